@@ -1,0 +1,198 @@
+//! The programming languages of a made-up project, as patterns of lines.
+//!
+//! A line that ends by `{`, `(`, `[` or, in Python, `:` opens a block. The slots are those of [`crate::template`].
+
+/// A language: how its files are named and what their lines look like.
+#[derive(Debug)]
+pub(crate) struct Language {
+    pub(crate) extension: &'static str,
+    /// Lines at the head of a file.
+    pub(crate) imports: &'static [&'static str],
+    /// Lines at the outermost level.
+    pub(crate) items: &'static [&'static str],
+    /// Lines inside blocks.
+    pub(crate) statements: &'static [&'static str],
+    pub(crate) indent: &'static str,
+    /// Whether blocks end by a line of their own.
+    pub(crate) closes: bool,
+    pub(crate) snake: bool,
+}
+
+pub(crate) const LANGUAGES: [Language; 4] = [TYPESCRIPT, RUST, PYTHON, GO];
+
+const TYPESCRIPT: Language = Language {
+    extension: "ts",
+    imports: &[
+        "import { $v, $v } from \"./$k.js\";",
+        "import { $T } from \"../$k/$k.js\";",
+        "import type { $T, $T } from \"./$k.js\";",
+        "import * as $v from \"node:$w\";",
+        "import { $v, type $T } from \"@$w/$k\";",
+    ],
+    items: &[
+        "export function $v($v: $T, $v: string): $T {",
+        "export async function $v($v: $T): Promise<$T> {",
+        "function $v($v: string[], $v = $n): $T[] {",
+        "export interface $T {",
+        "export class $T extends $T {",
+        "const $v = new Map<string, $T>();",
+        "export const $K = $N;",
+        "describe(\"$s\", () => {",
+        "/** $c. */",
+        "type $T = \"$w\" | \"$w\" | \"$w\";",
+    ],
+    statements: &[
+        "const $v = $v.$v($v);",
+        "const $v = await this.$v.$v($v, $v);",
+        "const { $v, $v } = $v;",
+        "let $v = $n;",
+        "if (!$v) return null;",
+        "if ($v.$v !== $v.$v) {",
+        "if ($v.length > $n && $v.$v === \"$w\") {",
+        "for (const $v of $v.$v) {",
+        "this.$v = $v;",
+        "this.$v.$v($v);",
+        "$v.push({ $v, $v: $v.$v });",
+        "return $v.$v;",
+        "return $v.map(($v) => $v.$v($v));",
+        "// $c",
+        "throw new Error(`$s: ${$v.$v}`);",
+        "expect($v.$v).toBe($n);",
+        "expect($v.$v($v)).toEqual([\"$w\", \"$w\"]);",
+        "private $v: $T | undefined;",
+        "$v: $T;",
+        "$v?: string;",
+        "case \"$w\":",
+        "try {",
+        "$v.on(\"$w\", async ($v) => {",
+        "it(\"$s $s\", async () => {",
+        "process.stdout.write(`$s ${$v}\\n`);",
+        "",
+    ],
+    indent: "\t",
+    closes: true,
+    snake: false,
+};
+
+const RUST: Language = Language {
+    extension: "rs",
+    imports: &[
+        "use crate::$v::{$T, $T};",
+        "use std::$v::$T;",
+        "use super::$T;",
+        "mod $v;",
+    ],
+    items: &[
+        "pub fn $v($v: &$T, $v: usize) -> Result<$T, $T> {",
+        "fn $v($v: &mut $T) -> Option<$T> {",
+        "impl $T for $T {",
+        "pub struct $T {",
+        "#[derive(Debug, Clone)]",
+        "/// $c.",
+        "const $K: usize = $N;",
+        "#[test]",
+        "pub enum $T {",
+    ],
+    statements: &[
+        "let $v = $v.$v($v)?;",
+        "let mut $v = Vec::with_capacity($n);",
+        "let Some($v) = $v.get(&$v) else {",
+        "if $v.$v() < $v {",
+        "for $v in $v.$v.iter() {",
+        "match $v {",
+        "$T::$T { $v, .. } => $v.$v($v),",
+        "self.$v.insert($v, $v.clone());",
+        "// $c",
+        "return Err($T::$T { $v });",
+        "Ok($v)",
+        "assert_eq!($v.$v($v), $n);",
+        "assert!($v.$v(), \"$s: {$v}\");",
+        "pub $v: $T,",
+        "$v.$v += $n;",
+        "while let Some($v) = $v.next() {",
+        "fn $v(&self, $v: &str) -> bool {",
+        "tracing::debug!($v, \"$s\");",
+        "",
+    ],
+    indent: "    ",
+    closes: true,
+    snake: true,
+};
+
+const PYTHON: Language = Language {
+    extension: "py",
+    imports: &[
+        "from $v.$v import $T, $v",
+        "import $v",
+        "from . import $v",
+        "from typing import $T",
+    ],
+    items: &[
+        "def $v($v: $T, $v: int = $n) -> $T:",
+        "async def $v($v, *, $v=None):",
+        "class $T($T):",
+        "@$v.$v",
+        "$K = \"$s\"",
+        "def test_$v($v):",
+        "# $c",
+    ],
+    statements: &[
+        "$v = $v.$v($v)",
+        "self.$v = $v",
+        "if $v is None:",
+        "if $v[\"$w\"] != $v.$v:",
+        "for $v in $v.$v():",
+        "with $v.$v($v) as $v:",
+        "return $v.$v",
+        "raise $T(f\"$s: {$v}\")",
+        "assert $v.$v == $n",
+        "$v.append(($v, $v))",
+        "\"\"\"$c.\"\"\"",
+        "# $c",
+        "logger.info(\"$s %s\", $v)",
+        "$v = {$v: $v for $v in $v}",
+        "await $v.$v($v, timeout=$n)",
+        "def $v(self, $v: str) -> None:",
+        "",
+    ],
+    indent: "    ",
+    closes: false,
+    snake: true,
+};
+
+const GO: Language = Language {
+    extension: "go",
+    imports: &[
+        "import \"$k/$k\"",
+        "package $w",
+        "var $v = errors.New(\"$s\")",
+    ],
+    items: &[
+        "func ($v *$T) $T($v context.Context, $v string) error {",
+        "func $v($v []$T) ($T, error) {",
+        "type $T struct {",
+        "func Test$T(t *testing.T) {",
+        "// $T $c.",
+        "const $v = $N",
+    ],
+    statements: &[
+        "$v, err := $v.$T($v)",
+        "if err != nil {",
+        "return nil, fmt.Errorf(\"$s: %w\", err)",
+        "for _, $v := range $v.$v {",
+        "$v.$v = append($v.$v, $v)",
+        "if $v, ok := $v[$v]; ok {",
+        "defer $v.$v.Unlock()",
+        "$v := &$T{$v: $v, $v: $n}",
+        "t.Fatalf(\"$s: got %v, want %d\", $v, $n)",
+        "// $c",
+        "$T *$T `json:\"$w,omitempty\"`",
+        "return $v.$v",
+        "go func() {",
+        "switch $v.$v {",
+        "",
+    ],
+    indent: "\t",
+    closes: true,
+    snake: false,
+};

@@ -1,0 +1,101 @@
+//! From text to [`Document`], in one walk.
+
+use crate::ecma::arrange::arrange;
+use crate::ecma::document::{Child, Document, Name, Node, NodeKind};
+use crate::grammar::{self, Container, Malformed, Scalar, StringToken, Visitor};
+
+pub(super) fn build(text: &str) -> Result<Document<'_>, Malformed> {
+    let mut builder = Builder {
+        document: Document {
+            text,
+            nodes: Vec::new(),
+            children: Vec::new(),
+            root: 0,
+        },
+        open: Vec::new(),
+        pending: Vec::new(),
+        name: Name::Absent,
+    };
+    grammar::walk(text, &mut Vec::new(), &mut builder)?;
+    Ok(builder.document)
+}
+
+struct Builder<'a> {
+    document: Document<'a>,
+    open: Vec<Open>,
+    /// The children found so far of all open containers, the innermost's last.
+    pending: Vec<Child>,
+    name: Name,
+}
+
+/// A container whose end has not been met.
+struct Open {
+    node: usize,
+    name: Name,
+    first_pending: usize,
+}
+
+impl Builder<'_> {
+    fn push(&mut self, start: usize, end: usize, kind: NodeKind) -> usize {
+        let node = self.document.nodes.len();
+        self.document.nodes.push(Node { start, end, kind });
+        node
+    }
+
+    fn value(&mut self, start: usize, end: usize, kind: NodeKind) {
+        let node = self.push(start, end, kind);
+        let name = std::mem::replace(&mut self.name, Name::Absent);
+        self.pending.push(Child { name, node });
+    }
+}
+
+impl Visitor for Builder<'_> {
+    fn open(&mut self, _: Container, start: usize) {
+        let node = self.push(start, start, NodeKind::Literal);
+        self.open.push(Open {
+            node,
+            name: std::mem::replace(&mut self.name, Name::Absent),
+            first_pending: self.pending.len(),
+        });
+    }
+
+    fn close(&mut self, container: Container, end: usize) {
+        let open = self
+            .open
+            .pop()
+            .expect("the grammar closes only what it has opened");
+        if container == Container::Object {
+            arrange(self.document.text, &mut self.pending, open.first_pending);
+        }
+        let children = &mut self.document.children;
+        let first = children.len();
+        children.extend(self.pending.drain(open.first_pending..));
+        let last = children.len();
+        let node = &mut self.document.nodes[open.node];
+        node.end = end;
+        node.kind = match container {
+            Container::Object => NodeKind::Object(first, last),
+            Container::Array => NodeKind::Array(first, last),
+        };
+        self.pending.push(Child {
+            name: open.name,
+            node: open.node,
+        });
+    }
+
+    fn key(&mut self, token: StringToken) {
+        self.name = Name::Written(token);
+    }
+
+    fn string(&mut self, token: StringToken) {
+        self.value(token.start - 1, token.end + 1, NodeKind::String(token));
+    }
+
+    fn scalar(&mut self, scalar: Scalar, start: usize, end: usize) {
+        let kind = match scalar {
+            Scalar::Number => NodeKind::Number,
+            Scalar::Literal => NodeKind::Literal,
+        };
+        self.value(start, end, kind);
+    }
+}

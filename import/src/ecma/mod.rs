@@ -1,0 +1,34 @@
+//! JSON text as ECMAScript's `JSON.stringify(JSON.parse(text))` gives it, and edits of such text.
+//!
+//! The programs that own the formats rewrite a file this way when they migrate it, so a migrated file has: no spaces;
+//! shortest round-trip numbers; escapes only for quotes, backslashes, controls and lone surrogates; of repeated members
+//! the first place and the last value; members whose names are array indices first, in numeric order (observed
+//! behaviour, migration).
+
+mod arrange;
+mod build;
+mod document;
+mod write;
+
+pub use crate::grammar::Malformed;
+pub use document::Document;
+pub use write::{write_number, write_string};
+
+/// Appends what `JSON.stringify(JSON.parse(text))` gives, as UTF-8. Nothing is appended on an error.
+///
+/// Nesting is bounded by memory alone, where JavaScript engines run out of stack.
+///
+/// ```
+/// let mut out = Vec::new();
+/// leafline_import::ecma::restringify(r#" {"b": 1.0, "a": "\/\u00e9", "1": -0} "#, &mut out)?;
+/// assert_eq!(out, r#"{"1":0,"b":1,"a":"/é"}"#.as_bytes());
+/// # Ok::<(), leafline_import::Malformed>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Malformed`] where `JSON.parse` would throw.
+pub fn restringify(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    Document::parse(text)?.write(out);
+    Ok(())
+}

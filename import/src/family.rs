@@ -1,0 +1,90 @@
+//! The format families.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A family of session files: the program that writes them.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    /// pi (pi session file document).
+    Pi,
+    /// omp (omp session storage document).
+    Omp,
+}
+
+impl Family {
+    /// All of them, by code.
+    pub const ALL: &[Self] = &[Self::Pi, Self::Omp];
+
+    /// A number that stands for it in stored data; it never changes.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Pi => 0,
+            Self::Omp => 1,
+        }
+    }
+
+    /// What a number stands for; `None` for a number of a later version.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|family| family.code() == code)
+    }
+
+    /// Its name, as a command's argument takes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pi => "pi",
+            Self::Omp => "omp",
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// No family has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no session format is called {name:?}; there are: pi, omp")]
+pub struct UnknownFamily {
+    /// The name that was asked for.
+    pub name: String,
+}
+
+impl FromStr for Family {
+    type Err = UnknownFamily;
+
+    /// Takes the name as [`Family::name`] gives it.
+    fn from_str(name: &str) -> Result<Self, UnknownFamily> {
+        let named = Self::ALL
+            .iter()
+            .copied()
+            .find(|family| family.name() == name);
+        named.ok_or_else(|| UnknownFamily {
+            name: name.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_codes_come_back() {
+        for &family in Family::ALL {
+            assert_eq!(Family::from_code(family.code()), Some(family));
+            assert_eq!(family.name().parse(), Ok(family));
+        }
+        assert!("Claude".parse::<Family>().is_err());
+        assert_eq!(Family::from_code(255), None);
+    }
+}

@@ -1,0 +1,210 @@
+//! The kinds of record, and the roles of messages, that the documents name.
+
+use crate::scan::{Raw, Scan, Shape};
+
+macro_rules! codes {
+    ($(#[$meta:meta])* $type:ident { $($(#[doc = $meaning:literal])* $variant:ident = $code:literal $name:literal,)* }) => {
+        $(#[$meta])*
+        #[non_exhaustive]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $type {
+            $($(#[doc = $meaning])* $variant,)*
+        }
+
+        impl $type {
+            /// All of them, by code.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// A number that stands for it in stored data; it never changes.
+            #[must_use]
+            pub fn code(self) -> u8 {
+                match self {
+                    $(Self::$variant => $code,)*
+                }
+            }
+
+            /// What a number stands for; `None` for a number of a later version.
+            #[must_use]
+            pub fn from_code(code: u8) -> Option<Self> {
+                match code {
+                    $($code => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            /// Its name in the documents, or for what no document names, a word in angle brackets.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            fn of_documented_name(name: &[u8]) -> Option<Self> {
+                // A name in angle brackets is ours, and no record may claim it.
+                Self::ALL
+                    .iter()
+                    .copied()
+                    .find(|kind| kind.name().as_bytes() == name && !name.starts_with(b"<"))
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(self.name())
+            }
+        }
+    };
+}
+
+codes! {
+    /// What a line of a pi or omp session is.
+    ///
+    /// A line that is an object and no header or title is an entry, whatever its type: unknown types are kept and can be
+    /// parents and leaves (observed behaviour).
+    EntryKind {
+        /// The session's header, or a later line of that type.
+        Header = 0 "session",
+        /// omp's title line.
+        Title = 1 "title",
+        /// A message of the conversation.
+        Message = 2 "message",
+        /// A new thinking level.
+        ThinkingLevelChange = 3 "thinking_level_change",
+        /// A new model.
+        ModelChange = 4 "model_change",
+        /// A summary in place of earlier messages.
+        Compaction = 5 "compaction",
+        /// A summary of a branch that was left.
+        BranchSummary = 6 "branch_summary",
+        /// State of an extension.
+        Custom = 7 "custom",
+        /// A message of an extension.
+        CustomMessage = 8 "custom_message",
+        /// A label set on an entry, or cleared.
+        Label = 9 "label",
+        /// The session's name.
+        SessionInfo = 10 "session_info",
+        /// omp: rules that were injected.
+        TtsrInjection = 11 "ttsr_injection",
+        /// omp: what the session began with.
+        SessionInit = 12 "session_init",
+        /// omp: a new mode.
+        ModeChange = 13 "mode_change",
+        /// An object of any other type, or of none.
+        Unknown = 14 "<unknown>",
+        /// A line of white space.
+        Blank = 15 "<blank>",
+        /// A line that is not JSON.
+        Malformed = 16 "<malformed>",
+        /// A line that is JSON but no object.
+        Scalar = 17 "<scalar>",
+    }
+}
+
+impl EntryKind {
+    /// What a scanned line is.
+    #[must_use]
+    pub fn of(scan: &Scan<'_>) -> Self {
+        match scan.shape {
+            Shape::Blank => Self::Blank,
+            Shape::Malformed => Self::Malformed,
+            Shape::Scalar => Self::of_record(false, None),
+            Shape::Object => Self::of_record(true, scan.members.entry_type),
+        }
+    }
+
+    /// What a parsed record is, given whether it is an object and its `type`.
+    pub(crate) fn of_record(is_object: bool, entry_type: Option<Raw<'_>>) -> Self {
+        if !is_object {
+            return Self::Scalar;
+        }
+        let name = entry_type.and_then(Raw::as_string);
+        name.and_then(|name| Self::of_documented_name(&name))
+            .unwrap_or(Self::Unknown)
+    }
+
+    /// Whether such a line takes part in the tree. A header, a title line, and a line that is no object do not.
+    ///
+    #[must_use]
+    pub fn is_entry(self) -> bool {
+        !matches!(
+            self,
+            Self::Header | Self::Title | Self::Blank | Self::Malformed | Self::Scalar
+        )
+    }
+}
+
+codes! {
+    /// Who a message is from.
+    MessageRole {
+        /// The user.
+        User = 0 "user",
+        /// The model.
+        Assistant = 1 "assistant",
+        /// The result of a tool call.
+        ToolResult = 2 "toolResult",
+        /// A command the user ran.
+        BashExecution = 3 "bashExecution",
+        /// An extension.
+        Custom = 4 "custom",
+        /// What [`MessageRole::Custom`] was called before version 3.
+        HookMessage = 5 "hookMessage",
+        /// A branch summary, as a message.
+        BranchSummary = 6 "branchSummary",
+        /// A compaction's summary, as a message.
+        CompactionSummary = 7 "compactionSummary",
+        /// Any other role.
+        Other = 8 "<other>",
+        /// The line has no `message` with a role that is a string.
+        None = 9 "<none>",
+    }
+}
+
+impl MessageRole {
+    /// The role of a scanned line's message.
+    #[must_use]
+    pub fn of(scan: &Scan<'_>) -> Self {
+        match scan.members.message_role.and_then(Raw::as_string) {
+            None => Self::None,
+            Some(name) => Self::of_documented_name(&name).unwrap_or(Self::Other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::Scanner;
+
+    fn kind(text: &str) -> EntryKind {
+        EntryKind::of(&Scanner::new().scan(text))
+    }
+
+    #[test]
+    fn codes_come_back() {
+        for code in 0..=255 {
+            if let Some(kind) = EntryKind::from_code(code) {
+                assert_eq!(kind.code(), code);
+            }
+            if let Some(role) = MessageRole::from_code(code) {
+                assert_eq!(role.code(), code);
+            }
+        }
+        assert_eq!(EntryKind::ALL.len(), 18);
+        assert_eq!(MessageRole::ALL.len(), 10);
+    }
+
+    #[test]
+    fn kinds_of_lines() {
+        assert_eq!(kind(r#"{"id":"x","type":"label"}"#), EntryKind::Label);
+        assert_eq!(kind(r#"{"type":"l\u0061bel"}"#), EntryKind::Label);
+        assert_eq!(kind(r#"{"type":"leaf"}"#), EntryKind::Unknown);
+        assert_eq!(kind(r#"{"type":"<blank>"}"#), EntryKind::Unknown);
+        assert_eq!(kind(r#"{"type":5}"#), EntryKind::Unknown);
+        assert_eq!(kind("{}"), EntryKind::Unknown);
+        assert_eq!(kind("[]"), EntryKind::Scalar);
+        assert_eq!(kind(" \r\n"), EntryKind::Blank);
+        assert_eq!(kind("{}{}"), EntryKind::Malformed);
+    }
+}

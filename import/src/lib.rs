@@ -1,0 +1,64 @@
+//! The JSONL session files of coding agents: bytes to lines to typed records and back, without storage.
+//!
+//! A session file is a sequence of lines, and the line is the truth: everything here reads lines without changing them.
+//! Only a migration writes new ones, and then the very bytes that the program that owns the format would write.
+//!
+//! ```
+//! use leafline_import::lines;
+//! use leafline_import::pi_omp::{detect, user_text};
+//! use leafline_import::scan::Scanner;
+//! use leafline_import::text::decode;
+//! use leafline_import::{EntryKind, Family};
+//!
+//! let file = br#"{"type":"session","version":3,"id":"1f9d2a6b","timestamp":"2024-12-03T14:00:00.000Z","cwd":"/work"}
+//! {"type":"message","id":"a1b2c3d4","parentId":null,"timestamp":"2024-12-03T14:00:01.000Z","message":{"role":"user","content":"Hello"}}
+//! "#;
+//!
+//! let detection = detect(file, None, true)?;
+//! assert_eq!(detection.family, Family::Pi);
+//! assert_eq!(detection.header.cwd.as_deref(), Some("/work"));
+//!
+//! let mut scanner = Scanner::new();
+//! let mut prompts = Vec::new();
+//! for line in lines::split(file) {
+//!     let text = decode(line);
+//!     let scan = scanner.scan(&text);
+//!     prompts.extend(user_text(EntryKind::of(&scan), &scan));
+//! }
+//! assert_eq!(prompts, ["Hello"]);
+//! # Ok::<(), leafline_import::pi_omp::NotASession>(())
+//! ```
+//!
+//! From the bottom up:
+//!
+//! - [`lines`]: physical lines, and files in blocks that end at one.
+//! - [`text`]: decoding, white space and string escapes as JavaScript has them.
+//! - [`scan`]: one pass over a line: is it JSON, the members an index needs, its payloads.
+//! - [`ecma`]: `JSON.stringify(JSON.parse(text))`, with edits.
+//! - [`time`]: ISO texts and milliseconds since 1970.
+//! - [`EntryKind`] and [`MessageRole`]: what a record and a message are.
+//! - [`pi_omp`], with [`pi`] and [`omp`] for what is theirs alone: the families. A family has a folder of its own, and what
+//!   two share has another.
+//!
+//! No input makes it panic, hang, or use stack by the depth of its nesting.
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")
+)]
+
+pub mod ecma;
+mod family;
+mod grammar;
+mod kind;
+pub mod lines;
+pub mod omp;
+pub mod pi;
+pub mod pi_omp;
+pub mod scan;
+pub mod text;
+pub mod time;
+
+pub use family::{Family, UnknownFamily};
+pub use grammar::Malformed;
+pub use kind::{EntryKind, MessageRole};

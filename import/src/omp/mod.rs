@@ -1,0 +1,62 @@
+//! What is omp's alone (omp session storage document). What it shares with pi is in [`crate::pi_omp`].
+
+use std::borrow::Cow;
+
+use crate::pi_omp::SettingsEffect;
+use crate::scan::{Raw, Scan};
+
+/// The role a model is for when none is named.
+pub const DEFAULT_ROLE: &str = "default";
+
+/// Record types that omp writes and pi does not.
+const OWN_TYPES: [&str; 9] = [
+    "title",
+    "mode_change",
+    "ttsr_injection",
+    "session_init",
+    "service_tier_change",
+    "title_change",
+    "credential_pin",
+    "reset_boundary",
+    "mcp_tool_selection",
+];
+
+/// Whether a record shows that omp wrote the file: a type of its own, a header with a title, a model change that names
+/// model and role in omp's way, or a `fromExtension`.
+#[must_use]
+pub fn is_mark(scan: &Scan<'_>) -> bool {
+    let members = &scan.members;
+    let Some(entry_type) = members.entry_type.and_then(Raw::to_string_lossy) else {
+        return false;
+    };
+    match &*entry_type {
+        "session" => members.title.is_some() || members.title_source.is_some(),
+        "model_change" => {
+            members.model.is_some() && members.provider.is_none() && members.model_id.is_none()
+        }
+        name => OWN_TYPES.contains(&name) || members.from_extension.is_some(),
+    }
+}
+
+/// What an omp `model_change` sets: the model of one role.
+///
+/// Files of the older omp document name `provider` and `modelId` as pi does; they count as `provider/modelId` for the
+/// default role. A change that names no model sets nothing.
+#[must_use]
+pub fn model_change<'a>(scan: &Scan<'a>) -> SettingsEffect<'a> {
+    let members = &scan.members;
+    let text = |raw: Option<Raw<'a>>| raw.and_then(Raw::to_string_lossy);
+    let model = match (
+        text(members.model),
+        text(members.provider),
+        text(members.model_id),
+    ) {
+        (Some(model), _, _) if !model.is_empty() => model,
+        (None, Some(provider), Some(model_id)) => Cow::Owned(format!("{provider}/{model_id}")),
+        _ => return SettingsEffect::None,
+    };
+    SettingsEffect::OmpModel {
+        role: text(members.role).unwrap_or(Cow::Borrowed(DEFAULT_ROLE)),
+        model,
+    }
+}

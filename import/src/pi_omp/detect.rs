@@ -1,0 +1,292 @@
+//! From a file's first bytes: is it a session, whose, and of which version.
+
+use crate::family::Family;
+use crate::kind::EntryKind;
+use crate::lines;
+use crate::omp;
+use crate::pi_omp::HeaderFacts;
+use crate::pi_omp::positions::Positions;
+use crate::scan::{Raw, Scan, Scanner, Shape};
+use crate::text::decode;
+
+/// What the start of a file shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Detection {
+    /// The family that was asked for, or the one the records show.
+    pub family: Family,
+    /// The header's version.
+    pub version: crate::pi_omp::HeaderVersion,
+    /// Whether the programs would rewrite the file on opening it.
+    pub needs_migration: bool,
+    /// The header.
+    pub header: HeaderFacts,
+}
+
+/// Why a file holds no pi or omp session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotASession {
+    /// There is nothing in it.
+    #[error("the file is empty")]
+    Empty,
+    /// No line of it is JSON.
+    #[error("no line of the file is JSON")]
+    NoRecord,
+    /// The bytes given end before the first record does.
+    #[error("the first {bytes} bytes of the file hold no whole record")]
+    PrefixTooShort {
+        /// How many bytes were looked at.
+        bytes: usize,
+    },
+    /// The first record is no object.
+    #[error(
+        "the first record, on line {line}, is not an object; a session starts with a header of type \"session\""
+    )]
+    NotAnObject {
+        /// The line's ordinal, from 0.
+        line: u64,
+    },
+    /// The first record has another type.
+    #[error(
+        "the first record, on line {line}, has type {found:?}; a session starts with a header of type \"session\""
+    )]
+    WrongType {
+        /// The line's ordinal, from 0.
+        line: u64,
+        /// The type it has.
+        found: String,
+    },
+    /// The first record has no type.
+    #[error(
+        "the first record, on line {line}, has no type; a session starts with a header of type \"session\""
+    )]
+    NoType {
+        /// The line's ordinal, from 0.
+        line: u64,
+    },
+    /// The header has no id that is a string.
+    #[error("the header on line {line} has no id that is a string")]
+    HeaderWithoutId {
+        /// The line's ordinal, from 0.
+        line: u64,
+    },
+    /// It looks like a session of Claude Code.
+    #[error("this looks like a Claude Code session (line {line}), which cannot be imported yet")]
+    ClaudeCode {
+        /// The line's ordinal, from 0.
+        line: u64,
+    },
+    /// It looks like a session of Opal.
+    #[error("this looks like an Opal session (line {line}), which cannot be imported yet")]
+    Opal {
+        /// The line's ordinal, from 0.
+        line: u64,
+    },
+}
+
+/// Tells what a file is by its first bytes; a few hundred kilobytes show enough.
+///
+/// `complete` says that `prefix` is the whole file, so that its last line counts without a terminator; otherwise a line
+/// that the prefix cuts is left out. `choice` is the family the caller knows it to be.
+///
+/// The first record that parses must be an object of type `session` with a string `id`. omp may have title lines ahead of
+/// it (observed behaviour), so they are passed over unless pi is asked for. Without a choice it is omp's where a record
+/// of the prefix shows what only omp writes (see [`omp::is_mark`]), and pi's otherwise.
+///
+/// ```
+/// use leafline_import::{Family, pi_omp::detect};
+///
+/// let file = br#"{"type":"title","v":1,"title":"Fix login"}
+/// {"type":"session","version":3,"id":"1f9d2a6b","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}
+/// "#;
+/// let detection = detect(file, None, true)?;
+/// assert_eq!(detection.family, Family::Omp);
+/// assert_eq!(detection.header.line, 1);
+/// assert_eq!(detection.header.title.as_deref(), Some("Fix login"));
+/// # Ok::<(), leafline_import::pi_omp::NotASession>(())
+/// ```
+///
+/// # Errors
+///
+/// [`NotASession`], with the reason.
+pub fn detect(
+    prefix: &[u8],
+    choice: Option<Family>,
+    complete: bool,
+) -> Result<Detection, NotASession> {
+    if prefix.is_empty() && complete {
+        return Err(NotASession::Empty);
+    }
+    let mut scanner = Scanner::new();
+    let mut positions = Positions::default();
+    let mut title = None;
+    let mut header: Option<HeaderFacts> = None;
+    let mut shows_omp = false;
+    for (line, bytes) in (0..).zip(lines::split(prefix)) {
+        if !complete && !bytes.ends_with(b"\n") {
+            break;
+        }
+        let text = decode(bytes);
+        let Some(text) = positions.text(&text) else {
+            continue;
+        };
+        let scan = scanner.scan(text);
+        let kind = EntryKind::of(&scan);
+        if kind == EntryKind::Malformed {
+            continue;
+        }
+        shows_omp |= omp::is_mark(&scan);
+        if header.is_none() {
+            if kind == EntryKind::Title && choice != Some(Family::Pi) {
+                title = scan
+                    .members
+                    .title
+                    .and_then(Raw::to_string_lossy)
+                    .map(String::from);
+            } else {
+                header = Some(header_of(&scan, kind, text, line)?);
+            }
+        }
+        if header.is_some() && (shows_omp || choice.is_some()) {
+            break;
+        }
+    }
+    let mut header = header.ok_or(if complete {
+        NotASession::NoRecord
+    } else {
+        NotASession::PrefixTooShort {
+            bytes: prefix.len(),
+        }
+    })?;
+    header.title = title.filter(|title| !title.is_empty()).or(header.title);
+    Ok(Detection {
+        family: choice.unwrap_or(if shows_omp { Family::Omp } else { Family::Pi }),
+        version: header.version,
+        needs_migration: header.version.needs_migration(),
+        header,
+    })
+}
+
+/// The header that a file's first record must be.
+fn header_of(
+    scan: &Scan<'_>,
+    kind: EntryKind,
+    text: &str,
+    line: u64,
+) -> Result<HeaderFacts, NotASession> {
+    if scan.shape != Shape::Object {
+        return Err(NotASession::NotAnObject { line });
+    }
+    if kind == EntryKind::Header {
+        return HeaderFacts::of(scan, line).ok_or(NotASession::HeaderWithoutId { line });
+    }
+    let found = scan.members.entry_type.and_then(Raw::to_string_lossy);
+    let has = |name| Raw::parse(text).is_ok_and(|record| record.member(name).is_some());
+    Err(match found {
+        _ if ["uuid", "sessionId", "leafUuid"].into_iter().any(has) => {
+            NotASession::ClaudeCode { line }
+        }
+        None if has("metadata") => NotASession::Opal { line },
+        None => NotASession::NoType { line },
+        Some(found) => NotASession::WrongType {
+            line,
+            found: found.into_owned(),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = r#"{"type":"session","version":3,"id":"s"}"#;
+
+    fn family(lines: &[&str]) -> Family {
+        detect(lines.join("\n").as_bytes(), None, true)
+            .unwrap()
+            .family
+    }
+
+    fn reason(text: &str) -> NotASession {
+        detect(text.as_bytes(), None, true).unwrap_err()
+    }
+
+    #[test]
+    fn families_by_their_marks() {
+        assert_eq!(family(&[HEADER]), Family::Pi);
+        assert_eq!(
+            family(&[r#"{"type":"title","title":""}"#, HEADER]),
+            Family::Omp
+        );
+        assert_eq!(
+            family(&[r#"{"type":"session","id":"s","title":"x"}"#]),
+            Family::Omp
+        );
+        assert_eq!(
+            family(&[HEADER, r#"{"type":"model_change","model":"a/b"}"#]),
+            Family::Omp
+        );
+        assert_eq!(
+            family(&[
+                HEADER,
+                r#"{"type":"model_change","provider":"a","modelId":"b"}"#
+            ]),
+            Family::Pi
+        );
+        assert_eq!(
+            family(&[HEADER, r#"{"type":"credential_pin"}"#]),
+            Family::Omp
+        );
+        assert_eq!(
+            family(&[HEADER, r#"{"type":"compaction","fromExtension":false}"#]),
+            Family::Omp
+        );
+        assert_eq!(
+            family(&[HEADER, r#"{"type":"compaction","fromHook":false}"#]),
+            Family::Pi
+        );
+    }
+
+    #[test]
+    fn the_choice_decides() {
+        let detection = detect(HEADER.as_bytes(), Some(Family::Omp), true).unwrap();
+        assert_eq!(detection.family, Family::Omp);
+        let titled = format!("{{\"type\":\"title\"}}\n{HEADER}");
+        let error = detect(titled.as_bytes(), Some(Family::Pi), true).unwrap_err();
+        assert!(matches!(error, NotASession::WrongType { line: 0, found } if found == "title"));
+    }
+
+    #[test]
+    fn the_header_is_the_first_parsed_record() {
+        let text = format!("\u{feff}\n \n{{broken\n{HEADER}\n");
+        assert_eq!(detect(text.as_bytes(), None, true).unwrap().header.line, 3);
+        let text = format!("\n\u{a0}\u{feff}{HEADER}");
+        assert_eq!(detect(text.as_bytes(), None, true).unwrap().header.line, 1);
+    }
+
+    #[test]
+    fn reasons() {
+        assert_eq!(reason(""), NotASession::Empty);
+        assert_eq!(reason("\n{a\n"), NotASession::NoRecord);
+        assert_eq!(reason("[1]"), NotASession::NotAnObject { line: 0 });
+        assert_eq!(
+            reason("{\"type\":\"session\",\"id\":5}"),
+            NotASession::HeaderWithoutId { line: 0 }
+        );
+        assert_eq!(reason("{}"), NotASession::NoType { line: 0 });
+        assert_eq!(
+            reason(r#"{"type":"user","uuid":"x"}"#),
+            NotASession::ClaudeCode { line: 0 }
+        );
+        assert_eq!(reason("\n{\"metadata\":{}}"), NotASession::Opal { line: 1 });
+        assert!(matches!(
+            reason(r#"{"type":"message"}"#),
+            NotASession::WrongType { .. }
+        ));
+        let cut = &HEADER.as_bytes()[..20];
+        assert_eq!(
+            detect(cut, None, false).unwrap_err(),
+            NotASession::PrefixTooShort { bytes: 20 }
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! Compactions of version 1 files that point at a later line.
+//!
+//! The migration runs through a file once, from the top. An index that points back meets an entry that has its new id; one
+//! that points ahead meets the entry as the file has it, with the id it had or none. To give the same result line by
+//! line, those ids are collected in a pass ahead of the migration.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+use crate::ecma::restringify;
+use crate::kind::EntryKind;
+use crate::pi_omp::positions::Positions;
+use crate::scan::{Raw, Scan, Scanner};
+use crate::text::decode;
+
+/// What the compactions of a version 1 file point at ahead of themselves: one item for each entry pointed at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ForwardReferences {
+    targets: BTreeMap<u64, Target>,
+}
+
+/// What a compaction points at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Nothing that can be kept: no such record, a header, or no object.
+    #[default]
+    NotAnEntry,
+    /// An entry, and the JSON text of its `id` as `JSON.stringify` gives it, where it has one.
+    Entry { id: Option<String> },
+}
+
+impl ForwardReferences {
+    /// Whether no compaction points ahead, which is the usual case.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    pub(super) fn target(&self, position: u64) -> &Target {
+        self.targets.get(&position).unwrap_or(&Target::NotAnEntry)
+    }
+}
+
+/// The record that a compaction's `firstKeptEntryIndex` names, counting parsed lines from the header, 0; `None` where the
+/// member is no number or no place in an array.
+pub(super) fn index_of(member: Option<Raw<'_>>) -> Option<u64> {
+    /// Past this, doubles are no longer exact, and no file has as many records.
+    const BOUND: f64 = 9_007_199_254_740_992.0;
+    let number = member?.as_f64()?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be whole and in range"
+    )]
+    let index = number as u64;
+    ((0.0..BOUND).contains(&number) && number.fract() == 0.0).then_some(index)
+}
+
+/// Reads a whole version 1 file and collects what its compactions point at ahead of themselves.
+///
+/// Memory is that of the longest line, and an item for each entry that is pointed at from before it.
+///
+/// # Errors
+///
+/// What the reader gives.
+pub fn forward_references(mut reader: impl BufRead) -> io::Result<ForwardReferences> {
+    let mut references = ForwardReferences::default();
+    let mut positions = Positions::default();
+    let mut scanner = Scanner::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        references.read(&decode(&line), &mut positions, &mut scanner);
+    }
+    if let Some(last) = positions.last() {
+        references.read(&last, &mut positions, &mut scanner);
+    }
+    Ok(references)
+}
+
+impl ForwardReferences {
+    fn read(&mut self, line: &str, positions: &mut Positions, scanner: &mut Scanner) {
+        let Some(text) = positions.text(line) else {
+            return;
+        };
+        let scan = scanner.scan(text);
+        let kind = EntryKind::of(&scan);
+        if kind == EntryKind::Malformed {
+            positions.reject(text);
+        } else if let Some(position) = positions.count(kind) {
+            self.note(position, kind, &scan);
+        }
+    }
+
+    fn note(&mut self, position: u64, kind: EntryKind, scan: &Scan<'_>) {
+        let is_entry = !matches!(kind, EntryKind::Header | EntryKind::Scalar);
+        if is_entry && let Some(target) = self.targets.get_mut(&position) {
+            let id = scan.members.id.map(|id| {
+                let mut json = Vec::new();
+                // A value that was scanned is no longer malformed.
+                let written = restringify(id.as_str(), &mut json);
+                debug_assert!(written.is_ok());
+                String::from_utf8_lossy(&json).into_owned()
+            });
+            *target = Target::Entry { id };
+        }
+        if kind == EntryKind::Compaction
+            && let Some(index) = index_of(scan.members.first_kept_entry_index)
+            && index > position
+        {
+            self.targets.entry(index).or_default();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What an index keeps of a session's header.
+
+use crate::pi_omp::HeaderVersion;
+use crate::scan::{Raw, Scan};
+use crate::time::parse_timestamp;
+
+/// The facts of a session's header. Text is lossy (U+FFFD for lone surrogates), but for the id.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeaderFacts {
+    /// The session's id as WTF-8 (see [`crate::text`]).
+    pub id: Vec<u8>,
+    /// The format version.
+    pub version: HeaderVersion,
+    /// Milliseconds since 1970; `None` where `timestamp` is no ISO time.
+    pub timestamp_ms: Option<i64>,
+    /// The working folder.
+    pub cwd: Option<String>,
+    /// The title: of the title line ahead of the header, where that has one that is not empty, or else the header's.
+    pub title: Option<String>,
+    /// Lineage: a session id or a path, as the file has it (omp session storage document: to be taken as it is).
+    pub parent_session: Option<String>,
+    /// The ordinal of the header's line, from 0.
+    pub line: u64,
+}
+
+impl HeaderFacts {
+    /// The facts of a scanned header on line `line`; `None` where its id is no string.
+    #[must_use]
+    pub fn of(scan: &Scan<'_>, line: u64) -> Option<Self> {
+        let members = &scan.members;
+        let owned = |raw: Option<Raw<'_>>| Some(raw?.to_string_lossy()?.into_owned());
+        Some(Self {
+            id: members.id?.as_string()?.into_owned(),
+            version: HeaderVersion::of(members.version),
+            timestamp_ms: owned(members.timestamp).and_then(|text| parse_timestamp(&text)),
+            cwd: owned(members.cwd),
+            title: owned(members.title),
+            parent_session: owned(members.parent_session),
+            line,
+        })
+    }
+}

@@ -1,0 +1,328 @@
+//! One JSON value as the text it was written in, read on demand.
+
+use std::borrow::Cow;
+
+use crate::grammar::{self, Container, Malformed, Scalar, StringToken, Visitor, skip_space};
+use crate::text::unescape;
+
+/// The text of one JSON value, known to be valid. Reading it never recurses and copies only what has escapes.
+///
+/// ```
+/// use leafline_import::scan::Raw;
+///
+/// let value = Raw::parse(r#"{"tags": ["a", "\u0062"], "size": 1e3}"#)?;
+/// assert_eq!(value.member("size").and_then(|size| size.as_f64()), Some(1000.0));
+/// let tags = value.member("tags").expect("it was written above");
+/// let tags: Vec<_> = tags.elements().filter_map(|tag| tag.to_string_lossy()).collect();
+/// assert_eq!(tags, ["a", "b"]);
+/// # Ok::<(), leafline_import::Malformed>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Raw<'a>(&'a str);
+
+impl<'a> Raw<'a> {
+    /// Checks that a text is one JSON value.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] where `JSON.parse` would throw.
+    pub fn parse(text: &'a str) -> Result<Self, Malformed> {
+        grammar::walk(text, &mut Vec::new(), &mut ())?;
+        Ok(Self(text.trim_matches([' ', '\t', '\n', '\r'])))
+    }
+
+    /// A value that a walk over the text has found.
+    pub(crate) fn of_walked(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// The text as it was written, without white space around it.
+    #[must_use]
+    pub fn as_str(self) -> &'a str {
+        self.0
+    }
+
+    fn first_byte(self) -> u8 {
+        self.0.as_bytes().first().copied().unwrap_or(b'n')
+    }
+
+    /// Whether it is `null`.
+    #[must_use]
+    pub fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    /// Whether it is a string.
+    #[must_use]
+    pub fn is_string(self) -> bool {
+        self.first_byte() == b'"'
+    }
+
+    /// Whether it is a number.
+    #[must_use]
+    pub fn is_number(self) -> bool {
+        matches!(self.first_byte(), b'-' | b'0'..=b'9')
+    }
+
+    /// Whether it is an object.
+    #[must_use]
+    pub fn is_object(self) -> bool {
+        self.first_byte() == b'{'
+    }
+
+    /// Whether it is an array.
+    #[must_use]
+    pub fn is_array(self) -> bool {
+        self.first_byte() == b'['
+    }
+
+    fn inside_quotes(self) -> Option<&'a str> {
+        self.0.strip_prefix('"')?.strip_suffix('"')
+    }
+
+    /// A string's value as WTF-8 (see [`crate::text`]); `None` for anything else.
+    #[must_use]
+    pub fn as_string(self) -> Option<Cow<'a, [u8]>> {
+        self.inside_quotes().map(unescape)
+    }
+
+    /// A string's value with U+FFFD for each lone surrogate; `None` for anything else.
+    #[must_use]
+    pub fn to_string_lossy(self) -> Option<Cow<'a, str>> {
+        Some(match self.as_string()? {
+            Cow::Borrowed(_) => Cow::Borrowed(self.inside_quotes()?),
+            Cow::Owned(bytes) => Cow::Owned(lossy_of_wtf8(bytes)),
+        })
+    }
+
+    /// Whether it is a string of exactly this value.
+    #[must_use]
+    pub fn is_text(self, value: &str) -> bool {
+        self.as_string()
+            .is_some_and(|string| *string == *value.as_bytes())
+    }
+
+    /// A number as JavaScript has it: the nearest double, infinite where it is out of range.
+    #[must_use]
+    pub fn as_f64(self) -> Option<f64> {
+        if self.is_number() {
+            self.0.parse().ok()
+        } else {
+            None
+        }
+    }
+
+    /// JavaScript's truth of the value: all but `null`, `false`, zero and the empty string.
+    #[must_use]
+    pub fn is_truthy(self) -> bool {
+        match self.0 {
+            "null" | "false" | "\"\"" => false,
+            _ => self.as_f64() != Some(0.0),
+        }
+    }
+
+    /// The elements of an array, in order; none for anything else.
+    #[must_use]
+    pub fn elements(self) -> Elements<'a> {
+        let rest = self
+            .0
+            .strip_prefix('[')
+            .and_then(|text| text.strip_suffix(']'));
+        Elements {
+            rest: rest.unwrap_or(""),
+        }
+    }
+
+    /// The member of an object by name, the last where there are several; `None` where there is none, or for anything
+    /// but an object.
+    #[must_use]
+    pub fn member(self, name: &str) -> Option<Raw<'a>> {
+        if !self.is_object() {
+            return None;
+        }
+        let mut find = FindMember {
+            text: self.0,
+            name,
+            depth: 0,
+            matches: false,
+            start: 0,
+            found: None,
+        };
+        grammar::walk(self.0, &mut Vec::new(), &mut find).ok()?;
+        find.found
+    }
+}
+
+/// Replaces each lone surrogate by U+FFFD; everything else of WTF-8 is UTF-8.
+fn lossy_of_wtf8(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let bytes = error.as_bytes();
+        let mut text = String::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            // A surrogate's three bytes are three invalid chunks; only the first stands for it.
+            if chunk.invalid().first() == Some(&0xed) {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        text
+    })
+}
+
+/// The elements of an array, made by [`Raw::elements`].
+#[derive(Debug, Clone)]
+pub struct Elements<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Raw<'a>;
+
+    fn next(&mut self) -> Option<Raw<'a>> {
+        let bytes = self.rest.as_bytes();
+        let start = skip_space(bytes, 0);
+        if start == bytes.len() {
+            return None;
+        }
+        let end = value_end(bytes, start);
+        let element = Raw(&self.rest[start..end]);
+        let comma = skip_space(bytes, end);
+        self.rest = self.rest.get(comma + 1..).unwrap_or("");
+        Some(element)
+    }
+}
+
+/// The end of the value at `at` of a text that is known to be valid.
+fn value_end(bytes: &[u8], mut at: usize) -> usize {
+    let mut depth = 0_usize;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = grammar::read_string(bytes, at + 1).map_or(bytes.len(), |token| token.end),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => return at,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
+            return at.min(bytes.len());
+        }
+    }
+    bytes.len()
+}
+
+/// Keeps the last member of that name at the top of an object.
+struct FindMember<'a, 'name> {
+    text: &'a str,
+    name: &'name str,
+    depth: usize,
+    matches: bool,
+    start: usize,
+    found: Option<Raw<'a>>,
+}
+
+impl FindMember<'_, '_> {
+    fn value(&mut self, start: usize, end: usize) {
+        if self.depth == 1 && self.matches {
+            self.found = Some(Raw(&self.text[start..end]));
+        }
+    }
+}
+
+impl Visitor for FindMember<'_, '_> {
+    fn open(&mut self, _: Container, start: usize) {
+        if self.depth == 1 {
+            self.start = start;
+        }
+        self.depth += 1;
+    }
+
+    fn close(&mut self, _: Container, end: usize) {
+        self.depth -= 1;
+        self.value(self.start, end);
+    }
+
+    fn key(&mut self, token: StringToken) {
+        if self.depth == 1 {
+            let raw = &self.text[token.start..token.end];
+            self.matches = if token.escaped {
+                *unescape(raw) == *self.name.as_bytes()
+            } else {
+                raw == self.name
+            };
+        }
+    }
+
+    fn string(&mut self, token: StringToken) {
+        self.value(token.start - 1, token.end + 1);
+    }
+
+    fn scalar(&mut self, _: Scalar, start: usize, end: usize) {
+        self.value(start, end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Raw<'_> {
+        Raw::parse(text).unwrap()
+    }
+
+    #[test]
+    fn truth_is_javascript_s() {
+        for text in ["null", "false", "0", "-0", "0.0e5", "1e-999", "\"\""] {
+            assert!(!raw(text).is_truthy(), "{text}");
+        }
+        for text in ["true", "1", "\"0\"", "[]", "{}", "1e999", "\"\\u0000\""] {
+            assert!(raw(text).is_truthy(), "{text}");
+        }
+    }
+
+    #[test]
+    fn elements_of_any_kind() {
+        let array = raw(r#" [ 1 ,"a,]\"" , [ 2 , [ ] ] ,{"b":"]"}, null,true ] "#);
+        let elements: Vec<_> = array.elements().map(Raw::as_str).collect();
+        assert_eq!(
+            elements,
+            [
+                "1",
+                r#""a,]\"""#,
+                "[ 2 , [ ] ]",
+                r#"{"b":"]"}"#,
+                "null",
+                "true"
+            ]
+        );
+        assert_eq!(raw("[ ]").elements().count(), 0);
+        assert_eq!(raw("{}").elements().count(), 0);
+        assert_eq!(raw("[[]]").elements().count(), 1);
+    }
+
+    #[test]
+    fn the_last_member_wins() {
+        let object = raw(r#"{"a":1,"b":{"a":2},"\u0061":[3]}"#);
+        assert_eq!(object.member("a").map(Raw::as_str), Some("[3]"));
+        assert_eq!(
+            object
+                .member("b")
+                .and_then(|b| b.member("a"))
+                .map(Raw::as_str),
+            Some("2")
+        );
+        assert_eq!(object.member("c"), None);
+    }
+
+    #[test]
+    fn lone_surrogates_become_one_replacement() {
+        let value = raw(r#""a\ud800b\udc00é""#);
+        assert_eq!(value.to_string_lossy().unwrap(), "a\u{fffd}b\u{fffd}é");
+    }
+
+    #[test]
+    fn a_million_levels() {
+        let deep = format!("[{}1{},2]", "[".repeat(1_000_000), "]".repeat(1_000_000));
+        assert_eq!(raw(&deep).elements().count(), 2);
+    }
+}

@@ -1,0 +1,135 @@
+//! A file that may be a session: opened, and told apart by its beginning.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use leafline_import::Family;
+use leafline_import::pi_omp::{Detection, NotASession, detect};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::report::{FileReport, ImportStatus};
+use crate::store::source_record::SourceRecord;
+
+/// Bytes by which a file is told apart. A longer first line is read to its end.
+const PREFIX_BYTES: u64 = 256 << 10;
+
+/// A header in a line longer than this is refused: 64 MiB.
+const LONGEST_PREFIX: u64 = 64 << 20;
+
+/// Bytes of a read.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// An open file that is a session.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) path: PathBuf,
+    /// The absolute path's bytes: the key in `sources`.
+    pub(super) source: Vec<u8>,
+    pub(super) file: File,
+    pub(super) size: u64,
+    pub(super) modified: Option<SystemTime>,
+    pub(super) detection: Detection,
+}
+
+impl Candidate {
+    /// Opens a file; the report says why it is none.
+    pub(super) fn open(path: &Path, family: Option<Family>) -> Result<Self, Box<FileReport>> {
+        let failed = |error: std::io::Error| {
+            Box::new(FileReport::new(path.to_owned(), ImportStatus::Failed).with_reason(format!("reading it: {error}")))
+        };
+        let mut file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        let size = metadata.len();
+        let mut prefix = Vec::new();
+        let mut limit = PREFIX_BYTES;
+        // The header may stand behind blank lines, or be long itself: more is read until it decides.
+        let detected = loop {
+            let missing = limit - prefix.len() as u64;
+            (&mut file).take(missing).read_to_end(&mut prefix).map_err(failed)?;
+            let complete = (prefix.len() as u64) < limit;
+            let detected = detect(&prefix, family, complete);
+            let undecided = matches!(detected, Err(NotASession::PrefixTooShort { .. }));
+            if !undecided || limit >= LONGEST_PREFIX {
+                break detected;
+            }
+            limit *= 4;
+        };
+        let detection = detected.map_err(|reason| {
+            let mut report = FileReport::new(path.to_owned(), ImportStatus::Skipped);
+            report.bytes = size;
+            Box::new(report.with_reason(reason.to_string()))
+        })?;
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let absolute = std::path::absolute(path).map_err(failed)?;
+        Ok(Self {
+            path: path.to_owned(),
+            source: absolute.as_os_str().as_encoded_bytes().to_vec(),
+            file,
+            size,
+            modified: metadata.modified().ok(),
+            detection,
+        })
+    }
+
+    /// The header's id, as bytes of WTF-8.
+    pub(super) fn external_id(&self) -> &[u8] {
+        &self.detection.header.id
+    }
+
+    /// The record of the file as a source of the session.
+    pub(super) fn source_record(&self, session: u64) -> SourceRecord {
+        SourceRecord {
+            session,
+            size: self.size,
+            modified: self.modified.map(nanoseconds),
+        }
+    }
+
+    /// The file's time of modification in milliseconds since 1970.
+    pub(super) fn modified_milliseconds(&self) -> Option<i64> {
+        i64::try_from(nanoseconds(self.modified?) / 1_000_000).ok()
+    }
+
+    /// A report with what the header tells.
+    pub(super) fn report(&self, status: ImportStatus) -> FileReport {
+        let mut report = FileReport::new(self.path.clone(), status);
+        report.family = Some(self.detection.family);
+        report.version = self.detection.version.whole();
+        report.bytes = self.size;
+        report
+    }
+
+    /// The XXH3s of the file's first bytes, for each length in ascending order that the file has.
+    pub(super) fn digests(&mut self, lengths: &[u64]) -> std::io::Result<Vec<(u64, u128)>> {
+        let mut digests = Vec::new();
+        let mut hasher = Xxh3::new();
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut at = 0u64;
+        self.file.seek(SeekFrom::Start(0))?;
+        for &length in lengths {
+            while at < length {
+                let most = usize::try_from(length - at).map_or(BUFFER_BYTES, |left| left.min(BUFFER_BYTES));
+                let read = self.file.read(buffer.get_mut(..most).unwrap_or_default())?;
+                if read == 0 {
+                    self.file.seek(SeekFrom::Start(0))?;
+                    return Ok(digests);
+                }
+                hasher.update(buffer.get(..read).unwrap_or_default());
+                at += read as u64;
+            }
+            digests.push((length, hasher.digest128()));
+        }
+        self.file.seek(SeekFrom::Start(0))?;
+        Ok(digests)
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> i128 {
+    let since = |duration: std::time::Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => since(after),
+        Err(before) => -since(before.duration()),
+    }
+}

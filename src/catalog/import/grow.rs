@@ -1,0 +1,151 @@
+//! A file that has grown: its new lines follow those that the store has.
+
+use std::collections::HashSet;
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use leafline_import::lines::BlockReader;
+
+use super::blob_folder::BlobFolder;
+use super::candidate::Candidate;
+use super::pipeline::BLOCK_BYTES;
+use super::read::Digest;
+use super::report::{FileReport, ImportStatus};
+use crate::error::Result;
+use crate::session::index::indexer::{Indexed, Indexer};
+use crate::session::index::prepare::Preparer;
+use crate::store::Store;
+use crate::store::compression::Dictionary;
+use crate::store::session_record::SessionRecord;
+use crate::store::slice::{BlobGain, Slice};
+use crate::store::snapshot::Snapshot;
+
+/// What an extension works with.
+pub(super) struct Growth<'s> {
+    pub(super) store: &'s Store,
+    pub(super) dictionary: &'s Arc<Dictionary>,
+    pub(super) blobs: Option<&'s BlobFolder>,
+}
+
+impl Growth<'_> {
+    /// Appends what the file has gained, in one commit. `None`, and nothing done, where the new lines make
+    /// the session irregular, or the file changes while it is read.
+    pub(super) fn extend(
+        &self,
+        candidate: &mut Candidate,
+        session: u64,
+        record: &SessionRecord,
+    ) -> Result<Option<FileReport>> {
+        let mut report = candidate.report(ImportStatus::Grown);
+        let failed = |report: FileReport, error: &std::io::Error| {
+            let mut report = report.with_reason(format!("reading it: {error}"));
+            report.status = ImportStatus::Failed;
+            Ok(Some(report))
+        };
+        let mut digest = Digest::default();
+        if let Err(error) = digest_beginning(candidate, record.imported.length, &mut digest) {
+            return failed(report, &error);
+        }
+        let before = self.store.snapshot()?.leaf(session)?;
+        let mut slice = Slice::default();
+        let mut indexer = Indexer::new(self.store, session, record.clone(), before, self.dictionary.id);
+        let mut preparer = Preparer::new();
+        let gained = candidate.size - record.imported.length;
+        let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES);
+        loop {
+            let block = match blocks.next_block(Vec::new()) {
+                Ok(Some(block)) => block,
+                Ok(None) => break,
+                Err(error) => return failed(report, &error),
+            };
+            digest.take(&block);
+            let mut prepared = preparer.prepare(&block, false, self.dictionary);
+            if let Some(folder) = self.blobs {
+                folder.bring(&mut prepared);
+            }
+            if indexer.add(prepared, &mut slice)? {
+                return Ok(None);
+            }
+        }
+        let Indexed { record: mut new, leaf, needs_resolving } = indexer.finish(&mut slice)?;
+        let imported = digest.finish();
+        if needs_resolving || imported.length != candidate.size || repeats_ids(self.store, &slice)? {
+            return Ok(None);
+        }
+        new.imported = imported;
+        if !new.sources.contains(&candidate.source) {
+            new.sources.push(candidate.source.clone());
+        }
+        describe(&mut report, &new);
+        slice.leaves.extend(leaf.map(|leaf| (session, leaf)));
+        slice.sources.push((candidate.source.clone(), candidate.source_record(session)));
+        slice.sessions.push((session, new));
+        self.store.commit(slice)?;
+        Ok(Some(report))
+    }
+}
+
+/// Whether an id of the new entries is one that the session has already.
+fn repeats_ids(store: &Store, slice: &Slice) -> Result<bool> {
+    let snapshot = store.snapshot()?;
+    for (session, id, _) in &slice.entries {
+        if snapshot.entry(*session, id)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn digest_beginning(candidate: &mut Candidate, length: u64, digest: &mut Digest) -> std::io::Result<()> {
+    candidate.file.seek(SeekFrom::Start(0))?;
+    let mut buffer = vec![0; BLOCK_BYTES];
+    let mut left = length;
+    while left > 0 {
+        let most = usize::try_from(left).map_or(BLOCK_BYTES, |left| left.min(BLOCK_BYTES));
+        let read = candidate.file.read(buffer.get_mut(..most).unwrap_or_default())?;
+        if read == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        digest.take(buffer.get(..read).unwrap_or_default());
+        left -= read as u64;
+    }
+    Ok(())
+}
+
+/// Puts the session's counts into the report.
+pub(super) fn describe(report: &mut FileReport, record: &SessionRecord) {
+    report.session = Some(record.id());
+    report.lines = record.lines;
+    report.entries = record.entries;
+    report.malformed = record.malformed + record.dropped;
+}
+
+/// Adds the blobs to the slice that a session refers to, the store lacks, and the folder has.
+pub(super) fn bring_missing(
+    store: &Store,
+    session: u64,
+    folder: &BlobFolder,
+    slice: &mut Slice,
+) -> Result<()> {
+    let snapshot = store.snapshot()?;
+    let mut asked = HashSet::new();
+    let mut from = 0;
+    while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
+        let chunk = Snapshot::parse(session, first, &bytes)?;
+        from = first + chunk.line_count().max(1);
+        for hole in chunk.holes().iter().filter(|hole| !hole.kind.is_cut()) {
+            let is_missing = asked.insert(hole.hash)
+                && snapshot.blob_record(&hole.hash)?.is_none_or(|record| record.size.is_none());
+            if is_missing && let Some(bytes) = folder.read(&hole.hash) {
+                slice.blobs.push(BlobGain {
+                    session,
+                    hash: hole.hash,
+                    bytes: Some(bytes),
+                    hole: false,
+                    reference: false,
+                });
+            }
+        }
+    }
+    Ok(())
+}

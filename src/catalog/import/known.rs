@@ -1,0 +1,134 @@
+//! What the store knows of a file already, and so what an import of it has to do.
+
+use std::io;
+
+use super::candidate::Candidate;
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::session_record::{SessionRecord, address_bytes};
+use crate::store::snapshot::Snapshot;
+use crate::store::tables;
+
+/// What to do with a file.
+#[derive(Debug)]
+pub(super) enum Plan {
+    /// A session of its own, the n-th with its id.
+    New { number: u32 },
+    /// The session has the file's beginning: only what comes behind it is new.
+    Grow { session: u64, record: Box<SessionRecord> },
+    /// The session has everything; the file may be a source that is not noted yet.
+    Unchanged { session: u64, record: Box<SessionRecord>, ahead: bool },
+    /// The file's beginning differs from the session's.
+    Replace { session: u64, record: Box<SessionRecord>, else_number: Option<u32> },
+}
+
+/// Compares the file with the sessions that have its id.
+///
+/// The same bytes are the same session, wherever the file stands. A file that differs is another state of
+/// the session when it stands where that was imported from, or when no file stands there any longer;
+/// otherwise it is another session with the same id.
+pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Result<Plan>> {
+    let snapshot = store.snapshot()?;
+    let sessions = sessions_with_id(&snapshot, candidate.external_id())?;
+    let next_number = sessions.iter().map(|(_, record)| record.number).max().unwrap_or(0) + 1;
+    if sessions.is_empty() {
+        return Ok(Ok(Plan::New { number: 1 }));
+    }
+    let mut lengths: Vec<u64> = sessions.iter().map(|(_, record)| record.imported.length).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    let digests = match candidate.digests(&lengths) {
+        Ok(digests) => digests,
+        Err(error) => return Ok(Err(error)),
+    };
+    // The longest session that the file begins with.
+    let begins = sessions
+        .iter()
+        .filter(|(_, record)| digests.contains(&(record.imported.length, record.imported.digest)))
+        .max_by_key(|(_, record)| record.imported.length);
+    if let Some((session, record)) = begins {
+        let (session, record) = (*session, Box::new(record.clone()));
+        return Ok(Ok(if record.imported.length == candidate.size {
+            Plan::Unchanged { session, record, ahead: false }
+        } else {
+            Plan::Grow { session, record }
+        }));
+    }
+    let source = snapshot.source(&candidate.source)?.map(|source| source.session);
+    if let Some((session, record)) = sessions.iter().find(|(session, _)| Some(*session) == source) {
+        let (session, record) = (*session, Box::new(record.clone()));
+        return Ok(Ok(Plan::Replace { session, record, else_number: None }));
+    }
+    for (session, record) in &sessions {
+        if record.imported.length > candidate.size && is_beginning(&snapshot, *session, record, candidate)? {
+            let (session, record) = (*session, Box::new(record.clone()));
+            return Ok(Ok(Plan::Unchanged { session, record, ahead: true }));
+        }
+    }
+    // A file that was moved and rewritten, as omp does, is still that session, if nothing is lost.
+    let moved = sessions.iter().find(|(_, record)| {
+        !record.sources.is_empty() && record.sources.iter().all(|source| !exists(source))
+    });
+    Ok(Ok(match moved {
+        Some((session, record)) => Plan::Replace {
+            session: *session,
+            record: Box::new(record.clone()),
+            else_number: Some(next_number),
+        },
+        None => Plan::New { number: next_number },
+    }))
+}
+
+fn sessions_with_id(snapshot: &Snapshot<'_>, id: &[u8]) -> Result<Vec<(u64, SessionRecord)>> {
+    let ids = snapshot.table(tables::SESSION_IDS)?;
+    let mut found = Vec::new();
+    let mut look = |key: &[u8]| -> Result<()> {
+        if let Some(session) = ids.get(key)?.map(|value| value.value())
+            && let Some(record) = snapshot.session(session)?
+            && record.external_id == id
+        {
+            found.push((session, record));
+        }
+        Ok(())
+    };
+    look(id)?;
+    // `<id>~2` and so on; another session may have such an id of its own.
+    let prefix = [id, b"~"].concat();
+    for row in ids.range(prefix.as_slice()..)? {
+        let (key, _) = row?;
+        if !key.value().starts_with(&prefix) {
+            break;
+        }
+        look(key.value())?;
+    }
+    Ok(found)
+}
+
+/// The lowest number under which a session with this id can be addressed.
+pub(super) fn free_number(store: &Store, id: &[u8], from: u32) -> Result<u32> {
+    let ids = store.begin_read()?.open_table(tables::SESSION_IDS)?;
+    let mut number = from;
+    while ids.get(address_bytes(id, number).as_slice())?.is_some() {
+        number += 1;
+    }
+    Ok(number)
+}
+
+fn exists(source: &[u8]) -> bool {
+    std::str::from_utf8(source).is_ok_and(|path| std::path::Path::new(path).exists())
+}
+
+/// Whether the file is the beginning of what was imported as this session.
+fn is_beginning(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    candidate: &mut Candidate,
+) -> Result<bool> {
+    let Ok(digest) = candidate.digests(&[candidate.size]) else {
+        return Ok(false);
+    };
+    let mut prefix = crate::session::export::PrefixDigest::new(candidate.size);
+    crate::session::export::exact_bytes(snapshot, session, record, &mut |bytes| Ok(prefix.take(bytes)))?;
+    Ok(digest.first().is_some_and(|(_, digest)| prefix.digest() == Some(*digest)))
+}

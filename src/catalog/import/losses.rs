@@ -1,0 +1,220 @@
+//! What would be lost if a file took the place of the session it was imported as.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use leafline_import::ecma::{self, Document};
+use leafline_import::scan::{Raw, Scanner};
+use leafline_import::{EntryKind, text};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::Result;
+use crate::session::lines::{LineCursor, LineView};
+use crate::store::Store;
+use crate::store::blobs::Hash;
+use crate::store::chunk::REFERENCE_LEN;
+use crate::store::snapshot::Snapshot;
+
+/// Lost entries that are named.
+const NAMED: usize = 5;
+
+/// What a session holds and a file lacks.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Losses {
+    /// Entries whose id the file does not have.
+    missing: u64,
+    /// Entries that the file has with another content.
+    changed: u64,
+    /// Lines without an id that the file does not have.
+    lines: u64,
+    examples: Vec<String>,
+}
+
+impl fmt::Display for Losses {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the store holds what the file lacks:")?;
+        let mut comma = "";
+        for (count, what) in [
+            (self.missing, "entries that are not in the file"),
+            (self.changed, "entries whose content differs"),
+            (self.lines, "lines without an id"),
+        ] {
+            if count > 0 {
+                write!(formatter, "{comma} {count} {what}")?;
+                comma = ",";
+            }
+        }
+        if self.examples.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, " ({}", self.examples.join(", "))?;
+        let more = (self.missing + self.changed).saturating_sub(self.examples.len() as u64);
+        if more > 0 {
+            write!(formatter, " and {more} more")?;
+        }
+        formatter.write_str(")")
+    }
+}
+
+/// Compares the session `old` with `new`, the file's: `None` when `new` holds all of it.
+///
+/// The header and omp's title line may differ, since programs rewrite them; blank lines do not count. An
+/// entry is held when the file has its id with the same JSON. In a session that was migrated from version
+/// 1, ids were made up on import, and the program that migrates the file itself makes up others: there an
+/// entry is also held when the file's entry in the same place says the same.
+pub(super) fn losses(store: &Store, old: u64, new: u64) -> Result<Option<Losses>> {
+    let snapshot = store.snapshot()?;
+    let was_migrated = snapshot.session(old)?.is_some_and(|record| record.migrated);
+    let mut losses = Losses::default();
+    let mut comparison = Comparison {
+        snapshot: &snapshot,
+        new,
+        candidates: LineCursor::new(&snapshot, new, 0),
+        expected: 0,
+        scanner: Scanner::new(),
+        unaddressed: None,
+        was_migrated,
+        by_place: was_migrated.then(|| LineCursor::new(&snapshot, new, 0)),
+    };
+    let mut lines = LineCursor::new(&snapshot, old, 0);
+    while let Some(line) = lines.next()? {
+        comparison.compare(line, &mut losses)?;
+    }
+    Ok((losses != Losses::default()).then_some(losses))
+}
+
+struct Comparison<'a, 's> {
+    snapshot: &'a Snapshot<'s>,
+    new: u64,
+    candidates: LineCursor<'a, 's>,
+    /// The line of the new session that is expected to be the same as the next old one.
+    expected: u64,
+    scanner: Scanner,
+    /// Hashes of the new session's lines without an id, once one is asked for.
+    unaddressed: Option<HashSet<u64>>,
+    was_migrated: bool,
+    /// Goes through the new session's entries one by one beside the old one's.
+    by_place: Option<LineCursor<'a, 's>>,
+}
+
+impl Comparison<'_, '_> {
+    fn compare(&mut self, line: LineView<'_>, losses: &mut Losses) -> Result<()> {
+        let kind = EntryKind::from_code(line.node.kind).unwrap_or(EntryKind::Unknown);
+        let opposite = if self.was_migrated && kind.is_entry() { self.next_entry()? } else { None };
+        if matches!(kind, EntryKind::Blank | EntryKind::Header | EntryKind::Title) {
+            return Ok(());
+        }
+        self.candidates.seek(self.expected);
+        if let Some(candidate) = self.candidates.next()?
+            && is_same(&candidate, &line)
+        {
+            self.expected = candidate.ordinal + 1;
+            return Ok(());
+        }
+        let decoded = text::decode(line.text);
+        let scan = self.scanner.scan(text::trim_start_of_file(&decoded));
+        let id = scan.members.id.filter(|_| kind.is_entry()).and_then(Raw::as_string);
+        let Some(id) = id else {
+            losses.lines += u64::from(!self.has_unaddressed(&line)?);
+            return Ok(());
+        };
+        if let Some(record) = self.snapshot.entry(self.new, &id)? {
+            self.candidates.seek(record.ordinal);
+            if let Some(candidate) = self.candidates.next()? {
+                self.expected = candidate.ordinal + 1;
+                if says_the_same(&candidate, &line) {
+                    return Ok(());
+                }
+            }
+            losses.changed += 1;
+        } else if opposite.is_some_and(|opposite| opposite == without_ids(&line)) {
+            return Ok(());
+        } else {
+            losses.missing += 1;
+        }
+        if losses.examples.len() < NAMED {
+            losses.examples.push(String::from_utf8_lossy(&id).into_owned());
+        }
+        Ok(())
+    }
+
+    /// The next entry of the new session, without its ids.
+    fn next_entry(&mut self) -> Result<Option<Vec<u8>>> {
+        let Some(cursor) = &mut self.by_place else { return Ok(None) };
+        while let Some(line) = cursor.next()? {
+            if EntryKind::from_code(line.node.kind).is_some_and(EntryKind::is_entry) {
+                return Ok(Some(without_ids(&line)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn has_unaddressed(&mut self, line: &LineView<'_>) -> Result<bool> {
+        if self.unaddressed.is_none() {
+            let mut known = HashSet::new();
+            let mut cursor = LineCursor::new(self.snapshot, self.new, 0);
+            while let Some(line) = cursor.next()? {
+                known.insert(xxh3_64(line.text.trim_ascii_end()));
+            }
+            self.unaddressed = Some(known);
+        }
+        let hash = xxh3_64(line.text.trim_ascii_end());
+        if self.unaddressed.as_ref().is_some_and(|known| known.contains(&hash)) {
+            return Ok(true);
+        }
+        // A torn line at the old end is held by the line that it has become.
+        if line.text.ends_with(b"\n") {
+            return Ok(false);
+        }
+        self.candidates.seek(line.ordinal);
+        Ok(self.candidates.next()?.is_some_and(|candidate| candidate.text.starts_with(line.text)))
+    }
+}
+
+fn hashes<'v>(line: &'v LineView<'_>) -> impl Iterator<Item = &'v Hash> {
+    line.holes.iter().map(|hole| &hole.hash)
+}
+
+fn is_same(a: &LineView<'_>, b: &LineView<'_>) -> bool {
+    a.text.trim_ascii_end() == b.text.trim_ascii_end() && hashes(a).eq(hashes(b))
+}
+
+/// Whether two lines hold the same JSON, however it is written.
+fn says_the_same(a: &LineView<'_>, b: &LineView<'_>) -> bool {
+    let canonical = |line: &LineView<'_>| {
+        let mut out = Vec::new();
+        ecma::restringify(&text::decode(&without_references(line)), &mut out).ok().map(|()| out)
+    };
+    hashes(a).eq(hashes(b)) && canonical(a).is_some_and(|a| canonical(b) == Some(a))
+}
+
+/// The line without the text of its references, as a line is stored whose base64 was cut out: an image and
+/// the reference to it are the same content.
+fn without_references(line: &LineView<'_>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(line.text.len());
+    let mut at = 0;
+    for hole in line.holes.iter().filter(|hole| !hole.kind.is_cut()) {
+        let offset = usize::try_from(hole.offset).unwrap_or(usize::MAX);
+        out.extend_from_slice(line.text.get(at..offset).unwrap_or_default());
+        at = offset.saturating_add(REFERENCE_LEN);
+    }
+    out.extend_from_slice(line.text.get(at..).unwrap_or_default());
+    out
+}
+
+/// The entry's JSON without the members that a version 1 migration makes up.
+fn without_ids(line: &LineView<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    let bytes = without_references(line);
+    let decoded = text::decode(&bytes);
+    if let Ok(mut document) = Document::parse(&decoded) {
+        for name in ["id", "parentId", "firstKeptEntryId"] {
+            document.remove(name);
+        }
+        document.write(&mut out);
+    }
+    for hash in hashes(line) {
+        out.extend_from_slice(hash);
+    }
+    out
+}

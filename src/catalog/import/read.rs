@@ -1,0 +1,320 @@
+//! The reading side: each file is told apart, compared with the store, and fed to the pipeline.
+
+use std::collections::HashSet;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use leafline_import::lines::{BlockReader, split};
+use leafline_import::pi_omp::{Migrated, Migrator, forward_references};
+use leafline_import::text;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::blob_folder::BlobFolder;
+use super::candidate::Candidate;
+use super::grow::Growth;
+use super::known::{self, Plan};
+use super::pipeline::{BLOCK_BYTES, Feeder, Item};
+use super::report::{FileReport, ImportOptions, ImportStatus};
+use super::writer::{FileEnd, FileStart, Replaced};
+use super::{Outcome, Step, go_on};
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::compression::Dictionary;
+use crate::store::session_record::{ImportedBytes, SessionRecord};
+use crate::store::slice::Slice;
+
+/// A file that has grown by no more than this gets its new lines in one commit; one that has grown by more
+/// is imported again as a whole, and takes its own place.
+const LARGEST_GROWTH: u64 = 16 << 20;
+
+/// Session keys that are reserved at once, at the most: a reservation is a commit of its own.
+const MOST_KEYS: u64 = 1024;
+
+/// Reads files, one after the other.
+pub(super) struct Reader<'s> {
+    store: &'s Store,
+    options: &'s ImportOptions,
+    blobs: Option<&'s BlobFolder>,
+    dictionary: &'s Arc<Dictionary>,
+    keys: std::ops::Range<u64>,
+    reserve: u64,
+}
+
+impl<'s> Reader<'s> {
+    pub(super) fn new(
+        store: &'s Store,
+        options: &'s ImportOptions,
+        blobs: Option<&'s BlobFolder>,
+        dictionary: &'s Arc<Dictionary>,
+        ) -> Self {
+        Self { store, options, blobs, dictionary, keys: 0..0, reserve: 1 }
+    }
+
+    /// Does with a file whatever is to be done.
+    pub(super) fn read_file(
+        &mut self,
+        path: &Path,
+        in_flight: &mut HashSet<Vec<u8>>,
+        feeder: &mut Feeder,
+        outcome: &mut Outcome<'_>,
+    ) -> Step {
+        let mut candidate = match Candidate::open(path, self.options.family) {
+            Ok(candidate) => candidate,
+            Err(report) => {
+                outcome.observer.read(report.bytes);
+                outcome.add(&report);
+                return Ok(Ok(()));
+            }
+        };
+        // What the store knows counts only when nothing of the same id is on its way there.
+        if in_flight.contains(candidate.external_id()) {
+            go_on!(feeder.flush());
+            in_flight.clear();
+        }
+        let plan = match known::plan(self.store, &mut candidate)? {
+            Ok(plan) => plan,
+            Err(error) => {
+                let report = candidate.report(ImportStatus::Failed);
+                outcome.add(&report.with_reason(format!("reading it: {error}")));
+                return Ok(Ok(()));
+            }
+        };
+        match plan {
+            Plan::Unchanged { session, record, ahead } => {
+                outcome.observer.read(candidate.size);
+                let report = self.unchanged(&candidate, session, &record, ahead)?;
+                outcome.add(&report);
+                Ok(Ok(()))
+            }
+            Plan::Grow { session, record } => self.grow(candidate, session, *record, feeder, outcome),
+            Plan::New { number } => {
+                let number = known::free_number(self.store, candidate.external_id(), number)?;
+                let mut report = candidate.report(ImportStatus::Imported);
+                if number > 1 {
+                    report.add_reason(format!(
+                        "another session has the id {}, so this one is addressed as {0}~{number}",
+                        String::from_utf8_lossy(candidate.external_id())
+                    ));
+                }
+                in_flight.insert(candidate.external_id().to_vec());
+                self.whole(candidate, number, report, None, feeder, outcome)
+            }
+            Plan::Replace { session, record, else_number } => {
+                let report = candidate.report(ImportStatus::Replaced);
+                let replaced = Replaced {
+                    session,
+                    even_with_losses: self.options.replace && else_number.is_none(),
+                    else_number,
+                };
+                in_flight.insert(candidate.external_id().to_vec());
+                self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
+            }
+        }
+    }
+
+    /// Notes a file as a source, and brings blobs that its session lacks.
+    fn unchanged(
+        &self,
+        candidate: &Candidate,
+        session: u64,
+        record: &SessionRecord,
+        ahead: bool,
+    ) -> Result<FileReport> {
+        let mut report = candidate.report(ImportStatus::Unchanged);
+        super::grow::describe(&mut report, record);
+        if ahead {
+            report.add_reason("the store holds a later state of this session");
+        }
+        let mut slice = Slice::default();
+        if let Some(folder) = self.blobs {
+            super::grow::bring_missing(self.store, session, folder, &mut slice)?;
+        }
+        let known = self.store.snapshot()?.source(&candidate.source)?;
+        let source = candidate.source_record(session);
+        if !ahead && known.as_ref() != Some(&source) {
+            slice.sources.push((candidate.source.clone(), source));
+            if !record.sources.contains(&candidate.source) {
+                let mut record = record.clone();
+                record.sources.push(candidate.source.clone());
+                slice.sessions.push((session, record));
+            }
+        }
+        self.store.commit(slice)?;
+        Ok(report)
+    }
+
+    /// Adds what a file has gained: in one commit where that is little, else by importing it again.
+    fn grow(
+        &mut self,
+        candidate: Candidate,
+        session: u64,
+        record: SessionRecord,
+        feeder: &mut Feeder,
+        outcome: &mut Outcome<'_>,
+    ) -> Step {
+        let mut candidate = candidate;
+        let gained = candidate.size.saturating_sub(record.imported.length);
+        let extends = record.imported.complete && !record.migrated && !record.irregular;
+        if extends && gained <= LARGEST_GROWTH {
+            let growth = Growth {
+                store: self.store,
+                dictionary: self.dictionary,
+                blobs: self.blobs,
+            };
+            if let Some(report) = growth.extend(&mut candidate, session, &record)? {
+                outcome.observer.read(candidate.size);
+                outcome.add(&report);
+                return Ok(Ok(()));
+            }
+        }
+        let report = candidate.report(ImportStatus::Grown);
+        // The file begins with everything that the session holds, so that there is nothing to lose; but its
+        // last line may have been torn, and is another one now.
+        let replaced = Replaced { session, even_with_losses: true, else_number: None };
+        go_on!(self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)?);
+        Ok(feeder.flush())
+    }
+
+    /// Feeds a whole file to the pipeline.
+    fn whole(
+        &mut self,
+        mut candidate: Candidate,
+        number: u32,
+        report: FileReport,
+        replaces: Option<Replaced>,
+        feeder: &mut Feeder,
+        outcome: &mut Outcome<'_>,
+    ) -> Step {
+        let session = self.key()?;
+        let record = new_record(&candidate, number);
+        go_on!(feeder.send(Item::Begin(Box::new(FileStart { session, record, report, replaces }))));
+        let read = if candidate.detection.needs_migration {
+            migrate(&mut candidate, feeder, outcome)
+        } else {
+            copy(&mut candidate, feeder, outcome)
+        };
+        let item = match read {
+            Ok(Ok((imported, dropped))) => {
+                let mut source_record = candidate.source_record(session);
+                source_record.size = imported.length;
+                Item::End(Box::new(FileEnd {
+                    imported,
+                    dropped,
+                    source: candidate.source,
+                    source_record,
+                }))
+            }
+            Ok(Err(stopped)) => return Ok(Err(stopped)),
+            Err(error) => Item::Abandon(format!("reading it: {error}")),
+        };
+        Ok(feeder.send(item))
+    }
+
+    /// A new session's key.
+    fn key(&mut self) -> Result<u64> {
+        if self.keys.is_empty() {
+            let first = self.store.reserve_sessions(self.reserve)?;
+            self.keys = first..first + self.reserve;
+            self.reserve = (self.reserve * 4).min(MOST_KEYS);
+        }
+        Ok(self.keys.next().expect("a reservation is never empty"))
+    }
+}
+
+fn new_record(candidate: &Candidate, number: u32) -> SessionRecord {
+    let detection = &candidate.detection;
+    let header = &detection.header;
+    SessionRecord {
+        external_id: header.id.clone(),
+        number,
+        family: detection.family.code(),
+        imported_version: detection.version.number().to_string(),
+        migrated: detection.needs_migration,
+        cwd: header.cwd.clone(),
+        title: header.title.clone(),
+        parent_session: header.parent_session.clone(),
+        created: header.timestamp_ms,
+        modified: header.timestamp_ms.or(candidate.modified_milliseconds()),
+        header: if detection.needs_migration { 0 } else { header.line },
+        ..SessionRecord::default()
+    }
+}
+
+/// What was read of a file: its bytes, and the lines that a migration dropped.
+type Read = std::io::Result<Result<(ImportedBytes, u64), super::Stopped>>;
+
+/// Feeds a file's lines as they are.
+fn copy(candidate: &mut Candidate, feeder: &mut Feeder, outcome: &mut Outcome<'_>) -> Read {
+    candidate.file.seek(SeekFrom::Start(0))?;
+    let mut blocks = BlockReader::new(&candidate.file, BLOCK_BYTES);
+    let mut digest = Digest::default();
+    let mut opens_file = true;
+    while let Some(block) = blocks.next_block(feeder.buffer())? {
+        digest.take(&block);
+        outcome.observer.read(block.len() as u64);
+        go_on!(feeder.send_lines(block, opens_file));
+        opens_file = false;
+    }
+    Ok(Ok((digest.finish(), 0)))
+}
+
+/// Feeds a file's lines as their program would rewrite them, and the bytes as they are.
+fn migrate(candidate: &mut Candidate, feeder: &mut Feeder, outcome: &mut Outcome<'_>) -> Read {
+    candidate.file.seek(SeekFrom::Start(0))?;
+    let mut migrator = Migrator::new(&candidate.detection.header);
+    if candidate.detection.version.needs_tree() {
+        let forward = forward_references(BufReader::with_capacity(BLOCK_BYTES, &candidate.file))?;
+        migrator = migrator.with_forward_references(forward);
+        candidate.file.seek(SeekFrom::Start(0))?;
+    }
+    let mut blocks = BlockReader::new(&candidate.file, BLOCK_BYTES);
+    let mut digest = Digest::default();
+    let mut dropped = 0;
+    let mut migrated = feeder.buffer();
+    migrated.clear();
+    while let Some(block) = blocks.next_block(Vec::new())? {
+        digest.take(&block);
+        outcome.observer.read(block.len() as u64);
+        for line in split(&block) {
+            let decoded = text::decode(line);
+            let is_dropped = migrator.migrate_line(&decoded, &mut migrated) == Migrated::Dropped;
+            dropped += u64::from(is_dropped && !text::is_blank(&decoded));
+        }
+        go_on!(feeder.send_original(block));
+        if migrated.len() >= BLOCK_BYTES {
+            go_on!(feeder.send_lines(std::mem::take(&mut migrated), false));
+        }
+    }
+    if migrator.finish(&mut migrated) == Migrated::Written {
+        dropped -= 1;
+    }
+    if !migrated.is_empty() {
+        go_on!(feeder.send_lines(migrated, false));
+    }
+    Ok(Ok((digest.finish(), dropped)))
+}
+
+/// The digest of a file as it is read.
+#[derive(Default)]
+pub(super) struct Digest {
+    hasher: Xxh3,
+    length: u64,
+    last: Option<u8>,
+}
+
+impl Digest {
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+        self.length += bytes.len() as u64;
+        self.last = bytes.last().copied().or(self.last);
+    }
+
+    pub(super) fn finish(self) -> ImportedBytes {
+        ImportedBytes {
+            length: self.length,
+            digest: self.hasher.digest128(),
+            complete: self.last.is_none_or(|last| last == b'\n'),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What an import tells of each file, and of all.
+
+use std::path::PathBuf;
+
+use leafline_import::Family;
+use serde::Serialize;
+
+/// How an import works.
+#[derive(Debug, Clone, Default)]
+pub struct ImportOptions {
+    /// The family of the files; `None` tells it by what they hold.
+    pub family: Option<Family>,
+    /// A folder of blobs, each named by the SHA-256 of its bytes in hex, that references are resolved from.
+    pub blobs: Option<PathBuf>,
+    /// Whether a file takes the place of the session it was imported as even if the session holds what the
+    /// file lacks.
+    pub replace: bool,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ImportStatus {
+    /// A new session.
+    Imported,
+    /// The session had the file's beginning, and now has all of it.
+    Grown,
+    /// The session has all of the file.
+    Unchanged,
+    /// The session's old lines differed; now it has the file's.
+    Replaced,
+    /// The file is no session.
+    Skipped,
+    /// Nothing was stored, for the reason given.
+    Failed,
+}
+
+/// One file's outcome.
+#[derive(Debug, Clone, Serialize)]
+pub struct FileReport {
+    /// The file.
+    pub path: PathBuf,
+    /// What became of it.
+    pub status: ImportStatus,
+    /// The id by which the session is addressed.
+    pub session: Option<String>,
+    /// The family.
+    #[serde(serialize_with = "family_name")]
+    pub family: Option<Family>,
+    /// The version that the file's header states; 1 where it states none.
+    pub version: Option<u32>,
+    /// Lines of the session.
+    pub lines: u64,
+    /// Entries of the session.
+    pub entries: u64,
+    /// Lines that are not JSON.
+    pub malformed: u64,
+    /// The file's size in bytes.
+    pub bytes: u64,
+    /// Why it was skipped or failed, or what else is to be known.
+    pub reason: Option<String>,
+}
+
+#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
+fn family_name<S: serde::Serializer>(
+    family: &Option<Family>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    family.map(Family::name).serialize(serializer)
+}
+
+impl FileReport {
+    pub(super) fn new(path: PathBuf, status: ImportStatus) -> Self {
+        Self {
+            path,
+            status,
+            session: None,
+            family: None,
+            version: None,
+            lines: 0,
+            entries: 0,
+            malformed: 0,
+            bytes: 0,
+            reason: None,
+        }
+    }
+
+    pub(super) fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.add_reason(reason);
+        self
+    }
+
+    pub(super) fn add_reason(&mut self, reason: impl Into<String>) {
+        match &mut self.reason {
+            Some(known) => {
+                known.push_str("; ");
+                known.push_str(&reason.into());
+            }
+            none => *none = Some(reason.into()),
+        }
+    }
+}
+
+/// All files' outcome.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ImportTotals {
+    /// Files that were looked at.
+    pub files: u64,
+    /// New sessions.
+    pub imported: u64,
+    /// Sessions that got what was new.
+    pub grown: u64,
+    /// Files without anything new.
+    pub unchanged: u64,
+    /// Sessions that took a file's place.
+    pub replaced: u64,
+    /// Files that are no session.
+    pub skipped: u64,
+    /// Files that could not be stored.
+    pub failed: u64,
+    /// Lines of all sessions that were reported.
+    pub lines: u64,
+    /// Entries of all sessions that were reported.
+    pub entries: u64,
+    /// Malformed lines.
+    pub malformed: u64,
+    /// Bytes of the files that are sessions.
+    pub bytes: u64,
+}
+
+impl ImportTotals {
+    pub(super) fn add(&mut self, report: &FileReport) {
+        self.files += 1;
+        *match report.status {
+            ImportStatus::Imported => &mut self.imported,
+            ImportStatus::Grown => &mut self.grown,
+            ImportStatus::Unchanged => &mut self.unchanged,
+            ImportStatus::Replaced => &mut self.replaced,
+            ImportStatus::Skipped => &mut self.skipped,
+            ImportStatus::Failed => &mut self.failed,
+        } += 1;
+        if !matches!(report.status, ImportStatus::Skipped | ImportStatus::Failed) {
+            self.lines += report.lines;
+            self.entries += report.entries;
+            self.malformed += report.malformed;
+            self.bytes += report.bytes;
+        }
+    }
+}
+
+/// Follows an import while it goes on.
+pub trait ImportObserver {
+    /// The files that will be read are known: how many, and their bytes.
+    fn begin(&mut self, files: u64, bytes: u64) {
+        let _ = (files, bytes);
+    }
+
+    /// Bytes were read.
+    fn read(&mut self, bytes: u64) {
+        let _ = bytes;
+    }
+
+    /// A file's outcome is final, and durable.
+    fn file(&mut self, report: &FileReport) {
+        let _ = report;
+    }
+}
+
+/// Follows nothing.
+impl ImportObserver for () {}

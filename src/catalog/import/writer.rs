@@ -1,0 +1,225 @@
+//! The ordered end of the pipeline: sessions get their rows here, and commits happen here.
+
+use crossbeam_channel::Sender;
+
+use super::pipeline::Item;
+use super::report::{FileReport, ImportStatus};
+use crate::error::Result;
+use crate::session::index::indexer::{Indexed, Indexer};
+use crate::session::index::resolve::resolve;
+use crate::store::Store;
+use crate::store::owner::Owner;
+use crate::store::session_record::{ImportedBytes, SessionRecord, address_bytes};
+use crate::store::slice::Slice;
+use crate::store::source_record::SourceRecord;
+
+/// A file's beginning.
+pub(super) struct FileStart {
+    pub(super) session: u64,
+    pub(super) record: SessionRecord,
+    pub(super) report: FileReport,
+    /// The key of the session whose place this one takes.
+    pub(super) replaces: Option<Replaced>,
+}
+
+/// A session that is to give way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Replaced {
+    pub(super) session: u64,
+    /// Whether it may hold what the file lacks.
+    pub(super) even_with_losses: bool,
+    /// Whether a loss makes the file a session of its own instead of a failure; then its number.
+    pub(super) else_number: Option<u32>,
+}
+
+/// A file's end.
+pub(super) struct FileEnd {
+    pub(super) imported: ImportedBytes,
+    /// Malformed lines that the migration dropped.
+    pub(super) dropped: u64,
+    pub(super) source: Vec<u8>,
+    pub(super) source_record: SourceRecord,
+}
+
+/// The file that is being written.
+struct Current<'s> {
+    start: FileStart,
+    indexer: Indexer<'s>,
+    pieces: u64,
+    /// Whether rows of it are committed already, and marked as unfinished.
+    begun: bool,
+}
+
+/// Takes the items of all files in order.
+pub(super) struct Writer<'s> {
+    store: &'s Store,
+    owner: &'s Owner,
+    dictionary: u32,
+    slice: Slice,
+    current: Option<Current<'s>>,
+    /// Reports that hold once the slice is committed.
+    pending: Vec<FileReport>,
+    reports: Sender<FileReport>,
+}
+
+impl<'s> Writer<'s> {
+    pub(super) fn new(
+        store: &'s Store,
+        owner: &'s Owner,
+        dictionary: u32,
+        reports: Sender<FileReport>,
+    ) -> Self {
+        Self {
+            store,
+            owner,
+            dictionary,
+            slice: Slice::default(),
+            current: None,
+            pending: Vec::new(),
+            reports,
+        }
+    }
+
+    /// Takes the next item.
+    pub(super) fn take(&mut self, item: Item) -> Result<()> {
+        match item {
+            Item::Begin(start) => self.begin(*start),
+            Item::Lines(prepared) => {
+                let Some(current) = &mut self.current else { return Ok(()) };
+                let window_moved = current.indexer.add(*prepared, &mut self.slice)?;
+                if window_moved || Indexer::is_slice_full(&self.slice) {
+                    self.commit()?;
+                }
+            }
+            Item::Original(bytes) => {
+                let Some(current) = &mut self.current else { return Ok(()) };
+                self.slice.weight += bytes.len();
+                self.slice.originals.push(((current.start.session, current.pieces), bytes));
+                current.pieces += 1;
+                if Indexer::is_slice_full(&self.slice) {
+                    self.commit()?;
+                }
+            }
+            Item::End(end) => self.end(*end)?,
+            Item::Abandon(reason) => self.abandon(&reason)?,
+            Item::Flush(answer) => {
+                self.commit()?;
+                // The reader may have ended.
+                let _ = answer.send(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits what is left.
+    pub(super) fn finish(mut self) -> Result<()> {
+        if self.current.is_some() {
+            self.abandon("the import ended before the file did")?;
+        }
+        self.commit()
+    }
+
+    fn begin(&mut self, start: FileStart) {
+        let indexer =
+            Indexer::new(self.store, start.session, start.record.clone(), None, self.dictionary);
+        self.current = Some(Current { start, indexer, pieces: 0, begun: false });
+    }
+
+    /// Makes the slice durable, and tells of the files that are in it.
+    fn commit(&mut self) -> Result<()> {
+        if let Some(current) = &mut self.current
+            && !current.begun
+        {
+            self.slice.begun.push((current.start.session, self.owner.token));
+            current.begun = true;
+        }
+        let committed = self.store.commit(std::mem::take(&mut self.slice))?;
+        if let Some(current) = &mut self.current {
+            current.indexer.after_commit(committed.replaced_entries);
+        }
+        for report in self.pending.drain(..) {
+            // Whoever listens may have gone; the import goes on.
+            let _ = self.reports.send(report);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, end: FileEnd) -> Result<()> {
+        let Some(current) = self.current.take() else { return Ok(()) };
+        let Current { start, indexer, begun, .. } = current;
+        let FileStart { session, mut report, replaces, .. } = start;
+        let Indexed { mut record, leaf, needs_resolving } = indexer.finish(&mut self.slice)?;
+        record.imported = end.imported;
+        record.dropped = end.dropped;
+        record.sources = vec![end.source.clone()];
+        // What follows looks at the session's rows, or finds ids that were committed before.
+        let must_commit = begun || needs_resolving || replaces.is_some();
+        if must_commit {
+            if !begun {
+                self.slice.begun.push((session, self.owner.token));
+            }
+            let committed = self.store.commit(std::mem::take(&mut self.slice))?;
+            record.duplicates += committed.replaced_entries;
+            for report in self.pending.drain(..) {
+                let _ = self.reports.send(report);
+            }
+        }
+        if needs_resolving || record.duplicates > 0 {
+            record.irregular = true;
+            record.orphans = resolve(self.store, session)?;
+        }
+        if let Some(replaced) = replaces {
+            let losses = super::losses::losses(self.store, replaced.session, session)?;
+            if losses.is_none() || replaced.even_with_losses {
+                self.slice.retired.push((replaced.session, self.owner.token));
+                if let Some(losses) = losses {
+                    report.add_reason(losses.to_string());
+                }
+            } else if let (Some(number), Some(losses)) = (replaced.else_number, &losses) {
+                record.number = number;
+                report.status = ImportStatus::Imported;
+                report.add_reason(format!(
+                    "another file's session has the same id, and {losses}: this one is kept as {}",
+                    record.id()
+                ));
+            } else if let Some(losses) = losses {
+                report.status = ImportStatus::Failed;
+                report.add_reason(format!("{losses}; --replace takes the file all the same"));
+                let _ = self.reports.send(report);
+                // The rows stay marked, and the owner sweeps them.
+                return Ok(());
+            }
+        }
+        report.session = Some(record.id());
+        report.lines = record.lines;
+        report.entries = record.entries;
+        report.malformed = record.malformed + record.dropped;
+        if must_commit {
+            self.slice.finished.push(session);
+        }
+        if let Some(leaf) = leaf {
+            self.slice.leaves.push((session, leaf));
+        }
+        self.slice.session_ids.push((address_bytes(&record.external_id, record.number), session));
+        self.slice.sources.push((end.source, end.source_record));
+        self.slice.sessions.push((session, record));
+        self.pending.push(report);
+        if Indexer::is_slice_full(&self.slice) || must_commit {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Gives the current file up: what is committed of it stays marked, and the owner sweeps it.
+    fn abandon(&mut self, reason: &str) -> Result<()> {
+        let Some(current) = self.current.take() else { return Ok(()) };
+        let session = current.start.session;
+        self.slice.forget(session);
+        let mut report = current.start.report;
+        report.status = ImportStatus::Failed;
+        report.add_reason(reason);
+        let _ = self.reports.send(report);
+        drop(current.indexer);
+        self.commit()
+    }
+}

@@ -1,0 +1,204 @@
+//! Where a store's bytes go.
+
+use redb::{ReadableTable, ReadableTableMetadata, TableHandle};
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::session::{Session, SessionFacts, TypeFacts};
+use crate::store::Store;
+use crate::store::blobs::{self, BlobRecord};
+use crate::store::record::Record;
+use crate::store::session_record::SessionRecord;
+use crate::store::snapshot::Snapshot;
+use crate::store::tables;
+
+/// A whole store's bytes.
+#[derive(Debug, Clone, Default, Serialize)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Bytes of the store's file.
+    pub file_bytes: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Lines of all sessions.
+    pub lines: u64,
+    /// Entries of all sessions.
+    pub entries: u64,
+    /// Bytes of those lines: what their JSONL files take.
+    pub line_bytes: u64,
+    /// Bytes of those lines that are compressed: without the payloads that are kept as blobs.
+    pub text_bytes: u64,
+    /// Blobs.
+    pub blobs: BlobStatistics,
+    /// Each table's rows and bytes, the largest first.
+    pub tables: Vec<TableStatistics>,
+    /// Lines and bytes by type, over all sessions, the largest first.
+    pub types: Vec<TypeFacts>,
+}
+
+/// What blobs take, and save.
+#[derive(Debug, Clone, Default, Serialize)]
+#[non_exhaustive]
+pub struct BlobStatistics {
+    /// Different blobs whose bytes are there.
+    pub count: u64,
+    /// Their bytes, each once.
+    pub bytes: u64,
+    /// How often lines refer to them.
+    pub references: u64,
+    /// Bytes that it saves to keep each once: what the further references would take.
+    pub saved_bytes: u64,
+    /// Blobs that lines refer to and the store does not have.
+    pub missing: u64,
+}
+
+/// One table's bytes.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct TableStatistics {
+    /// Its name.
+    pub name: String,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of keys and values.
+    pub stored_bytes: u64,
+    /// Bytes of inner pages.
+    pub metadata_bytes: u64,
+    /// Bytes of its pages that hold nothing.
+    pub fragmented_bytes: u64,
+}
+
+/// One session's bytes.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct SessionStatistics {
+    /// The session's facts, counts by type among them.
+    #[serde(flatten)]
+    pub facts: SessionFacts,
+    /// Bytes of its lines that are compressed: without the payloads that are kept as blobs.
+    pub text_bytes: u64,
+    /// Bytes of its chunks: the lines, compressed, and their nodes.
+    pub stored_bytes: u64,
+    /// Bytes of the imported file that are kept beside migrated lines, compressed.
+    pub original_bytes: u64,
+    /// Chunks.
+    pub chunks: u64,
+    /// Blobs that it refers to.
+    pub blobs: BlobStatistics,
+}
+
+impl Store {
+    /// Where the store's bytes go. Costs a look at every table's pages, but at no line.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupted`] where the store is damaged.
+    pub fn statistics(&self) -> Result<Statistics> {
+        let snapshot = self.snapshot()?;
+        let mut statistics = Statistics { file_bytes: self.file_bytes()?, ..Statistics::default() };
+        let mut types = Vec::new();
+        for row in snapshot.sessions()?.iter()? {
+            let (key, value) = row?;
+            let record = SessionRecord::from_bytes(value.value(), || key.value().to_string())?;
+            statistics.sessions += 1;
+            statistics.lines += record.lines;
+            statistics.entries += record.entries;
+            statistics.line_bytes += record.bytes;
+            statistics.text_bytes += record.text_bytes;
+            add_types(&mut types, SessionFacts::of(&record).types);
+        }
+        types.sort_by(|a: &TypeFacts, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+        statistics.types = types;
+        for row in snapshot.table(tables::BLOBS)?.iter()? {
+            let (hash, value) = row?;
+            let record = BlobRecord::from_bytes(value.value(), || blobs::hex(hash.value()))?;
+            statistics.blobs.add(record.size, record.references);
+        }
+        statistics.tables = table_statistics(&snapshot)?;
+        Ok(statistics)
+    }
+}
+
+impl Session<'_> {
+    /// Where the session's bytes go.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupted`] where the store is damaged.
+    pub fn statistics(&self) -> Result<SessionStatistics> {
+        let reader = self.reader()?;
+        let snapshot = reader.snapshot();
+        let mut statistics = SessionStatistics {
+            facts: reader.facts(),
+            text_bytes: reader.record().text_bytes,
+            stored_bytes: 0,
+            original_bytes: 0,
+            chunks: 0,
+            blobs: BlobStatistics::default(),
+        };
+        let mut references = std::collections::BTreeMap::<_, u64>::new();
+        let mut from = 0;
+        while let Some((first, bytes)) = snapshot.chunk_from(self.key(), from)? {
+            let chunk = Snapshot::parse(self.key(), first, &bytes)?;
+            from = first + chunk.line_count().max(1);
+            statistics.chunks += 1;
+            statistics.stored_bytes += bytes.as_slice().len() as u64;
+            for hole in chunk.holes() {
+                *references.entry(hole.hash).or_default() += 1;
+            }
+        }
+        for (hash, count) in references {
+            let size = snapshot.blob_record(&hash)?.and_then(|record| record.size);
+            statistics.blobs.add(size, count);
+        }
+        let originals = snapshot.table(tables::ORIGINALS)?;
+        for row in originals.range((self.key(), 0)..(self.key() + 1, 0))? {
+            statistics.original_bytes += row?.1.value().len() as u64;
+        }
+        Ok(statistics)
+    }
+}
+
+impl BlobStatistics {
+    fn add(&mut self, size: Option<u64>, references: u64) {
+        self.references += references;
+        match size {
+            Some(size) => {
+                self.count += 1;
+                self.bytes += size;
+                self.saved_bytes += size * references.saturating_sub(1);
+            }
+            None => self.missing += 1,
+        }
+    }
+}
+
+fn add_types(all: &mut Vec<TypeFacts>, of_session: Vec<TypeFacts>) {
+    for facts in of_session {
+        match all.iter_mut().find(|known| known.name == facts.name) {
+            Some(known) => {
+                known.lines += facts.lines;
+                known.bytes += facts.bytes;
+            }
+            None => all.push(facts),
+        }
+    }
+}
+
+fn table_statistics(snapshot: &Snapshot<'_>) -> Result<Vec<TableStatistics>> {
+    let mut all = Vec::new();
+    for handle in snapshot.list_tables()? {
+        let name = handle.name().to_owned();
+        let table = snapshot.untyped_table(handle)?;
+        let stats = table.stats()?;
+        all.push(TableStatistics {
+            name,
+            rows: table.len()?,
+            stored_bytes: stats.stored_bytes(),
+            metadata_bytes: stats.metadata_bytes(),
+            fragmented_bytes: stats.fragmented_bytes(),
+        });
+    }
+    all.sort_by(|a, b| b.stored_bytes.cmp(&a.stored_bytes).then_with(|| a.name.cmp(&b.name)));
+    Ok(all)
+}

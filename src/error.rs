@@ -1,0 +1,142 @@
+//! What can go wrong, with the facts in it.
+
+use std::path::PathBuf;
+
+/// Everything that Leafline's library can fail with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No session has this id, nor an id that begins with it.
+    #[error("no session has the id {id:?} or one that begins with it; `leafline ls` lists them")]
+    SessionNotFound {
+        /// What was asked for.
+        id: String,
+    },
+    /// Several sessions' ids begin with the text that was given.
+    #[error("{prefix:?} is the beginning of {count} session ids ({}); give more of it", .examples.join(", "))]
+    SessionAmbiguous {
+        /// What was asked for.
+        prefix: String,
+        /// How many ids begin with it.
+        count: usize,
+        /// The first few of them.
+        examples: Vec<String>,
+    },
+    /// The session holds no entry with this id.
+    #[error("session {session} has no entry {entry:?}; `leafline tree {session}` shows its entries")]
+    EntryNotFound {
+        /// The session's id.
+        session: String,
+        /// The entry's id.
+        entry: String,
+    },
+    /// A reference in the session names a blob whose bytes the store does not have.
+    #[error(
+        "session {session} refers to {count} blobs that the store does not hold (blob:sha256:{first}...); \
+         import the session again with --blobs DIR, the folder that holds them"
+    )]
+    BlobsMissing {
+        /// The session's id.
+        session: String,
+        /// How many different blobs are missing.
+        count: usize,
+        /// The first missing blob's SHA-256 in hex.
+        first: String,
+    },
+    /// The store's file may be read only, and the operation writes.
+    #[error("store {path} cannot be written: its file or its folder is read-only")]
+    ReadOnly {
+        /// The store's file.
+        path: PathBuf,
+    },
+    /// There is no store in this place, and none was to be made.
+    #[error("store {path} does not exist; `leafline import PATH...` makes it")]
+    StoreNotFound {
+        /// The store's file.
+        path: PathBuf,
+    },
+    /// The file is a redb database of something else, or of a later Leafline.
+    #[error("{path} is no store of this version of Leafline: {problem}")]
+    NotAStore {
+        /// The file.
+        path: PathBuf,
+        /// What was found instead.
+        problem: String,
+    },
+    /// The store is in use by others, and the operation needs it alone.
+    #[error("store {path} is in use by another process; try again when no one else has it open")]
+    StoreInUse {
+        /// The store's file.
+        path: PathBuf,
+    },
+    /// A record in the store is damaged.
+    #[error(transparent)]
+    Corrupted(#[from] Corruption),
+    /// Reading or writing a file failed.
+    #[error("{action} {path}: {source}")]
+    File {
+        /// What was done, as in "reading".
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// Writing exported bytes to the caller's writer failed.
+    #[error("writing the export: {0}")]
+    Output(#[source] std::io::Error),
+    /// The engine failed.
+    #[error("store engine: {0}")]
+    Engine(#[from] Box<redb::Error>),
+}
+
+/// A record that does not say what its table promises.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("damaged record in table `{table}` at {place}: {problem}; `leafline verify` checks the whole store")]
+pub struct Corruption {
+    /// The table.
+    pub table: &'static str,
+    /// The key, in words.
+    pub place: String,
+    /// What is wrong with the value.
+    pub problem: String,
+}
+
+/// A result of the library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+macro_rules! engine_errors {
+    ($($kind:ty),*) => {$(
+        impl From<$kind> for Error {
+            fn from(error: $kind) -> Self {
+                Self::Engine(Box::new(error.into()))
+            }
+        }
+    )*};
+}
+
+engine_errors!(
+    redb::CommitError,
+    redb::CompactionError,
+    redb::CursorError,
+    redb::DatabaseError,
+    redb::Error,
+    redb::StorageError,
+    redb::TableError,
+    redb::TransactionError
+);
+
+/// Names the file in an input or output error.
+pub(crate) trait FileContext<T> {
+    fn at(self, action: &'static str, path: &std::path::Path) -> Result<T>;
+}
+
+impl<T> FileContext<T> for std::io::Result<T> {
+    fn at(self, action: &'static str, path: &std::path::Path) -> Result<T> {
+        self.map_err(|source| Error::File {
+            action,
+            path: path.to_owned(),
+            source,
+        })
+    }
+}

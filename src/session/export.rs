@@ -1,0 +1,172 @@
+//! A session's bytes, in the forms that an export can have.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::lines::LineCursor;
+use super::render::{Renderer, Rendering};
+
+use crate::error::{Error, FileContext, Result};
+use crate::store::blobs;
+use crate::store::originals::read_originals;
+use crate::store::session_record::SessionRecord;
+use crate::store::snapshot::Snapshot;
+
+/// Bytes that are gathered before they are handed to the writer.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// The form in which a session comes out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ExportMode {
+    /// As its program has it today: a file of version 1 or 2 as pi rewrites it when it loads it, images left
+    /// as they are; a file of version 3 byte for byte.
+    #[default]
+    Current,
+    /// The imported bytes.
+    Exact,
+    /// As [`Self::Current`], with every `blob:sha256:` reference replaced by what it refers to: an image's
+    /// by base64, a text's by the text.
+    Portable,
+    /// As [`Self::Current`], with every image of at least 1,024 base64 characters in a `content` array
+    /// replaced by a reference. The referenced blobs are written to the folder, each named by its hash.
+    References {
+        /// The folder; it is made where it does not exist.
+        blobs: PathBuf,
+    },
+}
+
+/// Writes a session's bytes to `out` and answers how many.
+pub(crate) fn export(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    mode: &ExportMode,
+    out: &mut dyn Write,
+) -> Result<u64> {
+    let mut written = 0;
+    let mut take = |bytes: &[u8]| {
+        written += bytes.len() as u64;
+        out.write_all(bytes).map_err(Error::Output).map(|()| true)
+    };
+    match mode {
+        ExportMode::Exact => exact_bytes(snapshot, session, record, &mut take)?,
+        ExportMode::Current => lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, &mut take)?,
+        ExportMode::Portable => {
+            refuse_missing(snapshot, session, record)?;
+            lines(&mut Renderer::new(snapshot, Rendering::Inline), snapshot, session, &mut take)?;
+        }
+        ExportMode::References { blobs } => {
+            let mut renderer = Renderer::new(snapshot, Rendering::References);
+            lines(&mut renderer, snapshot, session, &mut take)?;
+            let referenced = std::mem::take(&mut renderer.referenced);
+            std::fs::create_dir_all(blobs).at("making the folder", blobs)?;
+            for hash in referenced {
+                write_blob(snapshot, &hash, blobs)?;
+            }
+        }
+    }
+    Ok(written)
+}
+
+/// Hands out the imported bytes, until `take` answers `false`.
+pub(crate) fn exact_bytes(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    take: &mut dyn FnMut(&[u8]) -> Result<bool>,
+) -> Result<()> {
+    if record.migrated {
+        return read_originals(snapshot, session, take);
+    }
+    lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, take)
+}
+
+fn lines(
+    renderer: &mut Renderer<'_, '_>,
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    take: &mut dyn FnMut(&[u8]) -> Result<bool>,
+) -> Result<()> {
+    let mut cursor = LineCursor::new(snapshot, session, 0);
+    let mut buffer = Vec::with_capacity(BUFFER_BYTES + (64 << 10));
+    while let Some(line) = cursor.next()? {
+        renderer.render(line.text, line.holes, &mut buffer)?;
+        if buffer.len() >= BUFFER_BYTES {
+            if !take(&buffer)? {
+                return Ok(());
+            }
+            buffer.clear();
+            buffer.shrink_to(4 * BUFFER_BYTES);
+        }
+    }
+    take(&buffer)?;
+    Ok(())
+}
+
+/// An export that is to stand alone is refused before its first byte when it cannot.
+fn refuse_missing(snapshot: &Snapshot<'_>, session: u64, record: &SessionRecord) -> Result<()> {
+    let mut missing = std::collections::BTreeSet::new();
+    let mut from = 0;
+    while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
+        let chunk = Snapshot::parse(session, first, &bytes)?;
+        from = first + chunk.line_count().max(1);
+        for hole in chunk.holes().iter().filter(|hole| !hole.kind.is_cut()) {
+            if snapshot.blob_record(&hole.hash)?.is_none_or(|record| record.size.is_none()) {
+                missing.insert(hole.hash);
+            }
+        }
+    }
+    match missing.first() {
+        None => Ok(()),
+        Some(first) => Err(Error::BlobsMissing {
+            session: record.id(),
+            count: missing.len(),
+            first: blobs::hex(first),
+        }),
+    }
+}
+
+/// Writes a blob's file, beside its place and renamed; one that is there already has the same bytes.
+fn write_blob(snapshot: &Snapshot<'_>, hash: &blobs::Hash, folder: &std::path::Path) -> Result<()> {
+    let path = folder.join(blobs::hex(hash));
+    if path.exists() {
+        return Ok(());
+    }
+    // A reference that came in without its blob goes out without it.
+    let Some(bytes) = snapshot.blob(hash)? else {
+        return Ok(());
+    };
+    let mut file = tempfile::NamedTempFile::new_in(folder).at("making a file in", folder)?;
+    file.write_all(&bytes).at("writing", &path)?;
+    file.persist(&path).map_err(|error| error.error).at("naming", &path)?;
+    Ok(())
+}
+
+/// The XXH3 of the first bytes of a stream.
+pub(crate) struct PrefixDigest {
+    hasher: Xxh3,
+    left: u64,
+}
+
+impl PrefixDigest {
+    /// Of the first `length` bytes.
+    pub(crate) fn new(length: u64) -> Self {
+        Self { hasher: Xxh3::new(), left: length }
+    }
+
+    /// Takes bytes; answers whether more are wanted.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> bool {
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
+        self.hasher.update(bytes.get(..most).unwrap_or_default());
+        self.left -= most as u64;
+        self.left > 0
+    }
+
+    /// The digest, once there were as many bytes.
+    pub(crate) fn digest(&self) -> Option<u128> {
+        (self.left == 0).then(|| self.hasher.digest128())
+    }
+}

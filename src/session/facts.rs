@@ -1,0 +1,94 @@
+//! What a list of sessions shows of each.
+
+use leafline_import::Family;
+use serde::Serialize;
+
+use crate::store::session_record::SessionRecord;
+
+/// The facts of a session that are known without a look at its lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SessionFacts {
+    /// The id by which it is addressed.
+    pub id: String,
+    /// The family's name.
+    pub family: String,
+    /// The version that the imported header states, 1 where it states none.
+    pub imported_version: String,
+    /// Whether a migration rewrote it.
+    pub migrated: bool,
+    /// Whether parents come later, ids repeat or parents loop.
+    pub irregular: bool,
+    /// The working directory.
+    pub cwd: Option<String>,
+    /// Its title or name.
+    pub title: Option<String>,
+    /// What the header says of its lineage.
+    pub parent_session: Option<String>,
+    /// The beginning of the first user message, on one line.
+    pub first_prompt: Option<String>,
+    /// When it was created, in milliseconds since 1970.
+    pub created: Option<i64>,
+    /// When its last message was, in milliseconds since 1970.
+    pub modified: Option<i64>,
+    /// Lines of all kinds.
+    pub lines: u64,
+    /// Entries.
+    pub entries: u64,
+    /// Lines that are not JSON.
+    pub malformed: u64,
+    /// Entries whose parent is not in the session.
+    pub orphans: u64,
+    /// Entries whose id a later entry has as well.
+    pub duplicates: u64,
+    /// Entries without a string id.
+    pub unaddressed: u64,
+    /// Bytes of the lines.
+    pub bytes: u64,
+    /// Lines and bytes by type; messages by role, as `message/user`.
+    pub types: Vec<TypeFacts>,
+}
+
+/// How much of a session is of one type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TypeFacts {
+    /// The type's name; messages with their role, as `message/user`.
+    pub name: String,
+    /// Lines.
+    pub lines: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl SessionFacts {
+    pub(crate) fn of(record: &SessionRecord) -> Self {
+        let mut types: Vec<TypeFacts> = record
+            .types
+            .iter()
+            .map(|count| TypeFacts { name: count.name.clone(), lines: count.lines, bytes: count.bytes })
+            .collect();
+        types.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+        Self {
+            id: record.id(),
+            family: Family::from_code(record.family).map_or("unknown", Family::name).to_owned(),
+            imported_version: record.imported_version.clone(),
+            migrated: record.migrated,
+            irregular: record.irregular,
+            cwd: record.cwd.clone(),
+            title: record.title.clone(),
+            parent_session: record.parent_session.clone(),
+            first_prompt: record.first_prompt.clone(),
+            created: record.created,
+            modified: record.modified,
+            lines: record.lines,
+            entries: record.entries,
+            malformed: record.malformed + record.dropped,
+            orphans: record.orphans,
+            duplicates: record.duplicates,
+            unaddressed: record.unaddressed,
+            bytes: record.bytes,
+            types,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What a line changes beside adding itself: settings, labels, the title, the first prompt.
+
+use std::borrow::Cow;
+
+use leafline_import::pi_omp::{self, SettingsEffect};
+use leafline_import::scan::{Raw, Scan};
+use leafline_import::{EntryKind, Family, MessageRole};
+
+use crate::store::settings_record::SettingsRecord;
+
+/// Characters of the first prompt that a list shows at the most.
+const PROMPT_CHARACTERS: usize = 200;
+
+/// One effect of one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// The settings below this entry differ from those above.
+    Settings(SettingsChange),
+    /// A label is set on the target, or cleared.
+    Label { target: Vec<u8>, label: Option<Vec<u8>> },
+    /// The session has this title now, or none.
+    Title(Option<String>),
+    /// A user message begins with this.
+    Prompt(String),
+}
+
+/// A change of settings, for the readers of both families. Values are JSON text, but for what is a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SettingsChange {
+    ThinkingLevel(Option<String>),
+    Model {
+        provider: Option<String>,
+        model_id: Option<String>,
+        /// omp's role and model.
+        by_role: Option<(String, String)>,
+    },
+    Assistant {
+        provider: Option<String>,
+        model: Option<String>,
+    },
+    Mode {
+        mode: Option<String>,
+        data: Option<String>,
+    },
+    InjectedRules(Vec<String>),
+}
+
+/// The effect of a line.
+pub(crate) fn effect_of(kind: EntryKind, role: MessageRole, scan: &Scan<'_>) -> Option<Effect> {
+    Some(match kind {
+        EntryKind::Message if role == MessageRole::User => {
+            Effect::Prompt(beginning(&pi_omp::user_text(kind, scan)?)?)
+        }
+        EntryKind::Label => {
+            let effect = pi_omp::label_effect(scan)?;
+            Effect::Label {
+                target: effect.target.into_owned(),
+                label: effect.label.map(|label| label.into_owned().into_bytes()),
+            }
+        }
+        EntryKind::SessionInfo => {
+            Effect::Title(pi_omp::session_name(kind, scan).filter(|name| !name.is_empty()))
+        }
+        // A title line without a title leaves the one that the header tells.
+        EntryKind::Title => {
+            Effect::Title(Some(pi_omp::session_name(kind, scan).filter(|name| !name.is_empty())?))
+        }
+        _ => Effect::Settings(settings_change(kind, scan)?),
+    })
+}
+
+fn settings_change(kind: EntryKind, scan: &Scan<'_>) -> Option<SettingsChange> {
+    let json = |raw: Option<Raw<'_>>| raw.map(|raw| raw.as_str().to_owned());
+    Some(match pi_omp::settings_effect(Family::Omp, kind, scan) {
+        SettingsEffect::ThinkingLevel(level) => SettingsChange::ThinkingLevel(json(level)),
+        SettingsEffect::AssistantModel { provider, model } => SettingsChange::Assistant {
+            provider: json(provider),
+            model: json(model),
+        },
+        SettingsEffect::Mode { mode, data } => SettingsChange::Mode {
+            mode: json(mode),
+            data: json(data),
+        },
+        SettingsEffect::InjectedRules(rules) => {
+            SettingsChange::InjectedRules(rules.into_iter().map(Cow::into_owned).collect())
+        }
+        omp if kind == EntryKind::ModelChange => SettingsChange::Model {
+            provider: json(scan.members.provider),
+            model_id: json(scan.members.model_id),
+            by_role: match omp {
+                SettingsEffect::OmpModel { role, model } => {
+                    Some((role.into_owned(), model.into_owned()))
+                }
+                _ => None,
+            },
+        },
+        _ => return None,
+    })
+}
+
+/// The beginning of a text, on one line.
+fn beginning(text: &str) -> Option<String> {
+    let mut beginning = String::new();
+    let mut left = PROMPT_CHARACTERS;
+    for word in text.split_whitespace() {
+        if !beginning.is_empty() {
+            beginning.push(' ');
+            left = left.saturating_sub(1);
+        }
+        for character in word.chars().take(left) {
+            beginning.push(character);
+            left -= 1;
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    (!beginning.is_empty()).then_some(beginning)
+}
+
+impl SettingsChange {
+    /// The settings after the change.
+    pub(crate) fn apply(&self, before: &SettingsRecord) -> SettingsRecord {
+        let mut after = before.clone();
+        match self {
+            Self::ThinkingLevel(level) => after.thinking_level.clone_from(level),
+            Self::Model {
+                provider,
+                model_id,
+                by_role,
+            } => {
+                after.model = Some((provider.clone(), model_id.clone()));
+                if let Some((role, model)) = by_role {
+                    set_model(&mut after.models, role, model.clone());
+                    after.default_is_explicit |= role == "default";
+                }
+            }
+            Self::Assistant { provider, model } => {
+                after.model = Some((provider.clone(), model.clone()));
+                if !after.default_is_explicit
+                    && let Some(joined) = join_model(provider.as_deref(), model.as_deref())
+                {
+                    set_model(&mut after.models, "default", joined);
+                }
+            }
+            Self::Mode { mode, data } => {
+                after.mode = mode.clone().map(|mode| (mode, data.clone()));
+            }
+            Self::InjectedRules(rules) => {
+                for rule in rules {
+                    if !after.injected_rules.contains(rule) {
+                        after.injected_rules.push(rule.clone());
+                    }
+                }
+            }
+        }
+        after
+    }
+}
+
+fn set_model(models: &mut Vec<(String, String)>, role: &str, model: String) {
+    match models.iter_mut().find(|(known, _)| known == role) {
+        Some((_, value)) => *value = model,
+        None => models.push((role.to_owned(), model)),
+    }
+}
+
+/// omp's name of an assistant message's model: provider and model joined by a slash.
+fn join_model(provider: Option<&str>, model: Option<&str>) -> Option<String> {
+    let text = |json: Option<&str>| {
+        let text = Raw::parse(json?).ok()?.to_string_lossy()?.into_owned();
+        Some(text)
+    };
+    Some(format!("{}/{}", text(provider)?, text(model)?))
+}

@@ -1,0 +1,397 @@
+//! The part of indexing that needs order: ordinals, parents, depths, settings, and the rows of each table.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use leafline_import::EntryKind;
+
+use super::effect::{Effect, SettingsChange};
+use super::nodes::{Ancestor, NODE_WINDOW, NodeWindow};
+use super::prepare::{ParentName, Prepared, PreparedLine};
+use super::window::EntryWindow;
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::chunk::{ChunkBuilder, EncodedFrame};
+use crate::store::entry_record::EntryRecord;
+use crate::store::node::{Node, Parent};
+use crate::store::session_record::{SessionRecord, TypeCount};
+use crate::store::settings_record::SettingsRecord;
+use crate::store::slice::{BlobGain, Slice};
+use crate::store::snapshot::Snapshot;
+use crate::store::tables::NO_PARENT;
+
+/// Bytes of values that a slice gathers before it is committed: half a second of an import, and so the
+/// longest that a live agent waits.
+const SLICE_BYTES: usize = 24 << 20;
+
+/// Lines a slice gathers: what the node window has forgotten must be committed.
+const SLICE_LINES: u64 = NODE_WINDOW as u64 / 2;
+
+/// Parents that are remembered until the end of the file, since they may yet come.
+const UNRESOLVED: usize = 100_000;
+
+/// Different type names that a session's counts tell apart.
+const TYPE_NAMES: usize = 256;
+
+/// Settings that are remembered, so that equal ones share a row.
+const SETTINGS_REMEMBERED: usize = 4096;
+
+/// Turns the lines of one session, in order, into rows.
+pub(crate) struct Indexer<'s> {
+    store: &'s Store,
+    session: u64,
+    record: SessionRecord,
+    chunk: ChunkBuilder,
+    entries: EntryWindow,
+    nodes: NodeWindow,
+    settings: HashMap<SettingsRecord, u64>,
+    settings_by_id: HashMap<u64, SettingsRecord>,
+    previous: Option<(Vec<u8>, u64)>,
+    unresolved: Vec<Vec<u8>>,
+    /// Whether entries were committed which the window no longer holds.
+    has_committed: bool,
+    snapshot: Option<Snapshot<'s>>,
+    leaf: Option<u64>,
+    /// Whether more parents were unresolved than are remembered.
+    overflowed: bool,
+    last_activity: Option<i64>,
+}
+
+/// A session's rows are all written but for its record.
+pub(crate) struct Indexed {
+    pub(crate) record: SessionRecord,
+    pub(crate) leaf: Option<u64>,
+    /// Whether the parents must be resolved again, since some come later than their children.
+    pub(crate) needs_resolving: bool,
+}
+
+impl<'s> Indexer<'s> {
+    /// An indexer for a new session, or for the continuation of one that is in the store.
+    pub(crate) fn new(
+        store: &'s Store,
+        session: u64,
+        record: SessionRecord,
+        leaf: Option<u64>,
+        dictionary: u32,
+    ) -> Self {
+        let next = record.lines;
+        Self {
+            store,
+            session,
+            chunk: ChunkBuilder::new(next, dictionary),
+            entries: EntryWindow::default(),
+            nodes: NodeWindow::new(next),
+            settings: HashMap::new(),
+            settings_by_id: HashMap::new(),
+            previous: None,
+            unresolved: Vec::new(),
+            has_committed: next > 0,
+            snapshot: None,
+            leaf,
+            overflowed: false,
+            last_activity: record.modified.filter(|_| next > 0),
+            record,
+        }
+    }
+
+    /// Whether the slice should be committed before more is added.
+    pub(crate) fn is_slice_full(slice: &Slice) -> bool {
+        slice.weight >= SLICE_BYTES || slice.lines >= SLICE_LINES
+    }
+
+    /// The session's key.
+    pub(crate) fn session(&self) -> u64 {
+        self.session
+    }
+
+    /// Forgets what is no longer true after a commit: the snapshot shows the store before it.
+    pub(crate) fn after_commit(&mut self, replaced_entries: u64) {
+        self.snapshot = None;
+        self.record.duplicates += replaced_entries;
+        if self.settings.len() > SETTINGS_REMEMBERED {
+            self.settings.clear();
+            self.settings_by_id.clear();
+        }
+    }
+
+    /// Adds a block of lines. Answers whether the window was moved into the slice, which must then be
+    /// committed before the next block.
+    pub(crate) fn add(&mut self, prepared: Prepared, slice: &mut Slice) -> Result<bool> {
+        let Prepared { lines, names, frames, blobs, effects, types, bytes, text_bytes } = prepared;
+        self.count(&lines, types, bytes, text_bytes);
+        slice.lines += lines.len() as u64;
+        let mut holes = frames.iter().flat_map(|frame| &frame.holes).map(|hole| hole.kind.is_cut());
+        for blob in blobs {
+            slice.weight += blob.bytes.as_ref().map_or(40, Vec::len);
+            slice.blobs.push(BlobGain {
+                session: self.session,
+                hash: blob.hash,
+                bytes: blob.bytes,
+                hole: holes.next().unwrap_or(false),
+                reference: true,
+            });
+        }
+        let mut effects = effects.into_iter().peekable();
+        let mut lines = lines.iter().enumerate();
+        for frame in frames {
+            let mut nodes = Vec::with_capacity(frame.lengths.len());
+            for (index, line) in lines.by_ref().take(frame.lengths.len()) {
+                let effect = effects.next_if(|(at, _)| *at == index).map(|(_, effect)| effect);
+                nodes.push(self.add_line(line, &names, effect, slice)?);
+            }
+            self.add_frame(frame, &nodes, slice);
+        }
+        let full = self.entries.is_full();
+        if full {
+            self.load_entries(slice);
+        }
+        Ok(full)
+    }
+
+    fn count(&mut self, lines: &[PreparedLine], types: Vec<(String, u64, u64)>, bytes: u64, text_bytes: u64) {
+        let record = &mut self.record;
+        record.bytes += bytes;
+        record.text_bytes += text_bytes;
+        for line in lines {
+            record.entries += u64::from(line.kind.is_entry());
+            record.malformed += u64::from(line.kind == EntryKind::Malformed);
+            record.unaddressed += u64::from(line.kind.is_entry() && line.id.is_none());
+            self.last_activity = self.last_activity.max(line.activity);
+        }
+        for (name, lines, bytes) in types {
+            let known = record.types.iter().position(|count| count.name == name);
+            let name = if known.is_none() && record.types.len() >= TYPE_NAMES {
+                "(other)".to_owned()
+            } else {
+                name
+            };
+            match record.types.iter_mut().find(|count| count.name == name) {
+                Some(count) => {
+                    count.lines += lines;
+                    count.bytes += bytes;
+                }
+                None => record.types.push(TypeCount { name, lines, bytes }),
+            }
+        }
+    }
+
+    fn add_frame(&mut self, frame: EncodedFrame, nodes: &[Node], slice: &mut Slice) {
+        if !self.chunk.is_empty() && !self.chunk.has_room(&frame, nodes) {
+            self.close_chunk(slice);
+        }
+        if self.chunk.is_empty() {
+            self.entries.begin_chunk(self.chunk.first());
+        }
+        self.chunk.push(frame, nodes);
+    }
+
+    fn close_chunk(&mut self, slice: &mut Slice) {
+        let next = ChunkBuilder::new(self.chunk.next_ordinal(), self.chunk.dictionary());
+        let full = std::mem::replace(&mut self.chunk, next);
+        let first = full.first();
+        if !full.is_empty() {
+            slice.push_chunk(self.session, first, full.finish());
+        }
+    }
+
+    fn add_line(
+        &mut self,
+        line: &PreparedLine,
+        names: &[u8],
+        effect: Option<Effect>,
+        slice: &mut Slice,
+    ) -> Result<Node> {
+        let ordinal = self.record.lines;
+        self.record.lines += 1;
+        let mut node = Node {
+            kind: line.kind.code(),
+            role: line.role.code(),
+            time: line.time,
+            jump: ordinal,
+            ..Node::default()
+        };
+        let settings = self.apply(effect, slice);
+        if line.kind.is_entry() {
+            self.place(&mut node, ordinal, line, names, settings, slice)?;
+        }
+        self.nodes.push(&node);
+        Ok(node)
+    }
+
+    /// Puts an entry into the tree.
+    fn place(
+        &mut self,
+        node: &mut Node,
+        ordinal: u64,
+        line: &PreparedLine,
+        names: &[u8],
+        change: Option<SettingsChange>,
+        slice: &mut Slice,
+    ) -> Result<()> {
+        let name = |range: &Range<usize>| names.get(range.clone()).unwrap_or_default();
+        let id = line.id.as_ref().map(name);
+        node.parent = match &line.parent {
+            ParentName::None => Parent::None,
+            ParentName::NoId => Parent::Orphan,
+            ParentName::Id(range) if Some(name(range)) == id => Parent::Orphan,
+            ParentName::Id(range) => self.find_parent(name(range))?,
+        };
+        self.record.orphans += u64::from(node.parent == Parent::Orphan);
+        let mut settings = 0;
+        if let Parent::At(parent) = node.parent
+            && let Some(above) = self.ancestor(parent)?
+        {
+            node.depth = above.depth + 1;
+            node.compaction = above.compaction();
+            node.jump = self.jump(parent, above)?;
+            settings = above.settings;
+        }
+        node.settings = match change {
+            Some(change) => self.changed_settings(settings, &change, slice)?,
+            None => settings,
+        };
+        if line.kind == EntryKind::Compaction {
+            node.compaction = Some(ordinal);
+        }
+        match node.parent.ordinal() {
+            Some(parent) if parent + 1 == ordinal => {}
+            Some(parent) => slice.children.push((self.session, parent, ordinal)),
+            None => slice.children.push((self.session, NO_PARENT, ordinal)),
+        }
+        self.leaf = Some(ordinal);
+        if let Some(id) = id {
+            self.record.duplicates += u64::from(self.entries.insert(id, ordinal).is_some());
+            let previous = self.previous.get_or_insert_default();
+            previous.0.clear();
+            previous.0.extend_from_slice(id);
+            previous.1 = ordinal;
+        }
+        Ok(())
+    }
+
+    fn find_parent(&mut self, id: &[u8]) -> Result<Parent> {
+        if let Some((previous, ordinal)) = &self.previous
+            && previous == id
+        {
+            return Ok(Parent::At(*ordinal));
+        }
+        if let Some(ordinal) = self.find(id)? {
+            return Ok(Parent::At(ordinal));
+        }
+        if self.unresolved.len() < UNRESOLVED {
+            self.unresolved.push(id.to_vec());
+        } else {
+            self.overflowed = true;
+        }
+        Ok(Parent::Orphan)
+    }
+
+    /// The ordinal of an entry of this session, whether it is committed yet or not.
+    fn find(&mut self, id: &[u8]) -> Result<Option<u64>> {
+        if let Some(ordinal) = self.entries.find(id) {
+            return Ok(Some(ordinal));
+        }
+        if !self.has_committed {
+            return Ok(None);
+        }
+        let session = self.session;
+        Ok(self.snapshot()?.entry(session, id)?.map(|record: EntryRecord| record.ordinal))
+    }
+
+    fn snapshot(&mut self) -> Result<&Snapshot<'s>> {
+        let snapshot = match self.snapshot.take() {
+            Some(snapshot) => snapshot,
+            None => self.store.snapshot()?,
+        };
+        Ok(self.snapshot.insert(snapshot))
+    }
+
+    fn ancestor(&mut self, ordinal: u64) -> Result<Option<Ancestor>> {
+        if !self.nodes.forgot(ordinal) {
+            return Ok(self.nodes.get(ordinal));
+        }
+        let session = self.session;
+        Ok(self.snapshot()?.node(session, ordinal)?.as_ref().map(Ancestor::from))
+    }
+
+    /// The jump pointer of a child: the parent's, one step further, where two jumps of equal length follow
+    /// each other, else the parent. Any ancestor is then a logarithmic number of steps away.
+    fn jump(&mut self, parent: u64, above: Ancestor) -> Result<u64> {
+        let Some(far) = self.ancestor(above.jump)? else {
+            return Ok(parent);
+        };
+        let Some(farther) = self.ancestor(far.jump)? else {
+            return Ok(parent);
+        };
+        let equal = above.depth - far.depth.min(above.depth) == far.depth - farther.depth.min(far.depth);
+        Ok(if equal { far.jump } else { parent })
+    }
+
+    fn changed_settings(&mut self, before: u64, change: &SettingsChange, slice: &mut Slice) -> Result<u64> {
+        let old = self.settings_of(before)?;
+        let new = change.apply(&old);
+        if new == old {
+            return Ok(before);
+        }
+        if let Some(id) = self.settings.get(&new) {
+            return Ok(*id);
+        }
+        // 0 stands for the settings of a root that changes nothing, and has no row.
+        self.record.settings += 1;
+        let id = self.record.settings;
+        slice.settings.push(((self.session, id), new.clone()));
+        self.settings_by_id.insert(id, new.clone());
+        self.settings.insert(new, id);
+        Ok(id)
+    }
+
+    fn settings_of(&mut self, id: u64) -> Result<SettingsRecord> {
+        if id == 0 {
+            return Ok(SettingsRecord::default());
+        }
+        if let Some(known) = self.settings_by_id.get(&id) {
+            return Ok(known.clone());
+        }
+        let session = self.session;
+        let record = self.snapshot()?.settings(session, id)?.unwrap_or_default();
+        self.settings_by_id.insert(id, record.clone());
+        Ok(record)
+    }
+
+    /// Carries an effect out; a change of settings is answered, since it depends on the parent's.
+    fn apply(&mut self, effect: Option<Effect>, slice: &mut Slice) -> Option<SettingsChange> {
+        match effect? {
+            Effect::Settings(change) => return Some(change),
+            Effect::Label { target, label } => slice.labels.push(((self.session, target), label)),
+            Effect::Title(title) => self.record.title = title,
+            Effect::Prompt(prompt) => {
+                self.record.first_prompt.get_or_insert(prompt);
+            }
+        }
+        None
+    }
+
+    fn load_entries(&mut self, slice: &mut Slice) {
+        let session = self.session;
+        let sorted = self.entries.drain_sorted();
+        slice.entries.extend(sorted.into_iter().map(|(id, record)| (session, id, record)));
+        self.has_committed = true;
+        // The chunk under way goes on, and its lines are looked up in it.
+        if !self.chunk.is_empty() {
+            self.entries.begin_chunk(self.chunk.first());
+        }
+    }
+
+    /// Writes what is left. After this the slice must be committed; the record is not in it yet.
+    pub(crate) fn finish(mut self, slice: &mut Slice) -> Result<Indexed> {
+        self.close_chunk(slice);
+        let unresolved = std::mem::take(&mut self.unresolved);
+        let mut needs_resolving = self.overflowed || self.record.duplicates > 0;
+        for id in unresolved {
+            needs_resolving = needs_resolving || self.find(&id)?.is_some();
+        }
+        self.load_entries(slice);
+        self.record.modified = self.last_activity.filter(|&time| time > 0).or(self.record.modified);
+        Ok(Indexed { record: self.record, leaf: self.leaf, needs_resolving })
+    }
+}

@@ -1,0 +1,8 @@
+//! From lines to rows.
+
+pub(crate) mod effect;
+pub(crate) mod indexer;
+mod nodes;
+pub(crate) mod prepare;
+pub(crate) mod resolve;
+mod window;

@@ -1,0 +1,69 @@
+//! The nodes of a session's newest lines, in memory while an import goes on.
+
+use std::collections::VecDeque;
+
+use crate::store::node::Node;
+
+/// Lines that are remembered: 8 MiB. More than a slice may hold, so that what is older is committed.
+pub(crate) const NODE_WINDOW: usize = 256 << 10;
+
+/// What a child needs to know of an ancestor.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ancestor {
+    pub(crate) depth: u64,
+    pub(crate) jump: u64,
+    pub(crate) settings: u64,
+    /// `u64::MAX` for none: half the size of an `Option`.
+    compaction: u64,
+}
+
+impl Ancestor {
+    pub(crate) fn compaction(self) -> Option<u64> {
+        (self.compaction != u64::MAX).then_some(self.compaction)
+    }
+}
+
+impl From<&Node> for Ancestor {
+    fn from(node: &Node) -> Self {
+        Self {
+            depth: node.depth,
+            jump: node.jump,
+            settings: node.settings,
+            compaction: node.compaction.unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// The newest nodes by ordinal.
+#[derive(Debug)]
+pub(crate) struct NodeWindow {
+    first: u64,
+    nodes: VecDeque<Ancestor>,
+}
+
+impl NodeWindow {
+    /// An empty window before the line `next`.
+    pub(crate) fn new(next: u64) -> Self {
+        Self { first: next, nodes: VecDeque::new() }
+    }
+
+    /// Adds the next line's node.
+    pub(crate) fn push(&mut self, node: &Node) {
+        if self.nodes.len() >= NODE_WINDOW {
+            self.nodes.pop_front();
+            self.first += 1;
+        }
+        self.nodes.push_back(Ancestor::from(node));
+    }
+
+    /// Whether the line is older than what is remembered, and so to be found among what is committed.
+    pub(crate) fn forgot(&self, ordinal: u64) -> bool {
+        ordinal < self.first
+    }
+
+    /// The node of a line that is remembered.
+    pub(crate) fn get(&self, ordinal: u64) -> Option<Ancestor> {
+        let index = usize::try_from(ordinal.checked_sub(self.first)?).ok()?;
+        self.nodes.get(index).copied()
+    }
+}

@@ -1,0 +1,129 @@
+//! The ids of a session's newest entries, in memory while an import goes on, until they are loaded into the
+//! `entries` table, sorted, all at once.
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::store::entry_record::EntryRecord;
+
+/// Entries that are collected before they are loaded: about 60 MiB with ids of 8 bytes.
+///
+/// Inserted in smaller heaps, random ids rewrite most pages of the table with each heap.
+pub(crate) const WINDOW_ENTRIES: usize = 1_000_000;
+
+/// Bytes of ids that are collected, for files whose ids are long.
+const WINDOW_ID_BYTES: usize = 32 << 20;
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    start: u32,
+    length: u32,
+    ordinal: u64,
+}
+
+/// Ids and where their entries stand; of an id met twice, the later entry.
+#[derive(Debug, Default)]
+pub(crate) struct EntryWindow {
+    ids: Vec<u8>,
+    rows: Vec<Row>,
+    by_id: HashTable<u32>,
+    chunks: Vec<u64>,
+}
+
+impl EntryWindow {
+    fn id_of(&self, row: Row) -> &[u8] {
+        let start = row.start as usize;
+        self.ids.get(start..start + row.length as usize).unwrap_or_default()
+    }
+
+    /// Adds an entry; answers the ordinal of the earlier entry with the same id.
+    pub(crate) fn insert(&mut self, id: &[u8], ordinal: u64) -> Option<u64> {
+        let hash = xxh3_64(id);
+        if let Some(index) = self.position(hash, id) {
+            let row = self.rows.get_mut(index as usize)?;
+            return Some(std::mem::replace(&mut row.ordinal, ordinal));
+        }
+        let row = Row {
+            start: u32::try_from(self.ids.len()).expect("a window is loaded long before it holds 4 GiB"),
+            length: u32::try_from(id.len()).expect("an id stands in a line, whose length a chunk can hold"),
+            ordinal,
+        };
+        self.ids.extend_from_slice(id);
+        let index = u32::try_from(self.rows.len()).expect("a window is loaded at a million entries");
+        self.rows.push(row);
+        let Self { ids, rows, by_id, .. } = self;
+        by_id.insert_unique(hash, index, |&index| {
+            let row = rows.get(index as usize);
+            row.map_or(0, |row| {
+                let start = row.start as usize;
+                xxh3_64(ids.get(start..start + row.length as usize).unwrap_or_default())
+            })
+        });
+        None
+    }
+
+    fn position(&self, hash: u64, id: &[u8]) -> Option<u32> {
+        self.by_id
+            .find(hash, |&index| self.rows.get(index as usize).is_some_and(|row| self.id_of(*row) == id))
+            .copied()
+    }
+
+    /// The ordinal of the entry with this id.
+    pub(crate) fn find(&self, id: &[u8]) -> Option<u64> {
+        let index = self.position(xxh3_64(id), id)?;
+        self.rows.get(index as usize).map(|row| row.ordinal)
+    }
+
+    /// Notes that a chunk begins at this ordinal.
+    pub(crate) fn begin_chunk(&mut self, first: u64) {
+        self.chunks.push(first);
+    }
+
+    /// Whether the window is to be loaded before more is added.
+    pub(crate) fn is_full(&self) -> bool {
+        self.rows.len() >= WINDOW_ENTRIES || self.ids.len() >= WINDOW_ID_BYTES
+    }
+
+    /// Takes everything out, sorted by id, each with the chunk that holds it.
+    pub(crate) fn drain_sorted(&mut self) -> Vec<(Vec<u8>, EntryRecord)> {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.sort_unstable_by(|a, b| self.id_of(*a).cmp(self.id_of(*b)));
+        let sorted = rows
+            .iter()
+            .map(|row| {
+                let behind = self.chunks.partition_point(|&first| first <= row.ordinal);
+                let chunk = behind.checked_sub(1).and_then(|index| self.chunks.get(index)).copied();
+                let record = EntryRecord { ordinal: row.ordinal, chunk: chunk.unwrap_or(row.ordinal) };
+                (self.id_of(*row).to_vec(), record)
+            })
+            .collect();
+        *self = Self::default();
+        sorted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_later_entry_wins() {
+        let mut window = EntryWindow::default();
+        window.begin_chunk(0);
+        assert_eq!(window.insert(b"b", 1), None);
+        assert_eq!(window.insert(b"a", 2), None);
+        window.begin_chunk(3);
+        assert_eq!(window.insert(b"b", 3), Some(1));
+        assert_eq!(window.find(b"b"), Some(3));
+        assert_eq!(window.find(b"c"), None);
+        let sorted = window.drain_sorted();
+        assert_eq!(
+            sorted,
+            [
+                (b"a".to_vec(), EntryRecord { ordinal: 2, chunk: 0 }),
+                (b"b".to_vec(), EntryRecord { ordinal: 3, chunk: 3 }),
+            ]
+        );
+        assert_eq!(window.find(b"a"), None);
+    }
+}

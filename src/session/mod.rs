@@ -1,0 +1,118 @@
+//! One session: its lines, its tree, its forms.
+
+mod entry;
+pub(crate) mod export;
+mod facts;
+pub(crate) mod index;
+pub(crate) mod lines;
+mod path;
+mod reader;
+mod render;
+mod tree;
+mod verify;
+
+pub use self::entry::Entry;
+pub use self::export::ExportMode;
+pub use self::facts::{SessionFacts, TypeFacts};
+pub use self::reader::SessionReader;
+pub use self::tree::{Tree, TreeNode};
+pub use self::verify::{Finding, Verification};
+
+use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::store::snapshot::Snapshot;
+use crate::store::tables;
+
+/// Ambiguous ids that an error names.
+const EXAMPLES: usize = 3;
+
+/// One session of a store. It holds nothing: each call sees the session as it is then.
+#[derive(Debug, Clone)]
+pub struct Session<'s> {
+    store: &'s Store,
+    key: u64,
+    id: String,
+}
+
+impl Store {
+    /// The session with this id, or the only one whose id begins with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionNotFound`], [`Error::SessionAmbiguous`].
+    pub fn session(&self, id: &str) -> Result<Session<'_>> {
+        let snapshot = self.snapshot()?;
+        let key = find(&snapshot, id)?;
+        let record = snapshot.session(key)?;
+        let record = record.ok_or_else(|| Error::SessionNotFound { id: id.to_owned() })?;
+        Ok(Session { store: self, key, id: record.id() })
+    }
+
+    /// All sessions' facts, the one with the latest message first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    pub fn sessions(&self) -> Result<Vec<SessionFacts>> {
+        crate::catalog::list::sessions(self)
+    }
+}
+
+impl<'s> Session<'s> {
+    /// The id by which it is addressed.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(crate) fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The session as it is now, for many reads.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionNotFound`] when it was deleted meanwhile.
+    pub fn reader(&self) -> Result<SessionReader<'s>> {
+        let snapshot = self.store.snapshot()?;
+        let record = snapshot.session(self.key)?;
+        let record = record.ok_or_else(|| Error::SessionNotFound { id: self.id.clone() })?;
+        Ok(SessionReader::new(snapshot, self.key, record))
+    }
+
+    /// The entry with this id. Several reads are cheaper through one [`Self::reader`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntryNotFound`].
+    pub fn get_entry(&self, id: &str) -> Result<Entry> {
+        self.reader()?.get_entry(id)
+    }
+}
+
+/// The session's key by its id, or by the beginning of it.
+fn find(snapshot: &Snapshot<'_>, id: &str) -> Result<u64> {
+    let ids = snapshot.table(tables::SESSION_IDS)?;
+    if let Some(key) = ids.get(id.as_bytes())? {
+        return Ok(key.value());
+    }
+    let mut examples = Vec::new();
+    let mut found = None;
+    let mut count = 0;
+    for row in ids.range(id.as_bytes()..)? {
+        let (known, key) = row?;
+        if id.is_empty() || !known.value().starts_with(id.as_bytes()) {
+            break;
+        }
+        count += 1;
+        found = Some(key.value());
+        if examples.len() < EXAMPLES {
+            examples.push(String::from_utf8_lossy(known.value()).into_owned());
+        }
+    }
+    match found {
+        Some(key) if count == 1 => Ok(key),
+        Some(_) => Err(Error::SessionAmbiguous { prefix: id.to_owned(), count, examples }),
+        None => Err(Error::SessionNotFound { id: id.to_owned() }),
+    }
+}

@@ -1,0 +1,243 @@
+//! Reading a session at one moment.
+
+use leafline_import::{EntryKind, Family};
+
+use super::entry::Entry;
+use super::export::{ExportMode, export};
+use super::facts::SessionFacts;
+use super::lines::{LineCursor, LineView};
+use super::path::PathRuns;
+use super::render::{Renderer, Rendering};
+use crate::error::{Error, Result};
+use crate::store::node::Node;
+use crate::store::session_record::SessionRecord;
+use crate::store::snapshot::Snapshot;
+use crate::store::tables::NO_PARENT;
+
+/// A session as it was when the reader was made, whatever is written meanwhile.
+///
+/// Making one costs a few microseconds; many reads through one cost that once. A reader keeps old pages of
+/// the store alive, so it is not to be kept for hours.
+#[derive(Debug)]
+pub struct SessionReader<'s> {
+    snapshot: Snapshot<'s>,
+    session: u64,
+    record: SessionRecord,
+}
+
+impl<'s> SessionReader<'s> {
+    pub(crate) fn new(snapshot: Snapshot<'s>, session: u64, record: SessionRecord) -> Self {
+        Self { snapshot, session, record }
+    }
+
+    pub(crate) fn snapshot(&self) -> &Snapshot<'s> {
+        &self.snapshot
+    }
+
+    pub(crate) fn key(&self) -> u64 {
+        self.session
+    }
+
+    pub(crate) fn record(&self) -> &SessionRecord {
+        &self.record
+    }
+
+    /// The id by which the session is addressed.
+    pub fn id(&self) -> String {
+        self.record.id()
+    }
+
+    /// The family whose format the session has.
+    pub fn family(&self) -> Family {
+        Family::from_code(self.record.family).unwrap_or(Family::Pi)
+    }
+
+    /// The facts that a list shows, without a look at any line.
+    pub fn facts(&self) -> SessionFacts {
+        SessionFacts::of(&self.record)
+    }
+
+    /// The header line.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    pub fn get_header(&self) -> Result<Option<Entry>> {
+        self.line(self.record.header)
+    }
+
+    /// The entry with this id; of an id met twice, the later entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntryNotFound`].
+    pub fn get_entry(&self, id: &str) -> Result<Entry> {
+        let found = self.snapshot.entry(self.session, id.as_bytes())?;
+        let record = found.ok_or_else(|| self.not_found(id))?;
+        let line = self.snapshot.line(self.session, record.ordinal, Some(record.chunk))?;
+        let (line, node) = line.ok_or_else(|| self.not_found(id))?;
+        let mut bytes = Vec::with_capacity(line.text().len());
+        Renderer::new(&self.snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
+        Ok(Entry::new(record.ordinal, &node, bytes))
+    }
+
+    /// The line with this ordinal, entry or not; `None` behind the session's end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    pub fn line(&self, ordinal: u64) -> Result<Option<Entry>> {
+        let Some((line, node)) = self.snapshot.line(self.session, ordinal, None)? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::with_capacity(line.text().len());
+        Renderer::new(&self.snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
+        Ok(Some(Entry::new(ordinal, &node, bytes)))
+    }
+
+    /// The current leaf; `None` where the session has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    pub fn get_leaf(&self) -> Result<Option<Entry>> {
+        match self.leaf_ordinal()? {
+            Some(ordinal) => self.line(ordinal),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn leaf_ordinal(&self) -> Result<Option<u64>> {
+        self.snapshot.leaf(self.session)
+    }
+
+    /// The label set on an entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    pub fn get_label(&self, id: &str) -> Result<Option<String>> {
+        let label = self.snapshot.label(self.session, id.as_bytes())?;
+        Ok(label.map(|label| String::from_utf8_lossy(&label).into_owned()))
+    }
+
+    /// Hands out the path from the root down to an entry, or to the leaf, line by line. Answers how many
+    /// entries it has. A loop in the file ends the path.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntryNotFound`], and what `take` fails with.
+    pub fn get_path(&self, from: Option<&str>, mut take: impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
+        let from = match from {
+            Some(id) => Some(self.ordinal_of(id)?),
+            None => self.leaf_ordinal()?,
+        };
+        let Some(from) = from else { return Ok(0) };
+        let path = PathRuns::walk(&self.snapshot, self.session, from, self.record.irregular)?;
+        self.for_each(path.from_root(), |entry| take(&entry))?;
+        Ok(path.len())
+    }
+
+    /// The direct children of an entry in the order of the file; of `None`, the roots.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntryNotFound`].
+    pub fn get_children(&self, id: Option<&str>) -> Result<Vec<Entry>> {
+        let parent = match id {
+            Some(id) => self.ordinal_of(id)?,
+            None => NO_PARENT,
+        };
+        let mut children = Vec::new();
+        self.for_each(self.child_ordinals(parent)?.into_iter(), |entry| {
+            children.push(entry);
+            Ok(())
+        })?;
+        Ok(children)
+    }
+
+    pub(crate) fn child_ordinals(&self, parent: u64) -> Result<Vec<u64>> {
+        let mut children = Vec::new();
+        if let Some(next) = parent.checked_add(1)
+            && self.node(next)?.is_some_and(|node| node.parent.ordinal() == Some(parent))
+        {
+            children.push(next);
+        }
+        let table = self.snapshot.children()?;
+        for row in table.range((self.session, parent, 0)..=(self.session, parent, u64::MAX))? {
+            children.push(row?.0.value().2);
+        }
+        children.sort_unstable();
+        Ok(children)
+    }
+
+    /// Hands out all lines from an ordinal on, until `take` answers `false`.
+    ///
+    /// # Errors
+    ///
+    /// What `take` fails with.
+    pub fn lines(&self, from: u64, mut take: impl FnMut(Entry) -> Result<bool>) -> Result<()> {
+        let mut cursor = self.cursor(from);
+        while let Some(line) = cursor.next()? {
+            if !take(self.entry_of(&line)?)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the session in one of its forms; answers the bytes written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Output`] of the writer; [`Error::BlobsMissing`] where the form needs blobs that the store
+    /// does not have.
+    pub fn export(&self, mode: &ExportMode, out: &mut dyn std::io::Write) -> Result<u64> {
+        export(&self.snapshot, self.session, &self.record, mode, out)
+    }
+
+    pub(crate) fn cursor(&self, from: u64) -> LineCursor<'_, 's> {
+        LineCursor::new(&self.snapshot, self.session, from)
+    }
+
+    pub(crate) fn node(&self, ordinal: u64) -> Result<Option<Node>> {
+        self.snapshot.node(self.session, ordinal)
+    }
+
+    pub(crate) fn ordinal_of(&self, id: &str) -> Result<u64> {
+        let found = self.snapshot.entry(self.session, id.as_bytes())?;
+        found.map(|record| record.ordinal).ok_or_else(|| self.not_found(id))
+    }
+
+    /// Renders a stored line.
+    pub(crate) fn entry_of(&self, line: &LineView<'_>) -> Result<Entry> {
+        let mut bytes = Vec::with_capacity(line.text.len());
+        Renderer::new(&self.snapshot, Rendering::Exact).render(line.text, line.holes, &mut bytes)?;
+        Ok(Entry::new(line.ordinal, line.node, bytes))
+    }
+
+    /// Hands out lines by ordinal; consecutive ones cost little.
+    pub(crate) fn for_each(
+        &self,
+        ordinals: impl Iterator<Item = u64>,
+        mut take: impl FnMut(Entry) -> Result<()>,
+    ) -> Result<()> {
+        let mut cursor = self.cursor(0);
+        for ordinal in ordinals {
+            cursor.seek(ordinal);
+            if let Some(line) = cursor.next()? {
+                take(self.entry_of(&line)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn not_found(&self, id: &str) -> Error {
+        Error::EntryNotFound { session: self.id(), entry: id.to_owned() }
+    }
+}
+
+/// Whether a node is one of an entry.
+pub(crate) fn is_entry(node: &Node) -> bool {
+    EntryKind::from_code(node.kind).is_some_and(EntryKind::is_entry)
+}

@@ -1,0 +1,113 @@
+//! From a stored line to its bytes: holes are filled, as the caller wants them.
+
+use std::collections::BTreeSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use leafline_import::ecma;
+
+use crate::error::{Corruption, Result};
+use crate::store::blobs::{self, Hash};
+use crate::store::chunk::{Hole, HoleKind, REFERENCE_LEN};
+use crate::store::snapshot::Snapshot;
+
+/// Base64 characters from which on an image becomes a reference: the documents' 1,024.
+const REFERENCE_FROM: u64 = 1024;
+
+/// What a line's images look like when it comes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rendering {
+    /// As they went in.
+    Exact,
+    /// Inline: references become the blobs they name.
+    Inline,
+    /// References: base64 of 1,024 characters or more becomes one.
+    References,
+}
+
+/// Renders lines, and notes what it could not do.
+#[derive(Debug)]
+pub(crate) struct Renderer<'a, 's> {
+    snapshot: &'a Snapshot<'s>,
+    rendering: Rendering,
+    /// Blobs that lines refer to and the store does not have.
+    pub(crate) missing: BTreeSet<Hash>,
+    /// Blobs that the rendered lines refer to.
+    pub(crate) referenced: BTreeSet<Hash>,
+}
+
+impl<'a, 's> Renderer<'a, 's> {
+    pub(crate) fn new(snapshot: &'a Snapshot<'s>, rendering: Rendering) -> Self {
+        Self { snapshot, rendering, missing: BTreeSet::new(), referenced: BTreeSet::new() }
+    }
+
+    /// Appends the line's bytes.
+    pub(crate) fn render(&mut self, text: &[u8], holes: &[Hole], out: &mut Vec<u8>) -> Result<()> {
+        let mut at = 0;
+        for hole in holes {
+            let offset = usize::try_from(hole.offset).unwrap_or(usize::MAX);
+            let Some(before) = text.get(at..offset) else {
+                return Err(corrupted(hole, "the hole lies outside its line").into());
+            };
+            out.extend_from_slice(before);
+            at = offset;
+            if hole.kind.is_cut() {
+                self.fill(hole, out)?;
+            } else if self.rendering == Rendering::Inline {
+                at += self.inline(hole, text, offset, out)?;
+            } else {
+                self.referenced.insert(hole.hash);
+            }
+        }
+        out.extend_from_slice(text.get(at..).unwrap_or_default());
+        Ok(())
+    }
+
+    fn fill(&mut self, hole: &Hole, out: &mut Vec<u8>) -> Result<()> {
+        if self.rendering == Rendering::References && hole.kind == HoleKind::Image {
+            let size = self.snapshot.blob_record(&hole.hash)?.and_then(|record| record.size);
+            if size.is_some_and(|size| size.div_ceil(3) * 4 >= REFERENCE_FROM) {
+                self.referenced.insert(hole.hash);
+                out.extend_from_slice(b"blob:sha256:");
+                out.extend_from_slice(blobs::hex(&hole.hash).as_bytes());
+                return Ok(());
+            }
+        }
+        let Some(bytes) = self.snapshot.blob(&hole.hash)? else {
+            return Err(corrupted(hole, "a line needs this blob, and it is not there").into());
+        };
+        append_base64(&bytes, out);
+        Ok(())
+    }
+
+    /// Puts the blob in the place of a reference. Answers how much of the text that takes.
+    fn inline(&mut self, hole: &Hole, text: &[u8], offset: usize, out: &mut Vec<u8>) -> Result<usize> {
+        match self.snapshot.blob(&hole.hash)? {
+            Some(bytes) if hole.kind == HoleKind::ImageReference => append_base64(&bytes, out),
+            Some(bytes) => append_text(&bytes, out),
+            None => {
+                self.missing.insert(hole.hash);
+                out.extend_from_slice(text.get(offset..offset + REFERENCE_LEN).unwrap_or_default());
+            }
+        }
+        Ok(REFERENCE_LEN)
+    }
+}
+
+fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + bytes.len().div_ceil(3) * 4, 0);
+    let room = out.get_mut(start..).unwrap_or_default();
+    STANDARD.encode_slice(bytes, room).expect("the room is the encoded length");
+}
+
+/// A blob that stood for a text, as the inside of a JSON string.
+fn append_text(bytes: &[u8], out: &mut Vec<u8>) {
+    let mut quoted = Vec::with_capacity(bytes.len() + 2);
+    ecma::write_string(String::from_utf8_lossy(bytes).as_bytes(), &mut quoted);
+    out.extend_from_slice(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default());
+}
+
+fn corrupted(hole: &Hole, problem: &str) -> Corruption {
+    Corruption { table: "blobs", place: blobs::hex(&hole.hash), problem: problem.into() }
+}

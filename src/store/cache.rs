@@ -1,0 +1,55 @@
+//! A small cache of decompressed frames.
+
+use std::sync::Arc;
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+/// Names a frame's text. The check changes with the text, so that a chunk which another process has
+/// rewritten is never answered from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FrameKey {
+    pub(crate) session: u64,
+    pub(crate) chunk: u64,
+    pub(crate) frame: u32,
+    pub(crate) check: u32,
+    pub(crate) text_len: u64,
+}
+
+#[derive(Debug, Clone)]
+struct ByBytes;
+
+impl Weighter<FrameKey, Arc<[u8]>> for ByBytes {
+    fn weight(&self, _: &FrameKey, text: &Arc<[u8]>) -> u64 {
+        text.len() as u64 + 128
+    }
+}
+
+/// Decompressed frames, the least used ones dropped first.
+#[derive(Debug)]
+pub(crate) struct FrameCache {
+    frames: Cache<FrameKey, Arc<[u8]>, ByBytes>,
+    largest: usize,
+}
+
+impl FrameCache {
+    /// A cache of about `bytes` bytes; 0 keeps nothing.
+    pub(crate) fn new(bytes: u64) -> Self {
+        let expected = usize::try_from(bytes / super::chunk::FRAME_TARGET as u64).unwrap_or(usize::MAX);
+        Self {
+            frames: Cache::with_weighter(expected.max(1), bytes, ByBytes),
+            // One frame is not to drive out everything else.
+            largest: usize::try_from(bytes / 8).unwrap_or(usize::MAX),
+        }
+    }
+
+    pub(crate) fn get(&self, key: &FrameKey) -> Option<Arc<[u8]>> {
+        self.frames.get(key)
+    }
+
+    pub(crate) fn insert(&self, key: FrameKey, text: &Arc<[u8]>) {
+        if text.len() <= self.largest {
+            self.frames.insert(key, Arc::clone(text));
+        }
+    }
+}

@@ -1,0 +1,635 @@
+//! A chunk: consecutive lines of a session, compressed, with their nodes. The value of the `lines` table.
+//!
+//! ```text
+//! version        1 byte
+//! lengths        of the three sections
+//! directory      dictionary id, frames, line lengths, holes
+//! nodes          one column a field of the node records
+//! frames         compressed text, one frame behind the other
+//! ```
+//!
+//! A *frame* holds some consecutive lines and is compressed on its own, so that reading a line costs one
+//! small decompression, while the chunk as a whole fills the pages that redb gives it. A *hole* is where a
+//! blob's base64 was cut out of a line, or where the line names a blob.
+
+use bincode::{Decode, Encode};
+
+use super::node::{Node, Parent};
+use super::record::{append, encoded_len, read, unzigzag, zigzag};
+
+/// The layout that this module writes.
+const VERSION: u8 = 1;
+
+/// Bytes of text a frame aims at.
+pub(crate) const FRAME_TARGET: usize = 8 << 10;
+
+/// Bytes that a chunk of several frames may take: a run of four pages of redb.
+pub(crate) const CHUNK_CAPACITY: usize = super::parts::run_capacity(4);
+
+/// Some consecutive lines, compressed together.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Frame {
+    /// How many lines.
+    pub(crate) lines: u64,
+    /// Their bytes, holes cut out.
+    pub(crate) text_len: u64,
+    /// Bytes in the chunk.
+    pub(crate) stored_len: u64,
+    /// Whether those are compressed.
+    pub(crate) compressed: bool,
+    /// The low half of the XXH3 of the text: proves that what was read is what was written, and tells a
+    /// cache apart what was rewritten.
+    pub(crate) check: u32,
+}
+
+/// The check of a frame's text.
+pub(crate) fn text_check(text: &[u8]) -> u32 {
+    let [a, b, c, d, ..] = xxhash_rust::xxh3::xxh3_64(text).to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+/// Where a blob belongs in a line.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Hole {
+    /// The line, counted from the chunk's first.
+    pub(crate) line: u64,
+    /// Bytes of the stored line before it.
+    pub(crate) offset: u64,
+    /// What stands there.
+    pub(crate) kind: HoleKind,
+    /// The blob's SHA-256.
+    pub(crate) hash: [u8; 32],
+}
+
+/// What a hole stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub(crate) enum HoleKind {
+    /// The blob's base64 was cut out here; it is the `data` of an image block in a `content` array.
+    Image,
+    /// The blob's base64 was cut out here, from any other place.
+    Payload,
+    /// The stored line has the text `blob:sha256:<hash>` here, as the `data` of such an image block.
+    ImageReference,
+    /// The stored line has that text here, in any other string.
+    TextReference,
+}
+
+/// Bytes of the text `blob:sha256:<64 hex digits>`.
+pub(crate) const REFERENCE_LEN: usize = 76;
+
+/// A frame on its way into a chunk.
+#[derive(Debug, Clone)]
+pub(crate) struct EncodedFrame {
+    /// The directory's row.
+    pub(crate) frame: Frame,
+    /// The frame's stored bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// Stored bytes of each line, terminators included, holes cut out.
+    pub(crate) lengths: Vec<u64>,
+    /// Holes, `line` counted from the frame's first.
+    pub(crate) holes: Vec<Hole>,
+}
+
+#[derive(Debug, Clone, Default, Encode, Decode)]
+struct Directory {
+    dictionary: u32,
+    frames: Vec<Frame>,
+    lengths: Vec<u64>,
+    holes: Vec<Hole>,
+}
+
+/// The node records column by column: numbers that are small, and alike, within a column.
+#[derive(Debug, Clone, Default, Encode, Decode)]
+struct Columns {
+    kinds: Vec<u8>,
+    roles: Vec<u8>,
+    parents: Vec<u64>,
+    times: Vec<u64>,
+    depths: Vec<u64>,
+    jumps: Vec<u64>,
+    settings: Vec<u64>,
+    compactions: Vec<u64>,
+}
+
+/// Turns a node into its column values, each relative to the line before or to the line's own ordinal.
+#[derive(Debug, Clone, Copy, Default)]
+struct Delta {
+    time: i64,
+    depth: i64,
+    settings: i64,
+}
+
+const PARENT_NONE: u64 = 0;
+const PARENT_ORPHAN: u64 = 1;
+const PARENT_AT: u64 = 2;
+
+impl Delta {
+    fn encode(&mut self, ordinal: u64, node: &Node) -> [u64; 6] {
+        let parent = match node.parent {
+            Parent::None => PARENT_NONE,
+            Parent::Orphan => PARENT_ORPHAN,
+            // The line before is by far the most frequent parent, so its distance is the smallest code.
+            Parent::At(parent) => PARENT_AT + zigzag(distance(ordinal, parent).wrapping_sub(1)),
+        };
+        let time = node.time.map_or(0, |time| {
+            let code = zigzag(time.wrapping_sub(self.time));
+            self.time = time;
+            // The largest code has no successor: such a time is kept apart by never being written.
+            code.saturating_add(1)
+        });
+        let depth = zigzag(distance(node.depth, self.depth.cast_unsigned()));
+        self.depth = node.depth.cast_signed();
+        let settings = zigzag(distance(node.settings, self.settings.cast_unsigned()));
+        self.settings = node.settings.cast_signed();
+        let compaction = node
+            .compaction
+            .map_or(0, |compaction| zigzag(distance(ordinal, compaction)) + 1);
+        [parent, time, depth, zigzag(distance(ordinal, node.jump)), settings, compaction]
+    }
+
+    fn decode(&mut self, ordinal: u64, kind: u8, role: u8, codes: [u64; 6]) -> Node {
+        let [parent, time, depth, jump, settings, compaction] = codes;
+        let parent = match parent {
+            PARENT_NONE => Parent::None,
+            PARENT_ORPHAN => Parent::Orphan,
+            code => Parent::At(back(ordinal, unzigzag(code - PARENT_AT).wrapping_add(1))),
+        };
+        let time = (time > 0).then(|| {
+            self.time = self.time.wrapping_add(unzigzag(time - 1));
+            self.time
+        });
+        self.depth = self.depth.wrapping_add(unzigzag(depth));
+        self.settings = self.settings.wrapping_add(unzigzag(settings));
+        Node {
+            kind,
+            role,
+            parent,
+            time,
+            depth: self.depth.cast_unsigned(),
+            jump: back(ordinal, unzigzag(jump)),
+            settings: self.settings.cast_unsigned(),
+            compaction: (compaction > 0).then(|| back(ordinal, unzigzag(compaction - 1))),
+        }
+    }
+}
+
+fn distance(from: u64, to: u64) -> i64 {
+    from.wrapping_sub(to).cast_signed()
+}
+
+fn back(ordinal: u64, distance: i64) -> u64 {
+    ordinal.wrapping_sub(distance.cast_unsigned())
+}
+
+/// Collects frames and nodes until they fill a chunk.
+#[derive(Debug)]
+pub(crate) struct ChunkBuilder {
+    first: u64,
+    directory: Directory,
+    columns: Columns,
+    delta: Delta,
+    frames: Vec<u8>,
+    head_len: usize,
+}
+
+/// The most that the fixed fields, the counts of the vectors and the two lengths take.
+const HEAD_FIXED: usize = 1 + 3 * 5 + 5 + 11 * 5;
+
+impl ChunkBuilder {
+    /// An empty chunk whose first line will be `first`.
+    pub(crate) fn new(first: u64, dictionary: u32) -> Self {
+        Self {
+            first,
+            directory: Directory {
+                dictionary,
+                ..Directory::default()
+            },
+            columns: Columns::default(),
+            delta: Delta::default(),
+            frames: Vec::new(),
+            head_len: HEAD_FIXED,
+        }
+    }
+
+    /// The first line's ordinal.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Whether nothing was pushed yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.directory.frames.is_empty()
+    }
+
+    /// The dictionary that the frames were compressed with.
+    pub(crate) fn dictionary(&self) -> u32 {
+        self.directory.dictionary
+    }
+
+    /// Bytes of the chunk as it stands, never less than [`Self::finish`] gives.
+    fn len(&self) -> usize {
+        self.head_len + self.frames.len()
+    }
+
+    /// Whether the frame and its nodes fit a chunk that is not to outgrow [`CHUNK_CAPACITY`].
+    pub(crate) fn has_room(&self, frame: &EncodedFrame, nodes: &[Node]) -> bool {
+        let mut delta = self.delta;
+        let mut len = self.len() + frame.bytes.len() + frame_row_len(frame);
+        for (ordinal, node) in (self.next_ordinal()..).zip(nodes) {
+            len += node_len(delta.encode(ordinal, node));
+        }
+        len <= CHUNK_CAPACITY
+    }
+
+    /// The ordinal that the next line will have.
+    pub(crate) fn next_ordinal(&self) -> u64 {
+        self.first + self.directory.lengths.len() as u64
+    }
+
+    /// Adds a frame and its lines' nodes.
+    pub(crate) fn push(&mut self, frame: EncodedFrame, nodes: &[Node]) {
+        assert_eq!(frame.lengths.len(), nodes.len(), "a node a line");
+        self.head_len += frame_row_len(&frame);
+        let before = self.directory.lengths.len() as u64;
+        for (ordinal, node) in (self.next_ordinal()..).zip(nodes) {
+            let codes = self.delta.encode(ordinal, node);
+            self.head_len += node_len(codes);
+            self.columns.push(node.kind, node.role, codes);
+        }
+        self.directory.lengths.extend(&frame.lengths);
+        self.directory.holes.extend(frame.holes.into_iter().map(|hole| Hole {
+            line: hole.line + before,
+            ..hole
+        }));
+        self.directory.frames.push(frame.frame);
+        self.frames.extend_from_slice(&frame.bytes);
+    }
+
+    /// The chunk's bytes.
+    pub(crate) fn finish(self) -> Vec<u8> {
+        encode(&self.directory, &self.columns, &self.frames)
+    }
+}
+
+fn encode(directory: &Directory, columns: &Columns, frames: &[u8]) -> Vec<u8> {
+    let mut sections = Vec::with_capacity(64 + columns.kinds.len() * 12);
+    append(directory, &mut sections);
+    let directory_len = sections.len() as u64;
+    append(columns, &mut sections);
+    let nodes_len = sections.len() as u64 - directory_len;
+    let mut bytes = Vec::with_capacity(sections.len() + frames.len() + 28);
+    bytes.push(VERSION);
+    append(&[directory_len, nodes_len, frames.len() as u64], &mut bytes);
+    bytes.extend_from_slice(&sections);
+    bytes.extend_from_slice(frames);
+    bytes
+}
+
+/// The lengths of the sections, and where the first begins.
+fn section_lengths(bytes: &[u8]) -> Result<([u64; 3], usize), String> {
+    let (lengths, taken) = read::<[u64; 3]>(bytes.get(1..).unwrap_or_default())?;
+    Ok((lengths, 1 + taken))
+}
+
+fn frame_row_len(frame: &EncodedFrame) -> usize {
+    let row = &frame.frame;
+    let numbers = [row.lines, row.text_len, row.stored_len, u64::from(row.check)];
+    numbers.into_iter().map(encoded_len).sum::<usize>()
+        + 1
+        + frame.lengths.iter().map(|&length| encoded_len(length)).sum::<usize>()
+        + frame.holes.iter().map(|hole| 9 + encoded_len(hole.offset) + 1 + 32).sum::<usize>()
+}
+
+fn node_len(codes: [u64; 6]) -> usize {
+    2 + codes.into_iter().map(encoded_len).sum::<usize>()
+}
+
+impl Columns {
+    fn push(&mut self, kind: u8, role: u8, codes: [u64; 6]) {
+        let [parent, time, depth, jump, settings, compaction] = codes;
+        self.kinds.push(kind);
+        self.roles.push(role);
+        self.parents.push(parent);
+        self.times.push(time);
+        self.depths.push(depth);
+        self.jumps.push(jump);
+        self.settings.push(settings);
+        self.compactions.push(compaction);
+    }
+
+    fn lengths(&self) -> [usize; 8] {
+        [
+            self.kinds.len(),
+            self.roles.len(),
+            self.parents.len(),
+            self.times.len(),
+            self.depths.len(),
+            self.jumps.len(),
+            self.settings.len(),
+            self.compactions.len(),
+        ]
+    }
+}
+
+/// A chunk as it was read.
+#[derive(Debug)]
+pub(crate) struct Chunk<'a> {
+    first: u64,
+    directory: Directory,
+    nodes: &'a [u8],
+    frames: &'a [u8],
+}
+
+/// Where a line is: its frame, and its bytes in the frame's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LinePlace {
+    pub(crate) frame: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl<'a> Chunk<'a> {
+    /// Reads the directory of a chunk whose first line is `first`, and checks it against the bytes.
+    pub(crate) fn parse(first: u64, bytes: &'a [u8]) -> Result<Self, String> {
+        match bytes.first() {
+            Some(&VERSION) => Self::parse_sections(first, bytes),
+            Some(version) => Err(format!("chunk layout version {version} is not known")),
+            None => Err("the chunk is empty".into()),
+        }
+    }
+
+    fn parse_sections(first: u64, bytes: &'a [u8]) -> Result<Self, String> {
+        let (lengths, start) = section_lengths(bytes)?;
+        let mut rest = bytes.get(start..).unwrap_or_default();
+        let mut sections = [&b""[..]; 3];
+        for (section, length) in sections.iter_mut().zip(lengths) {
+            let cut = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
+            (*section, rest) = cut.ok_or("a section is longer than the chunk")?;
+        }
+        let [directory, nodes, frames] = sections;
+        let (directory, _) = read::<Directory>(directory)?;
+        let sum = |field: fn(&Frame) -> u64| {
+            directory
+                .frames
+                .iter()
+                .try_fold(0u64, |sum, frame| sum.checked_add(field(frame)))
+        };
+        if sum(|frame| frame.stored_len) != Some(frames.len() as u64) {
+            return Err("the frames' lengths do not add up to the chunk's".into());
+        }
+        if sum(|frame| frame.lines) != Some(directory.lengths.len() as u64) {
+            return Err("the frames' lines do not add up to the chunk's".into());
+        }
+        let text = directory
+            .lengths
+            .iter()
+            .try_fold(0u64, |sum, &length| sum.checked_add(length));
+        if text.is_none() || sum(|frame| frame.text_len) != text {
+            return Err("the lines' lengths do not add up to the frames' text".into());
+        }
+        Ok(Self {
+            first,
+            directory,
+            nodes,
+            frames,
+        })
+    }
+
+    /// Whether `row`, the first of a chunk's rows, is all of it. Damage counts as whole: parsing reports it.
+    pub(crate) fn is_whole(row: &[u8]) -> bool {
+        section_lengths(row).map_or(true, |(lengths, start)| {
+            lengths
+                .iter()
+                .try_fold(start as u64, |sum, &length| sum.checked_add(length))
+                .is_none_or(|total| total <= row.len() as u64)
+        })
+    }
+
+    /// The first line's ordinal.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// How many lines the chunk holds.
+    pub(crate) fn line_count(&self) -> u64 {
+        self.directory.lengths.len() as u64
+    }
+
+    /// Whether the line with this ordinal is in the chunk.
+    pub(crate) fn holds(&self, ordinal: u64) -> bool {
+        ordinal >= self.first && ordinal - self.first < self.line_count()
+    }
+
+    /// The dictionary that the frames were compressed with.
+    pub(crate) fn dictionary(&self) -> u32 {
+        self.directory.dictionary
+    }
+
+    /// The directory's rows.
+    pub(crate) fn frames(&self) -> &[Frame] {
+        &self.directory.frames
+    }
+
+    /// All holes, in order of lines.
+    pub(crate) fn holes(&self) -> &[Hole] {
+        &self.directory.holes
+    }
+
+    /// Stored length of each line.
+    pub(crate) fn lengths(&self) -> &[u64] {
+        &self.directory.lengths
+    }
+
+    /// Where the line with this ordinal is; `None` when the chunk does not hold it.
+    pub(crate) fn locate(&self, ordinal: u64) -> Option<LinePlace> {
+        let index = usize::try_from(ordinal.checked_sub(self.first)?).ok()?;
+        let length = usize::try_from(*self.directory.lengths.get(index)?).ok()?;
+        let mut first = 0usize;
+        for (position, frame) in self.directory.frames.iter().enumerate() {
+            let behind = first + usize::try_from(frame.lines).ok()?;
+            if index < behind {
+                let before = self.directory.lengths.get(first..index)?.iter().sum::<u64>();
+                let start = usize::try_from(before).ok()?;
+                return Some(LinePlace {
+                    frame: position,
+                    start,
+                    end: start + length,
+                });
+            }
+            first = behind;
+        }
+        None
+    }
+
+    /// The holes of one line.
+    pub(crate) fn holes_of(&self, ordinal: u64) -> &[Hole] {
+        let line = ordinal.saturating_sub(self.first);
+        let from = self.directory.holes.partition_point(|hole| hole.line < line);
+        let to = self.directory.holes.partition_point(|hole| hole.line <= line);
+        self.directory.holes.get(from..to).unwrap_or_default()
+    }
+
+    /// A frame's stored bytes.
+    pub(crate) fn frame_bytes(&self, index: usize) -> &'a [u8] {
+        let before: u64 = self.directory.frames.iter().take(index).map(|frame| frame.stored_len).sum();
+        let length = self.directory.frames.get(index).map_or(0, |frame| frame.stored_len);
+        // `parse` proved that the sums fit the slice.
+        let start = usize::try_from(before).unwrap_or(usize::MAX);
+        let end = usize::try_from(before + length).unwrap_or(usize::MAX);
+        self.frames.get(start..end).unwrap_or_default()
+    }
+
+    /// The nodes of all lines.
+    pub(crate) fn nodes(&self) -> Result<Vec<Node>, String> {
+        let (columns, _) = read::<Columns>(self.nodes)?;
+        let count = self.directory.lengths.len();
+        if columns.lengths() != [count; 8] {
+            return Err("a node column's length is not the number of lines".into());
+        }
+        let mut delta = Delta::default();
+        let numbers = columns.parents.iter().zip(&columns.times).zip(&columns.depths);
+        let more = columns.jumps.iter().zip(&columns.settings).zip(&columns.compactions);
+        let codes = numbers.zip(more).map(
+            |(((&parent, &time), &depth), ((&jump, &settings), &compaction))| {
+                [parent, time, depth, jump, settings, compaction]
+            },
+        );
+        let kinds = columns.kinds.iter().zip(&columns.roles);
+        Ok((self.first..)
+            .zip(kinds)
+            .zip(codes)
+            .map(|((ordinal, (&kind, &role)), codes)| delta.decode(ordinal, kind, role, codes))
+            .collect())
+    }
+
+    /// One line's node.
+    pub(crate) fn node(&self, ordinal: u64) -> Result<Node, String> {
+        let index = ordinal.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
+        let nodes = self.nodes()?;
+        index
+            .and_then(|index| nodes.get(index).copied())
+            .ok_or_else(|| "the line's node is missing".into())
+    }
+
+    /// The chunk's bytes with other nodes for the same lines.
+    pub(crate) fn with_nodes(&self, nodes: &[Node]) -> Vec<u8> {
+        assert_eq!(nodes.len(), self.directory.lengths.len(), "a node a line");
+        let mut columns = Columns::default();
+        let mut delta = Delta::default();
+        for (ordinal, node) in (self.first..).zip(nodes) {
+            columns.push(node.kind, node.role, delta.encode(ordinal, node));
+        }
+        encode(&self.directory, &columns, self.frames)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn node() -> impl Strategy<Value = Node> {
+        let parent = prop_oneof![
+            Just(Parent::None),
+            Just(Parent::Orphan),
+            (0u64..1 << 40).prop_map(Parent::At)
+        ];
+        let time = proptest::option::of(-(1i64 << 50)..1 << 50);
+        let facts = (any::<u8>(), any::<u8>(), parent, time);
+        let numbers = (0u64..1 << 40, 0u64..1 << 40, 0u64..1 << 40, proptest::option::of(0u64..1 << 40));
+        (facts, numbers).prop_map(|((kind, role, parent, time), (depth, jump, settings, compaction))| Node {
+            kind,
+            role,
+            parent,
+            time,
+            depth,
+            jump,
+            settings,
+            compaction,
+        })
+    }
+
+    fn frame(lines: &[Vec<u8>]) -> EncodedFrame {
+        let bytes = lines.concat();
+        EncodedFrame {
+            frame: Frame {
+                lines: lines.len() as u64,
+                text_len: bytes.len() as u64,
+                stored_len: bytes.len() as u64,
+                compressed: false,
+                check: text_check(&bytes),
+            },
+            lengths: lines.iter().map(|line| line.len() as u64).collect(),
+            holes: vec![Hole { line: 0, offset: 0, kind: HoleKind::Image, hash: [7; 32] }],
+            bytes,
+        }
+    }
+
+    type Frames = Vec<Vec<(Vec<u8>, Node)>>;
+
+    fn frames() -> impl Strategy<Value = Frames> {
+        let line = (proptest::collection::vec(any::<u8>(), 0..40), node());
+        proptest::collection::vec(proptest::collection::vec(line, 1..6), 1..6)
+    }
+
+    fn build(first: u64, frames: &Frames) -> Vec<u8> {
+        let mut builder = ChunkBuilder::new(first, 3);
+        for lines in frames {
+            let nodes: Vec<Node> = lines.iter().map(|(_, node)| *node).collect();
+            let texts: Vec<Vec<u8>> = lines.iter().map(|(text, _)| text.clone()).collect();
+            assert!(builder.has_room(&frame(&texts), &nodes));
+            builder.push(frame(&texts), &nodes);
+        }
+        let promised = builder.len();
+        let bytes = builder.finish();
+        assert!(bytes.len() <= promised, "{} > {promised}", bytes.len());
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn lines_and_nodes_come_back(first in 0u64..1 << 40, frames in frames()) {
+            let bytes = build(first, &frames);
+            let chunk = Chunk::parse(first, &bytes).unwrap();
+            let lines: Vec<_> = frames.concat();
+            prop_assert_eq!(chunk.line_count(), lines.len() as u64);
+            prop_assert_eq!(chunk.nodes().unwrap(), lines.iter().map(|(_, node)| *node).collect::<Vec<_>>());
+            for (ordinal, (text, _)) in (first..).zip(&lines) {
+                let place = chunk.locate(ordinal).unwrap();
+                prop_assert_eq!(&chunk.frame_bytes(place.frame)[place.start..place.end], &text[..]);
+            }
+            prop_assert_eq!(chunk.locate(first + lines.len() as u64), None);
+            prop_assert_eq!(chunk.holes().len(), frames.len());
+            prop_assert_eq!(chunk.holes_of(first).len(), 1);
+            let swapped: Vec<Node> = lines.iter().rev().map(|(_, node)| *node).collect();
+            let rewritten = chunk.with_nodes(&swapped);
+            let again = Chunk::parse(first, &rewritten).unwrap();
+            prop_assert_eq!(again.nodes().unwrap(), swapped);
+            prop_assert_eq!(again.lengths(), chunk.lengths());
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(chunk) = Chunk::parse(0, &bytes) {
+                let _ = chunk.nodes();
+                let _ = chunk.locate(0);
+                let _ = chunk.frame_bytes(0);
+            }
+        }
+
+        #[test]
+        fn a_changed_byte_is_read_without_a_panic(frames in frames(), at in any::<prop::sample::Index>(), to in any::<u8>()) {
+            let mut bytes = build(5, &frames);
+            let at = at.index(bytes.len());
+            bytes[at] = to;
+            if let Ok(chunk) = Chunk::parse(5, &bytes) {
+                let _ = chunk.nodes();
+                for ordinal in 0..40 {
+                    if let Some(place) = chunk.locate(ordinal) {
+                        let _ = chunk.frame_bytes(place.frame).get(place.start..place.end);
+                    }
+                }
+            }
+        }
+    }
+}

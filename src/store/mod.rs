@@ -1,0 +1,321 @@
+//! The ground floor: redb tables, line chunks, blobs, transactions. It knows nothing of what messages mean.
+
+pub(crate) mod blobs;
+pub(crate) mod cache;
+pub(crate) mod chunk;
+pub(crate) mod compression;
+pub(crate) mod entry_record;
+pub(crate) mod node;
+pub(crate) mod originals;
+pub(crate) mod owner;
+pub(crate) mod parts;
+pub(crate) mod record;
+pub(crate) mod session_record;
+pub(crate) mod settings_record;
+pub(crate) mod slice;
+pub(crate) mod snapshot;
+pub(crate) mod source_record;
+pub(crate) mod sweep;
+pub(crate) mod tables;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use redb::{
+    Builder, CompactionError, ConcurrencyMode, Database, DatabaseError, ReadOnlyDatabase,
+    ReadTransaction, ReadableDatabase, ReadableTable, StorageError, WriteTransaction,
+};
+
+use self::cache::FrameCache;
+use self::compression::{Decompressors, Dictionary, NO_DICTIONARY};
+use crate::error::{Corruption, Error, FileContext, Result};
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// Bytes of memory for the engine's pages. Default: 64 MiB.
+    pub page_cache_bytes: usize,
+    /// Bytes of memory for decompressed lines. Default: 8 MiB.
+    pub line_cache_bytes: u64,
+    /// Whether a store that does not exist is made. Default: yes.
+    pub create: bool,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            page_cache_bytes: 64 << 20,
+            line_cache_bytes: 8 << 20,
+            create: true,
+        }
+    }
+}
+
+/// A store: one file that keeps many sessions, open for any number of processes at once.
+///
+/// Whatever a method has acknowledged is on disk. Readers never wait for writers; one write transaction
+/// runs at a time, over all processes.
+///
+/// ```
+/// # fn main() -> leafline::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+/// assert!(store.sessions()?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Store {
+    handle: Handle,
+    path: PathBuf,
+    dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
+    decompressors: Decompressors,
+    cache: FrameCache,
+}
+
+/// A store's file: writable, or not, where its permissions say so.
+enum Handle {
+    Writable(Database),
+    ReadOnly(ReadOnlyDatabase),
+}
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Writable(_) => "Writable",
+            Self::ReadOnly(_) => "ReadOnly",
+        })
+    }
+}
+
+impl Store {
+    /// Opens the store in `path`, and makes it where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAStore`] for any other kind of file, [`Error::File`] where the system refuses.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &StoreOptions::default())
+    }
+
+    /// Opens the store in `path` as `options` say.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::open`]; [`Error::StoreNotFound`] where there is none and `create` is off.
+    pub fn open_with(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let handle = open_handle(&path, options)?;
+        let store = Self {
+            handle,
+            path,
+            dictionaries: RwLock::default(),
+            decompressors: Decompressors::default(),
+            cache: FrameCache::new(options.line_cache_bytes),
+        };
+        store.check_format()?;
+        Ok(store)
+    }
+
+    /// The store's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives space back that deleted or rewritten rows took: moves pages to the front and shortens the file.
+    ///
+    /// Answers the file's size in bytes before and after.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::StoreInUse`] while another process has a transaction open.
+    pub fn compact(&mut self) -> Result<(u64, u64)> {
+        let before = self.file_bytes()?;
+        self.sweep()?;
+        let Handle::Writable(database) = &mut self.handle else {
+            return Err(Error::ReadOnly { path: self.path.clone() });
+        };
+        match database.compact() {
+            Ok(_) => {}
+            Err(CompactionError::TransactionInProgress) => {
+                return Err(Error::StoreInUse { path: self.path.clone() });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok((before, self.file_bytes()?))
+    }
+
+    /// Bytes that the store's file takes.
+    pub(crate) fn file_bytes(&self) -> Result<u64> {
+        Ok(std::fs::metadata(&self.path).at("reading", &self.path)?.len())
+    }
+
+    pub(crate) fn begin_read(&self) -> Result<ReadTransaction> {
+        Ok(match &self.handle {
+            Handle::Writable(database) => database.begin_read()?,
+            Handle::ReadOnly(database) => database.begin_read()?,
+        })
+    }
+
+    pub(crate) fn begin_write(&self) -> Result<WriteTransaction> {
+        match &self.handle {
+            Handle::Writable(database) => Ok(database.begin_write()?),
+            Handle::ReadOnly(_) => Err(Error::ReadOnly { path: self.path.clone() }),
+        }
+    }
+
+    pub(crate) fn cache(&self) -> &FrameCache {
+        &self.cache
+    }
+
+    pub(crate) fn decompressors(&self) -> &Decompressors {
+        &self.decompressors
+    }
+
+    /// A dictionary by id, from memory once it was read.
+    pub(crate) fn dictionary(&self, id: u32) -> Result<Arc<Dictionary>> {
+        let known = self.dictionaries.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let prepared = if id == NO_DICTIONARY {
+            Dictionary::new(id, None)
+        } else {
+            let table = self.begin_read()?.open_table(tables::DICTIONARIES)?;
+            let bytes = table.get(id)?.ok_or_else(|| Corruption {
+                table: "dictionaries",
+                place: id.to_string(),
+                problem: "the dictionary that a chunk names is not there".into(),
+            })?;
+            Dictionary::new(id, Some(bytes.value()))
+        };
+        let prepared = Arc::new(prepared);
+        let mut all = self.dictionaries.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(id, Arc::clone(&prepared));
+        Ok(prepared)
+    }
+
+    /// Keeps a new dictionary and answers it.
+    pub(crate) fn add_dictionary(&self, bytes: &[u8]) -> Result<Arc<Dictionary>> {
+        let transaction = self.begin_write()?;
+        let id = {
+            let mut table = transaction.open_table(tables::DICTIONARIES)?;
+            let id = table.last()?.map_or(NO_DICTIONARY, |(id, _)| id.value()) + 1;
+            table.insert(id, bytes)?;
+            id
+        };
+        transaction.commit()?;
+        self.dictionary(id)
+    }
+
+    /// All dictionaries' ids.
+    pub(crate) fn dictionary_ids(&self) -> Result<Vec<u32>> {
+        let table = self.begin_read()?.open_table(tables::DICTIONARIES)?;
+        table.iter()?.map(|row| Ok(row?.0.value())).collect()
+    }
+
+    /// Makes the tables of a new store, and refuses a store of another format.
+    fn check_format(&self) -> Result<()> {
+        let found = match self.begin_read()?.open_table(tables::META) {
+            Ok(table) => table.get("format")?.map(|value| value.value()),
+            Err(redb::TableError::TableDoesNotExist(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        match found {
+            Some(tables::FORMAT_VERSION) => Ok(()),
+            Some(other) => Err(Error::NotAStore {
+                path: self.path.clone(),
+                problem: format!("its format is {other}, this Leafline knows {}", tables::FORMAT_VERSION),
+            }),
+            None => self.initialise(),
+        }
+    }
+
+    fn initialise(&self) -> Result<()> {
+        let transaction = self.begin_write()?;
+        let foreign = transaction.list_tables()?.next().is_some();
+        {
+            let mut meta = transaction.open_table(tables::META)?;
+            // Another process may have been faster.
+            if meta.get("format")?.is_some() {
+                drop(meta);
+                transaction.abort()?;
+                return self.check_format();
+            }
+            if foreign {
+                return Err(Error::NotAStore {
+                    path: self.path.clone(),
+                    problem: "it is a redb database of something else".into(),
+                });
+            }
+            meta.insert("format", tables::FORMAT_VERSION)?;
+            meta.insert("next_session", 1)?;
+            transaction.open_table(tables::SESSIONS)?;
+            transaction.open_table(tables::SESSION_IDS)?;
+            transaction.open_table(tables::ENTRIES)?;
+            transaction.open_table(tables::CHILDREN)?;
+            transaction.open_table(tables::LEAVES)?;
+            transaction.open_table(tables::LINES)?;
+            transaction.open_table(tables::LABELS)?;
+            transaction.open_table(tables::SETTINGS)?;
+            transaction.open_table(tables::BLOBS)?;
+            transaction.open_table(tables::BLOB_PARTS)?;
+            transaction.open_table(tables::ORIGINALS)?;
+            transaction.open_table(tables::SOURCES)?;
+            transaction.open_table(tables::DICTIONARIES)?;
+            transaction.open_table(tables::UNFINISHED)?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+fn open_handle(path: &Path, options: &StoreOptions) -> Result<Handle> {
+    let exists = path.try_exists().at("looking for", path)?;
+    if !exists && !options.create {
+        return Err(Error::StoreNotFound { path: path.to_owned() });
+    }
+    if !exists && let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).at("making the folder", folder)?;
+    }
+    let mut builder = Builder::new();
+    builder
+        .set_concurrency_mode(ConcurrencyMode::MultiWriter)
+        .set_cache_size(options.page_cache_bytes);
+    let opened = if options.create { builder.create(path) } else { builder.open(path) };
+    match opened {
+        Ok(database) => Ok(Handle::Writable(database)),
+        Err(DatabaseError::Storage(StorageError::Io(error)))
+            if exists && is_write_refusal(error.kind()) =>
+        {
+            builder
+                .open_read_only(path)
+                .map(Handle::ReadOnly)
+                .map_err(|error| refine(error, path))
+        }
+        Err(error) => Err(refine(error, path)),
+    }
+}
+
+fn is_write_refusal(kind: std::io::ErrorKind) -> bool {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(kind, PermissionDenied | ReadOnlyFilesystem)
+}
+
+fn refine(error: DatabaseError, path: &Path) -> Error {
+    match error {
+        DatabaseError::Storage(StorageError::Io(source))
+            if source.kind() != std::io::ErrorKind::InvalidData =>
+        {
+            Error::File { action: "opening the store", path: path.to_owned(), source }
+        }
+        DatabaseError::DatabaseAlreadyOpen => Error::StoreInUse { path: path.to_owned() },
+        DatabaseError::Storage(StorageError::Io(_) | StorageError::Corrupted(_))
+        | DatabaseError::UpgradeRequired(_) => Error::NotAStore {
+            path: path.to_owned(),
+            problem: format!("redb cannot read it ({error})"),
+        },
+        other => other.into(),
+    }
+}

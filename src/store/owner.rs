@@ -1,0 +1,94 @@
+//! Who is writing rows that no session record shows yet.
+//!
+//! A bulk import commits in slices; until its last commit its rows belong to nobody's session. They are
+//! marked with the token of their owner, who holds a lock on a small file beside the store. The system
+//! drops the lock when the process ends, however it ends, and then the next writer may sweep the rows.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+
+use crate::error::{FileContext, Result};
+
+/// A live owner; dropping it gives the lock back.
+#[derive(Debug)]
+pub(crate) struct Owner {
+    pub(crate) token: u64,
+    path: PathBuf,
+    /// Held for its lock.
+    _file: File,
+}
+
+impl Owner {
+    /// Makes a new owner for rows of the store in `store`.
+    pub(crate) fn new(store: &Path) -> Result<Self> {
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_u32(std::process::id());
+        let token = hasher.finish();
+        let path = lock_path(store, token);
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .at("making the lock", &path)?;
+        file.lock().at("locking", &path)?;
+        Ok(Self { token, path, _file: file })
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // A file that stays behind is removed by whoever sweeps.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Whether the owner with this token is still at work.
+pub(crate) fn is_alive(store: &Path, token: u64) -> bool {
+    let path = lock_path(store, token);
+    let Ok(file) = OpenOptions::new().write(true).open(&path) else {
+        return false;
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Error(_)) => false,
+        Ok(()) => {
+            let _ = std::fs::remove_file(&path);
+            false
+        }
+    }
+}
+
+fn lock_path(store: &Path, token: u64) -> PathBuf {
+    let mut name = store.file_name().map_or_else(OsString::new, ToOwned::to_owned);
+    name.push(format!(".writing-{token:016x}"));
+    store.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_alive_until_it_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store");
+        let owner = Owner::new(&store).unwrap();
+        let token = owner.token;
+        assert!(is_alive(&store, token));
+        drop(owner);
+        assert!(!is_alive(&store, token));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_lock_file_without_its_process_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store");
+        std::fs::write(lock_path(&store, 7), "").unwrap();
+        assert!(!is_alive(&store, 7));
+        assert!(!lock_path(&store, 7).exists());
+    }
+}

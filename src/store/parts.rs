@@ -1,0 +1,78 @@
+//! Long values as several rows, each cut to fill the pages that redb gives it.
+//!
+//! redb keeps a value that does not share its 4,096-byte page in a run of pages whose count is a power
+//! of two: a value of 260 KiB would take 512 KiB. Cut into runs that are full, it takes 264.
+
+/// A page of redb, in bytes.
+const PAGE: usize = 4096;
+
+/// What a row needs beside its value: redb's header and offsets, and the longest key of a table with
+/// parts (a SHA-256 and a part's number, with the length prefix that redb gives to tuples).
+const ROW_OVERHEAD: usize = 64;
+
+/// Pages in the longest run: 1 MiB, so that no single row asks for much memory.
+const LONGEST_RUN: usize = 256;
+
+/// Bytes of value that fill a run of `pages` pages.
+pub(crate) const fn run_capacity(pages: usize) -> usize {
+    pages * PAGE - ROW_OVERHEAD
+}
+
+/// Lengths of the rows that a value of `length` bytes is cut into; one row for a short or empty value.
+pub(crate) fn plan(length: usize) -> Vec<usize> {
+    let mut left = length;
+    let mut cuts = Vec::new();
+    while left > run_capacity(1) {
+        let mut pages = LONGEST_RUN;
+        while pages > 1 && run_capacity(pages) > left {
+            // A rest that nearly fills the next run takes it whole: one row instead of many small ones.
+            if left * 16 >= run_capacity(pages) * 15 {
+                break;
+            }
+            pages /= 2;
+        }
+        let cut = run_capacity(pages).min(left);
+        cuts.push(cut);
+        left -= cut;
+    }
+    if left > 0 || cuts.is_empty() {
+        cuts.push(left);
+    }
+    cuts
+}
+
+/// The value's rows in order, numbered from 0.
+pub(crate) fn cut(value: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    let mut rest = value;
+    plan(value.len()).into_iter().zip(0u32..).map(move |(length, part)| {
+        let (row, behind) = rest.split_at(length);
+        rest = behind;
+        (part, row)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pages_taken(row: usize) -> usize {
+        (row + ROW_OVERHEAD).div_ceil(PAGE).next_power_of_two()
+    }
+
+    proptest! {
+        #[test]
+        fn rows_join_to_the_value_and_waste_little(length in 0usize..6_000_000) {
+            let cuts = plan(length);
+            prop_assert_eq!(cuts.iter().sum::<usize>(), length);
+            let pages: usize = cuts.iter().map(|&row| pages_taken(row)).sum();
+            prop_assert!(pages * PAGE <= length + length / 8 + 2 * PAGE);
+            prop_assert!(cuts.len() <= length / (run_capacity(LONGEST_RUN)) + 10);
+        }
+    }
+
+    #[test]
+    fn an_empty_value_is_one_row() {
+        assert_eq!(cut(b"").collect::<Vec<_>>(), [(0, &b""[..])]);
+    }
+}

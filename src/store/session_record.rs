@@ -1,0 +1,110 @@
+//! The value of the `sessions` table: what a list of sessions shows, without a look at any line.
+
+use bincode::{Decode, Encode};
+
+use super::record::Record;
+
+/// The facts of one session.
+#[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
+pub(crate) struct SessionRecord {
+    /// The header's id, WTF-8 as JavaScript would hold it.
+    pub(crate) external_id: Vec<u8>,
+    /// 1, or `n` for the n-th file that claims the same id: addressed as `<id>~n`.
+    pub(crate) number: u32,
+    /// `Family::code`.
+    pub(crate) family: u8,
+    /// The version that the imported header states, 1 where it states none.
+    pub(crate) imported_version: String,
+    /// Whether a migration rewrote the lines; the imported bytes are then in `originals`.
+    pub(crate) migrated: bool,
+    /// Whether a parent comes later, ids repeat or parents loop: then the tree is walked the exact way, and
+    /// depth, jump, settings and compaction of the nodes are not to be trusted.
+    pub(crate) irregular: bool,
+    /// The header's working directory.
+    pub(crate) cwd: Option<String>,
+    /// The title or the name last set.
+    pub(crate) title: Option<String>,
+    /// The header's `parentSession`, opaque.
+    pub(crate) parent_session: Option<String>,
+    /// The beginning of the first user message.
+    pub(crate) first_prompt: Option<String>,
+    /// The header's time in milliseconds since 1970.
+    pub(crate) created: Option<i64>,
+    /// Time of the last message; else of the header; else the file's.
+    pub(crate) modified: Option<i64>,
+    /// The header's ordinal.
+    pub(crate) header: u64,
+    /// Lines, of all kinds.
+    pub(crate) lines: u64,
+    /// Bytes of the lines.
+    pub(crate) bytes: u64,
+    /// Bytes of the lines as they are stored before compression: holes cut out.
+    pub(crate) text_bytes: u64,
+    /// Entries among the lines.
+    pub(crate) entries: u64,
+    /// Lines that are not JSON.
+    pub(crate) malformed: u64,
+    /// Lines of the imported file that are not JSON and that the migration dropped, as the programs do.
+    pub(crate) dropped: u64,
+    /// Entries that name a parent which is not in the session.
+    pub(crate) orphans: u64,
+    /// Entries whose id a later entry has as well.
+    pub(crate) duplicates: u64,
+    /// Entries without a string id.
+    pub(crate) unaddressed: u64,
+    /// Rows in `settings`.
+    pub(crate) settings: u64,
+    /// Lines and bytes by type.
+    pub(crate) types: Vec<TypeCount>,
+    /// What was imported.
+    pub(crate) imported: ImportedBytes,
+    /// Paths of the files that this session was imported from: its keys in `sources`.
+    pub(crate) sources: Vec<Vec<u8>>,
+}
+
+/// How many lines of a type there are. Messages count by role, as `message/user`.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct TypeCount {
+    pub(crate) name: String,
+    pub(crate) lines: u64,
+    pub(crate) bytes: u64,
+}
+
+/// The bytes that were imported, by which a later import of the file is told from a change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct ImportedBytes {
+    /// How many.
+    pub(crate) length: u64,
+    /// Their XXH3, 128 bits.
+    pub(crate) digest: u128,
+    /// Whether the last line is complete: the bytes end with a line feed, or there are none.
+    pub(crate) complete: bool,
+}
+
+impl Record for SessionRecord {
+    const TABLE: &'static str = "sessions";
+}
+
+impl SessionRecord {
+    /// The id that callers use: WTF-8 as far as it is UTF-8, `<id>~n` for a later claim of the same id.
+    pub(crate) fn id(&self) -> String {
+        address(&String::from_utf8_lossy(&self.external_id), self.number)
+    }
+}
+
+/// The id by which the `number`-th session with the external id is addressed.
+pub(crate) fn address(external_id: &str, number: u32) -> String {
+    match number {
+        0 | 1 => external_id.to_owned(),
+        number => format!("{external_id}~{number}"),
+    }
+}
+
+/// The key in `session_ids`: the id's own bytes, which need not be UTF-8.
+pub(crate) fn address_bytes(external_id: &[u8], number: u32) -> Vec<u8> {
+    let mut bytes = external_id.to_vec();
+    if number > 1 {
+        bytes.extend_from_slice(format!("~{number}").as_bytes());
+    }
+    bytes
+}

@@ -1,0 +1,376 @@
+//! A snapshot: the store as one read transaction sees it.
+
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+
+use redb::{
+    AccessGuard, Key, ReadOnlyTable, ReadOnlyUntypedTable, ReadTransaction, TableDefinition,
+    UntypedTableHandle, Value,
+};
+
+use super::blobs::{self, BlobRecord, Hash};
+use super::cache::FrameKey;
+use super::chunk::{Chunk, Hole, HoleKind, text_check};
+use super::entry_record::EntryRecord;
+use super::node::Node;
+use super::record::Record;
+use super::session_record::SessionRecord;
+use super::settings_record::SettingsRecord;
+use super::source_record::SourceRecord;
+use super::{Store, tables};
+use crate::error::{Corruption, Result};
+
+/// One read transaction and the tables opened in it.
+pub(crate) struct Snapshot<'s> {
+    store: &'s Store,
+    transaction: ReadTransaction,
+    sessions: OnceCell<ReadOnlyTable<u64, &'static [u8]>>,
+    entries: OnceCell<ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>>,
+    lines: OnceCell<ReadOnlyTable<(u64, u64, u32), &'static [u8]>>,
+    children: OnceCell<ReadOnlyTable<(u64, u64, u64), ()>>,
+    labels: OnceCell<ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>>,
+    /// The chunk whose nodes were decoded last: walks stay in one for many steps.
+    nodes: RefCell<Option<(u64, u64, Arc<[Node]>)>>,
+}
+
+impl std::fmt::Debug for Snapshot<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Snapshot")
+    }
+}
+
+/// A chunk's value, joined from its parts.
+pub(crate) enum ChunkBytes {
+    Row(AccessGuard<'static, &'static [u8]>),
+    Joined(Vec<u8>),
+}
+
+impl ChunkBytes {
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Row(row) => row.value(),
+            Self::Joined(bytes) => bytes,
+        }
+    }
+}
+
+/// A line as it is stored: holes not filled.
+#[derive(Debug)]
+pub(crate) struct StoredLine {
+    text: Arc<[u8]>,
+    start: usize,
+    end: usize,
+    pub(crate) holes: Vec<Hole>,
+}
+
+impl StoredLine {
+    pub(crate) fn text(&self) -> &[u8] {
+        self.text.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+impl Store {
+    /// The store as it is now.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>> {
+        Ok(Snapshot {
+            store: self,
+            transaction: self.begin_read()?,
+            sessions: OnceCell::new(),
+            entries: OnceCell::new(),
+            lines: OnceCell::new(),
+            children: OnceCell::new(),
+            labels: OnceCell::new(),
+            nodes: RefCell::new(None),
+        })
+    }
+}
+
+impl<'s> Snapshot<'s> {
+    pub(crate) fn store(&self) -> &'s Store {
+        self.store
+    }
+
+    fn open<'a, K: Key + 'static, V: Value + 'static>(
+        &self,
+        cell: &'a OnceCell<ReadOnlyTable<K, V>>,
+        definition: TableDefinition<'_, K, V>,
+    ) -> Result<&'a ReadOnlyTable<K, V>> {
+        match cell.get() {
+            Some(table) => Ok(table),
+            None => {
+                let table = self.transaction.open_table(definition)?;
+                Ok(cell.get_or_init(|| table))
+            }
+        }
+    }
+
+    pub(crate) fn table<K: Key + 'static, V: Value + 'static>(
+        &self,
+        definition: TableDefinition<'_, K, V>,
+    ) -> Result<ReadOnlyTable<K, V>> {
+        Ok(self.transaction.open_table(definition)?)
+    }
+
+    /// All tables.
+    pub(crate) fn list_tables(&self) -> Result<Vec<UntypedTableHandle>> {
+        Ok(self.transaction.list_tables()?.collect())
+    }
+
+    /// A table without its types, for its statistics.
+    pub(crate) fn untyped_table(&self, handle: UntypedTableHandle) -> Result<ReadOnlyUntypedTable> {
+        Ok(self.transaction.open_untyped_table(handle)?)
+    }
+
+    pub(crate) fn sessions(&self) -> Result<&ReadOnlyTable<u64, &'static [u8]>> {
+        self.open(&self.sessions, tables::SESSIONS)
+    }
+
+    pub(crate) fn entries(&self) -> Result<&ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>> {
+        self.open(&self.entries, tables::ENTRIES)
+    }
+
+    fn lines(&self) -> Result<&ReadOnlyTable<(u64, u64, u32), &'static [u8]>> {
+        self.open(&self.lines, tables::LINES)
+    }
+
+    pub(crate) fn children(&self) -> Result<&ReadOnlyTable<(u64, u64, u64), ()>> {
+        self.open(&self.children, tables::CHILDREN)
+    }
+
+    pub(crate) fn labels(&self) -> Result<&ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>> {
+        self.open(&self.labels, tables::LABELS)
+    }
+
+    pub(crate) fn session(&self, key: u64) -> Result<Option<SessionRecord>> {
+        self.sessions()?
+            .get(key)?
+            .map(|value| SessionRecord::from_bytes(value.value(), || key.to_string()))
+            .transpose()
+    }
+
+    pub(crate) fn source(&self, path: &[u8]) -> Result<Option<SourceRecord>> {
+        self.table(tables::SOURCES)?
+            .get(path)?
+            .map(|value| {
+                SourceRecord::from_bytes(value.value(), || String::from_utf8_lossy(path).into_owned())
+            })
+            .transpose()
+    }
+
+    pub(crate) fn settings(&self, session: u64, id: u64) -> Result<Option<SettingsRecord>> {
+        self.table(tables::SETTINGS)?
+            .get((session, id))?
+            .map(|value| SettingsRecord::from_bytes(value.value(), || format!("session {session}, {id}")))
+            .transpose()
+    }
+
+    pub(crate) fn leaf(&self, session: u64) -> Result<Option<u64>> {
+        Ok(self.table(tables::LEAVES)?.get(session)?.map(|value| value.value()))
+    }
+
+    pub(crate) fn label(&self, session: u64, target: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.labels()?.get((session, target))?.map(|value| value.value().to_vec()))
+    }
+
+    pub(crate) fn entry(&self, session: u64, id: &[u8]) -> Result<Option<EntryRecord>> {
+        EntryRecord::find(self.entries()?, session, id)
+    }
+
+    pub(crate) fn blob_record(&self, hash: &Hash) -> Result<Option<BlobRecord>> {
+        blobs::read_record(&self.table(tables::BLOBS)?, hash)
+    }
+
+    pub(crate) fn blob(&self, hash: &Hash) -> Result<Option<Vec<u8>>> {
+        blobs::read_bytes(&self.table(tables::BLOBS)?, &self.table(tables::BLOB_PARTS)?, hash)
+    }
+
+    /// The chunk that holds a line, and its first ordinal. `hint` is where it stood when an entry's record
+    /// was written.
+    pub(crate) fn chunk_of(
+        &self,
+        session: u64,
+        ordinal: u64,
+        hint: Option<u64>,
+    ) -> Result<Option<(u64, ChunkBytes)>> {
+        let lines = self.lines()?;
+        if let Some(first) = hint
+            && let Some(row) = lines.get((session, first, 0))?
+        {
+            let bytes = self.join(session, first, row)?;
+            let holds = Chunk::parse(first, bytes.as_slice()).is_ok_and(|chunk| chunk.holds(ordinal));
+            if holds {
+                return Ok(Some((first, bytes)));
+            }
+        }
+        let before = lines.range((session, 0, 0)..=(session, ordinal, 0))?.next_back();
+        let Some(row) = before else { return Ok(None) };
+        let (key, value) = row?;
+        let (_, first, part) = key.value();
+        if part == 0 {
+            return Ok(Some((first, self.join(session, first, value)?)));
+        }
+        match lines.get((session, first, 0))? {
+            Some(row) => Ok(Some((first, self.join(session, first, row)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// The first chunk whose first line's ordinal is at least `from`.
+    pub(crate) fn chunk_from(&self, session: u64, from: u64) -> Result<Option<(u64, ChunkBytes)>> {
+        let row = self.lines()?.range((session, from, 0)..(session + 1, 0, 0))?.next();
+        let Some(row) = row else { return Ok(None) };
+        let (key, value) = row?;
+        let (_, first, _) = key.value();
+        Ok(Some((first, self.join(session, first, value)?)))
+    }
+
+    /// The nodes of the first chunk whose first line's ordinal is at least `from`.
+    pub(crate) fn nodes_from(&self, session: u64, from: u64) -> Result<Option<(u64, Vec<Node>)>> {
+        let Some((first, bytes)) = self.chunk_from(session, from)? else {
+            return Ok(None);
+        };
+        let nodes = Self::parse(session, first, &bytes)?
+            .nodes()
+            .map_err(|problem| damaged(session, first, problem))?;
+        Ok(Some((first, nodes)))
+    }
+
+    fn join(
+        &self,
+        session: u64,
+        first: u64,
+        row: AccessGuard<'static, &'static [u8]>,
+    ) -> Result<ChunkBytes> {
+        let one_part = Chunk::is_whole(row.value());
+        if one_part {
+            return Ok(ChunkBytes::Row(row));
+        }
+        let mut bytes = row.value().to_vec();
+        for row in self.lines()?.range((session, first, 1)..=(session, first, u32::MAX))? {
+            bytes.extend_from_slice(row?.1.value());
+        }
+        Ok(ChunkBytes::Joined(bytes))
+    }
+
+    /// Reads a chunk's directory.
+    pub(crate) fn parse<'b>(session: u64, first: u64, bytes: &'b ChunkBytes) -> Result<Chunk<'b>> {
+        Chunk::parse(first, bytes.as_slice())
+            .map_err(|problem| damaged(session, first, problem).into())
+    }
+
+    /// A frame's text, from the cache or decompressed and checked.
+    pub(crate) fn frame_text(&self, session: u64, chunk: &Chunk<'_>, index: usize) -> Result<Arc<[u8]>> {
+        let Some(key) = frame_key(session, chunk, index) else {
+            return Err(damaged(session, chunk.first(), "a frame is missing".into()).into());
+        };
+        if let Some(text) = self.store.cache().get(&key) {
+            return Ok(text);
+        }
+        let text: Arc<[u8]> = self.decompress_frame(session, chunk, index)?.into();
+        self.store.cache().insert(key, &text);
+        Ok(text)
+    }
+
+    /// A frame's text, decompressed and checked: for scans, which would only wash the cache out.
+    pub(crate) fn decompress_frame(
+        &self,
+        session: u64,
+        chunk: &Chunk<'_>,
+        index: usize,
+    ) -> Result<Vec<u8>> {
+        let fail = |problem: String| damaged(session, chunk.first(), problem);
+        let frame = chunk.frames().get(index).ok_or_else(|| fail("a frame is missing".into()))?;
+        let stored = chunk.frame_bytes(index);
+        let text = if frame.compressed {
+            let length = usize::try_from(frame.text_len).map_err(|error| fail(error.to_string()))?;
+            let dictionary = self.store.dictionary(chunk.dictionary())?;
+            self.store
+                .decompressors()
+                .decompress(stored, length, &dictionary)
+                .map_err(fail)?
+        } else {
+            stored.to_vec()
+        };
+        if text.len() as u64 != frame.text_len || text_check(&text) != frame.check {
+            return Err(fail("the text does not match its check".into()).into());
+        }
+        Ok(text)
+    }
+
+    /// A line as it is stored, and its node; `None` when the session has no such line.
+    pub(crate) fn line(
+        &self,
+        session: u64,
+        ordinal: u64,
+        hint: Option<u64>,
+    ) -> Result<Option<(StoredLine, Node)>> {
+        let Some((first, bytes)) = self.chunk_of(session, ordinal, hint)? else {
+            return Ok(None);
+        };
+        let chunk = Self::parse(session, first, &bytes)?;
+        let Some(place) = chunk.locate(ordinal) else {
+            return Ok(None);
+        };
+        let text = self.frame_text(session, &chunk, place.frame)?;
+        let node = chunk.node(ordinal).map_err(|problem| damaged(session, first, problem))?;
+        if place.end > text.len() {
+            return Err(damaged(session, first, "a line is longer than its frame".into()).into());
+        }
+        let holes = chunk.holes_of(ordinal).to_vec();
+        Ok(Some((StoredLine { text, start: place.start, end: place.end, holes }, node)))
+    }
+
+    /// A line's node; `None` when the session has no such line.
+    pub(crate) fn node(&self, session: u64, ordinal: u64) -> Result<Option<Node>> {
+        if let Some((known, first, nodes)) = &*self.nodes.borrow()
+            && *known == session
+            && ordinal >= *first
+            && let Some(node) = usize::try_from(ordinal - first).ok().and_then(|index| nodes.get(index))
+        {
+            return Ok(Some(*node));
+        }
+        let Some((first, bytes)) = self.chunk_of(session, ordinal, None)? else {
+            return Ok(None);
+        };
+        let chunk = Self::parse(session, first, &bytes)?;
+        if !chunk.holds(ordinal) {
+            return Ok(None);
+        }
+        let nodes = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
+        let node = usize::try_from(ordinal - first).ok().and_then(|index| nodes.get(index)).copied();
+        *self.nodes.borrow_mut() = Some((session, first, nodes.into()));
+        Ok(node)
+    }
+}
+
+fn frame_key(session: u64, chunk: &Chunk<'_>, index: usize) -> Option<FrameKey> {
+    let frame = chunk.frames().get(index)?;
+    Some(FrameKey {
+        session,
+        chunk: chunk.first(),
+        frame: u32::try_from(index).ok()?,
+        check: frame.check,
+        text_len: frame.text_len,
+    })
+}
+
+/// The error of a chunk that does not say what it must.
+pub(crate) fn damaged(session: u64, first: u64, problem: String) -> Corruption {
+    Corruption {
+        table: "lines",
+        place: format!("session key {session}, chunk of line {first}"),
+        problem,
+    }
+}
+
+impl HoleKind {
+    /// Whether the line lost text here: it needs the blob to come back.
+    pub(crate) fn is_cut(self) -> bool {
+        matches!(self, Self::Image | Self::Payload)
+    }
+
+    /// Whether this is an image block's `data` in a `content` array, in either form.
+    pub(crate) fn is_image(self) -> bool {
+        matches!(self, Self::Image | Self::ImageReference)
+    }
+}

@@ -1,0 +1,156 @@
+//! Sweeping: removing the rows that no session record shows, in slices, so that no writer waits long.
+
+use redb::{ReadableTable, Table, WriteTransaction};
+
+use super::blobs::BlobTables;
+use super::chunk::{Chunk, HoleKind};
+use super::{Store, owner, tables};
+use crate::error::{Corruption, Result};
+
+/// Rows of small tables that one commit removes.
+const ROWS_A_COMMIT: usize = 50_000;
+
+/// Chunks that one commit removes: about 16 MiB of the file.
+const CHUNKS_A_COMMIT: usize = 1_000;
+
+impl Store {
+    /// Removes the rows of every unfinished session whose owner is gone. Answers the bytes of blobs freed.
+    pub(crate) fn sweep(&self) -> Result<u64> {
+        self.sweep_sessions(|token| !owner::is_alive(self.path(), token))
+    }
+
+    /// Removes the rows of the sessions that this owner has retired or given up.
+    pub(crate) fn sweep_own(&self, owner: &owner::Owner) -> Result<u64> {
+        self.sweep_sessions(|token| token == owner.token)
+    }
+
+    fn sweep_sessions(&self, is_due: impl Fn(u64) -> bool) -> Result<u64> {
+        let table = self.begin_read()?.open_table(tables::UNFINISHED)?;
+        let mut due = Vec::new();
+        for row in table.iter()? {
+            let (session, token) = row?;
+            if is_due(token.value()) {
+                due.push(session.value());
+            }
+        }
+        let mut freed = 0;
+        for session in due {
+            freed += self.sweep_session(session)?;
+        }
+        Ok(freed)
+    }
+
+    fn sweep_session(&self, session: u64) -> Result<u64> {
+        let mut freed = 0;
+        loop {
+            let transaction = self.begin_write()?;
+            let (bytes, done) = sweep_slice(&transaction, session)?;
+            if done {
+                transaction.open_table(tables::UNFINISHED)?.remove(session)?;
+            }
+            transaction.commit()?;
+            freed += bytes;
+            if done {
+                return Ok(freed);
+            }
+        }
+    }
+}
+
+/// Removes one slice of the session's rows; answers the freed bytes of blobs and whether all are gone.
+fn sweep_slice(transaction: &WriteTransaction, session: u64) -> Result<(u64, bool)> {
+    let mut lines = transaction.open_table(tables::LINES)?;
+    let mut firsts = Vec::new();
+    for row in lines.range((session, 0, 0)..(session + 1, 0, 0))? {
+        let (_, first, part) = row?.0.value();
+        if part == 0 {
+            firsts.push(first);
+        }
+        if firsts.len() > CHUNKS_A_COMMIT {
+            break;
+        }
+    }
+    if !firsts.is_empty() {
+        let mut freed = 0;
+        let mut blobs = BlobTables {
+            records: transaction.open_table(tables::BLOBS)?,
+            parts: transaction.open_table(tables::BLOB_PARTS)?,
+        };
+        for first in firsts {
+            freed += remove_chunk(&mut lines, &mut blobs, session, first)?;
+        }
+        return Ok((freed, false));
+    }
+    let mut left = ROWS_A_COMMIT;
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    let mut entries = transaction.open_table(tables::ENTRIES)?;
+    for row in entries.range((session, &b""[..])..(session + 1, &b""[..]))?.take(left) {
+        keys.push(row?.0.value().1.to_vec());
+    }
+    left -= keys.len();
+    for id in keys.drain(..) {
+        entries.remove((session, id.as_slice()))?;
+    }
+    let mut labels = transaction.open_table(tables::LABELS)?;
+    for row in labels.range((session, &b""[..])..(session + 1, &b""[..]))?.take(left) {
+        keys.push(row?.0.value().1.to_vec());
+    }
+    left -= keys.len();
+    for target in keys {
+        labels.remove((session, target.as_slice()))?;
+    }
+    let mut children = transaction.open_table(tables::CHILDREN)?;
+    let mut triples = Vec::new();
+    for row in children.range((session, 0, 0)..(session + 1, 0, 0))?.take(left) {
+        triples.push(row?.0.value());
+    }
+    left -= triples.len();
+    for key in triples {
+        children.remove(key)?;
+    }
+    left -= remove_pairs(&mut transaction.open_table(tables::SETTINGS)?, session, left)?;
+    left -= remove_pairs(&mut transaction.open_table(tables::ORIGINALS)?, session, left.min(200))?;
+    transaction.open_table(tables::LEAVES)?.remove(session)?;
+    Ok((0, left == ROWS_A_COMMIT))
+}
+
+fn remove_pairs(
+    table: &mut Table<'_, (u64, u64), &'static [u8]>,
+    session: u64,
+    most: usize,
+) -> Result<usize> {
+    let mut keys = Vec::new();
+    for row in table.range((session, 0)..(session + 1, 0))?.take(most) {
+        keys.push(row?.0.value());
+    }
+    let count = keys.len();
+    for key in keys {
+        table.remove(key)?;
+    }
+    Ok(count)
+}
+
+fn remove_chunk(
+    lines: &mut Table<'_, (u64, u64, u32), &'static [u8]>,
+    blobs: &mut BlobTables<'_>,
+    session: u64,
+    first: u64,
+) -> Result<u64> {
+    let mut bytes = Vec::new();
+    let mut part = 0;
+    while let Some(row) = lines.remove((session, first, part))? {
+        bytes.extend_from_slice(row.value());
+        part += 1;
+    }
+    let chunk = Chunk::parse(first, &bytes).map_err(|problem| Corruption {
+        table: "lines",
+        place: format!("session {session}, chunk {first}"),
+        problem,
+    })?;
+    let mut freed = 0;
+    for hole in chunk.holes() {
+        let is_hole = matches!(hole.kind, HoleKind::Image | HoleKind::Payload);
+        freed += blobs.release(&hole.hash, 1, u64::from(is_hole))?;
+    }
+    Ok(freed)
+}

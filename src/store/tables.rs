@@ -1,0 +1,63 @@
+//! Every table of the store, in one place. `docs/storage.md` describes each in full.
+//!
+//! Keys lead with the dense `u64` session key, which is never used twice, so that one session's rows
+//! lie together and a sweep of a session is a range of keys in each table.
+
+use redb::TableDefinition;
+
+/// Version of everything below: the tables, their keys and the layout of their values.
+///
+/// A store with another number is refused, never guessed at.
+pub(crate) const FORMAT_VERSION: u64 = 1;
+
+/// Store-wide numbers by name: `format`, `next_session`, `next_dictionary`.
+pub(crate) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
+
+/// Session key to its [`SessionRecord`](super::session_record::SessionRecord).
+pub(crate) const SESSIONS: TableDefinition<u64, &[u8]> = TableDefinition::new("sessions");
+
+/// The id a caller uses (`<id>`, or `<id>~2` for a second file that claims it) to session key.
+pub(crate) const SESSION_IDS: TableDefinition<&[u8], u64> = TableDefinition::new("session_ids");
+
+/// (session, entry id) to an [`EntryRecord`](super::entry_record::EntryRecord). Of an id met twice, the later entry.
+pub(crate) const ENTRIES: TableDefinition<(u64, &[u8]), &[u8]> = TableDefinition::new("entries");
+
+/// (session, parent's ordinal, ordinal): the children that do not stand directly behind their parent.
+///
+/// A child whose ordinal is its parent's plus one has no row: in real sessions that is nearly every
+/// entry, and the parent's neighbour says it at no cost. Roots have the parent [`NO_PARENT`].
+pub(crate) const CHILDREN: TableDefinition<(u64, u64, u64), ()> = TableDefinition::new("children");
+
+/// The parent's ordinal in [`CHILDREN`] of entries that have none in the session.
+pub(crate) const NO_PARENT: u64 = u64::MAX;
+
+/// Session key to the ordinal of its current leaf. No row: no leaf.
+pub(crate) const LEAVES: TableDefinition<u64, u64> = TableDefinition::new("leaves");
+
+/// (session, first ordinal, part) to a part of a [`chunk`](super::chunk).
+pub(crate) const LINES: TableDefinition<(u64, u64, u32), &[u8]> = TableDefinition::new("lines");
+
+/// (session, target entry's id) to the label set on it.
+pub(crate) const LABELS: TableDefinition<(u64, &[u8]), &[u8]> = TableDefinition::new("labels");
+
+/// (session, settings id) to a [`SettingsRecord`](super::settings_record::SettingsRecord).
+pub(crate) const SETTINGS: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("settings");
+
+/// SHA-256 to a [`BlobRecord`](super::blobs::BlobRecord): size and references.
+pub(crate) const BLOBS: TableDefinition<&[u8; 32], &[u8]> = TableDefinition::new("blobs");
+
+/// (SHA-256, part) to bytes. Apart from [`BLOBS`], so that a changed count rewrites no image.
+pub(crate) const BLOB_PARTS: TableDefinition<(&[u8; 32], u32), &[u8]> =
+    TableDefinition::new("blob_parts");
+
+/// (session, part) to compressed bytes of the imported file, for a session that a migration changed.
+pub(crate) const ORIGINALS: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("originals");
+
+/// File path to a [`SourceRecord`](super::source_record::SourceRecord).
+pub(crate) const SOURCES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("sources");
+
+/// Dictionary id to a zstd dictionary.
+pub(crate) const DICTIONARIES: TableDefinition<u32, &[u8]> = TableDefinition::new("dictionaries");
+
+/// Session key to the owner of rows that no session record shows: an import under way, or a deletion.
+pub(crate) const UNFINISHED: TableDefinition<u64, u64> = TableDefinition::new("unfinished");
