@@ -6,3 +6,4 @@ pub(crate) mod list;
 pub(crate) mod names;
 pub(crate) mod remove;
 pub(crate) mod statistics;
+pub(crate) mod verify;

@@ -1,29 +1,52 @@
 //! An entry, or another line, as a caller gets it.
 
+use std::sync::OnceLock;
+
 use leafline_import::scan::{Members, Raw, Scanner};
 use leafline_import::{EntryKind, MessageRole, text};
 
+use super::index::prepare::classify;
 use crate::store::node::Node;
 
 /// One line of a session, with its place in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Entry {
     ordinal: u64,
+    line: Vec<u8>,
+    facts: OnceLock<Facts>,
+}
+
+/// What the index knows of a line, or a scan of the line tells.
+#[derive(Debug, Clone, Copy)]
+struct Facts {
     kind: EntryKind,
     role: MessageRole,
     time: Option<i64>,
-    line: Vec<u8>,
 }
 
 impl Entry {
-    pub(crate) fn new(ordinal: u64, node: &Node, line: Vec<u8>) -> Self {
-        Self {
-            ordinal,
+    /// A line whose facts are scanned when they are asked for: a look-up by id mostly wants the bytes alone.
+    pub(crate) fn new(ordinal: u64, line: Vec<u8>) -> Self {
+        Self { ordinal, line, facts: OnceLock::new() }
+    }
+
+    /// A line whose node is at hand.
+    pub(crate) fn with_node(ordinal: u64, node: &Node, line: Vec<u8>) -> Self {
+        let facts = Facts {
             kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
             role: MessageRole::from_code(node.role).unwrap_or(MessageRole::None),
             time: node.time,
-            line,
-        }
+        };
+        Self { ordinal, line, facts: OnceLock::from(facts) }
+    }
+
+    fn facts(&self) -> Facts {
+        *self.facts.get_or_init(|| {
+            let decoded = text::decode(&self.line);
+            let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
+            let (kind, role, time) = classify(&scan);
+            Facts { kind, role, time }
+        })
     }
 
     /// The line's number in its session, from 0; the header counts.
@@ -33,17 +56,17 @@ impl Entry {
 
     /// What kind of entry it is.
     pub fn kind(&self) -> EntryKind {
-        self.kind
+        self.facts().kind
     }
 
     /// Whose message it is; [`MessageRole::None`] for what is no message.
     pub fn role(&self) -> MessageRole {
-        self.role
+        self.facts().role
     }
 
     /// The entry's timestamp in milliseconds since 1970, where it states one.
     pub fn timestamp(&self) -> Option<i64> {
-        self.time
+        self.facts().time
     }
 
     /// The exact bytes of the line, with its terminator.

@@ -48,7 +48,7 @@ impl<'a, 's> LineCursor<'a, 's> {
     /// The next line; `None` at the session's end.
     pub(crate) fn next(&mut self) -> Result<Option<LineView<'_>>> {
         if !self.chunk.as_ref().is_some_and(|chunk| chunk.holds(self.next)) {
-            let found = self.snapshot.chunk_of(self.session, self.next, None)?;
+            let found = self.snapshot.chunk_of(self.session, self.next)?;
             let Some((first, bytes)) = found else { return Ok(None) };
             let chunk = Snapshot::parse(self.session, first, &bytes)?;
             if !chunk.holds(self.next) {

@@ -17,6 +17,7 @@ pub use self::facts::{SessionFacts, TypeFacts};
 pub use self::reader::SessionReader;
 pub use self::tree::{Tree, TreeNode};
 pub use self::verify::{Finding, Verification};
+pub(crate) use self::verify::{Findings, check as check_session};
 
 use crate::error::{Error, Result};
 use crate::store::Store;

@@ -75,10 +75,10 @@ impl<'s> SessionReader<'s> {
         let found = self.snapshot.entry(self.session, id.as_bytes())?;
         let record = found.ok_or_else(|| self.not_found(id))?;
         let line = self.snapshot.line(self.session, record.ordinal, Some(record.chunk))?;
-        let (line, node) = line.ok_or_else(|| self.not_found(id))?;
+        let line = line.ok_or_else(|| self.not_found(id))?;
         let mut bytes = Vec::with_capacity(line.text().len());
         Renderer::new(&self.snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
-        Ok(Entry::new(record.ordinal, &node, bytes))
+        Ok(Entry::new(record.ordinal, bytes))
     }
 
     /// The line with this ordinal, entry or not; `None` behind the session's end.
@@ -87,12 +87,12 @@ impl<'s> SessionReader<'s> {
     ///
     /// [`Error::Corrupted`] where the store is damaged.
     pub fn line(&self, ordinal: u64) -> Result<Option<Entry>> {
-        let Some((line, node)) = self.snapshot.line(self.session, ordinal, None)? else {
+        let Some(line) = self.snapshot.line(self.session, ordinal, None)? else {
             return Ok(None);
         };
         let mut bytes = Vec::with_capacity(line.text().len());
         Renderer::new(&self.snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
-        Ok(Some(Entry::new(ordinal, &node, bytes)))
+        Ok(Some(Entry::new(ordinal, bytes)))
     }
 
     /// The current leaf; `None` where the session has none.
@@ -213,7 +213,7 @@ impl<'s> SessionReader<'s> {
     pub(crate) fn entry_of(&self, line: &LineView<'_>) -> Result<Entry> {
         let mut bytes = Vec::with_capacity(line.text.len());
         Renderer::new(&self.snapshot, Rendering::Exact).render(line.text, line.holes, &mut bytes)?;
-        Ok(Entry::new(line.ordinal, line.node, bytes))
+        Ok(Entry::with_node(line.ordinal, line.node, bytes))
     }
 
     /// Hands out lines by ordinal; consecutive ones cost little.

@@ -135,7 +135,7 @@ pub(crate) fn read_record(
         .transpose()
 }
 
-/// A blob's bytes, where the store has them. They are not checked against the hash: `verify` does that.
+/// A blob's bytes, where the store has them, checked against their hash.
 pub(crate) fn read_bytes(
     records: &impl ReadableTable<&'static [u8; 32], &'static [u8]>,
     parts: &impl ReadableTable<(&'static [u8; 32], u32), &'static [u8]>,
@@ -148,14 +148,14 @@ pub(crate) fn read_bytes(
     for row in parts.range((hash, 0)..=(hash, u32::MAX))? {
         bytes.extend_from_slice(row?.1.value());
     }
-    if bytes.len() as u64 == size {
+    let problem = if bytes.len() as u64 != size {
+        format!("the parts have {} bytes, the record says {size}", bytes.len())
+    } else if self::hash(&bytes) != *hash {
+        "the bytes do not have this hash".to_owned()
+    } else {
         return Ok(Some(bytes));
-    }
-    Err(Error::Corrupted(Corruption {
-        table: "blob_parts",
-        place: hex(hash),
-        problem: format!("the parts have {} bytes, the record says {size}", bytes.len()),
-    }))
+    };
+    Err(Error::Corrupted(Corruption { table: "blob_parts", place: hex(hash), problem }))
 }
 
 #[cfg(test)]

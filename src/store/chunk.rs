@@ -502,15 +502,6 @@ impl<'a> Chunk<'a> {
             .collect())
     }
 
-    /// One line's node.
-    pub(crate) fn node(&self, ordinal: u64) -> Result<Node, String> {
-        let index = ordinal.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
-        let nodes = self.nodes()?;
-        index
-            .and_then(|index| nodes.get(index).copied())
-            .ok_or_else(|| "the line's node is missing".into())
-    }
-
     /// The chunk's bytes with other nodes for the same lines.
     pub(crate) fn with_nodes(&self, nodes: &[Node]) -> Vec<u8> {
         assert_eq!(nodes.len(), self.directory.lengths.len(), "a node a line");

@@ -184,24 +184,9 @@ impl<'s> Snapshot<'s> {
         blobs::read_bytes(&self.table(tables::BLOBS)?, &self.table(tables::BLOB_PARTS)?, hash)
     }
 
-    /// The chunk that holds a line, and its first ordinal. `hint` is where it stood when an entry's record
-    /// was written.
-    pub(crate) fn chunk_of(
-        &self,
-        session: u64,
-        ordinal: u64,
-        hint: Option<u64>,
-    ) -> Result<Option<(u64, ChunkBytes)>> {
+    /// The chunk that would hold a line, and its first ordinal.
+    pub(crate) fn chunk_of(&self, session: u64, ordinal: u64) -> Result<Option<(u64, ChunkBytes)>> {
         let lines = self.lines()?;
-        if let Some(first) = hint
-            && let Some(row) = lines.get((session, first, 0))?
-        {
-            let bytes = self.join(session, first, row)?;
-            let holds = Chunk::parse(first, bytes.as_slice()).is_ok_and(|chunk| chunk.holds(ordinal));
-            if holds {
-                return Ok(Some((first, bytes)));
-            }
-        }
         let before = lines.range((session, 0, 0)..=(session, ordinal, 0))?.next_back();
         let Some(row) = before else { return Ok(None) };
         let (key, value) = row?;
@@ -297,27 +282,45 @@ impl<'s> Snapshot<'s> {
         Ok(text)
     }
 
-    /// A line as it is stored, and its node; `None` when the session has no such line.
+    /// A line as it is stored; `None` when the session has no such line. `hint` is the first line of the chunk
+    /// that held it when an entry's record was written: a look-up instead of a search.
     pub(crate) fn line(
         &self,
         session: u64,
         ordinal: u64,
         hint: Option<u64>,
-    ) -> Result<Option<(StoredLine, Node)>> {
-        let Some((first, bytes)) = self.chunk_of(session, ordinal, hint)? else {
-            return Ok(None);
-        };
-        let chunk = Self::parse(session, first, &bytes)?;
+    ) -> Result<Option<StoredLine>> {
+        if let Some(first) = hint
+            && let Some(row) = self.lines()?.get((session, first, 0))?
+        {
+            let bytes = self.join(session, first, row)?;
+            if let Some(line) = self.line_in(session, ordinal, first, &bytes)? {
+                return Ok(Some(line));
+            }
+        }
+        match self.chunk_of(session, ordinal)? {
+            Some((first, bytes)) => self.line_in(session, ordinal, first, &bytes),
+            None => Ok(None),
+        }
+    }
+
+    fn line_in(
+        &self,
+        session: u64,
+        ordinal: u64,
+        first: u64,
+        bytes: &ChunkBytes,
+    ) -> Result<Option<StoredLine>> {
+        let chunk = Self::parse(session, first, bytes)?;
         let Some(place) = chunk.locate(ordinal) else {
             return Ok(None);
         };
         let text = self.frame_text(session, &chunk, place.frame)?;
-        let node = chunk.node(ordinal).map_err(|problem| damaged(session, first, problem))?;
         if place.end > text.len() {
             return Err(damaged(session, first, "a line is longer than its frame".into()).into());
         }
         let holes = chunk.holes_of(ordinal).to_vec();
-        Ok(Some((StoredLine { text, start: place.start, end: place.end, holes }, node)))
+        Ok(Some(StoredLine { text, start: place.start, end: place.end, holes }))
     }
 
     /// A line's node; `None` when the session has no such line.
@@ -329,7 +332,7 @@ impl<'s> Snapshot<'s> {
         {
             return Ok(Some(*node));
         }
-        let Some((first, bytes)) = self.chunk_of(session, ordinal, None)? else {
+        let Some((first, bytes)) = self.chunk_of(session, ordinal)? else {
             return Ok(None);
         };
         let chunk = Self::parse(session, first, &bytes)?;

@@ -99,15 +99,10 @@ impl Preparer {
             let decoded = text::decode(line);
             let shown = if at_start { text::trim_start_of_file(&decoded) } else { &decoded };
             let scan = self.scanner.scan(shown);
-            let kind = match EntryKind::of(&scan) {
-                // Only a title line stands outside the tree; a record of that type with an id is an entry.
-                EntryKind::Title if scan.members.id.is_some_and(Raw::is_string) => EntryKind::Unknown,
-                kind => kind,
-            };
+            let (kind, role, time) = classify(&scan);
             at_start &= kind == EntryKind::Blank;
-            let role = if kind == EntryKind::Message { MessageRole::of(&scan) } else { MessageRole::None };
             counts.add(kind, role, &scan, line.len());
-            describe(&mut prepared, kind, role, &scan);
+            describe(&mut prepared, (kind, role, time), &scan);
             // Positions in a text that was repaired, or trimmed, are none in the line's bytes.
             let exact = shown.len() == line.len() && matches!(decoded, std::borrow::Cow::Borrowed(_));
             let line_payloads = if exact { self.scanner.payloads() } else { &[] };
@@ -173,13 +168,32 @@ impl Preparer {
     }
 }
 
-/// Adds the line's facts, and its effect.
-fn describe(prepared: &mut Prepared, kind: EntryKind, role: MessageRole, scan: &Scan<'_>) {
+/// What a line is: its kind, whose message, and its timestamp.
+pub(crate) fn classify(scan: &Scan<'_>) -> (EntryKind, MessageRole, Option<i64>) {
     let members = &scan.members;
+    let kind = match EntryKind::of(scan) {
+        // Only a title line stands outside the tree; a record of that type with an id is an entry.
+        EntryKind::Title if members.id.is_some_and(Raw::is_string) => EntryKind::Unknown,
+        kind => kind,
+    };
+    let role = match kind {
+        EntryKind::Message => MessageRole::of(scan),
+        _ => MessageRole::None,
+    };
     let time = members
         .timestamp
         .and_then(Raw::to_string_lossy)
         .and_then(|timestamp| time::parse_timestamp(&timestamp));
+    (kind, role, time)
+}
+
+/// Adds the line's facts, and its effect.
+fn describe(
+    prepared: &mut Prepared,
+    (kind, role, time): (EntryKind, MessageRole, Option<i64>),
+    scan: &Scan<'_>,
+) {
+    let members = &scan.members;
     let mut line = PreparedLine {
         kind,
         role,

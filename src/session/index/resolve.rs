@@ -2,7 +2,7 @@
 //! known, as the programs do that read the whole file first.
 
 use leafline_import::EntryKind;
-use leafline_import::scan::{Raw, Scanner};
+use leafline_import::scan::{Raw, Scan, Scanner};
 use leafline_import::text;
 
 use crate::error::Result;
@@ -101,7 +101,11 @@ fn parent_of(
     scanner: &mut Scanner,
 ) -> Result<Parent> {
     let decoded = text::decode(line);
-    let scan = scanner.scan(text::trim_start_of_file(&decoded));
+    parent_named(snapshot, session, &scanner.scan(text::trim_start_of_file(&decoded)))
+}
+
+/// The parent that a line names, once all entries are known.
+pub(crate) fn parent_named(snapshot: &Snapshot<'_>, session: u64, scan: &Scan<'_>) -> Result<Parent> {
     let Some(parent) = scan.members.parent_id.filter(|parent| parent.is_truthy()) else {
         return Ok(Parent::None);
     };

@@ -1,0 +1,256 @@
+//! Every line of a session is read and scanned again, and each row that it should have is looked up.
+
+use std::collections::BTreeMap;
+
+use leafline_import::scan::{Raw, Scanner};
+use leafline_import::{EntryKind, text};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::super::index::effect::{Effect, SettingsChange, effect_of};
+use super::super::index::prepare::classify;
+use super::super::lines::LineView;
+use super::super::reader::SessionReader;
+use super::super::render::{Renderer, Rendering};
+use super::loops::loops;
+use super::rows::{Expected, check_rows};
+use super::{Findings, Verification};
+use crate::error::Result;
+use crate::session::index::resolve::parent_named;
+use crate::store::blobs::{self, Hash};
+use crate::store::node::{Node, Parent};
+use crate::store::settings_record::SettingsRecord;
+
+/// Checks one session.
+pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification) -> Result<()> {
+    let mut findings = Findings::new(Some(reader.id()), verification);
+    let mut checker = Checker {
+        reader,
+        scanner: Scanner::new(),
+        expected: Expected::default(),
+        parents: Vec::new(),
+        digest: Xxh3::new(),
+        settings: None,
+        missing: BTreeMap::new(),
+    };
+    let read = checker.read_lines(&mut findings);
+    findings.absorb(read)?;
+    checker.check_whole(&mut findings)?;
+    let rows = check_rows(reader, &checker.expected, &mut findings);
+    findings.absorb(rows)?;
+    Ok(())
+}
+
+struct Checker<'r, 's> {
+    reader: &'r SessionReader<'s>,
+    scanner: Scanner,
+    expected: Expected,
+    /// Parents by ordinal, for the search for loops; only of an irregular session.
+    parents: Vec<Option<u64>>,
+    digest: Xxh3,
+    /// The settings that were read last, by id.
+    settings: Option<(u64, SettingsRecord)>,
+    /// References without a blob, and the line of the first.
+    missing: BTreeMap<Hash, u64>,
+}
+
+impl Checker<'_, '_> {
+    fn read_lines(&mut self, findings: &mut Findings<'_>) -> Result<()> {
+        let mut cursor = self.reader.cursor(0);
+        let mut bytes = Vec::new();
+        while let Some(line) = cursor.next()? {
+            findings.counts().lines += 1;
+            self.expected.lines += 1;
+            self.check_line(&line, findings)?;
+            bytes.clear();
+            let rendered = Renderer::new(self.reader.snapshot(), Rendering::Exact)
+                .render(line.text, line.holes, &mut bytes);
+            if findings.absorb(rendered)?.is_some() {
+                self.digest.update(&bytes);
+                self.expected.bytes += bytes.len() as u64;
+            }
+            for hole in line.holes.iter().filter(|hole| !hole.kind.is_cut()) {
+                let record = self.reader.snapshot().blob_record(&hole.hash)?;
+                if record.is_none_or(|record| record.size.is_none()) {
+                    self.missing.entry(hole.hash).or_insert(line.ordinal);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_line(&mut self, line: &LineView<'_>, findings: &mut Findings<'_>) -> Result<()> {
+        let decoded = text::decode(line.text);
+        let scan = self.scanner.scan(text::trim_start_of_file(&decoded));
+        let (kind, role, time) = classify(&scan);
+        let at = Some(line.ordinal);
+        let node = line.node;
+        if (node.kind, node.role, node.time) != (kind.code(), role.code(), time) {
+            findings.problem("lines", at, "the node's kind, role or time is not the line's");
+        }
+        let effect = effect_of(kind, role, &scan);
+        if let Some(Effect::Label { target, label }) = &effect {
+            match label {
+                Some(label) => self.expected.labels.insert(target.clone(), label.clone()),
+                None => self.expected.labels.remove(target),
+            };
+        }
+        if kind == EntryKind::Malformed {
+            self.expected.malformed += 1;
+            findings.remark("malformed", at, None, "the line is not JSON; it is kept as it is");
+        }
+        let is_entry = kind.is_entry();
+        if self.reader.record().irregular {
+            self.parents.push(node.parent.ordinal().filter(|_| is_entry));
+        }
+        if !is_entry {
+            return Ok(());
+        }
+        self.expected.entries += 1;
+        let id = scan.members.id.and_then(Raw::as_string);
+        let name = id.as_ref().map(|id| String::from_utf8_lossy(id).into_owned());
+        match &id {
+            Some(id) => self.check_id(line.ordinal, id, name.as_ref(), findings)?,
+            None => {
+                self.expected.unaddressed += 1;
+                findings.remark("unaddressed", at, None, "the entry has no string id");
+            }
+        }
+        let parent = parent_named(self.reader.snapshot(), self.reader.key(), &scan)?;
+        if parent != node.parent {
+            findings.problem("lines", at, format!("the node's parent is {:?}, the line's {parent:?}", node.parent));
+        }
+        if parent == Parent::Orphan {
+            self.expected.orphans += 1;
+            findings.remark("orphan", at, name, "the session has no entry with the parent's id");
+        }
+        self.expected.count_child(self.reader, line.ordinal, parent, findings)?;
+        let change = match effect {
+            Some(Effect::Settings(change)) => Some(change),
+            _ => None,
+        };
+        if !self.reader.record().irregular {
+            self.check_walks(line.ordinal, node, kind, change, findings)?;
+        }
+        Ok(())
+    }
+
+    fn check_id(
+        &mut self,
+        ordinal: u64,
+        id: &[u8],
+        name: Option<&String>,
+        findings: &mut Findings<'_>,
+    ) -> Result<()> {
+        let found = findings.absorb(self.reader.snapshot().entry(self.reader.key(), id))?;
+        match found.flatten() {
+            Some(record) if record.ordinal == ordinal => self.expected.ids += 1,
+            Some(record) if record.ordinal > ordinal => {
+                self.expected.duplicates += 1;
+                let text = format!("line {} has the same id, and wins look-ups", record.ordinal + 1);
+                findings.remark("duplicate", Some(ordinal), name.cloned(), text);
+            }
+            Some(record) => findings.problem(
+                "entries",
+                Some(ordinal),
+                format!("the row leads to line {}, which comes earlier", record.ordinal + 1),
+            ),
+            None => findings.problem("entries", Some(ordinal), "the entry has no row"),
+        }
+        Ok(())
+    }
+
+    /// Checks what makes walks fast: depth, jump, settings, compaction.
+    fn check_walks(
+        &mut self,
+        ordinal: u64,
+        node: &Node,
+        kind: EntryKind,
+        change: Option<SettingsChange>,
+        findings: &mut Findings<'_>,
+    ) -> Result<()> {
+        let above = match node.parent.ordinal() {
+            Some(parent) if parent >= ordinal => {
+                findings.problem("lines", Some(ordinal), "a regular session's parent comes later");
+                return Ok(());
+            }
+            Some(parent) => self.reader.node(parent)?.map(|above| (parent, above)),
+            None => None,
+        };
+        let (depth, compaction, settings) = above.map_or((0, None, 0), |(_, above)| {
+            (above.depth + 1, above.compaction, above.settings)
+        });
+        let compaction = if kind == EntryKind::Compaction { Some(ordinal) } else { compaction };
+        if (node.depth, node.compaction) != (depth, compaction) {
+            findings.problem("lines", Some(ordinal), "the node's depth or compaction is not its parent's");
+        }
+        if !self.jumps_right(ordinal, node, above)? {
+            findings.problem("lines", Some(ordinal), "the node's jump pointer leads elsewhere");
+        }
+        let expected = match change {
+            Some(change) => change.apply(&self.settings_of(settings)?),
+            None if node.settings == settings => return Ok(()),
+            None => self.settings_of(settings)?,
+        };
+        if self.settings_of(node.settings)? != expected {
+            findings.problem("settings", Some(ordinal), "the settings are not those of the path");
+        }
+        Ok(())
+    }
+
+    fn jumps_right(&self, ordinal: u64, node: &Node, above: Option<(u64, Node)>) -> Result<bool> {
+        let Some((parent, above)) = above else {
+            return Ok(node.jump == ordinal);
+        };
+        let far = self.reader.node(above.jump)?.unwrap_or_default();
+        let farther = self.reader.node(far.jump)?.unwrap_or_default();
+        let equal = above.depth.wrapping_sub(far.depth) == far.depth.wrapping_sub(farther.depth);
+        Ok(node.jump == if equal { far.jump } else { parent })
+    }
+
+    fn settings_of(&mut self, id: u64) -> Result<SettingsRecord> {
+        if id == 0 {
+            return Ok(SettingsRecord::default());
+        }
+        if let Some((known, record)) = &self.settings
+            && *known == id
+        {
+            return Ok(record.clone());
+        }
+        let record = self.reader.snapshot().settings(self.reader.key(), id)?.unwrap_or_default();
+        self.settings = Some((id, record.clone()));
+        Ok(record)
+    }
+
+    fn check_whole(&mut self, findings: &mut Findings<'_>) -> Result<()> {
+        let record = self.reader.record();
+        if record.migrated {
+            self.digest.reset();
+            let digest = &mut self.digest;
+            let read = crate::store::originals::read_originals(
+                self.reader.snapshot(),
+                self.reader.key(),
+                &mut |bytes| {
+                    digest.update(bytes);
+                    Ok(true)
+                },
+            );
+            findings.absorb(read)?;
+        }
+        if self.digest.digest128() != record.imported.digest {
+            findings.problem("sessions", None, "the exact export is not what was imported");
+        }
+        if record.dropped > 0 {
+            let text = format!("the migration dropped {} lines that are not JSON, as its program does; --as exact has them", record.dropped);
+            findings.remark("dropped", None, None, text);
+        }
+        for (hash, line) in std::mem::take(&mut self.missing) {
+            let text = format!("the store does not have the blob {}", blobs::hex(&hash));
+            findings.remark("missing blob", Some(line), None, text);
+        }
+        for ordinal in loops(&self.parents) {
+            let id = self.reader.line(ordinal)?.and_then(|entry| entry.id());
+            findings.remark("loop", Some(ordinal), id, "the entry is among its own ancestors; walks end here");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! Finding loops of parents.
+
+/// One ordinal of each loop, given each line's parent: where a walk up first comes back to itself.
+pub(super) fn loops(parents: &[Option<u64>]) -> Vec<u64> {
+    // 0: not visited; else the number of the walk that came by.
+    let mut visited = vec![0u64; parents.len()];
+    let mut found = Vec::new();
+    for (start, walk) in (0..parents.len()).zip(1u64..) {
+        let mut at = start;
+        loop {
+            match visited.get_mut(at) {
+                Some(mark) if *mark == 0 => *mark = walk,
+                Some(mark) => {
+                    if *mark == walk {
+                        found.push(at as u64);
+                    }
+                    break;
+                }
+                None => break,
+            }
+            let parent = parents.get(at).copied().flatten();
+            match parent.and_then(|parent| usize::try_from(parent).ok()) {
+                Some(parent) => at = parent,
+                None => break,
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_loop_is_found_once() {
+        assert_eq!(loops(&[None, Some(0), Some(1)]), []);
+        assert_eq!(loops(&[None, Some(2), Some(1), Some(2)]), [1]);
+        assert_eq!(loops(&[Some(0)]), [0]);
+        assert_eq!(loops(&[Some(1), Some(0), Some(3), Some(2)]), [0, 2]);
+        assert_eq!(loops(&[Some(9)]), []);
+    }
+}

@@ -1,0 +1,107 @@
+//! The tables' rows of a session, counted against what its lines ask for.
+
+use std::collections::BTreeMap;
+
+use super::super::reader::SessionReader;
+use super::Findings;
+use crate::error::Result;
+use crate::store::node::Parent;
+use crate::store::tables::NO_PARENT;
+
+/// What the lines ask for.
+#[derive(Debug, Default)]
+pub(super) struct Expected {
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+    pub(super) entries: u64,
+    pub(super) malformed: u64,
+    pub(super) unaddressed: u64,
+    pub(super) orphans: u64,
+    pub(super) duplicates: u64,
+    /// Different ids.
+    pub(super) ids: u64,
+    children: u64,
+    pub(super) labels: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Expected {
+    /// Notes the row that an entry has as a child, and looks it up.
+    pub(super) fn count_child(
+        &mut self,
+        reader: &SessionReader<'_>,
+        ordinal: u64,
+        parent: Parent,
+        findings: &mut Findings<'_>,
+    ) -> Result<()> {
+        let parent = match parent.ordinal() {
+            // The neighbour's node says it.
+            Some(parent) if parent.checked_add(1) == Some(ordinal) => return Ok(()),
+            Some(parent) => parent,
+            None => NO_PARENT,
+        };
+        self.children += 1;
+        if reader.snapshot().children()?.get((reader.key(), parent, ordinal))?.is_none() {
+            findings.problem("children", Some(ordinal), "the entry has no row as a child");
+        }
+        Ok(())
+    }
+}
+
+/// Compares the counts of rows, and the session's record.
+pub(super) fn check_rows(
+    reader: &SessionReader<'_>,
+    expected: &Expected,
+    findings: &mut Findings<'_>,
+) -> Result<()> {
+    let key = reader.key();
+    let record = reader.record();
+    let entries = reader.snapshot().entries()?.range((key, &b""[..])..(key + 1, &b""[..]))?;
+    let mut rows = 0;
+    for row in entries {
+        row?;
+        rows += 1;
+    }
+    if rows != expected.ids {
+        let text = format!("there are {rows} rows for {} ids", expected.ids);
+        findings.problem("entries", None, text);
+    }
+    let mut children = 0;
+    for row in reader.snapshot().children()?.range((key, 0, 0)..(key + 1, 0, 0))? {
+        row?;
+        children += 1;
+    }
+    if children != expected.children {
+        let text = format!("there are {children} rows for {} children", expected.children);
+        findings.problem("children", None, text);
+    }
+    let mut labels = BTreeMap::new();
+    for row in reader.snapshot().labels()?.range((key, &b""[..])..(key + 1, &b""[..]))? {
+        let (target, label) = row?;
+        labels.insert(target.value().1.to_vec(), label.value().to_vec());
+    }
+    if labels != expected.labels {
+        let text = format!("there are {} labels, the lines set {}", labels.len(), expected.labels.len());
+        findings.problem("labels", None, text);
+    }
+    for (name, stored, counted) in [
+        ("lines", record.lines, expected.lines),
+        ("bytes", record.bytes, expected.bytes),
+        ("entries", record.entries, expected.entries),
+        ("malformed", record.malformed, expected.malformed),
+        ("unaddressed", record.unaddressed, expected.unaddressed),
+        ("orphans", record.orphans, expected.orphans),
+        ("duplicates", record.duplicates, expected.duplicates),
+    ] {
+        if stored != counted {
+            let text = format!("the record has {name} {stored}, the lines {counted}");
+            findings.problem("sessions", None, text);
+        }
+    }
+    match reader.leaf_ordinal()? {
+        Some(leaf) if leaf >= expected.lines => {
+            findings.problem("leaves", None, format!("the leaf is line {}, behind the last", leaf + 1));
+        }
+        _ => {}
+    }
+    Ok(())
+}
