@@ -87,7 +87,8 @@ impl<'s> Session<'s> {
     ///
     /// [`Error::EntryNotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
-        self.reader()?.get_entry(id)
+        let found = reader::find_entry(&self.store.snapshot()?, self.key, id)?;
+        found.ok_or_else(|| Error::EntryNotFound { session: self.id.clone(), entry: id.to_owned() })
     }
 }
 

@@ -11,7 +11,7 @@ use super::render::{Renderer, Rendering};
 use crate::error::{Error, Result};
 use crate::store::node::Node;
 use crate::store::session_record::SessionRecord;
-use crate::store::snapshot::Snapshot;
+use crate::store::snapshot::{Snapshot, StoredLine};
 use crate::store::tables::NO_PARENT;
 
 /// A session as it was when the reader was made, whatever is written meanwhile.
@@ -72,13 +72,7 @@ impl<'s> SessionReader<'s> {
     ///
     /// [`Error::EntryNotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
-        let found = self.snapshot.entry(self.session, id.as_bytes())?;
-        let record = found.ok_or_else(|| self.not_found(id))?;
-        let line = self.snapshot.line(self.session, record.ordinal, Some(record.chunk))?;
-        let line = line.ok_or_else(|| self.not_found(id))?;
-        let mut bytes = Vec::with_capacity(line.text().len());
-        Renderer::new(&self.snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
-        Ok(Entry::new(record.ordinal, bytes))
+        find_entry(&self.snapshot, self.session, id)?.ok_or_else(|| self.not_found(id))
     }
 
     /// The line with this ordinal, entry or not; `None` behind the session's end.
@@ -90,9 +84,7 @@ impl<'s> SessionReader<'s> {
         let Some(line) = self.snapshot.line(self.session, ordinal, None)? else {
             return Ok(None);
         };
-        let mut bytes = Vec::with_capacity(line.text().len());
-        Renderer::new(&self.snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
-        Ok(Some(Entry::new(ordinal, bytes)))
+        Ok(Some(render(&self.snapshot, ordinal, &line)?))
     }
 
     /// The current leaf; `None` where the session has none.
@@ -235,6 +227,21 @@ impl<'s> SessionReader<'s> {
     fn not_found(&self, id: &str) -> Error {
         Error::EntryNotFound { session: self.id(), entry: id.to_owned() }
     }
+}
+
+/// The entry with this id in the session with this key.
+pub(super) fn find_entry(snapshot: &Snapshot<'_>, session: u64, id: &str) -> Result<Option<Entry>> {
+    let Some(record) = snapshot.entry(session, id.as_bytes())? else {
+        return Ok(None);
+    };
+    let line = snapshot.line(session, record.ordinal, Some(record.chunk))?;
+    line.map(|line| render(snapshot, record.ordinal, &line)).transpose()
+}
+
+fn render(snapshot: &Snapshot<'_>, ordinal: u64, line: &StoredLine) -> Result<Entry> {
+    let mut bytes = Vec::with_capacity(line.text().len());
+    Renderer::new(snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
+    Ok(Entry::new(ordinal, bytes))
 }
 
 /// Whether a node is one of an entry.

@@ -19,8 +19,8 @@ pub(crate) struct FrameKey {
 #[derive(Debug, Clone)]
 struct ByBytes;
 
-impl Weighter<FrameKey, Arc<[u8]>> for ByBytes {
-    fn weight(&self, _: &FrameKey, text: &Arc<[u8]>) -> u64 {
+impl Weighter<FrameKey, Arc<Vec<u8>>> for ByBytes {
+    fn weight(&self, _: &FrameKey, text: &Arc<Vec<u8>>) -> u64 {
         text.len() as u64 + 128
     }
 }
@@ -28,7 +28,7 @@ impl Weighter<FrameKey, Arc<[u8]>> for ByBytes {
 /// Decompressed frames, the least used ones dropped first.
 #[derive(Debug)]
 pub(crate) struct FrameCache {
-    frames: Cache<FrameKey, Arc<[u8]>, ByBytes>,
+    frames: Cache<FrameKey, Arc<Vec<u8>>, ByBytes>,
     largest: usize,
 }
 
@@ -43,11 +43,11 @@ impl FrameCache {
         }
     }
 
-    pub(crate) fn get(&self, key: &FrameKey) -> Option<Arc<[u8]>> {
+    pub(crate) fn get(&self, key: &FrameKey) -> Option<Arc<Vec<u8>>> {
         self.frames.get(key)
     }
 
-    pub(crate) fn insert(&self, key: FrameKey, text: &Arc<[u8]>) {
+    pub(crate) fn insert(&self, key: FrameKey, text: &Arc<Vec<u8>>) {
         if text.len() <= self.largest {
             self.frames.insert(key, Arc::clone(text));
         }

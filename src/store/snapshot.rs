@@ -57,7 +57,7 @@ impl ChunkBytes {
 /// A line as it is stored: holes not filled.
 #[derive(Debug)]
 pub(crate) struct StoredLine {
-    text: Arc<[u8]>,
+    text: Arc<Vec<u8>>,
     start: usize,
     end: usize,
     pub(crate) holes: Vec<Hole>,
@@ -244,14 +244,14 @@ impl<'s> Snapshot<'s> {
     }
 
     /// A frame's text, from the cache or decompressed and checked.
-    pub(crate) fn frame_text(&self, session: u64, chunk: &Chunk<'_>, index: usize) -> Result<Arc<[u8]>> {
+    pub(crate) fn frame_text(&self, session: u64, chunk: &Chunk<'_>, index: usize) -> Result<Arc<Vec<u8>>> {
         let Some(key) = frame_key(session, chunk, index) else {
             return Err(damaged(session, chunk.first(), "a frame is missing".into()).into());
         };
         if let Some(text) = self.store.cache().get(&key) {
             return Ok(text);
         }
-        let text: Arc<[u8]> = self.decompress_frame(session, chunk, index)?.into();
+        let text = Arc::new(self.decompress_frame(session, chunk, index)?);
         self.store.cache().insert(key, &text);
         Ok(text)
     }
