@@ -1,4 +1,94 @@
 //! Leafline keeps coding agents' sessions in one file.
+//!
+//! An agent's session is a JSONL file: a line a message, a tree of conversations, often very long. A [`Store`] is
+//! one redb file that holds many of them. Any entry of any session is found by its id at once, a path or a tree is
+//! read without the rest of the session, an image that is met often is kept once, and every file comes back byte
+//! for byte: blank lines, torn lines and lines that are no JSON among them.
+//!
+//! # Example
+//!
+//! ```
+//! use leafline::{ExportMode, ImportOptions, Store};
+//!
+//! # fn main() -> leafline::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("sessions.leafline");
+//! # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+//! let store = Store::open(&path)?;
+//! let totals = store.import(&[samples], &ImportOptions::default(), &mut ())?;
+//! println!("{} sessions, {} entries", totals.imported, totals.entries);
+//!
+//! // Newest first. A session is named by its id, or by the beginning of it where no other begins so.
+//! let newest = &store.sessions()?[0];
+//! let session = store.session(&newest.id)?;
+//!
+//! // A reader shows the session as it is at this moment.
+//! let reader = session.reader()?;
+//! let leaf = reader.get_leaf()?.expect("a session with entries has a leaf");
+//! reader.get_path(None, |entry| {
+//!     println!("line {}: {} {}", entry.ordinal(), entry.kind(), entry.role());
+//!     Ok(())
+//! })?;
+//!
+//! // One entry by its id, as the line that it is in the file.
+//! let id = leaf.id().expect("pi gives every entry an id");
+//! assert_eq!(session.get_entry(&id)?.line(), leaf.line());
+//!
+//! // The file again.
+//! let mut bytes = Vec::new();
+//! reader.export(&ExportMode::Exact, &mut bytes)?;
+//! assert_eq!(bytes.len() as u64, newest.bytes);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The repository's `examples/` has longer ones.
+//!
+//! # Where to begin
+//!
+//! - [`Store::open`] makes or opens a store, [`Store::open_with`] with [`StoreOptions`].
+//! - [`Store::import`] takes files and folders, as [`ImportOptions`] say. An [`ImportObserver`] gets a
+//!   [`FileReport`] a file; [`ImportStatus`] says what became of it.
+//! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line; [`Store::session`] gives a [`Session`].
+//! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
+//!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
+//!   [`SessionReader::get_tree`], [`SessionReader::lines`].
+//! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`]; [`Store::export_file`] and
+//!   [`Store::export_all`] write files.
+//! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
+//!   [`Store::remove`] and [`Store::compact`] give space back.
+//!
+//! # What survives what
+//!
+//! - When [`Store::import`] returns, or reports a file as imported, grown or replaced, that file's session is on
+//!   disk: it survives a crash of the process and of the machine, as far as the disk keeps what it has confirmed.
+//!   So does a deletion when [`Store::remove`] returns.
+//! - A file is stored as a whole or not at all. After a crash in the middle of an import the files that were
+//!   reported are there. Of the file under way nothing is to be seen; its rows are swept by the next import,
+//!   [`Store::remove`] of another session leaves them. Importing the same folder again brings what is missing.
+//! - A replaced session is there until its successor is complete; at no moment is neither there.
+//! - Every piece of text is checked when it is read, and every blob against its SHA-256. Damage is an
+//!   [`Error::Corrupted`] that names the table and the place; it is never handed out as a line.
+//! - Any number of processes may have a store open. One writes at a time, and the others wait for its transaction,
+//!   not for its import. A reader never waits, and never sees half of a transaction.
+//! - Files that an export writes are written beside their place and renamed.
+//!
+//! # What it is not, yet
+//!
+//! - It imports and reads the sessions of pi and omp ([`Family`]). Those of Claude Code and Opal are recognised and
+//!   refused.
+//! - It does not write sessions itself: no appending, branching or labelling, and no context for a model.
+//! - It does not search text.
+//! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
+//!   network file system is as safe as that system's locks.
+//!
+//! # Features
+//!
+//! - `cli`, on by default: the `leafline` command. A program that only uses the library turns it off:
+//!   `leafline = { version = "0.1", default-features = false }`.
+//!
+//! The formats are described rule by rule in the repository's `docs/formats.md`, the store's file table by table in
+//! `docs/storage.md`.
 
 mod catalog;
 mod error;

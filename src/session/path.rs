@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use crate::error::Result;
-use crate::store::node::{Node, Parent};
 use crate::store::snapshot::Snapshot;
 
 /// Steps after which an irregular walk begins to look for a loop: most walks are no loop.
@@ -66,9 +65,4 @@ impl PathRuns {
     pub(crate) fn len(&self) -> u64 {
         self.runs.iter().map(|&(highest, lowest)| highest - lowest + 1).sum()
     }
-}
-
-/// Whether the node is a root of the tree: it has no parent in the session.
-pub(crate) fn is_root(node: &Node) -> bool {
-    !matches!(node.parent, Parent::At(_))
 }

@@ -40,6 +40,9 @@ pub struct StoreOptions {
     pub line_cache_bytes: u64,
     /// Whether a store that does not exist is made. Default: yes.
     pub create: bool,
+    /// Whether the store is opened for reading alone: faster to open and to close, nothing of the file is
+    /// written, and methods that write fail. Readers see what others commit all the same. Default: no.
+    pub read_only: bool,
 }
 
 impl Default for StoreOptions {
@@ -48,6 +51,7 @@ impl Default for StoreOptions {
             page_cache_bytes: 64 << 20,
             line_cache_bytes: 8 << 20,
             create: true,
+            read_only: false,
         }
     }
 }
@@ -125,7 +129,7 @@ impl Store {
 
     /// Gives space back that deleted or rewritten rows took: moves pages to the front and shortens the file.
     ///
-    /// Answers the file's size in bytes before and after.
+    /// Answers the file's size in bytes before and after; closing the store adds a few pages to the latter.
     ///
     /// # Errors
     ///
@@ -228,6 +232,10 @@ impl Store {
                 path: self.path.clone(),
                 problem: format!("its format is {other}, this Leafline knows {}", tables::FORMAT_VERSION),
             }),
+            None if matches!(self.handle, Handle::ReadOnly(_)) => Err(Error::NotAStore {
+                path: self.path.clone(),
+                problem: "it is empty, or a redb database of something else".into(),
+            }),
             None => self.initialise(),
         }
     }
@@ -273,7 +281,7 @@ impl Store {
 
 fn open_handle(path: &Path, options: &StoreOptions) -> Result<Handle> {
     let exists = path.try_exists().at("looking for", path)?;
-    if !exists && !options.create {
+    if !exists && (options.read_only || !options.create) {
         return Err(Error::StoreNotFound { path: path.to_owned() });
     }
     if !exists && let Some(folder) = path.parent() {
@@ -283,19 +291,31 @@ fn open_handle(path: &Path, options: &StoreOptions) -> Result<Handle> {
     builder
         .set_concurrency_mode(ConcurrencyMode::MultiWriter)
         .set_cache_size(options.page_cache_bytes);
+    if options.read_only {
+        return open_read_only(&builder, path);
+    }
     let opened = if options.create { builder.create(path) } else { builder.open(path) };
     match opened {
         Ok(database) => Ok(Handle::Writable(database)),
         Err(DatabaseError::Storage(StorageError::Io(error)))
             if exists && is_write_refusal(error.kind()) =>
         {
-            builder
-                .open_read_only(path)
-                .map(Handle::ReadOnly)
-                .map_err(|error| refine(error, path))
+            open_read_only(&builder, path)
         }
         Err(error) => Err(refine(error, path)),
     }
+}
+
+fn open_read_only(builder: &Builder, path: &Path) -> Result<Handle> {
+    let opened = match builder.open_read_only(path) {
+        // The only writer was killed: a writable open recovers the file.
+        Err(DatabaseError::RepairAborted) => {
+            drop(builder.open(path).map_err(|error| refine(error, path))?);
+            builder.open_read_only(path)
+        }
+        opened => opened,
+    };
+    opened.map(Handle::ReadOnly).map_err(|error| refine(error, path))
 }
 
 fn is_write_refusal(kind: std::io::ErrorKind) -> bool {

@@ -23,18 +23,23 @@ pub(crate) struct Owner {
 impl Owner {
     /// Makes a new owner for rows of the store in `store`.
     pub(crate) fn new(store: &Path) -> Result<Self> {
-        let mut hasher = RandomState::new().build_hasher();
-        hasher.write_u32(std::process::id());
-        let token = hasher.finish();
-        let path = lock_path(store, token);
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .at("making the lock", &path)?;
-        file.lock().at("locking", &path)?;
-        Ok(Self { token, path, _file: file })
+        loop {
+            let mut hasher = RandomState::new().build_hasher();
+            hasher.write_u32(std::process::id());
+            let token = hasher.finish();
+            let path = lock_path(store, token);
+            let file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(&path)
+                .at("making the lock", &path)?;
+            file.lock().at("locking", &path)?;
+            // Someone who tidies up may have taken the file for a dead owner's before it was locked.
+            if path.exists() {
+                return Ok(Self { token, path, _file: file });
+            }
+        }
     }
 }
 
@@ -61,10 +66,33 @@ pub(crate) fn is_alive(store: &Path, token: u64) -> bool {
     }
 }
 
-fn lock_path(store: &Path, token: u64) -> PathBuf {
+/// Removes the lock files of owners that are gone.
+pub(crate) fn tidy(store: &Path) {
+    let folder = match store.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let prefix = lock_name(store, "");
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let token = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        let token = token.and_then(|token| std::str::from_utf8(token).ok());
+        if let Some(token) = token.and_then(|token| u64::from_str_radix(token, 16).ok()) {
+            is_alive(store, token);
+        }
+    }
+}
+
+fn lock_name(store: &Path, token: &str) -> OsString {
     let mut name = store.file_name().map_or_else(OsString::new, ToOwned::to_owned);
-    name.push(format!(".writing-{token:016x}"));
-    store.with_file_name(name)
+    name.push(".writing-");
+    name.push(token);
+    name
+}
+
+fn lock_path(store: &Path, token: u64) -> PathBuf {
+    store.with_file_name(lock_name(store, &format!("{token:016x}")))
 }
 
 #[cfg(test)]
@@ -87,8 +115,14 @@ mod tests {
     fn a_lock_file_without_its_process_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store");
-        std::fs::write(lock_path(&store, 7), "").unwrap();
+        let owner = Owner::new(&store).unwrap();
+        for token in [7, 8] {
+            std::fs::write(lock_path(&store, token), "").unwrap();
+        }
         assert!(!is_alive(&store, 7));
         assert!(!lock_path(&store, 7).exists());
+        tidy(&store);
+        assert!(!lock_path(&store, 8).exists());
+        assert!(is_alive(&store, owner.token), "a live owner's file stays");
     }
 }

@@ -164,8 +164,15 @@ impl<'s> Snapshot<'s> {
             .transpose()
     }
 
+    /// The ordinal of the session's leaf.
     pub(crate) fn leaf(&self, session: u64) -> Result<Option<u64>> {
-        Ok(self.table(tables::LEAVES)?.get(session)?.map(|value| value.value()))
+        let row = self.table(tables::LEAVES)?.get(session)?.map(|value| value.value());
+        let row = row.ok_or_else(|| Corruption {
+            table: "leaves",
+            place: format!("session key {session}"),
+            problem: "the session has no row".into(),
+        })?;
+        Ok((row != tables::NO_LEAF).then_some(row))
     }
 
     pub(crate) fn label(&self, session: u64, target: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -370,10 +377,5 @@ impl HoleKind {
     /// Whether the line lost text here: it needs the blob to come back.
     pub(crate) fn is_cut(self) -> bool {
         matches!(self, Self::Image | Self::Payload)
-    }
-
-    /// Whether this is an image block's `data` in a `content` array, in either form.
-    pub(crate) fn is_image(self) -> bool {
-        matches!(self, Self::Image | Self::ImageReference)
     }
 }

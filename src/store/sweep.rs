@@ -16,7 +16,9 @@ const CHUNKS_A_COMMIT: usize = 1_000;
 impl Store {
     /// Removes the rows of every unfinished session whose owner is gone. Answers the bytes of blobs freed.
     pub(crate) fn sweep(&self) -> Result<u64> {
-        self.sweep_sessions(|token| !owner::is_alive(self.path(), token))
+        let freed = self.sweep_sessions(|token| !owner::is_alive(self.path(), token))?;
+        owner::tidy(self.path());
+        Ok(freed)
     }
 
     /// Removes the rows of the sessions that this owner has retired or given up.

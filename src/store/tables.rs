@@ -31,8 +31,11 @@ pub(crate) const CHILDREN: TableDefinition<(u64, u64, u64), ()> = TableDefinitio
 /// The parent's ordinal in [`CHILDREN`] of entries that have none in the session.
 pub(crate) const NO_PARENT: u64 = u64::MAX;
 
-/// Session key to the ordinal of its current leaf. No row: no leaf.
+/// Session key to the ordinal of its current leaf, or [`NO_LEAF`]. Every session has a row.
 pub(crate) const LEAVES: TableDefinition<u64, u64> = TableDefinition::new("leaves");
+
+/// The value in [`LEAVES`] of a session without a leaf.
+pub(crate) const NO_LEAF: u64 = u64::MAX;
 
 /// (session, first ordinal, part) to a part of a [`chunk`](super::chunk).
 pub(crate) const LINES: TableDefinition<(u64, u64, u32), &[u8]> = TableDefinition::new("lines");

@@ -19,6 +19,7 @@ use crate::store::compression::Dictionary;
 use crate::store::session_record::SessionRecord;
 use crate::store::slice::{BlobGain, Slice};
 use crate::store::snapshot::Snapshot;
+use crate::store::tables::NO_LEAF;
 
 /// What an extension works with.
 pub(super) struct Growth<'s> {
@@ -77,7 +78,7 @@ impl Growth<'_> {
             new.sources.push(candidate.source.clone());
         }
         describe(&mut report, &new);
-        slice.leaves.extend(leaf.map(|leaf| (session, leaf)));
+        slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
         slice.sources.push((candidate.source.clone(), candidate.source_record(session)));
         slice.sessions.push((session, new));
         self.store.commit(slice)?;

@@ -40,6 +40,7 @@ pub enum ImportStatus {
 #[derive(Debug, Clone, Serialize)]
 pub struct FileReport {
     /// The file.
+    #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
     /// What became of it.
     pub status: ImportStatus,
@@ -60,6 +61,11 @@ pub struct FileReport {
     pub bytes: u64,
     /// Why it was skipped or failed, or what else is to be known.
     pub reason: Option<String>,
+}
+
+/// JSON is Unicode, and a path need not be: what is none is shown as U+FFFD.
+fn path_text<S: serde::Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
+    path.to_string_lossy().serialize(serializer)
 }
 
 #[expect(clippy::ref_option, reason = "the signature that serde asks for")]

@@ -12,6 +12,7 @@ use crate::store::owner::Owner;
 use crate::store::session_record::{ImportedBytes, SessionRecord, address_bytes};
 use crate::store::slice::Slice;
 use crate::store::source_record::SourceRecord;
+use crate::store::tables::NO_LEAF;
 
 /// A file's beginning.
 pub(super) struct FileStart {
@@ -197,9 +198,7 @@ impl<'s> Writer<'s> {
         if must_commit {
             self.slice.finished.push(session);
         }
-        if let Some(leaf) = leaf {
-            self.slice.leaves.push((session, leaf));
-        }
+        self.slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
         self.slice.session_ids.push((address_bytes(&record.external_id, record.number), session));
         self.slice.sources.push((end.source, end.source_record));
         self.slice.sessions.push((session, record));

@@ -7,7 +7,7 @@ use leafline_import::EntryKind;
 
 use super::effect::{Effect, SettingsChange};
 use super::nodes::{Ancestor, NODE_WINDOW, NodeWindow};
-use super::prepare::{ParentName, Prepared, PreparedLine};
+use super::prepare::{ParentName, Prepared, PreparedBlob, PreparedLine};
 use super::window::EntryWindow;
 use crate::error::Result;
 use crate::store::Store;
@@ -27,6 +27,9 @@ const SLICE_BYTES: usize = 24 << 20;
 /// Lines a slice gathers: what the node window has forgotten must be committed.
 const SLICE_LINES: u64 = NODE_WINDOW as u64 / 2;
 
+/// Bytes of blobs that wait for their chunk: lines are short once their images are cut out.
+const CHUNK_BLOB_BYTES: usize = 4 << 20;
+
 /// Parents that are remembered until the end of the file, since they may yet come.
 const UNRESOLVED: usize = 100_000;
 
@@ -42,6 +45,9 @@ pub(crate) struct Indexer<'s> {
     session: u64,
     record: SessionRecord,
     chunk: ChunkBuilder,
+    /// What the chunk's lines refer to.
+    blobs: Vec<BlobGain>,
+    blob_bytes: usize,
     entries: EntryWindow,
     nodes: NodeWindow,
     settings: HashMap<SettingsRecord, u64>,
@@ -79,6 +85,8 @@ impl<'s> Indexer<'s> {
             store,
             session,
             chunk: ChunkBuilder::new(next, dictionary),
+            blobs: Vec::new(),
+            blob_bytes: 0,
             entries: EntryWindow::default(),
             nodes: NodeWindow::new(next),
             settings: HashMap::new(),
@@ -99,11 +107,6 @@ impl<'s> Indexer<'s> {
         slice.weight >= SLICE_BYTES || slice.lines >= SLICE_LINES
     }
 
-    /// The session's key.
-    pub(crate) fn session(&self) -> u64 {
-        self.session
-    }
-
     /// Forgets what is no longer true after a commit: the snapshot shows the store before it.
     pub(crate) fn after_commit(&mut self, replaced_entries: u64) {
         self.snapshot = None;
@@ -120,17 +123,7 @@ impl<'s> Indexer<'s> {
         let Prepared { lines, names, frames, blobs, effects, types, bytes, text_bytes } = prepared;
         self.count(&lines, types, bytes, text_bytes);
         slice.lines += lines.len() as u64;
-        let mut holes = frames.iter().flat_map(|frame| &frame.holes).map(|hole| hole.kind.is_cut());
-        for blob in blobs {
-            slice.weight += blob.bytes.as_ref().map_or(40, Vec::len);
-            slice.blobs.push(BlobGain {
-                session: self.session,
-                hash: blob.hash,
-                bytes: blob.bytes,
-                hole: holes.next().unwrap_or(false),
-                reference: true,
-            });
-        }
+        let mut blobs = blobs.into_iter();
         let mut effects = effects.into_iter().peekable();
         let mut lines = lines.iter().enumerate();
         for frame in frames {
@@ -139,7 +132,8 @@ impl<'s> Indexer<'s> {
                 let effect = effects.next_if(|(at, _)| *at == index).map(|(_, effect)| effect);
                 nodes.push(self.add_line(line, &names, effect, slice)?);
             }
-            self.add_frame(frame, &nodes, slice);
+            let of_frame = blobs.by_ref().take(frame.holes.len()).collect();
+            self.add_frame(frame, &nodes, of_frame, slice);
         }
         let full = self.entries.is_full();
         if full {
@@ -175,16 +169,35 @@ impl<'s> Indexer<'s> {
         }
     }
 
-    fn add_frame(&mut self, frame: EncodedFrame, nodes: &[Node], slice: &mut Slice) {
-        if !self.chunk.is_empty() && !self.chunk.has_room(&frame, nodes) {
+    fn add_frame(
+        &mut self,
+        frame: EncodedFrame,
+        nodes: &[Node],
+        blobs: Vec<PreparedBlob>,
+        slice: &mut Slice,
+    ) {
+        let is_full = self.blob_bytes >= CHUNK_BLOB_BYTES || !self.chunk.has_room(&frame, nodes);
+        if !self.chunk.is_empty() && is_full {
             self.close_chunk(slice);
         }
         if self.chunk.is_empty() {
             self.entries.begin_chunk(self.chunk.first());
         }
+        for (hole, blob) in frame.holes.iter().zip(blobs) {
+            self.blob_bytes += blob.bytes.as_ref().map_or(0, Vec::len);
+            self.blobs.push(BlobGain {
+                session: self.session,
+                hash: blob.hash,
+                bytes: blob.bytes,
+                hole: hole.kind.is_cut(),
+                reference: true,
+            });
+        }
         self.chunk.push(frame, nodes);
     }
 
+    /// Moves the chunk into the slice, and with it the references that its lines make: one transaction
+    /// counts them and stores who made them, so that a sweep takes back what was counted.
     fn close_chunk(&mut self, slice: &mut Slice) {
         let next = ChunkBuilder::new(self.chunk.next_ordinal(), self.chunk.dictionary());
         let full = std::mem::replace(&mut self.chunk, next);
@@ -192,6 +205,9 @@ impl<'s> Indexer<'s> {
         if !full.is_empty() {
             slice.push_chunk(self.session, first, full.finish());
         }
+        slice.weight += self.blob_bytes + 40 * self.blobs.len();
+        slice.blobs.append(&mut self.blobs);
+        self.blob_bytes = 0;
     }
 
     fn add_line(

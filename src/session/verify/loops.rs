@@ -34,10 +34,10 @@ mod tests {
 
     #[test]
     fn each_loop_is_found_once() {
-        assert_eq!(loops(&[None, Some(0), Some(1)]), []);
+        assert_eq!(loops(&[None, Some(0), Some(1)]), [0u64; 0]);
         assert_eq!(loops(&[None, Some(2), Some(1), Some(2)]), [1]);
         assert_eq!(loops(&[Some(0)]), [0]);
         assert_eq!(loops(&[Some(1), Some(0), Some(3), Some(2)]), [0, 2]);
-        assert_eq!(loops(&[Some(9)]), []);
+        assert_eq!(loops(&[Some(9)]), [0u64; 0]);
     }
 }

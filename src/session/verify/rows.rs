@@ -97,11 +97,9 @@ pub(super) fn check_rows(
             findings.problem("sessions", None, text);
         }
     }
-    match reader.leaf_ordinal()? {
-        Some(leaf) if leaf >= expected.lines => {
-            findings.problem("leaves", None, format!("the leaf is line {}, behind the last", leaf + 1));
-        }
-        _ => {}
+    let leaf = findings.absorb(reader.leaf_ordinal())?.flatten();
+    if let Some(leaf) = leaf.filter(|&leaf| leaf >= expected.lines) {
+        findings.problem("leaves", None, format!("the leaf is line {}, behind the last", leaf + 1));
     }
     Ok(())
 }

@@ -1,0 +1,70 @@
+//! What the command takes. Each command's own arguments stand in its file.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use super::{children, export, import, ls, path, rm, show, stats, tree, verify};
+
+const EXAMPLES: &str = "\
+Examples:
+  leafline import ~/.pi/agent/sessions         every session below a folder
+  leafline ls                                  what is there, newest first
+  leafline tree 019c6605                       one session's branches
+  leafline path 019c6605 | jq .message.role    the conversation up to the leaf
+  leafline export 019c6605 -o session.jsonl    the file back
+
+A SESSION is a session's id, or the beginning of it where no other id begins so.
+A store is one file: the one that --store names, else the one that LEAFLINE_STORE
+names, else leafline/sessions.leafline in the platform's data folder.
+
+Exit status: 0 when all went well, 1 when something failed, 2 for wrong usage.";
+
+/// Keeps coding agents' sessions in one file, and gives each of them back byte for byte.
+///
+/// Leafline imports the JSONL sessions of pi and omp, finds any entry of any of them at once, shows their trees,
+/// and exports them again: the same bytes, or as the program would write them today.
+#[derive(Debug, Parser)]
+#[command(name = "leafline", version, after_help = EXAMPLES, after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The store's file [default: $LEAFLINE_STORE, else the platform's data folder]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) store: Option<PathBuf>,
+
+    /// Print JSON, one object a line
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    Import(import::Arguments),
+    Export(export::Arguments),
+    Ls(ls::Arguments),
+    Show(show::Arguments),
+    Tree(tree::Arguments),
+    Path(path::Arguments),
+    Children(children::Arguments),
+    Stats(stats::Arguments),
+    Verify(verify::Arguments),
+    Rm(rm::Arguments),
+    /// Give back the space that deleted and rewritten sessions took
+    ///
+    /// Moves what is in the store's file to its front and shortens it. Needs the store for itself: while another
+    /// process is reading or writing, nothing is done and the command fails. A large import does this by itself.
+    #[command(after_help = "Example:\n  leafline compact")]
+    Compact,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,69 @@
+//! `leafline children`.
+
+use leafline::Entry;
+
+use super::entry_json::EntryJson;
+use super::failure::Failure;
+use super::output::Output;
+use super::place::Place;
+use super::table::{Column, Table, write_tabs};
+use super::{Status, preview, text, time};
+
+/// List the direct children of an entry
+///
+/// Lists the entries whose parent the given one is, in the order of the file: id, type or role, time, and the
+/// beginning of what it says; without a terminal separated by tabs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  leafline children 019c6605 39f90f81")]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// The entry's id
+    entry: String,
+}
+
+/// Lists the children.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    let reader = store.session(&arguments.session)?.reader()?;
+    let children = reader.get_children(Some(&arguments.entry))?;
+    if out.is_json() {
+        for child in &children {
+            out.json(&EntryJson::new(child))?;
+        }
+    } else if out.width().is_some() {
+        let mut table = Table::new([
+            Column::Whole("id"),
+            Column::Whole("type"),
+            Column::Whole("time"),
+            Column::Text("text"),
+        ]);
+        for child in &children {
+            table.push(row(child, time::local));
+        }
+        if !children.is_empty() {
+            table.write(out)?;
+        }
+    } else {
+        for child in &children {
+            write_tabs(out, &row(child, time::iso))?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+fn row(child: &Entry, time: impl Fn(i64) -> Option<String>) -> [String; 4] {
+    let id = child.id().unwrap_or_default();
+    let time = child.timestamp().and_then(time).unwrap_or_default();
+    [
+        text::printable(&id).into_owned(),
+        preview::name(child),
+        time,
+        preview::words(child),
+    ]
+}

@@ -1,0 +1,33 @@
+//! `leafline compact`.
+
+use serde_json::json;
+
+use super::Status;
+use super::failure::Failure;
+use super::number::bytes;
+use super::output::Output;
+use super::place::Place;
+use super::progress::Spinner;
+
+/// Gives the store's free space back.
+pub(super) fn run(place: &Place, out: &mut Output) -> Result<Status, Failure> {
+    let mut store = place.open_to_change()?;
+    let spinner = Spinner::new("compacting the store");
+    let (before, after) = store.compact()?;
+    let path = store.path().to_owned();
+    // Closing writes a little more, so that the next one opens at once.
+    drop(store);
+    let after = std::fs::metadata(path).map_or(after, |metadata| metadata.len());
+    drop(spinner);
+    if out.is_json() {
+        out.json(&json!({ "before": before, "after": after }))?;
+    } else {
+        let freed = bytes(before.saturating_sub(after));
+        out.line(format_args!(
+            "{} before, {} after: {freed} given back",
+            bytes(before),
+            bytes(after)
+        ))?;
+    }
+    Ok(Status::Done)
+}

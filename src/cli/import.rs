@@ -1,0 +1,242 @@
+//! `leafline import`.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use leafline::{
+    Error, Family, FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Store,
+};
+use serde_json::json;
+
+use super::failure::{Failure, complain};
+use super::number::{bytes, count, counted};
+use super::output::{BAD, FAINT, GOOD, Output};
+use super::place::{Place, shown};
+use super::progress::{Bar, Spinner};
+use super::{Status, text};
+
+/// Bring session files into the store
+///
+/// Imports files, and every *.jsonl file below folders. A file that was imported before is compared: unchanged is
+/// left alone, grown gets what is new, and one whose old lines differ replaces its session only when the session
+/// holds nothing that the file lacks. Each file is stored as a whole or not at all. A file that is no session is
+/// reported and skipped, and is no failure. A large import ends by giving unused space back.
+///
+/// Prints a line a file: what became of it, the session's id, its entries, its size, its path, and what else is to
+/// be known; then the totals. With --json one object a file (path, status, session, family, version, lines,
+/// entries, malformed, bytes, reason), then one object {"totals": ...}.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  leafline import ~/.pi/agent/sessions
+  leafline import ~/.omp/agent/sessions --blobs ~/.omp/agent/blobs
+  leafline import --replace session.jsonl")]
+pub(super) struct Arguments {
+    /// Files, or folders that are searched for *.jsonl
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// The program that wrote the files
+    #[arg(long, value_enum, default_value_t = FamilyChoice::Auto)]
+    family: FamilyChoice,
+
+    /// The folder of the blobs that sessions refer to, each named by its SHA-256
+    #[arg(long, value_name = "DIR")]
+    blobs: Option<PathBuf>,
+
+    /// Let a file replace its session even if the session holds what the file lacks
+    #[arg(long)]
+    replace: bool,
+
+    /// Leave the store's unused space for later imports
+    #[arg(long)]
+    no_compact: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FamilyChoice {
+    /// Told by what each file holds
+    Auto,
+    /// pi
+    Pi,
+    /// omp
+    Omp,
+}
+
+/// Imports the files.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    if let Some(path) = arguments.blobs.as_ref().filter(|path| !path.is_dir()) {
+        return Err(Failure::NoBlobFolder { path: path.clone() });
+    }
+    let options = ImportOptions {
+        family: match arguments.family {
+            FamilyChoice::Auto => None,
+            FamilyChoice::Pi => Some(Family::Pi),
+            FamilyChoice::Omp => Some(Family::Omp),
+        },
+        blobs: arguments.blobs.clone(),
+        replace: arguments.replace,
+    };
+    let mut store = place.open_or_create()?;
+    let begun = Instant::now();
+    let mut teller = Teller {
+        out,
+        bar: Bar::of_bytes(0),
+        failure: None,
+    };
+    let imported = store.import(&arguments.paths, &options, &mut teller);
+    let told = teller.finish();
+    let totals = imported?;
+    let told = told.and_then(|()| tell_totals(&totals, begun, out));
+    if !arguments.no_compact && store.is_worth_compacting(&totals)? {
+        compact(&mut store)?;
+    }
+    if totals.failed > 0 {
+        let failed = counted(totals.failed, "file was", "files were");
+        complain(&format!(
+            "{failed} not imported; the lines that begin with \"failed\" say why"
+        ));
+        return Ok(Status::Failed);
+    }
+    told.map(|()| Status::Done)
+}
+
+/// Gives space back. Others who have the store open are no reason to fail: what was imported is there.
+fn compact(store: &mut Store) -> Result<(), Failure> {
+    let _spinner = Spinner::new("compacting the store");
+    match store.compact() {
+        Ok(_) | Err(Error::StoreInUse { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Tells of the import while it goes on.
+struct Teller<'o> {
+    out: &'o mut Output,
+    bar: Bar,
+    /// Why standard output takes no more. The import goes on without it.
+    failure: Option<Failure>,
+}
+
+impl Teller<'_> {
+    fn finish(self) -> Result<(), Failure> {
+        self.failure.map_or(Ok(()), Err)
+    }
+}
+
+impl ImportObserver for Teller<'_> {
+    fn begin(&mut self, _files: u64, bytes: u64) {
+        self.bar = Bar::of_bytes(bytes);
+    }
+
+    fn read(&mut self, bytes: u64) {
+        self.bar.advance(bytes);
+    }
+
+    fn file(&mut self, report: &FileReport) {
+        if self.failure.is_none() {
+            let out = &mut *self.out;
+            self.failure = self.bar.aside(|| tell_file(report, out)).err();
+        }
+    }
+}
+
+fn tell_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        out.json(report)?;
+    } else {
+        let line = describe(report, out);
+        out.line(format_args!("{line}"))?;
+    }
+    out.show()
+}
+
+fn describe(report: &FileReport, out: &Output) -> String {
+    let (status, style) = match report.status {
+        ImportStatus::Imported => ("imported", GOOD),
+        ImportStatus::Grown => ("grown", GOOD),
+        ImportStatus::Unchanged => ("unchanged", FAINT),
+        ImportStatus::Replaced => ("replaced", GOOD),
+        ImportStatus::Failed => ("failed", BAD),
+        // Skipped, or a status of a later library.
+        _ => ("skipped", FAINT),
+    };
+    let session = report.session.as_deref().unwrap_or("-");
+    let entries = match &report.session {
+        Some(_) => counted(report.entries, "entry", "entries"),
+        None => "-".to_owned(),
+    };
+    let mut line = format!(
+        "{}  {:<36}  {entries:>14}  {:>8}  {}",
+        out.paint(style, &format!("{status:<9}")),
+        text::printable(session),
+        bytes(report.bytes),
+        text::printable(&shown(&report.path)),
+    );
+    let mut remarks = Vec::new();
+    if report.malformed > 0 {
+        remarks.push(counted(
+            report.malformed,
+            "malformed line",
+            "malformed lines",
+        ));
+    }
+    remarks.extend(
+        report
+            .reason
+            .as_deref()
+            .map(|reason| text::printable(reason).into_owned()),
+    );
+    if !remarks.is_empty() {
+        line.push_str(&format!("  ({})", remarks.join("; ")));
+    }
+    line
+}
+
+fn tell_totals(totals: &ImportTotals, begun: Instant, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        out.json(&json!({ "totals": totals }))?;
+        return out.show();
+    }
+    let outcomes = [
+        (totals.imported, "imported"),
+        (totals.grown, "grown"),
+        (totals.replaced, "replaced"),
+        (totals.unchanged, "unchanged"),
+        (totals.skipped, "skipped"),
+        (totals.failed, "failed"),
+    ];
+    let outcomes: Vec<String> = outcomes
+        .iter()
+        .filter(|(files, _)| *files > 0)
+        .map(|(files, word)| format!("{} {word}", count(*files)))
+        .collect();
+    let files = counted(totals.files, "file", "files");
+    if outcomes.is_empty() {
+        out.line(format_args!("{files}"))?;
+        return out.show();
+    }
+    let mut parts = vec![
+        outcomes.join(", "),
+        counted(totals.entries, "entry", "entries"),
+    ];
+    if totals.malformed > 0 {
+        parts.push(counted(
+            totals.malformed,
+            "malformed line",
+            "malformed lines",
+        ));
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    out.line(format_args!(
+        "{files}: {}; {} in {seconds:.1} s",
+        parts.join("; "),
+        bytes(totals.bytes)
+    ))?;
+    out.show()
+}

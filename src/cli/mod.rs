@@ -1,0 +1,81 @@
+//! The command: arguments in, tables or JSON out. One file a command.
+
+mod arguments;
+mod children;
+mod compact;
+mod entry_json;
+mod export;
+mod failure;
+mod import;
+mod ls;
+mod number;
+mod output;
+mod path;
+mod place;
+mod preview;
+mod progress;
+mod rm;
+mod show;
+mod stats;
+mod table;
+mod text;
+mod time;
+mod tree;
+mod verify;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use self::arguments::{Arguments, Command};
+use self::failure::Failure;
+use self::output::Output;
+use self::place::Place;
+
+/// How a command that ran to its end went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// Everything was done.
+    Done,
+    /// Part of it failed, and was reported.
+    Failed,
+}
+
+/// Runs the command that the program's arguments state.
+pub(crate) fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut out = Output::new(arguments.json);
+    let place = Place::new(arguments.store);
+    let outcome = dispatch(arguments.command, &place, &mut out);
+    let outcome = outcome.and_then(|status| {
+        out.flush()?;
+        Ok(status)
+    });
+    match outcome {
+        Ok(Status::Done) => ExitCode::SUCCESS,
+        Ok(Status::Failed) => ExitCode::FAILURE,
+        // Who closed the pipe has what he wanted.
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.tell();
+            failure.exit_code()
+        }
+    }
+}
+
+fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status, Failure> {
+    match command {
+        Command::Import(arguments) => import::run(&arguments, place, out),
+        Command::Export(arguments) => export::run(arguments, place, out),
+        Command::Ls(arguments) => ls::run(&arguments, place, out),
+        Command::Show(arguments) => show::run(&arguments, place, out),
+        Command::Tree(arguments) => tree::run(&arguments, place, out),
+        Command::Path(arguments) => path::run(&arguments, place, out),
+        Command::Children(arguments) => children::run(&arguments, place, out),
+        Command::Stats(arguments) => stats::run(&arguments, place, out),
+        Command::Verify(arguments) => verify::run(&arguments, place, out),
+        Command::Rm(arguments) => rm::run(&arguments, place, out),
+        Command::Compact => compact::run(place, out),
+    }
+}

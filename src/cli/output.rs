@@ -1,0 +1,115 @@
+//! Standard output: for a person at a terminal, or for a program.
+
+use std::fmt::Arguments;
+use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
+
+use anstream::ColorChoice;
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use super::failure::Failure;
+
+/// Columns of a terminal that does not say how many it has.
+const USUAL_WIDTH: usize = 80;
+
+/// What stands out in a listing: an id, a heading.
+pub(super) const STRONG: Style = Style::new().bold();
+
+/// What stands back.
+pub(super) const FAINT: Style = Style::new().dimmed();
+
+/// Whose words they are, or what kind of entry it is.
+pub(super) const KIND: Style = AnsiColor::Cyan.on_default();
+
+/// A label.
+pub(super) const LABEL: Style = AnsiColor::Yellow.on_default();
+
+/// What is as it should be, or where the session stands.
+pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
+
+/// What is not as it should be.
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// Standard output, buffered.
+#[derive(Debug)]
+pub(super) struct Output {
+    out: BufWriter<StdoutLock<'static>>,
+    json: bool,
+    /// The terminal's columns, when it is one.
+    width: Option<usize>,
+    colour: bool,
+}
+
+impl Output {
+    /// Standard output, for JSON or for people.
+    pub(super) fn new(json: bool) -> Self {
+        let stdout = std::io::stdout();
+        let width = stdout.is_terminal().then(|| {
+            let size = terminal_size::terminal_size_of(&stdout);
+            size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0))
+        });
+        // The choice honours NO_COLOR and its kin, and that this is no terminal.
+        let colour = anstream::AutoStream::choice(&stdout) != ColorChoice::Never;
+        Self {
+            out: BufWriter::with_capacity(64 << 10, stdout.lock()),
+            json,
+            width,
+            colour,
+        }
+    }
+
+    /// Whether JSON is wanted.
+    pub(super) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// The columns of the terminal; `None` when it is no terminal.
+    pub(super) fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// Writes one value as JSON on a line of its own.
+    pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        match serde_json::to_writer(&mut self.out, value) {
+            Ok(()) => {}
+            Err(error) if error.is_io() => return Err(Failure::Output(error.into())),
+            Err(error) => return Err(Failure::Json(error)),
+        }
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    /// Writes a line for a person.
+    pub(super) fn line(&mut self, line: Arguments<'_>) -> Result<(), Failure> {
+        self.out.write_fmt(line)?;
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    /// The text in a style, where the terminal shows styles.
+    pub(super) fn paint(&self, style: Style, text: &str) -> String {
+        if self.colour && !text.is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Shows what was written, so that a person sees it as it comes; a program gets it in larger pieces.
+    pub(super) fn show(&mut self) -> Result<(), Failure> {
+        if self.width.is_some() {
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}

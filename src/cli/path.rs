@@ -1,0 +1,68 @@
+//! `leafline path`.
+
+use std::io::Write;
+
+use super::Status;
+use super::entry_json::EntryJson;
+use super::failure::Failure;
+use super::output::Output;
+use super::place::Place;
+
+/// Print a conversation: the lines from the root to the leaf
+///
+/// Prints the exact lines of the path from the root of the tree down to the session's leaf, or down to another
+/// entry: what was said, without the branches that were left. With --json each line is wrapped in an object with
+/// its id, ordinal, type, role, timestamp and parentId.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  leafline path 019c6605\n  leafline path 019c6605 --from 5937c1f0 | jq -r .message.role"
+)]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// The entry that the path leads to, instead of the leaf
+    #[arg(long, value_name = "ENTRY")]
+    from: Option<String>,
+}
+
+/// Prints the path.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    let reader = store.session(&arguments.session)?.reader()?;
+    let mut open_line = false;
+    let mut failure = None;
+    let walked = reader.get_path(arguments.from.as_deref(), |entry| {
+        let written = if out.is_json() {
+            out.json(&EntryJson::new(entry))
+        } else {
+            write_line(out, entry.line(), &mut open_line)
+        };
+        written.map_err(|error| stop(error, &mut failure))
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(walked.map(|_| Status::Done)?),
+    }
+}
+
+/// Writes a line as it is. Only the file's last one can lack its terminator; where a child of it stands ahead of
+/// it in the file, it gets one.
+fn write_line(out: &mut Output, line: &[u8], open_line: &mut bool) -> Result<(), Failure> {
+    if *open_line {
+        out.write_all(b"\n")?;
+    }
+    *open_line = !line.ends_with(b"\n");
+    out.write_all(line)?;
+    Ok(())
+}
+
+/// Ends the walk with an error of the library's; the true one is kept.
+fn stop(error: Failure, kept: &mut Option<Failure>) -> leafline::Error {
+    *kept = Some(error);
+    leafline::Error::Output(std::io::ErrorKind::Other.into())
+}

@@ -1,0 +1,67 @@
+//! Where the store is.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use leafline::{Store, StoreOptions};
+
+use super::failure::Failure;
+
+/// The variable that names the store's file.
+const VARIABLE: &str = "LEAFLINE_STORE";
+
+/// The store that the command works on.
+#[derive(Debug)]
+pub(super) struct Place {
+    named: Option<PathBuf>,
+}
+
+impl Place {
+    /// The store in the named file, or in the default one.
+    pub(super) fn new(named: Option<PathBuf>) -> Self {
+        Self { named }
+    }
+
+    /// Opens the store for reading; it must be there, and nothing of it is written.
+    pub(super) fn open_to_read(&self) -> Result<Store, Failure> {
+        let options = StoreOptions {
+            read_only: true,
+            ..StoreOptions::default()
+        };
+        Ok(Store::open_with(self.path()?, &options)?)
+    }
+
+    /// Opens the store for a change; it must be there.
+    pub(super) fn open_to_change(&self) -> Result<Store, Failure> {
+        let options = StoreOptions {
+            create: false,
+            ..StoreOptions::default()
+        };
+        Ok(Store::open_with(self.path()?, &options)?)
+    }
+
+    /// Opens the store, or makes it.
+    pub(super) fn open_or_create(&self) -> Result<Store, Failure> {
+        Ok(Store::open(self.path()?)?)
+    }
+
+    fn path(&self) -> Result<PathBuf, Failure> {
+        if let Some(named) = &self.named {
+            return Ok(named.clone());
+        }
+        if let Some(named) = std::env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
+            return Ok(named.into());
+        }
+        let strategy =
+            etcetera::base_strategy::choose_native_strategy().map_err(Failure::NoDataFolder)?;
+        Ok(strategy
+            .data_dir()
+            .join("leafline")
+            .join("sessions.leafline"))
+    }
+}
+
+/// A path for a person or for JSON: bytes that are no text are shown as U+FFFD.
+pub(super) fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,109 @@
+//! Progress on standard error: for work that takes a while, and only when someone watches.
+
+use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Work that is done sooner shows nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Time between two steps of a spinner.
+const TICK: Duration = Duration::from_millis(120);
+
+/// A bar for work whose size is known.
+#[derive(Debug)]
+pub(super) struct Bar {
+    bar: ProgressBar,
+    begun: Instant,
+    shown: bool,
+}
+
+impl Bar {
+    /// A bar for so many bytes.
+    pub(super) fn of_bytes(total: u64) -> Self {
+        Self::new(
+            total,
+            "{wide_bar} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}",
+        )
+    }
+
+    /// A bar for so many sessions.
+    pub(super) fn of_sessions(total: u64) -> Self {
+        Self::new(total, "{wide_bar} {human_pos}/{human_len} sessions {eta}")
+    }
+
+    fn new(total: u64, template: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        bar.set_style(
+            ProgressStyle::with_template(template).expect("the templates above are well-formed"),
+        );
+        Self {
+            bar,
+            begun: Instant::now(),
+            shown: false,
+        }
+    }
+
+    /// So much more is done.
+    pub(super) fn advance(&mut self, by: u64) {
+        self.bar.inc(by);
+        if !self.shown && self.begun.elapsed() >= PATIENCE {
+            self.shown = true;
+            // This target draws nothing where standard error is no terminal.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// Does something that writes, with the bar out of the way.
+    pub(super) fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
+        self.bar.suspend(write)
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A spinner for work that does not say how far it is. It turns until it is dropped.
+#[derive(Debug)]
+pub(super) struct Spinner {
+    turning: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Spinner {
+    /// A spinner beside some words.
+    pub(super) fn new(words: &'static str) -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self { turning: None };
+        }
+        let (end, ended) = channel::<()>();
+        let thread = std::thread::spawn(move || {
+            if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let spinner = ProgressBar::new_spinner().with_message(words);
+            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                spinner.tick();
+            }
+            spinner.finish_and_clear();
+        });
+        Self {
+            turning: Some((end, thread)),
+        }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        if let Some((end, thread)) = self.turning.take() {
+            drop(end);
+            // A spinner that failed has nothing to say.
+            let _ = thread.join();
+        }
+    }
+}

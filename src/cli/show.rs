@@ -1,0 +1,167 @@
+//! `leafline show`.
+
+use std::io::Write;
+
+use leafline::{Entry, SessionFacts, SessionReader};
+use serde::Serialize;
+
+use super::entry_json::EntryJson;
+use super::failure::Failure;
+use super::number::{bytes, count, counted};
+use super::output::{FAINT, Output, STRONG};
+use super::place::Place;
+use super::table::{Column, Table};
+use super::{Status, preview, text, time};
+
+/// Show a session, or one entry of it
+///
+/// Shows what a session's header says, how much is in it, and its entries and bytes by type. Given an entry, prints
+/// its exact line and nothing else; with --json an object with its id, ordinal, type, role, timestamp, parentId and
+/// line. Of an id that several entries have, the last one is meant.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  leafline show 019c6605\n  leafline show 019c6605 5937c1f0 | jq .message"
+)]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// The entry's id
+    entry: Option<String>,
+}
+
+/// A session's facts, and where it stands.
+#[derive(Serialize)]
+struct SessionJson<'a> {
+    #[serde(flatten)]
+    facts: &'a SessionFacts,
+    leaf: Option<String>,
+}
+
+/// Shows the session, or the entry.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    let reader = store.session(&arguments.session)?.reader()?;
+    match &arguments.entry {
+        Some(id) => show_entry(&reader.get_entry(id)?, out)?,
+        None => show_session(&reader, out)?,
+    }
+    Ok(Status::Done)
+}
+
+fn show_entry(entry: &Entry, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        return out.json(&EntryJson::new(entry));
+    }
+    out.write_all(entry.line())?;
+    Ok(())
+}
+
+fn show_session(reader: &SessionReader<'_>, out: &mut Output) -> Result<(), Failure> {
+    let facts = reader.facts();
+    let leaf = reader.get_leaf()?;
+    if out.is_json() {
+        return out.json(&SessionJson {
+            facts: &facts,
+            leaf: leaf.as_ref().and_then(Entry::id),
+        });
+    }
+    write_facts(&facts, out)?;
+    if let Some(leaf) = leaf {
+        let id = leaf.id().unwrap_or_default();
+        let words = format!(
+            "{} {} {}",
+            text::printable(&id),
+            preview::name(&leaf),
+            preview::words(&leaf)
+        );
+        write_fact("leaf", Some(words.trim_end()), out)?;
+    }
+    let mut table = Table::new([
+        Column::Text("type"),
+        Column::Number("lines"),
+        Column::Number("bytes"),
+    ]);
+    for kind in &facts.types {
+        table.push([
+            text::printable(&kind.name).into_owned(),
+            count(kind.lines),
+            bytes(kind.bytes),
+        ]);
+    }
+    out.line(format_args!(""))?;
+    table.write(out)
+}
+
+/// Writes the facts, one a line.
+pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), Failure> {
+    let id = out.paint(STRONG, &text::printable(&facts.id));
+    let migrated = if facts.migrated {
+        ", migrated to version 3"
+    } else {
+        ""
+    };
+    let format = format!(
+        "{}, version {}{migrated}",
+        facts.family, facts.imported_version
+    );
+    let lines = format!(
+        "{}, {}",
+        counted(facts.lines, "line", "lines"),
+        counted(facts.entries, "entry", "entries")
+    );
+    let told = [
+        ("session", Some(id)),
+        ("title", facts.title.as_deref().map(printable)),
+        ("prompt", facts.first_prompt.as_deref().map(printable)),
+        ("format", Some(printable(&format))),
+        ("folder", facts.cwd.as_deref().map(printable)),
+        ("parent", facts.parent_session.as_deref().map(printable)),
+        ("created", facts.created.and_then(time::local)),
+        ("modified", facts.modified.and_then(time::local)),
+        ("holds", Some(format!("{lines}, {}", bytes(facts.bytes)))),
+        ("remarks", remarks(facts)),
+    ];
+    for (name, fact) in told {
+        write_fact(name, fact.as_deref(), out)?;
+    }
+    Ok(())
+}
+
+fn write_fact(name: &str, fact: Option<&str>, out: &mut Output) -> Result<(), Failure> {
+    let Some(fact) = fact else { return Ok(()) };
+    let name = out.paint(FAINT, &format!("{name:<9}"));
+    out.line(format_args!("{name} {fact}"))
+}
+
+fn printable(text: &str) -> String {
+    text::printable(text).into_owned()
+}
+
+/// What is odd in the session.
+fn remarks(facts: &SessionFacts) -> Option<String> {
+    let counts = [
+        (facts.malformed, "malformed line", "malformed lines"),
+        (facts.orphans, "orphan", "orphans"),
+        (
+            facts.duplicates,
+            "entry whose id is met again",
+            "entries whose ids are met again",
+        ),
+        (
+            facts.unaddressed,
+            "entry without an id",
+            "entries without an id",
+        ),
+    ];
+    let told: Vec<String> = counts
+        .iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|&(number, one, many)| counted(number, one, many))
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}

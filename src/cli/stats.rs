@@ -1,0 +1,165 @@
+//! `leafline stats`.
+
+use leafline::{BlobStatistics, SessionStatistics, Statistics, TypeFacts};
+use serde::Serialize;
+
+use super::failure::Failure;
+use super::number::{bytes, count, counted, ratio};
+use super::output::Output;
+use super::place::{Place, shown};
+use super::progress::Spinner;
+use super::show::write_facts;
+use super::table::{Column, Table};
+use super::{Status, text};
+
+/// Show where the bytes go
+///
+/// Shows what the store's file takes beside what the JSONL files took, how well lines are compressed, what blobs
+/// take and what it saves to keep each once, and the bytes by table and by type of entry; or all that can be said
+/// of one session.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  leafline stats\n  leafline stats 019c6605 --json | jq .blobs")]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: Option<String>,
+}
+
+/// Statistics, and what follows from them.
+#[derive(Serialize)]
+struct WithRatio<'a, T> {
+    #[serde(flatten)]
+    statistics: &'a T,
+    /// Bytes stored for each byte of JSONL.
+    ratio: Option<f64>,
+}
+
+/// Shows the statistics.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    let spinner = Spinner::new("counting");
+    if let Some(session) = &arguments.session {
+        let statistics = store.session(session)?.statistics()?;
+        drop(spinner);
+        show_session(&statistics, out)?;
+    } else {
+        let statistics = store.statistics()?;
+        drop(spinner);
+        show_store(&statistics, &shown(store.path()), out)?;
+    }
+    Ok(Status::Done)
+}
+
+fn show_store(statistics: &Statistics, path: &str, out: &mut Output) -> Result<(), Failure> {
+    let ratio = ratio(statistics.file_bytes, statistics.line_bytes);
+    if out.is_json() {
+        return out.json(&WithRatio { statistics, ratio });
+    }
+    out.line(format_args!("store     {}", text::printable(path)))?;
+    let jsonl = bytes(statistics.line_bytes);
+    out.line(format_args!(
+        "file      {}{}",
+        bytes(statistics.file_bytes),
+        of_jsonl(ratio, &jsonl)
+    ))?;
+    let lines = counted(statistics.lines, "line", "lines");
+    let entries = counted(statistics.entries, "entry", "entries");
+    out.line(format_args!(
+        "sessions  {}: {lines}, {entries}",
+        count(statistics.sessions)
+    ))?;
+    out.line(format_args!(
+        "text      {} to compress, blobs apart",
+        bytes(statistics.text_bytes)
+    ))?;
+    show_blobs(&statistics.blobs, out)?;
+    let mut tables = Table::new([
+        Column::Whole("table"),
+        Column::Number("rows"),
+        Column::Number("stored"),
+        Column::Number("inner pages"),
+        Column::Number("unused"),
+    ]);
+    for table in &statistics.tables {
+        tables.push([
+            table.name.clone(),
+            count(table.rows),
+            bytes(table.stored_bytes),
+            bytes(table.metadata_bytes),
+            bytes(table.fragmented_bytes),
+        ]);
+    }
+    out.line(format_args!(""))?;
+    tables.write(out)?;
+    show_types(&statistics.types, statistics.line_bytes, out)
+}
+
+fn show_session(statistics: &SessionStatistics, out: &mut Output) -> Result<(), Failure> {
+    let ratio = ratio(statistics.stored_bytes, statistics.facts.bytes);
+    if out.is_json() {
+        return out.json(&WithRatio { statistics, ratio });
+    }
+    write_facts(&statistics.facts, out)?;
+    let jsonl = bytes(statistics.facts.bytes);
+    let chunks = counted(statistics.chunks, "chunk", "chunks");
+    out.line(format_args!(
+        "stored    {} in {chunks}{}",
+        bytes(statistics.stored_bytes),
+        of_jsonl(ratio, &jsonl)
+    ))?;
+    out.line(format_args!(
+        "text      {} to compress, blobs apart",
+        bytes(statistics.text_bytes)
+    ))?;
+    if statistics.original_bytes > 0 {
+        let original = bytes(statistics.original_bytes);
+        out.line(format_args!(
+            "original  {original} for the file as it was before its migration"
+        ))?;
+    }
+    show_blobs(&statistics.blobs, out)?;
+    show_types(&statistics.facts.types, statistics.facts.bytes, out)
+}
+
+fn of_jsonl(ratio: Option<f64>, jsonl: &str) -> String {
+    ratio
+        .map(|ratio| format!(", {ratio:.2} of the {jsonl} of JSONL"))
+        .unwrap_or_default()
+}
+
+fn show_blobs(blobs: &BlobStatistics, out: &mut Output) -> Result<(), Failure> {
+    let references = counted(blobs.references, "reference", "references");
+    let saved = bytes(blobs.saved_bytes);
+    let missing = match blobs.missing {
+        0 => String::new(),
+        missing => format!("; {} missing", count(missing)),
+    };
+    out.line(format_args!(
+        "blobs     {}, {}; {references}, {saved} saved by keeping each once{missing}",
+        count(blobs.count),
+        bytes(blobs.bytes)
+    ))
+}
+
+fn show_types(types: &[TypeFacts], whole: u64, out: &mut Output) -> Result<(), Failure> {
+    let mut table = Table::new([
+        Column::Text("type"),
+        Column::Number("lines"),
+        Column::Number("bytes"),
+        Column::Number("share"),
+    ]);
+    for kind in types {
+        let share = ratio(kind.bytes, whole).map(|share| format!("{:.1} %", share * 100.0));
+        table.push([
+            text::printable(&kind.name).into_owned(),
+            count(kind.lines),
+            bytes(kind.bytes),
+            share.unwrap_or_default(),
+        ]);
+    }
+    out.line(format_args!(""))?;
+    table.write(out)
+}

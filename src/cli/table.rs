@@ -1,0 +1,181 @@
+//! Rows in columns: padded for a person, separated by tabs for a program.
+
+use super::failure::Failure;
+use super::output::{FAINT, Output};
+use super::text;
+
+/// Columns between two columns of a table.
+const GAP: usize = 2;
+
+/// No column is cut shorter than this.
+const NARROWEST: usize = 8;
+
+/// How a column stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    /// To the left, and cut when the terminal is too narrow.
+    Text(&'static str),
+    /// To the left, and cut at its beginning: of a path the end tells more.
+    Path(&'static str),
+    /// To the left, and always whole.
+    Whole(&'static str),
+    /// To the right, and always whole.
+    Number(&'static str),
+}
+
+/// A table for a person.
+#[derive(Debug)]
+pub(super) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Column {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Text(title) | Self::Path(title) | Self::Whole(title) | Self::Number(title) => {
+                title
+            }
+        }
+    }
+}
+
+impl Table {
+    /// A table without rows.
+    pub(super) fn new(columns: impl Into<Vec<Column>>) -> Self {
+        Self {
+            columns: columns.into(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row: a cell a column, fit for a terminal.
+    pub(super) fn push(&mut self, row: impl Into<Vec<String>>) {
+        self.rows.push(row.into());
+    }
+
+    /// Writes the table padded, under its titles, and cut to the terminal's width.
+    pub(super) fn write(&self, out: &mut Output) -> Result<(), Failure> {
+        let widths = self.widths(out.width());
+        let titles: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| column.title().to_owned())
+            .collect();
+        let titles = self.padded(&titles, &widths);
+        let titles = out.paint(FAINT, &titles);
+        out.line(format_args!("{titles}"))?;
+        for row in &self.rows {
+            out.line(format_args!("{}", self.padded(row, &widths)))?;
+        }
+        Ok(())
+    }
+
+    /// Each column's width: what its cells take, less where the terminal has not as much.
+    fn widths(&self, terminal: Option<usize>) -> Vec<usize> {
+        let mut widths: Vec<usize> = self
+            .columns
+            .iter()
+            .map(|column| text::width(column.title()))
+            .collect();
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(text::width(cell));
+            }
+        }
+        let Some(terminal) = terminal else {
+            return widths;
+        };
+        let mut excess = (widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1))
+            .saturating_sub(terminal);
+        // The widest gives first, so that short columns stay whole.
+        while excess > 0 {
+            let texts = widths
+                .iter_mut()
+                .zip(&self.columns)
+                .filter(|(_, column)| matches!(column, Column::Text(_) | Column::Path(_)));
+            let Some((widest, _)) = texts
+                .max_by_key(|(width, _)| **width)
+                .filter(|(width, _)| **width > NARROWEST)
+            else {
+                break;
+            };
+            *widest -= 1;
+            excess -= 1;
+        }
+        widths
+    }
+
+    fn padded(&self, row: &[String], widths: &[usize]) -> String {
+        let mut line = String::new();
+        for ((cell, &width), column) in row.iter().zip(widths).zip(&self.columns) {
+            let cell = match column {
+                Column::Path(_) => text::fit_end(cell, width),
+                _ => text::fit(cell, width),
+            };
+            let padding = " ".repeat(width.saturating_sub(text::width(&cell)));
+            if matches!(column, Column::Number(_)) {
+                line.push_str(&padding);
+                line.push_str(&cell);
+            } else {
+                line.push_str(&cell);
+                line.push_str(&padding);
+            }
+            line.push_str(&" ".repeat(GAP));
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+/// Writes a row for a program: its cells, whole, with tabs between them.
+pub(super) fn write_tabs(out: &mut Output, row: &[String]) -> Result<(), Failure> {
+    out.line(format_args!("{}", row.join("\t")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new([
+            Column::Whole("id"),
+            Column::Text("title"),
+            Column::Number("size"),
+        ]);
+        table.push([
+            "a1".to_owned(),
+            "a title that is rather long".to_owned(),
+            "1".to_owned(),
+        ]);
+        table.push(["b2".to_owned(), "短い".to_owned(), "1,000".to_owned()]);
+        table
+    }
+
+    #[test]
+    fn cells_stand_below_each_other() {
+        let table = table();
+        let widths = table.widths(None);
+        assert_eq!(widths, [2, 27, 5]);
+        assert_eq!(
+            table.padded(&table.rows[0], &widths),
+            "a1  a title that is rather long      1"
+        );
+        assert_eq!(
+            table.padded(&table.rows[1], &widths),
+            "b2  短い                         1,000"
+        );
+    }
+
+    #[test]
+    fn texts_are_cut_to_the_terminal() {
+        let table = table();
+        let widths = table.widths(Some(24));
+        assert_eq!(widths, [2, 13, 5]);
+        assert_eq!(
+            table.padded(&table.rows[0], &widths),
+            "a1  a title that…      1"
+        );
+        assert_eq!(table.widths(Some(3)), [2, 8, 5]);
+    }
+}

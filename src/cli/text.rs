@@ -1,0 +1,138 @@
+//! Text of sessions made fit for a terminal.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Stands where text was left out.
+const ELLIPSIS: char = '…';
+
+/// The text with every character escaped that would command a terminal or turn its writing direction, as
+/// `\u{1b}` or `\n`: what a session holds must not move the cursor, nor show as what it is not.
+pub(super) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unprintable) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' | '\t' => escaped.extend(character.escape_default()),
+            unprintable if is_unprintable(unprintable) => {
+                escaped.extend(unprintable.escape_unicode())
+            }
+            other => escaped.push(other),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Controls, line and paragraph separators, and what sets the direction of text.
+fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'
+        )
+}
+
+/// The beginning of a text, at most so many characters of it, on one line: white space becomes single spaces.
+pub(super) fn one_line(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        if length > 0 {
+            line.push(' ');
+            length += 1;
+        }
+        for character in word.chars() {
+            if length >= most {
+                line.truncate(line.trim_end().len());
+                line.push(ELLIPSIS);
+                return printable(&line).into_owned();
+            }
+            line.push(character);
+            length += 1;
+        }
+    }
+    printable(&line).into_owned()
+}
+
+/// The columns that a text takes on a terminal.
+pub(super) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text, cut to so many columns.
+pub(super) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
+    if width(text) <= columns {
+        return Cow::Borrowed(text);
+    }
+    let mut cut = take_columns(text.chars(), columns.saturating_sub(1));
+    if columns > 0 {
+        cut.push(ELLIPSIS);
+    }
+    Cow::Owned(cut)
+}
+
+/// The end of the text, cut to so many columns.
+pub(super) fn fit_end(text: &str, columns: usize) -> Cow<'_, str> {
+    if width(text) <= columns {
+        return Cow::Borrowed(text);
+    }
+    let mut backwards = take_columns(text.chars().rev(), columns.saturating_sub(1));
+    if columns > 0 {
+        backwards.push(ELLIPSIS);
+    }
+    Cow::Owned(backwards.chars().rev().collect())
+}
+
+fn take_columns(characters: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut taken = String::new();
+    let mut left = columns;
+    for character in characters {
+        let Some(rest) = left.checked_sub(character.width().unwrap_or(0)) else {
+            break;
+        };
+        left = rest;
+        taken.push(character);
+    }
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_are_escaped() {
+        assert_eq!(printable("plain, Käse, 🍂"), "plain, Käse, 🍂");
+        assert_eq!(
+            printable("a\u{1b}[31mb\nc\u{9b}d\u{202e}e"),
+            r"a\u{1b}[31mb\nc\u{9b}d\u{202e}e"
+        );
+    }
+
+    #[test]
+    fn lines_are_joined_and_cut() {
+        assert_eq!(one_line(" a\n\n b\tc ", 10), "a b c");
+        assert_eq!(one_line("abcdef", 6), "abcdef");
+        assert_eq!(one_line("abcdef", 5), "abcde…");
+        assert_eq!(one_line(&"x ".repeat(1_000_000), 3), "x x…");
+    }
+
+    #[test]
+    fn wide_characters_count_twice() {
+        assert_eq!(fit("日本語", 6), "日本語");
+        assert_eq!(fit("日本語", 5), "日本…");
+        assert_eq!(fit("日本語", 4), "日…");
+        assert_eq!(fit("abc", 0), "");
+    }
+
+    #[test]
+    fn a_path_keeps_its_end() {
+        assert_eq!(fit_end("/home/robin/work", 16), "/home/robin/work");
+        assert_eq!(fit_end("/home/robin/work", 8), "…in/work");
+        assert_eq!(fit_end("日本語", 4), "…語");
+        assert_eq!(fit_end("abc", 0), "");
+    }
+}

@@ -1,0 +1,239 @@
+//! Drawing a tree, trunk by trunk. No recursion: a conversation is as deep as it is long.
+
+use leafline::{EntryKind, SessionReader, Tree, TreeNode};
+
+use super::trunks::Trunks;
+use crate::cli::failure::Failure;
+use crate::cli::number::counted;
+use crate::cli::output::{BAD, FAINT, GOOD, KIND, LABEL, Output};
+use crate::cli::{preview, text};
+
+/// Columns of a line where there is no terminal to say how many it has.
+const USUAL_WIDTH: usize = 120;
+
+/// Columns that an entry's words have at least.
+const NARROWEST: usize = 16;
+
+/// Columns of an id or a label at most: those of the programs have 36.
+const LONGEST_NAME: usize = 40;
+
+/// A tree that is being drawn.
+pub(super) struct Drawing<'a, 's> {
+    reader: &'a SessionReader<'s>,
+    tree: &'a Tree,
+    trunks: Trunks,
+    full: bool,
+    out: &'a mut Output,
+}
+
+/// A trunk that is still to be drawn, from one of its nodes on.
+#[derive(Debug, Clone, Copy)]
+struct Trunk {
+    from: usize,
+    level: usize,
+    /// Whether it branches off here, rather than going on after a branch.
+    is_branch: bool,
+}
+
+impl<'a, 's> Drawing<'a, 's> {
+    /// A drawing of the session's tree.
+    pub(super) fn new(
+        reader: &'a SessionReader<'s>,
+        tree: &'a Tree,
+        full: bool,
+        out: &'a mut Output,
+    ) -> Self {
+        Self {
+            reader,
+            tree,
+            trunks: Trunks::new(tree),
+            full,
+            out,
+        }
+    }
+
+    /// Draws all of it.
+    pub(super) fn draw(mut self) -> Result<(), Failure> {
+        for &root in self.tree.roots() {
+            let mut waiting = vec![Trunk {
+                from: root,
+                level: 0,
+                is_branch: false,
+            }];
+            while let Some(trunk) = waiting.pop() {
+                let run = self.run(trunk.from);
+                self.draw_run(&run, trunk)?;
+                let Some(&last) = run.last() else { continue };
+                let Some(onward) = self.trunks.onward(last) else {
+                    continue;
+                };
+                // Last in, first out: the branches are drawn first, the oldest ahead, and then the trunk goes on.
+                waiting.push(Trunk {
+                    from: onward,
+                    level: trunk.level,
+                    is_branch: false,
+                });
+                let branches = self
+                    .tree
+                    .node(last)
+                    .map(|node| node.children.as_slice())
+                    .unwrap_or_default();
+                waiting.extend(branches.iter().rev().filter(|&&child| child != onward).map(
+                    |&from| Trunk {
+                        from,
+                        level: trunk.level + 1,
+                        is_branch: true,
+                    },
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries in a row from a node on, down to the next with a branch or the end.
+    fn run(&self, from: usize) -> Vec<usize> {
+        let mut run = vec![from];
+        let mut last = from;
+        while let Some([only]) = self.tree.node(last).map(|node| node.children.as_slice()) {
+            last = *only;
+            run.push(last);
+        }
+        run
+    }
+
+    fn draw_run(&mut self, run: &[usize], trunk: Trunk) -> Result<(), Failure> {
+        let mut folded: Vec<usize> = Vec::new();
+        for (index, &place) in run.iter().enumerate() {
+            let is_end = index == 0 || index + 1 == run.len();
+            if self.full || is_end || self.stands_out(place) {
+                self.draw_fold(&mut folded, trunk.level)?;
+                self.draw_node(place, trunk.level, trunk.is_branch && index == 0)?;
+            } else {
+                folded.push(place);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the entry is shown even in the middle of a run.
+    fn stands_out(&self, place: usize) -> bool {
+        let Some(node) = self.tree.node(place) else {
+            return false;
+        };
+        let is_summary = matches!(node.kind, EntryKind::Compaction | EntryKind::BranchSummary);
+        is_summary || node.label.is_some() || self.tree.leaf() == Some(place)
+    }
+
+    fn draw_fold(&mut self, folded: &mut Vec<usize>, level: usize) -> Result<(), Failure> {
+        match folded.as_slice() {
+            [] => {}
+            // The entry itself takes no more room than a line that hides it.
+            &[only] => self.draw_node(only, level, false)?,
+            several => {
+                let hidden = counted(several.len() as u64, "entry", "entries");
+                let line = self
+                    .out
+                    .paint(FAINT, &format!("{}┊ … {hidden} …", "│ ".repeat(level)));
+                self.out.line(format_args!("{line}"))?;
+            }
+        }
+        folded.clear();
+        Ok(())
+    }
+
+    fn draw_node(&mut self, place: usize, level: usize, is_branch: bool) -> Result<(), Failure> {
+        let Some(node) = self.tree.node(place) else {
+            return Ok(());
+        };
+        let entry = self.reader.line(node.ordinal)?;
+        let kind = match &entry {
+            Some(entry) => preview::name(entry),
+            None => preview::kind_name(node.kind, node.role).to_owned(),
+        };
+        let words = entry.as_ref().map(preview::words).unwrap_or_default();
+        let gutter = if is_branch {
+            format!("{}├─", "│ ".repeat(level.saturating_sub(1)))
+        } else {
+            "│ ".repeat(level)
+        };
+        let marks = self.marks(place, node);
+        let taken = text::width(&gutter)
+            + 2
+            + text::width(&kind)
+            + 2
+            + marks.iter().map(Mark::width).sum::<usize>();
+        let room = self
+            .out
+            .width()
+            .unwrap_or(USUAL_WIDTH)
+            .saturating_sub(taken)
+            .max(NARROWEST);
+        let mut line = format!("{}{} ", self.out.paint(FAINT, &gutter), bullet(node));
+        line.push_str(&self.out.paint(KIND, &kind));
+        let words = text::fit(&words, room);
+        if !words.is_empty() {
+            line.push(' ');
+            line.push_str(&words);
+        }
+        for mark in marks {
+            line.push(' ');
+            line.push_str(&self.out.paint(mark.style, &mark.text));
+        }
+        self.out.line(format_args!("{line}"))
+    }
+
+    /// What stands behind an entry's words: its id, its label, what is special about it.
+    fn marks(&self, place: usize, node: &TreeNode) -> Vec<Mark> {
+        let mut marks = Vec::new();
+        if let Some(id) = &node.id {
+            marks.push(Mark {
+                text: format!("({})", name(id)),
+                style: FAINT,
+            });
+        }
+        if let Some(label) = &node.label {
+            marks.push(Mark {
+                text: format!("[{}]", name(label)),
+                style: LABEL,
+            });
+        }
+        if node.is_orphan {
+            marks.push(Mark {
+                text: "orphan".to_owned(),
+                style: BAD,
+            });
+        }
+        if self.tree.leaf() == Some(place) {
+            marks.push(Mark {
+                text: "◀ leaf".to_owned(),
+                style: GOOD,
+            });
+        }
+        marks
+    }
+}
+
+/// A few words behind an entry.
+struct Mark {
+    text: String,
+    style: anstyle::Style,
+}
+
+impl Mark {
+    /// Its columns, with the space ahead of it.
+    fn width(&self) -> usize {
+        1 + text::width(&self.text)
+    }
+}
+
+fn bullet(node: &TreeNode) -> char {
+    match (node.is_orphan, node.parent) {
+        (true, _) => '◇',
+        (false, None) => '◆',
+        (false, Some(_)) => '●',
+    }
+}
+
+fn name(name: &str) -> String {
+    text::fit(&text::printable(name), LONGEST_NAME).into_owned()
+}

@@ -1,0 +1,81 @@
+//! `leafline tree`.
+
+mod draw;
+mod trunks;
+
+use leafline::{SessionFacts, Tree};
+
+use self::draw::Drawing;
+use super::failure::Failure;
+use super::number::counted;
+use super::output::{Output, STRONG};
+use super::place::Place;
+use super::{Status, text};
+
+/// Draw a session's tree
+///
+/// Draws the conversation from its roots down. The branch that leads to the leaf is the trunk and stands at the
+/// left margin; other branches stand indented below the entry that they leave from, each with a trunk of its own,
+/// so that going on never indents and even a tree of thousands of branches stays narrow. Of entries in a row
+/// without a branch the first and the last are shown, and between them those with a label, summaries and the leaf;
+/// the others fold into a line. With --json the tree is nested: {"id", "type", ..., "children"}.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Signs:
+  ◆ a root   ◇ an orphan   ● an entry   ┊ folded entries   [label]   ◀ the leaf
+
+Examples:
+  leafline tree 019c6605
+  leafline tree 019c6605 --full | less")]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// Fold nothing
+    #[arg(long)]
+    full: bool,
+}
+
+/// Draws the tree.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    let reader = store.session(&arguments.session)?.reader()?;
+    let tree = reader.get_tree()?;
+    if out.is_json() {
+        tree.write_json(out)?;
+        return Ok(Status::Done);
+    }
+    write_heading(&reader.facts(), &tree, out)?;
+    Drawing::new(&reader, &tree, arguments.full, out).draw()?;
+    if tree.unreachable() > 0 {
+        let lost = counted(tree.unreachable(), "entry hangs", "entries hang");
+        out.line(format_args!(
+            "{lost} in or below a loop of parents, where no root leads"
+        ))?;
+    }
+    Ok(Status::Done)
+}
+
+fn write_heading(facts: &SessionFacts, tree: &Tree, out: &mut Output) -> Result<(), Failure> {
+    let id = out.paint(STRONG, &text::printable(&facts.id));
+    let title = facts
+        .title
+        .as_ref()
+        .map(|title| format!("  {}", text::one_line(title, 200)));
+    let ends = tree
+        .nodes()
+        .iter()
+        .filter(|node| node.children.is_empty())
+        .count() as u64;
+    out.line(format_args!(
+        "{id}{}  {}, {}, {}",
+        title.unwrap_or_default(),
+        counted(facts.entries, "entry", "entries"),
+        counted(tree.roots().len() as u64, "root", "roots"),
+        counted(ends, "branch", "branches"),
+    ))
+}

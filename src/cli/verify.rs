@@ -1,0 +1,102 @@
+//! `leafline verify`.
+
+use leafline::{Finding, Verification};
+
+use super::failure::Failure;
+use super::number::counted;
+use super::output::{BAD, FAINT, GOOD, Output};
+use super::place::Place;
+use super::progress::Spinner;
+use super::{Status, text};
+
+/// Check a store, or one session
+///
+/// Checks every table against the lines and every blob against its hash. Damage is a problem, and makes the exit
+/// status 1. What is merely odd in the sessions' files, as malformed lines, orphans, ids met twice and loops, is a
+/// remark: it came in like that and is kept.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  leafline verify\n  leafline verify 019c6605 --json | jq .remarks"
+)]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: Option<String>,
+}
+
+/// Checks, and reports.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    let spinner = Spinner::new("checking every line");
+    let verification = match &arguments.session {
+        Some(session) => store.session(session)?.verify()?,
+        None => store.verify()?,
+    };
+    drop(spinner);
+    if out.is_json() {
+        out.json(&verification)?;
+    } else {
+        report(&verification, out)?;
+    }
+    Ok(if verification.problems.is_empty() {
+        Status::Done
+    } else {
+        Status::Failed
+    })
+}
+
+fn report(verification: &Verification, out: &mut Output) -> Result<(), Failure> {
+    let remark = out.paint(FAINT, "remark ");
+    for finding in &verification.remarks {
+        out.line(format_args!("{remark}  {}", describe(finding)))?;
+    }
+    let problem = out.paint(BAD, "problem");
+    for finding in &verification.problems {
+        out.line(format_args!("{problem}  {}", describe(finding)))?;
+    }
+    let (problems, remarks) = (
+        verification.problems.len() as u64,
+        verification.remarks.len() as u64,
+    );
+    let outcome = match problems {
+        0 => out.paint(GOOD, "no problems"),
+        some => out.paint(BAD, &counted(some, "problem", "problems")),
+    };
+    out.line(format_args!(
+        "{}, {} and {} checked: {outcome}, {}",
+        counted(verification.sessions, "session", "sessions"),
+        counted(verification.lines, "line", "lines"),
+        counted(verification.blobs, "blob", "blobs"),
+        counted(remarks, "remark", "remarks"),
+    ))
+}
+
+/// A finding on one line: where, what, how often, in words.
+fn describe(finding: &Finding) -> String {
+    let mut place: Vec<String> = finding.session.iter().cloned().collect();
+    place.extend(finding.line.map(|line| format!("line {line}")));
+    place.extend(
+        finding
+            .entry
+            .as_ref()
+            .map(|entry| format!("entry {}", text::one_line(entry, 64))),
+    );
+    if place.is_empty() {
+        place.push("store".to_owned());
+    }
+    let count = if finding.count > 1 {
+        format!(" ({} of them)", finding.count)
+    } else {
+        String::new()
+    };
+    let described = format!(
+        "{}: {}{count}: {}",
+        place.join(", "),
+        finding.kind,
+        finding.text
+    );
+    text::printable(&described).into_owned()
+}

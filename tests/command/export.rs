@@ -1,0 +1,171 @@
+//! `leafline export`.
+
+use crate::scene::{
+    BLOB, OMP_3, PI_1, PI_3, Scene, file, header, on_samples, path, sample, sample_blobs,
+};
+use leafline_generate::{Family, random_tree_session};
+
+#[test]
+fn version_3_comes_back_byte_for_byte() {
+    for id in [PI_3, OMP_3] {
+        assert_eq!(on_samples(["export", id]).ok().stdout, sample(id));
+        assert_eq!(
+            on_samples(["export", id, "--as", "exact"]).ok().stdout,
+            sample(id)
+        );
+    }
+}
+
+#[test]
+fn version_1_comes_out_as_current_or_exact() {
+    assert_eq!(
+        on_samples(["export", PI_1, "--as", "exact"]).ok().stdout,
+        sample(PI_1)
+    );
+    let current = on_samples(["export", PI_1]).ok();
+    let lines = current.json_lines();
+    assert_eq!(lines[0]["version"], 3);
+    assert_eq!(lines[1]["parentId"], serde_json::Value::Null);
+    assert_eq!(lines[2]["parentId"], lines[1]["id"]);
+}
+
+#[test]
+fn any_bytes_come_back() {
+    let scene = Scene::new();
+    let mut files = Vec::new();
+    for seed in 0..12 {
+        let bytes = random_tree_session(seed, 40, Family::Pi);
+        scene.write(&format!("in/{seed}.jsonl"), &bytes);
+        files.push((format!("random-{seed}"), bytes));
+    }
+    scene.run(["import", path(&scene.folder().join("in"))]).ok();
+    for (id, bytes) in files {
+        assert_eq!(
+            scene.run(["export", &id, "--as", "exact"]).ok().stdout,
+            bytes,
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn a_file_is_written_whole() {
+    let scene = Scene::new();
+    let target = scene.folder().join("new/out.jsonl");
+    let run = on_samples(["export", PI_3, "-o", path(&target)]).ok();
+    assert!(
+        run.text().contains(PI_3) && run.text().contains("out.jsonl"),
+        "{}",
+        run.text()
+    );
+    assert_eq!(std::fs::read(&target).unwrap(), sample(PI_3));
+    assert_eq!(
+        std::fs::read_dir(target.parent().unwrap()).unwrap().count(),
+        1
+    );
+
+    let told = on_samples(["--json", "export", PI_3, "-o", path(&target)])
+        .ok()
+        .json();
+    assert_eq!(told["session"], PI_3);
+    assert_eq!(told["bytes"], sample(PI_3).len() as u64);
+    assert_eq!(told["path"], path(&target));
+}
+
+#[test]
+fn references_and_inline_images_turn_into_each_other() {
+    let scene = Scene::new();
+    let portable = on_samples(["export", OMP_3, "--as", "portable"])
+        .ok()
+        .stdout;
+    assert_ne!(portable, sample(OMP_3));
+    assert!(
+        !String::from_utf8(portable.clone())
+            .unwrap()
+            .contains("blob:sha256:")
+    );
+
+    let file = scene.write("portable.jsonl", &portable);
+    scene.run(["import", path(&file)]).ok();
+    let blobs = scene.folder().join("blobs");
+    let references = scene
+        .run(["export", OMP_3, "--as", "refs", "--blobs", path(&blobs)])
+        .ok()
+        .stdout;
+    let expected = std::fs::read(sample_blobs().join(BLOB)).unwrap();
+    if references == sample(OMP_3) {
+        assert_eq!(std::fs::read(blobs.join(BLOB)).unwrap(), expected);
+    } else {
+        // An image below 1,024 base64 characters stays inline.
+        assert!(expected.len() < 768);
+        assert_eq!(references, portable);
+    }
+}
+
+#[test]
+fn missing_blobs_are_named() {
+    let scene = Scene::of_session(&sample(OMP_3));
+    let complaint = scene.run(["export", OMP_3, "--as", "portable"]).fails(1);
+    assert!(
+        complaint.contains("3b860273") && complaint.contains("--blobs"),
+        "{complaint}"
+    );
+    assert_eq!(scene.run(["export", OMP_3]).ok().stdout, sample(OMP_3));
+}
+
+#[test]
+fn all_sessions_go_into_documented_names() {
+    let scene = Scene::new();
+    let folder = scene.folder().join("all");
+    let run = on_samples(["export", "--all", "-o", path(&folder), "--as", "exact"]).ok();
+    assert_eq!(run.text().lines().count(), 7);
+    let target = folder.join(format!(
+        "--home-robin-work-tide-clock--/2026-02-16T10-20-30-112Z_{PI_3}.jsonl"
+    ));
+    assert_eq!(std::fs::read(target).unwrap(), sample(PI_3));
+}
+
+#[test]
+fn one_session_that_fails_fails_the_whole_and_costs_the_others_nothing() {
+    let scene = Scene::new();
+    let other = scene.write("other.jsonl", &file([header("other")]));
+    let omp = scene.write("omp.jsonl", &sample(OMP_3));
+    scene.run(["import", path(&other), path(&omp)]).ok();
+    let folder = scene.folder().join("all");
+    let run = scene.run([
+        "--json",
+        "export",
+        "--all",
+        "-o",
+        path(&folder),
+        "--as",
+        "portable",
+    ]);
+    let lines = run.json_lines();
+    assert_eq!(lines.len(), 2);
+    let failed = lines.iter().find(|line| line["session"] == OMP_3).unwrap();
+    assert!(
+        failed["bytes"].is_null() && failed["reason"].is_string(),
+        "{failed}"
+    );
+    let written = lines
+        .iter()
+        .find(|line| line["session"] == "other")
+        .unwrap();
+    assert!(std::path::Path::new(written["path"].as_str().unwrap()).exists());
+    run.fails(1);
+}
+
+#[test]
+fn arguments_that_do_not_go_together_are_wrong_usage() {
+    for arguments in [
+        &["export"][..],
+        &["export", "--all"],
+        &["export", PI_3, "--all", "-o", "x"],
+        &["export", PI_3, "--as", "refs"],
+        &["export", PI_3, "--as", "exact", "--blobs", "x"],
+    ] {
+        let complaint = on_samples(arguments.iter().copied()).fails(2);
+        assert!(complaint.contains("Usage"), "{arguments:?}: {complaint}");
+    }
+}

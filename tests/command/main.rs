@@ -1,0 +1,12 @@
+//! The `leafline` command, as a user and as a script see it.
+
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod changing;
+mod export;
+mod import;
+mod manners;
+mod reading;
+mod scene;
+mod tree;

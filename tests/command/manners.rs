@@ -1,0 +1,217 @@
+//! What holds for every command: the store's place, exit statuses, pipes.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::scene::{
+    PI_3, Scene, command, file, finished, header, message, on_samples, path, sample,
+};
+
+/// Every command that only reads or changes what is there.
+const NEEDS_A_STORE: [&[&str]; 10] = [
+    &["export", "x"],
+    &["export", "--all", "-o", "x"],
+    &["ls"],
+    &["show", "x"],
+    &["tree", "x"],
+    &["path", "x"],
+    &["children", "x", "y"],
+    &["stats"],
+    &["verify"],
+    &["compact"],
+];
+
+#[test]
+fn only_an_import_makes_a_store() {
+    let scene = Scene::new();
+    for arguments in NEEDS_A_STORE {
+        let complaint = scene.run(arguments.iter().copied()).fails(1);
+        assert!(
+            complaint.starts_with("leafline: store ") && complaint.contains("does not exist"),
+            "{complaint}"
+        );
+        assert_eq!(complaint.lines().count(), 1);
+        assert!(!scene.store().exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_store_is_named_by_option_then_variable_then_platform() {
+    let scene = Scene::new();
+    let session = scene.write(
+        "session.jsonl",
+        &file([header("s1"), message("a", None, "x")]),
+    );
+    let named = scene.folder().join("named/deep/store");
+    scene
+        .run(["import", path(&session), "--store", path(&named)])
+        .ok();
+    assert!(named.exists() && !scene.store().exists());
+    assert_eq!(
+        scene
+            .run(["--store", path(&named), "ls"])
+            .ok()
+            .text()
+            .lines()
+            .count(),
+        1
+    );
+
+    let home = scene.folder().join("home");
+    let mut import = command(&scene.store());
+    import
+        .env("LEAFLINE_STORE", "")
+        .env("HOME", &home)
+        .env("XDG_DATA_HOME", home.join("data"));
+    finished(import.args(["import", path(&session)]).output().unwrap()).ok();
+    if cfg!(target_os = "linux") {
+        assert!(home.join("data/leafline/sessions.leafline").exists());
+    }
+    assert!(!scene.store().exists());
+}
+
+#[test]
+fn what_is_no_store_is_refused() {
+    let scene = Scene::new();
+    let text = scene.write("notes.txt", &b"just some notes. ".repeat(1000));
+    let complaint = scene.run(["ls", "--store", path(&text)]).fails(1);
+    assert!(complaint.contains("notes.txt"), "{complaint}");
+    assert_eq!(
+        std::fs::read(text).unwrap(),
+        b"just some notes. ".repeat(1000)
+    );
+}
+
+#[test]
+fn unknown_and_ambiguous_sessions_are_named() {
+    let unknown = on_samples(["show", "nothing"]).fails(1);
+    assert!(
+        unknown.contains("\"nothing\"") && unknown.contains("leafline ls"),
+        "{unknown}"
+    );
+    let ambiguous = on_samples(["show", "019c"]).fails(1);
+    assert!(
+        ambiguous.contains("3 session ids") && ambiguous.contains(PI_3),
+        "{ambiguous}"
+    );
+    let entry = on_samples(["show", PI_3, "nothing"]).fails(1);
+    assert!(
+        entry.contains("\"nothing\"") && entry.contains(PI_3),
+        "{entry}"
+    );
+}
+
+#[test]
+fn wrong_usage_is_status_2() {
+    for arguments in [
+        &[][..],
+        &["fly"],
+        &["ls", "--limit", "many"],
+        &["show"],
+        &["import"],
+        &["ls", "--wrong"],
+        &["export", "x", "--as", "zip"],
+    ] {
+        on_samples(arguments.iter().copied()).fails(2);
+    }
+}
+
+#[test]
+fn help_teaches() {
+    let text = on_samples(["--help"]).ok().text();
+    for expected in [
+        "Examples:",
+        "LEAFLINE_STORE",
+        "Exit status",
+        "children",
+        "leafline import",
+    ] {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+    for name in [
+        "import", "export", "ls", "show", "tree", "path", "children", "stats", "verify", "rm",
+        "compact",
+    ] {
+        let help = on_samples([name, "--help"]).ok().text();
+        assert!(
+            help.contains("Example") && help.contains(&format!("leafline {name}")),
+            "{help}"
+        );
+        assert!(!help.contains('\u{1b}'));
+    }
+    assert!(
+        on_samples(["--version"])
+            .ok()
+            .text()
+            .starts_with("leafline ")
+    );
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_command_quietly() {
+    let long = |place: usize| message(&format!("{place:08x}"), None, &"word ".repeat(2000));
+    let bytes = file(std::iter::once(header("s1")).chain((0..400).map(long)));
+    let scene = Scene::of_session(&bytes);
+    for arguments in [
+        &["export", "s1"][..],
+        &["tree", "s1"],
+        &["show", "s1", "--json"],
+        &["tree", "s1", "--json"],
+    ] {
+        let mut child = command(&scene.store())
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut start = [0; 16];
+        child.stdout.take().unwrap().read_exact(&mut start).unwrap();
+        let run = finished(child.wait_with_output().unwrap());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_import_goes_on_when_nobody_listens() {
+    let scene = Scene::new();
+    let session = scene.write("session.jsonl", &sample(PI_3));
+    let mut child = command(&scene.store())
+        .args(["import", path(&session)])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(scene.run(["export", PI_3]).ok().stdout, sample(PI_3));
+}
+
+#[test]
+fn no_colour_without_a_terminal() {
+    for arguments in [&["tree", PI_3][..], &["show", PI_3], &["stats"], &["ls"]] {
+        assert!(
+            !on_samples(arguments.iter().copied())
+                .ok()
+                .text()
+                .contains('\u{1b}')
+        );
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_a_failure() {
+    for arguments in [&["ls"][..], &["export", PI_3], &["show", PI_3, "--json"]] {
+        let scene = Scene::of_session(&sample(PI_3));
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = command(&scene.store())
+            .args(arguments)
+            .stdout(full)
+            .output()
+            .unwrap();
+        let complaint = finished(output).fails(1);
+        assert!(complaint.starts_with("leafline: writing"), "{complaint}");
+    }
+}
