@@ -23,7 +23,9 @@ pub enum Error {
         examples: Vec<String>,
     },
     /// The session holds no entry with this id.
-    #[error("session {session} has no entry {entry:?}; `leafline tree {session}` shows its entries")]
+    #[error(
+        "session {session} has no entry {entry:?}; `leafline tree {session}` shows its entries"
+    )]
     EntryNotFound {
         /// The session's id.
         session: String,
@@ -92,7 +94,9 @@ pub enum Error {
 
 /// A record that does not say what its table promises.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("damaged record in table `{table}` at {place}: {problem}; `leafline verify` checks the whole store")]
+#[error(
+    "damaged record in table `{table}` at {place}: {problem}; `leafline verify` checks the whole store"
+)]
 pub struct Corruption {
     /// The table.
     pub table: &'static str,
@@ -133,10 +137,6 @@ pub(crate) trait FileContext<T> {
 
 impl<T> FileContext<T> for std::io::Result<T> {
     fn at(self, action: &'static str, path: &std::path::Path) -> Result<T> {
-        self.map_err(|source| Error::File {
-            action,
-            path: path.to_owned(),
-            source,
-        })
+        self.map_err(|source| Error::File { action, path: path.to_owned(), source })
     }
 }

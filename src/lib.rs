@@ -64,8 +64,8 @@
 //!   disk: it survives a crash of the process and of the machine, as far as the disk keeps what it has confirmed.
 //!   So does a deletion when [`Store::remove`] returns.
 //! - A file is stored as a whole or not at all. After a crash in the middle of an import the files that were
-//!   reported are there. Of the file under way nothing is to be seen; its rows are swept by the next import,
-//!   [`Store::remove`] of another session leaves them. Importing the same folder again brings what is missing.
+//!   reported are there. Of the file under way nothing is to be seen; the next import or [`Store::compact`] sweeps
+//!   its rows. Importing the same folder again brings what is missing.
 //! - A replaced session is there until its successor is complete; at no moment is neither there.
 //! - Every piece of text is checked when it is read, and every blob against its SHA-256. Damage is an
 //!   [`Error::Corrupted`] that names the table and the place; it is never handed out as a line.

@@ -1,9 +1,6 @@
 //! The `leafline` command: agents' sessions in one store, from a terminal or a script.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")
-)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 mod cli;
 

@@ -17,7 +17,8 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn session(id: &str, blocks: &[String]) -> String {
-    let mut text = format!("{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"cwd\":\"/w\"}}\n");
+    let mut text =
+        format!("{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"cwd\":\"/w\"}}\n");
     for (number, block) in blocks.iter().enumerate() {
         text.push_str(&format!(
             "{{\"type\":\"message\",\"id\":\"m{number}\",\"parentId\":null,\"message\":{{\"role\":\"toolResult\",\"content\":[{{\"type\":\"text\",\"text\":\"see\"}},{block}]}}}}\n"
@@ -61,12 +62,19 @@ fn references_and_inline_images_turn_into_each_other() {
     let (large, small, named) = (picture(2, 5_000), picture(3, 100), picture(4, 700));
     let inline = session(
         "s",
-        &[image(&STANDARD.encode(&large)), image(&STANDARD.encode(&small)), image(&STANDARD.encode(&named))],
+        &[
+            image(&STANDARD.encode(&large)),
+            image(&STANDARD.encode(&small)),
+            image(&STANDARD.encode(&named)),
+        ],
     );
     place.import(&place.write("s.jsonl", &inline));
     let folder = place.path("blobs");
     // 700 bytes are 936 characters of base64: below the limit, they stay.
-    let expected = session("s", &[reference(&large), image(&STANDARD.encode(&small)), image(&STANDARD.encode(&named))]);
+    let expected = session(
+        "s",
+        &[reference(&large), image(&STANDARD.encode(&small)), image(&STANDARD.encode(&named))],
+    );
     let mode = ExportMode::References { blobs: folder.clone() };
     assert_eq!(String::from_utf8(place.export("s", &mode)).unwrap(), expected);
     assert_eq!(std::fs::read(folder.join(hex(&large))).unwrap(), large);
@@ -147,6 +155,10 @@ fn text_that_only_looks_like_an_image_stays_in_its_line() {
     assert_eq!(place.exact("s"), text.as_bytes());
     let mode = ExportMode::References { blobs: place.path("blobs") };
     let referenced = String::from_utf8(place.export("s", &mode)).unwrap();
-    assert_eq!(referenced.matches("blob:sha256:").count(), 3, "two that were there, and the last block");
+    assert_eq!(
+        referenced.matches("blob:sha256:").count(),
+        3,
+        "two that were there, and the last block"
+    );
     place.assert_sound();
 }

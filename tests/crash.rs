@@ -16,7 +16,13 @@ fn import(store: &Path, folder: &Path) -> Command {
 
 fn exact(store: &Store, session: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    store.session(session).unwrap().reader().unwrap().export(&ExportMode::Exact, &mut bytes).unwrap();
+    store
+        .session(session)
+        .unwrap()
+        .reader()
+        .unwrap()
+        .export(&ExportMode::Exact, &mut bytes)
+        .unwrap();
     bytes
 }
 
@@ -28,8 +34,14 @@ fn a_killed_import_is_completed_by_the_next() {
     std::fs::create_dir(&files).unwrap();
     let mut sessions = Vec::new();
     // A small session, two whose images make several slices, an irregular one, and two that are migrated.
-    let shapes =
-        [(200_000, 3, 0.0), (45_000_000, 3, 0.9), (3_000_000, 3, 0.0), (40_000_000, 3, 0.9), (3_000_000, 1, 0.0), (200_000, 2, 0.0)];
+    let shapes = [
+        (200_000, 3, 0.0),
+        (45_000_000, 3, 0.9),
+        (3_000_000, 3, 0.0),
+        (40_000_000, 3, 0.9),
+        (3_000_000, 1, 0.0),
+        (200_000, 2, 0.0),
+    ];
     for (seed, (bytes, version, images)) in (1..).zip(shapes) {
         let shape = Shape { seed, bytes, version, images, ..Shape::default() };
         let mut file = Vec::new();
@@ -71,7 +83,10 @@ fn a_killed_import_is_completed_by_the_next() {
         }
         let verification = store.verify().unwrap();
         assert!(verification.problems.is_empty(), "round {round}: {:#?}", verification.problems);
-        assert!(verification.remarks.iter().all(|remark| remark.kind != "unfinished"), "round {round}");
+        assert!(
+            verification.remarks.iter().all(|remark| remark.kind != "unfinished"),
+            "round {round}"
+        );
         drop(store);
         std::fs::remove_file(&path).unwrap();
     }
@@ -87,12 +102,15 @@ fn a_killed_import_is_completed_by_the_next() {
 /// Opens a store as a reader does, whose only writer was killed. Answers 1 if it shows some sessions.
 fn check_what_is_there(path: &Path, sessions: &[(String, Vec<u8>)]) -> u32 {
     // Killed before the first commit, a file is no store yet, and the next import makes it one.
-    let Ok(store) = Store::open_with(path, &StoreOptions { read_only: true, ..StoreOptions::default() }) else {
+    let Ok(store) =
+        Store::open_with(path, &StoreOptions { read_only: true, ..StoreOptions::default() })
+    else {
         return 0;
     };
     let shown = store.sessions().unwrap();
     for facts in &shown {
-        let (_, bytes) = sessions.iter().find(|(id, _)| *id == facts.id).expect("only whole sessions show");
+        let (_, bytes) =
+            sessions.iter().find(|(id, _)| *id == facts.id).expect("only whole sessions show");
         assert!(exact(&store, &facts.id) == *bytes, "{} is not whole", facts.id);
     }
     let verification = store.verify().unwrap();

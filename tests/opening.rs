@@ -45,7 +45,11 @@ fn only_a_store_is_opened() {
         for options in [read_only(), StoreOptions::default()] {
             let error = Store::open_with(&text, &options).unwrap_err();
             assert!(matches!(error, Error::NotAStore { .. }), "{error}");
-            assert_eq!(std::fs::read(&text).unwrap(), bytes, "a file that is no store is left alone");
+            assert_eq!(
+                std::fs::read(&text).unwrap(),
+                bytes,
+                "a file that is no store is left alone"
+            );
         }
     }
 }
@@ -74,7 +78,11 @@ fn a_store_of_another_format_is_refused() {
     drop(place.store);
     let database = redb::Database::open(&path).unwrap();
     let write = database.begin_write().unwrap();
-    write.open_table(redb::TableDefinition::<&str, u64>::new("meta")).unwrap().insert("format", 99).unwrap();
+    write
+        .open_table(redb::TableDefinition::<&str, u64>::new("meta"))
+        .unwrap()
+        .insert("format", 99)
+        .unwrap();
     write.commit().unwrap();
     drop(database);
     let error = Store::open(&path).unwrap_err();
@@ -86,7 +94,8 @@ fn two_handles_write_by_turns() {
     let place = Place::new();
     let other = Store::open(place.store.path()).unwrap();
     for index in 0..5 {
-        let path = place.write(&format!("{index}.jsonl"), SESSION.replace("\"s\"", &format!("\"s{index}\"")));
+        let path = place
+            .write(&format!("{index}.jsonl"), SESSION.replace("\"s\"", &format!("\"s{index}\"")));
         let store = if index % 2 == 0 { &place.store } else { &other };
         store.import(&[path], &ImportOptions::default(), &mut ()).unwrap();
     }

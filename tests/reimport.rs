@@ -38,7 +38,10 @@ fn an_unchanged_file_is_left_alone() {
     let path = place.write("a.jsonl", file(&linear(5)));
     assert_eq!(place.import(&path).status, ImportStatus::Imported);
     let again = place.import(&path);
-    assert_eq!((again.status, again.session.as_deref(), again.entries), (ImportStatus::Unchanged, Some("s"), 5));
+    assert_eq!(
+        (again.status, again.session.as_deref(), again.entries),
+        (ImportStatus::Unchanged, Some("s"), 5)
+    );
     // The same bytes elsewhere are the same session.
     let copy = place.write("b.jsonl", file(&linear(5)));
     assert_eq!(place.import(&copy).status, ImportStatus::Unchanged);
@@ -54,7 +57,11 @@ fn a_grown_file_brings_what_is_new() {
     for count in [51, 52, 200, 1000] {
         place.write("a.jsonl", file(&linear(count)));
         let report = place.import(&path);
-        assert_eq!((report.status, report.entries), (ImportStatus::Grown, count as u64), "{report:?}");
+        assert_eq!(
+            (report.status, report.entries),
+            (ImportStatus::Grown, count as u64),
+            "{report:?}"
+        );
         assert_eq!(place.exact("s"), file(&linear(count)).into_bytes());
         place.assert_sound();
     }
@@ -67,7 +74,9 @@ fn a_grown_file_brings_what_is_new() {
 fn a_torn_last_line_is_completed() {
     let place = Place::new();
     let whole = file(&linear(20));
-    for cut in [whole.len() - 1, whole.len() - 2, whole.len() - 30, HEADER.len() + 1, HEADER.len() + 20] {
+    for cut in
+        [whole.len() - 1, whole.len() - 2, whole.len() - 30, HEADER.len() + 1, HEADER.len() + 20]
+    {
         let place = Place::new();
         let path = place.write("a.jsonl", &whole[..cut]);
         assert_eq!(place.import(&path).status, ImportStatus::Imported, "{cut}");
@@ -95,13 +104,18 @@ fn growth_that_repeats_an_id_or_closes_a_loop_is_indexed_anew() {
     place.assert_sound();
     let reader = place.store.session("s").unwrap().reader().unwrap();
     let mut path = Vec::new();
-    reader.get_path(Some("f1"), |entry| {
-        path.push(entry.id().unwrap());
-        Ok(())
-    })
-    .unwrap();
+    reader
+        .get_path(Some("f1"), |entry| {
+            path.push(entry.id().unwrap());
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(path, ["f2", "f1"], "the walk ends where the loop closes");
-    assert!(String::from_utf8(reader.get_entry("e1").unwrap().line().to_vec()).unwrap().contains("again"));
+    assert!(
+        String::from_utf8(reader.get_entry("e1").unwrap().line().to_vec())
+            .unwrap()
+            .contains("again")
+    );
     let verification = place.store.verify().unwrap();
     assert_eq!(verification.remarks.iter().filter(|remark| remark.kind == "loop").count(), 1);
     // An irregular session grows as well.
@@ -197,7 +211,11 @@ fn both_are_kept_when_they_come_together() {
     place.write("folder/notes.jsonl", "not a session\n");
     place.write("folder/readme.txt", "not looked at");
     let (totals, reports) = place.import_all(&[place.path("folder")]);
-    assert_eq!((totals.files, totals.imported, totals.unchanged, totals.skipped), (4, 2, 1, 1), "{reports:#?}");
+    assert_eq!(
+        (totals.files, totals.imported, totals.unchanged, totals.skipped),
+        (4, 2, 1, 1),
+        "{reports:#?}"
+    );
     assert_eq!(place.exact("s"), first.as_bytes());
     assert_eq!(place.exact("s~2"), second.as_bytes());
     place.assert_sound();
@@ -211,13 +229,21 @@ fn a_moved_and_rewritten_file_is_still_its_session() {
     std::fs::remove_file(&path).unwrap();
     let moved = file(&linear(10)).replace("\"cwd\":\"/work\"", "\"cwd\":\"/elsewhere\"");
     let report = place.import(&place.write("new/a.jsonl", &moved));
-    assert_eq!((report.status, report.session.as_deref()), (ImportStatus::Replaced, Some("s")), "{report:?}");
+    assert_eq!(
+        (report.status, report.session.as_deref()),
+        (ImportStatus::Replaced, Some("s")),
+        "{report:?}"
+    );
     assert_eq!(place.exact("s"), moved.as_bytes());
     // Moved once more, but with less in it: kept beside the other.
     std::fs::remove_file(place.path("new/a.jsonl")).unwrap();
     let less = file(&linear(3)).replace("/work", "/third");
     let report = place.import(&place.write("third/a.jsonl", &less));
-    assert_eq!((report.status, report.session.as_deref()), (ImportStatus::Imported, Some("s~2")), "{report:?}");
+    assert_eq!(
+        (report.status, report.session.as_deref()),
+        (ImportStatus::Imported, Some("s~2")),
+        "{report:?}"
+    );
     assert_eq!(place.exact("s"), moved.as_bytes());
     assert_eq!(place.exact("s~2"), less.as_bytes());
     place.assert_sound();
@@ -227,10 +253,14 @@ fn a_moved_and_rewritten_file_is_still_its_session() {
 fn a_file_that_its_program_has_migrated_since_replaces_its_session() {
     let place = Place::new();
     let old = concat!(
-        r#"{"type":"session","id":"v1","timestamp":"2025-11-20T10:00:00.000Z","cwd":"/work"}"#, "\n",
-        r#"{"type":"message","timestamp":"2025-11-20T10:00:01.000Z","message":{"role":"user","content":"one"}}"#, "\n",
-        r#"{"type":"message","timestamp":"2025-11-20T10:00:02.000Z","message":{"role":"assistant","content":"two"}}"#, "\n",
-        r#"{"type":"compaction","timestamp":"2025-11-20T10:00:03.000Z","summary":"so far","firstKeptEntryIndex":2,"tokensBefore":9}"#, "\n",
+        r#"{"type":"session","id":"v1","timestamp":"2025-11-20T10:00:00.000Z","cwd":"/work"}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-11-20T10:00:01.000Z","message":{"role":"user","content":"one"}}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-11-20T10:00:02.000Z","message":{"role":"assistant","content":"two"}}"#,
+        "\n",
+        r#"{"type":"compaction","timestamp":"2025-11-20T10:00:03.000Z","summary":"so far","firstKeptEntryIndex":2,"tokensBefore":9}"#,
+        "\n",
     );
     let path = place.write("a.jsonl", old);
     assert_eq!(place.import(&path).status, ImportStatus::Imported);

@@ -20,7 +20,9 @@ fn every_file_of_the_corpus_comes_back() {
             let session = report.session.unwrap();
             assert!(place.exact(&session) == std::fs::read(&path).unwrap(), "{}", path.display());
             if report.version == Some(3) {
-                assert!(place.export(&session, &ExportMode::Current) == std::fs::read(&path).unwrap());
+                assert!(
+                    place.export(&session, &ExportMode::Current) == std::fs::read(&path).unwrap()
+                );
             }
         }
     }
@@ -72,7 +74,11 @@ fn a_session_of_many_chunks_comes_back() {
         let summary = leafline_generate::generate(&shape, &mut bytes).unwrap();
         let place = Place::new();
         let report = place.import(&place.write("session.jsonl", &bytes));
-        assert_eq!((report.status, report.lines), (ImportStatus::Imported, summary.lines), "{report:?}");
+        assert_eq!(
+            (report.status, report.lines),
+            (ImportStatus::Imported, summary.lines),
+            "{report:?}"
+        );
         assert!(place.exact(&summary.session_id) == bytes, "version {version}");
         place.assert_sound();
         let reader = place.store.session(&summary.session_id).unwrap().reader().unwrap();
@@ -111,7 +117,12 @@ proptest! {
 
 /// Lines of few ids, so that they meet: repeats, loops, forward parents.
 fn line() -> impl Strategy<Value = Vec<u8>> {
-    let id = prop_oneof![Just("null".to_owned()), (0u8..12).prop_map(|id| format!("\"e{id}\"")), Just("7".to_owned()), Just("\"\"".to_owned())];
+    let id = prop_oneof![
+        Just("null".to_owned()),
+        (0u8..12).prop_map(|id| format!("\"e{id}\"")),
+        Just("7".to_owned()),
+        Just("\"\"".to_owned())
+    ];
     let kind = prop_oneof![
         Just("message"),
         Just("compaction"),

@@ -44,11 +44,7 @@ impl<W: Write> Session<'_, W> {
             (40, Self::omp_entry),
             (70, Self::branch),
         ];
-        let later = if self.shape.version > 1 {
-            &with_ids[..]
-        } else {
-            &[]
-        };
+        let later = if self.shape.version > 1 { &with_ids[..] } else { &[] };
         for (per_mille, event) in common.iter().chain(later) {
             if !self.done() && self.random.chance(*per_mille) {
                 self.pause(2_000.0, 2.0);
@@ -61,8 +57,7 @@ impl<W: Write> Session<'_, W> {
     fn thinking_level(&mut self, level: &str) -> io::Result<()> {
         self.begin(b"");
         text_member(&mut self.body, "thinkingLevel", level.as_bytes());
-        self.recorder
-            .entry("thinking_level_change", Members::AfterIds, &self.body)
+        self.recorder.entry("thinking_level_change", Members::AfterIds, &self.body)
     }
 
     fn change_model(&mut self) -> io::Result<()> {
@@ -80,8 +75,7 @@ impl<W: Write> Session<'_, W> {
             text_member(&mut self.body, "provider", self.model.provider.as_bytes());
             text_member(&mut self.body, "modelId", self.model.id.as_bytes());
         }
-        self.recorder
-            .entry("model_change", Members::AfterIds, &self.body)
+        self.recorder.entry("model_change", Members::AfterIds, &self.body)
     }
 
     fn label(&mut self) -> io::Result<()> {
@@ -110,8 +104,7 @@ impl<W: Write> Session<'_, W> {
         self.body.extend_from_slice(b",\"note\":\"");
         fill(&mut self.body, "$c", scope, &mut self.random);
         self.body.extend_from_slice(b"\"}");
-        self.recorder
-            .entry("custom", Members::BeforeIds, &self.body)
+        self.recorder.entry("custom", Members::BeforeIds, &self.body)
     }
 
     /// A message of an extension; up to version 2 it was a message of the role `hookMessage`.
@@ -129,8 +122,7 @@ impl<W: Write> Session<'_, W> {
         if old {
             return self.message(0);
         }
-        self.recorder
-            .entry("custom_message", Members::BeforeIds, &self.body)
+        self.recorder.entry("custom_message", Members::BeforeIds, &self.body)
     }
 
     fn session_name(&mut self) -> io::Result<()> {
@@ -138,8 +130,7 @@ impl<W: Write> Session<'_, W> {
         let scope = self.project.scope(self.place());
         fill(&mut self.body, "$s $s", scope, &mut self.random);
         self.body.push(b'"');
-        self.recorder
-            .entry("session_info", Members::AfterIds, &self.body)
+        self.recorder.entry("session_info", Members::AfterIds, &self.body)
     }
 
     /// One of the entries that only omp writes.
@@ -148,15 +139,9 @@ impl<W: Write> Session<'_, W> {
             return Ok(());
         }
         let (kind, members): (&str, &[u8]) = match self.random.below(3) {
-            0 => (
-                "mode_change",
-                b",\"mode\":\"plan\",\"data\":{\"planFile\":\"plan.md\"}",
-            ),
+            0 => ("mode_change", b",\"mode\":\"plan\",\"data\":{\"planFile\":\"plan.md\"}"),
             1 => ("mode_change", b",\"mode\":\"none\""),
-            _ => (
-                "ttsr_injection",
-                b",\"injectedRules\":[\"no-shortcuts\",\"tests-first\"]",
-            ),
+            _ => ("ttsr_injection", b",\"injectedRules\":[\"no-shortcuts\",\"tests-first\"]"),
         };
         self.recorder.entry(kind, Members::AfterIds, members)
     }
@@ -167,11 +152,7 @@ impl<W: Write> Session<'_, W> {
             return Ok(());
         }
         self.recorder.branch(&mut self.random);
-        let Some(target) = self
-            .recorder
-            .ancestor(0)
-            .filter(|_| self.random.chance(500))
-        else {
+        let Some(target) = self.recorder.ancestor(0).filter(|_| self.random.chance(500)) else {
             return Ok(());
         };
         self.begin(b",\"fromId\":\"");
@@ -180,13 +161,11 @@ impl<W: Write> Session<'_, W> {
         let size = self.random.size(1_200.0, 1.5);
         let scope = self.project.scope(self.place());
         prose::summary(&mut self.body, size, scope, &mut self.random);
-        self.body
-            .extend_from_slice(b"\",\"details\":{\"readFiles\":[\"");
+        self.body.extend_from_slice(b"\",\"details\":{\"readFiles\":[\"");
         let file = self.project.file(self.place());
         self.body.extend_from_slice(file.path.as_bytes());
         self.body.extend_from_slice(b"\"],\"modifiedFiles\":[]}");
         self.tokens.context = self.tokens.context * 2 / 3;
-        self.recorder
-            .entry("branch_summary", Members::AfterIds, &self.body)
+        self.recorder.entry("branch_summary", Members::AfterIds, &self.body)
     }
 }

@@ -16,12 +16,8 @@ pub(crate) struct Images {
 impl Images {
     /// Appends the base64 text of a picture of at most `limit` characters.
     pub(crate) fn write(&mut self, out: &mut Vec<u8>, limit: usize, random: &mut Random) {
-        let known: Vec<(u64, usize)> = self
-            .seen
-            .iter()
-            .copied()
-            .filter(|(_, size)| *size <= limit)
-            .collect();
+        let known: Vec<(u64, usize)> =
+            self.seen.iter().copied().filter(|(_, size)| *size <= limit).collect();
         if !known.is_empty() && random.chance(REPEATED) {
             let (seed, size) = *random.pick(&known);
             picture(out, seed, size);

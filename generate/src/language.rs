@@ -76,12 +76,7 @@ const TYPESCRIPT: Language = Language {
 
 const RUST: Language = Language {
     extension: "rs",
-    imports: &[
-        "use crate::$v::{$T, $T};",
-        "use std::$v::$T;",
-        "use super::$T;",
-        "mod $v;",
-    ],
+    imports: &["use crate::$v::{$T, $T};", "use std::$v::$T;", "use super::$T;", "mod $v;"],
     items: &[
         "pub fn $v($v: &$T, $v: usize) -> Result<$T, $T> {",
         "fn $v($v: &mut $T) -> Option<$T> {",
@@ -162,11 +157,7 @@ const PYTHON: Language = Language {
 
 const GO: Language = Language {
     extension: "go",
-    imports: &[
-        "import \"$k/$k\"",
-        "package $w",
-        "var $v = errors.New(\"$s\")",
-    ],
+    imports: &["import \"$k/$k\"", "package $w", "var $v = errors.New(\"$s\")"],
     items: &[
         "func ($v *$T) $T($v context.Context, $v string) error {",
         "func $v($v []$T) ($T, error) {",

@@ -35,10 +35,7 @@
 //! | settings | 1.0 %, 0.0 % | 10 %, 1.0 % | 1.4 %, 0.1 % |
 //! | length of a line: median, 90 %, 99 % | 859, 4,126, 29,510 | 623, 1,848, 5,622 | 869, 3,640, 18,680 |
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "random numbers are cut to size on purpose"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "random numbers are cut to size on purpose")]
 
 mod code;
 mod events;

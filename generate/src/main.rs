@@ -56,17 +56,11 @@ fn size(text: &str) -> Result<u64, String> {
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,
         other => {
-            return Err(format!(
-                "{other} is no unit: use KB, MB, GB, KiB, MiB or GiB"
-            ));
+            return Err(format!("{other} is no unit: use KB, MB, GB, KiB, MiB or GiB"));
         }
     };
-    let count: u64 = digits
-        .parse()
-        .map_err(|_| format!("{digits:?} is no whole number"))?;
-    count
-        .checked_mul(unit)
-        .ok_or_else(|| format!("{text} is more bytes than can be counted"))
+    let count: u64 = digits.parse().map_err(|_| format!("{digits:?} is no whole number"))?;
+    count.checked_mul(unit).ok_or_else(|| format!("{text} is more bytes than can be counted"))
 }
 
 fn main() -> ExitCode {

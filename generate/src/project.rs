@@ -44,13 +44,8 @@ impl Project {
         let names = (0..NAMES).map(|_| vocabulary.name(random)).collect();
         let folder = format!("/home/robin/work/{}", vocabulary.name(random).kebab);
         let main_language = random.below(LANGUAGES.len());
-        let mut project = Self {
-            vocabulary,
-            folder,
-            files: Vec::with_capacity(FILES),
-            names,
-            main_language,
-        };
+        let mut project =
+            Self { vocabulary, folder, files: Vec::with_capacity(FILES), names, main_language };
         for _ in 0..4 {
             project.add_file(random);
         }
@@ -74,11 +69,8 @@ impl Project {
             let place = random.below(self.names.len());
             self.names[place] = self.vocabulary.name(random);
         }
-        let language = if random.chance(750) {
-            self.main_language
-        } else {
-            random.below(LANGUAGES.len())
-        };
+        let language =
+            if random.chance(750) { self.main_language } else { random.below(LANGUAGES.len()) };
         let language = &LANGUAGES[language];
         let names = self.pick_names(random, NAMES_OF_FILE);
         let types = self.pick_names(random, TYPES_OF_FILE);
@@ -100,20 +92,12 @@ impl Project {
         if self.files.len() == FILES {
             self.files.remove(0);
         }
-        self.files.push(File {
-            path,
-            language,
-            lines,
-            names,
-            types,
-        });
+        self.files.push(File { path, language, lines, names, types });
         self.files.len() - 1
     }
 
     fn pick_names(&self, random: &mut Random, count: usize) -> Vec<Name> {
-        (0..count)
-            .map(|_| self.names[random.rank(self.names.len())].clone())
-            .collect()
+        (0..count).map(|_| self.names[random.rank(self.names.len())].clone()).collect()
     }
 
     /// Picks a file to work on, the ones used last more often, and tells its new place: the last.

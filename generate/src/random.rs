@@ -8,9 +8,7 @@ pub(crate) struct Random {
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut random = Self {
-            state: seed ^ 0x5851_f42d_4c95_7f2d,
-        };
+        let mut random = Self { state: seed ^ 0x5851_f42d_4c95_7f2d };
         // Nearby seeds start alike; a few steps part them.
         for _ in 0..4 {
             random.next();
@@ -138,9 +136,7 @@ pub(crate) struct Ids {
 
 impl Ids {
     pub(crate) fn new(random: &mut Random) -> Self {
-        Self {
-            key: std::array::from_fn(|_| random.next() as u32),
-        }
+        Self { key: std::array::from_fn(|_| random.next() as u32) }
     }
 
     /// The id of an entry, as a number of 8 hexadecimal digits.

@@ -38,11 +38,7 @@ pub fn random_tree_session(seed: u64, entries: usize, family: Family) -> Vec<u8>
         ids: Vec::new(),
         clock: 1_772_352_000_000 + random.below(1_000_000_000) as u64,
         oddness,
-        line_end: if oddness > 0 && random.chance(150) {
-            "\r\n"
-        } else {
-            "\n"
-        },
+        line_end: if oddness > 0 && random.chance(150) { "\r\n" } else { "\n" },
         out: Vec::new(),
         random,
     };
@@ -51,10 +47,7 @@ pub fn random_tree_session(seed: u64, entries: usize, family: Family) -> Vec<u8>
         writer.line();
     }
     if writer.random.chance(100) {
-        let kept = writer
-            .out
-            .len()
-            .saturating_sub(writer.random.between(1, 40));
+        let kept = writer.out.len().saturating_sub(writer.random.between(1, 40));
         writer.out.truncate(kept);
     }
     writer.out
@@ -84,11 +77,7 @@ impl Writer {
 
     fn time(&mut self) -> String {
         self.clock += self.random.rank(500_000) as u64;
-        let shown = if self.odd() {
-            self.clock - 600_000
-        } else {
-            self.clock
-        };
+        let shown = if self.odd() { self.clock - 600_000 } else { self.clock };
         let mut text = Vec::new();
         instant(&mut text, shown);
         String::from_utf8_lossy(&text).into_owned()
@@ -127,11 +116,7 @@ impl Writer {
         let kind = self.random.weighted(&[40, 6, 6, 5, 4, 8, 4, 4, 3, 3, 3, 2]);
         let (kind, members) = self.members(kind);
         let time = self.time();
-        let ids = if self.version == 1 {
-            String::new()
-        } else {
-            self.ids()
-        };
+        let ids = if self.version == 1 { String::new() } else { self.ids() };
         let line = if kind.starts_with("custom") {
             format!(r#"{{"type":"{kind}"{members}{ids},"timestamp":"{time}"}}"#)
         } else {
@@ -212,42 +197,21 @@ impl Writer {
             0 => ("message", self.message(&text)),
             1 => {
                 let level = ["off", "low", "high"][self.random.below(3)];
-                (
-                    "thinking_level_change",
-                    format!(r#","thinkingLevel":"{level}""#),
-                )
+                ("thinking_level_change", format!(r#","thinkingLevel":"{level}""#))
             }
             2 if self.family == Family::Omp => {
                 let role = ["", r#","role":"default""#, r#","role":"smol""#][self.random.below(3)];
-                (
-                    "model_change",
-                    format!(r#","model":"openai/gpt-5.1"{role}"#),
-                )
+                ("model_change", format!(r#","model":"openai/gpt-5.1"{role}"#))
             }
-            2 => (
-                "model_change",
-                r#","provider":"openai","modelId":"gpt-5.1""#.to_owned(),
-            ),
+            2 => ("model_change", r#","provider":"openai","modelId":"gpt-5.1""#.to_owned()),
             3 => ("compaction", self.compaction(&text, &target)),
             4 => {
-                let from = if self.odd() {
-                    "root".to_owned()
-                } else {
-                    target
-                };
+                let from = if self.odd() { "root".to_owned() } else { target };
                 let summary = if self.odd() { "" } else { &text };
-                (
-                    "branch_summary",
-                    format!(r#","fromId":"{from}","summary":"{summary}""#),
-                )
+                ("branch_summary", format!(r#","fromId":"{from}","summary":"{summary}""#))
             }
             5 => {
-                let label = [
-                    "",
-                    r#","label":"""#,
-                    r#","label":"keep""#,
-                    r#","label":"later""#,
-                ];
+                let label = ["", r#","label":"""#, r#","label":"keep""#, r#","label":"later""#];
                 let label = label[self.random.below(4)];
                 ("label", format!(r#","targetId":"{target}"{label}"#))
             }
@@ -265,26 +229,17 @@ impl Writer {
             8 if self.family == Family::Pi => ("session_info", format!(r#","name":" {text} ""#)),
             8 => {
                 let mode = ["plan", "none"][self.random.below(2)];
-                (
-                    "mode_change",
-                    format!(r#","mode":"{mode}","data":{{"planFile":"plan.md"}}"#),
-                )
+                ("mode_change", format!(r#","mode":"{mode}","data":{{"planFile":"plan.md"}}"#))
             }
             9 if self.family == Family::Omp => {
                 let rule = ["a", "b", "c"][self.random.below(3)];
-                (
-                    "ttsr_injection",
-                    format!(r#","injectedRules":["{rule}","b"]"#),
-                )
+                ("ttsr_injection", format!(r#","injectedRules":["{rule}","b"]"#))
             }
             10 if self.family == Family::Omp => (
                 "session_init",
                 format!(r#","systemPrompt":"{text}","task":"find it","tools":["read"]"#),
             ),
-            _ => (
-                "active_tools_change",
-                r#","tools":["read","bash"]"#.to_owned(),
-            ),
+            _ => ("active_tools_change", r#","tools":["read","bash"]"#.to_owned()),
         }
     }
 

@@ -130,8 +130,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         if self.samples.len() > SAMPLES {
             self.stride *= 2;
             let stride = self.stride;
-            self.samples
-                .retain(|ordinal| ordinal.is_multiple_of(stride));
+            self.samples.retain(|ordinal| ordinal.is_multiple_of(stride));
         }
         self.next += 1;
     }

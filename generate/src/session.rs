@@ -152,8 +152,7 @@ impl<'a, W: Write> Session<'a, W> {
         let time = self.recorder.clock - lag;
         integer_member(&mut self.body, "timestamp", time);
         self.body.push(b'}');
-        self.recorder
-            .entry("message", Members::AfterIds, &self.body)
+        self.recorder.entry("message", Members::AfterIds, &self.body)
     }
 
     pub(crate) fn begin(&mut self, text: &[u8]) {
@@ -197,11 +196,7 @@ impl<'a, W: Write> Session<'a, W> {
         let mut calls = Vec::new();
         if with_tools {
             for _ in 0..1 + self.random.weighted(&[92, 6, 2]) {
-                calls.push(tools::call(
-                    &mut self.body,
-                    &mut self.project,
-                    &mut self.random,
-                ));
+                calls.push(tools::call(&mut self.body, &mut self.project, &mut self.random));
                 self.body.push(b',');
             }
         }
@@ -213,8 +208,7 @@ impl<'a, W: Write> Session<'a, W> {
         text_member(&mut self.body, "model", self.model.id.as_bytes());
         self.body.push(b',');
         let unseen = std::mem::take(&mut self.unseen);
-        self.tokens
-            .write(&mut self.body, self.model, answer, unseen, &mut self.random);
+        self.tokens.write(&mut self.body, self.model, answer, unseen, &mut self.random);
         let reason: &[u8] = if with_tools { b"toolUse" } else { b"stop" };
         text_member(&mut self.body, "stopReason", reason);
         let lag = self.random.between(500, 4_000) as u64;
@@ -223,8 +217,7 @@ impl<'a, W: Write> Session<'a, W> {
     }
 
     fn thinking(&mut self) {
-        self.body
-            .extend_from_slice(b"{\"type\":\"thinking\",\"thinking\":\"");
+        self.body.extend_from_slice(b"{\"type\":\"thinking\",\"thinking\":\"");
         let size = self.random.size(450.0, 2.2).min(20_000);
         let scope = self.project.scope(self.place());
         prose::prose(&mut self.body, size, scope, &mut self.random);
@@ -235,13 +228,8 @@ impl<'a, W: Write> Session<'a, W> {
     }
 
     fn text(&mut self, short: bool) {
-        self.body
-            .extend_from_slice(b"{\"type\":\"text\",\"text\":\"");
-        let size = if short {
-            self.random.size(80.0, 2.4)
-        } else {
-            self.random.size(380.0, 2.8)
-        };
+        self.body.extend_from_slice(b"{\"type\":\"text\",\"text\":\"");
+        let size = if short { self.random.size(80.0, 2.4) } else { self.random.size(380.0, 2.8) };
         let scope = self.project.scope(self.place());
         prose::prose(&mut self.body, size.min(12_000), scope, &mut self.random);
         self.body.extend_from_slice(b"\"},");
@@ -251,8 +239,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.begin(b",\"message\":{\"role\":\"toolResult\"");
         text_member(&mut self.body, "toolCallId", &call.id);
         text_member(&mut self.body, "toolName", call.tool.as_bytes());
-        self.body
-            .extend_from_slice(b",\"content\":[{\"type\":\"text\",\"text\":\"");
+        self.body.extend_from_slice(b",\"content\":[{\"type\":\"text\",\"text\":\"");
         self.body.extend_from_slice(&call.result);
         self.body.extend_from_slice(b"\"}");
         if call.tool == "read" && self.owes_image() {
@@ -278,19 +265,11 @@ impl<'a, W: Write> Session<'a, W> {
         let size = self.random.size(2_500.0, 3.0).min(100_000);
         let (mut command, mut output) = (Vec::new(), Vec::new());
         let place = self.place();
-        shell::run(
-            &mut command,
-            &mut output,
-            size,
-            &self.project,
-            place,
-            &mut self.random,
-        );
+        shell::run(&mut command, &mut output, size, &self.project, place, &mut self.random);
         self.begin(b",\"message\":{\"role\":\"bashExecution\"");
         text_member(&mut self.body, "command", &command);
         text_member(&mut self.body, "output", &output);
-        self.body
-            .extend_from_slice(b",\"exitCode\":0,\"cancelled\":false,\"truncated\":false");
+        self.body.extend_from_slice(b",\"exitCode\":0,\"cancelled\":false,\"truncated\":false");
         self.unseen += self.body.len();
         self.message(0)
     }
@@ -303,14 +282,12 @@ impl<'a, W: Write> Session<'a, W> {
     fn image(&mut self) {
         let allowed = self.shape.bytes as f64 * self.shape.images / 4.0;
         let limit = (allowed as usize).clamp(1_200, 600_000);
-        self.body
-            .extend_from_slice(b"{\"type\":\"image\",\"data\":\"");
+        self.body.extend_from_slice(b"{\"type\":\"image\",\"data\":\"");
         let start = self.body.len();
         self.images.write(&mut self.body, limit, &mut self.random);
         self.image_bytes += (self.body.len() - start) as u64;
         self.recorder.images += 1;
-        self.body
-            .extend_from_slice(b"\",\"mimeType\":\"image/png\"}");
+        self.body.extend_from_slice(b"\",\"mimeType\":\"image/png\"}");
     }
 
     fn maybe_compact(&mut self) -> io::Result<()> {
@@ -345,7 +322,6 @@ impl<'a, W: Write> Session<'a, W> {
         integer_member(&mut self.body, "tokensBefore", self.tokens.context as u64);
         self.tokens.context = 20_000 + size / 4;
         self.recorder.compactions += 1;
-        self.recorder
-            .entry("compaction", Members::AfterIds, &self.body)
+        self.recorder.entry("compaction", Members::AfterIds, &self.body)
     }
 }

@@ -115,12 +115,7 @@ fn search(
     place: usize,
     random: &mut Random,
 ) {
-    fill(
-        command,
-        "grep -rn \"$v\" src --include=*.$w",
-        project.scope(place),
-        random,
-    );
+    fill(command, "grep -rn \"$v\" src --include=*.$w", project.scope(place), random);
     while output.len() < end {
         let file = project.look_at_file(random);
         let mut number = 0;
@@ -147,23 +142,13 @@ fn difference(
     random: &mut Random,
 ) {
     let file = project.file(place);
-    fill(
-        output,
-        "index $h..$h 100644\n--- a/",
-        project.scope(place),
-        random,
-    );
+    fill(output, "index $h..$h 100644\n--- a/", project.scope(place), random);
     escape(output, file.path.as_bytes());
     escape(output, b"\n+++ b/");
     escape(output, file.path.as_bytes());
     while output.len() < end {
         let start = random.below(file.lines.len());
-        fill(
-            output,
-            "\n@@ -$N,$n +$N,$n @@",
-            project.scope(place),
-            random,
-        );
+        fill(output, "\n@@ -$N,$n +$N,$n @@", project.scope(place), random);
         for line in file.lines[start..].iter().take(random.between(3, 12)) {
             output.extend_from_slice(match random.weighted(&[6, 1, 2]) {
                 0 => b"\\n ".as_slice(),

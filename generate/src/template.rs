@@ -40,11 +40,7 @@ fn fill_slot(out: &mut Vec<u8>, slot: u8, scope: Scope<'_>, random: &mut Random)
     match slot {
         b'v' => {
             let name = &scope.names[random.rank(scope.names.len())];
-            let text = if scope.snake {
-                &name.snake
-            } else {
-                &name.camel
-            };
+            let text = if scope.snake { &name.snake } else { &name.camel };
             out.extend_from_slice(text.as_bytes());
         }
         b'T' => {

@@ -30,13 +30,7 @@ const READS_OF_PARTS: usize = 450;
 pub(crate) fn call(content: &mut Vec<u8>, project: &mut Project, random: &mut Random) -> Call {
     let mut id = b"toolu_01".to_vec();
     random.characters(&mut id, ALPHANUMERIC, 22);
-    let mut call = Call {
-        id,
-        tool: "",
-        result: Vec::new(),
-        details: Vec::new(),
-        failed: false,
-    };
+    let mut call = Call { id, tool: "", result: Vec::new(), details: Vec::new(), failed: false };
     let mut arguments = Vec::new();
     match random.weighted(&WEIGHTS) {
         0 => read(&mut call, &mut arguments, project, random),
@@ -92,8 +86,7 @@ fn bash(call: &mut Call, arguments: &mut Vec<u8>, project: &mut Project, random:
     text_member(arguments, "command", &command);
     if random.chance(60) {
         call.failed = true;
-        call.result
-            .extend_from_slice(b"\\n\\nCommand exited with code 1");
+        call.result.extend_from_slice(b"\\n\\nCommand exited with code 1");
     }
 }
 
@@ -116,8 +109,7 @@ fn edit(call: &mut Call, arguments: &mut Vec<u8>, project: &mut Project, random:
     text_member(arguments, "newText", &text);
     if random.chance(30) {
         call.failed = true;
-        call.result
-            .extend_from_slice(b"Could not find the exact text in ");
+        call.result.extend_from_slice(b"Could not find the exact text in ");
         call.result.extend_from_slice(file.path.as_bytes());
         call.result.extend_from_slice(
             b". The old text must match exactly including all whitespace and newlines.",
@@ -125,8 +117,7 @@ fn edit(call: &mut Call, arguments: &mut Vec<u8>, project: &mut Project, random:
         call.details.extend_from_slice(b"{}");
         return;
     }
-    call.result
-        .extend_from_slice(b"Successfully replaced text in ");
+    call.result.extend_from_slice(b"Successfully replaced text in ");
     call.result.extend_from_slice(file.path.as_bytes());
     call.result.extend_from_slice(b". Changed ");
     integer(&mut call.result, old_size as u64);

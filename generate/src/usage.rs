@@ -62,11 +62,7 @@ impl Tokens {
         fresh: usize,
         random: &mut Random,
     ) {
-        let input = if random.chance(700) {
-            random.between(1, 9)
-        } else {
-            random.between(10, 900)
-        };
+        let input = if random.chance(700) { random.between(1, 9) } else { random.between(10, 900) };
         let output = answer / 4 + random.between(10, 60);
         let cache_read = self.context;
         let cache_write = fresh / 4 + random.between(1, 40);

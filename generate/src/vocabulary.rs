@@ -16,9 +16,7 @@ const ONSETS: [&str; 28] = [
     "b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "w", "st", "tr", "pr",
     "br", "cl", "gr", "pl", "sh", "ch", "fl", "cr", "sp", "qu",
 ];
-const NUCLEI: [&str; 12] = [
-    "a", "e", "i", "o", "u", "ea", "ai", "ou", "io", "oo", "ie", "au",
-];
+const NUCLEI: [&str; 12] = ["a", "e", "i", "o", "u", "ea", "ai", "ou", "io", "oo", "ie", "au"];
 const CODAS: [&str; 20] = [
     "", "", "", "", "n", "r", "l", "t", "s", "d", "m", "nd", "st", "ck", "nt", "rt", "x", "ng",
     "le", "p",

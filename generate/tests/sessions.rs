@@ -13,18 +13,12 @@ fn session(shape: &Shape) -> (Summary, Vec<u8>) {
 
 fn records(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).expect("a session is UTF-8");
-    text.lines()
-        .map(|line| serde_json::from_str(line).expect("every line is JSON"))
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).expect("every line is JSON")).collect()
 }
 
 #[test]
 fn the_same_shape_gives_the_same_bytes() {
-    let shape = Shape {
-        bytes: 600_000,
-        images: 0.2,
-        ..Shape::default()
-    };
+    let shape = Shape { bytes: 600_000, images: 0.2, ..Shape::default() };
     assert_eq!(session(&shape), session(&shape));
     let other = Shape { seed: 2, ..shape };
     assert_ne!(session(&other).1, session(&Shape::default()).1);
@@ -34,12 +28,7 @@ fn the_same_shape_gives_the_same_bytes() {
 fn every_shape_is_a_session() {
     for family in [Family::Pi, Family::Omp] {
         for version in 1..=3 {
-            let shape = Shape {
-                bytes: 3_000_000,
-                version,
-                family,
-                ..Shape::default()
-            };
+            let shape = Shape { bytes: 3_000_000, version, family, ..Shape::default() };
             let (summary, bytes) = session(&shape);
             let records = records(&bytes);
             assert_eq!(summary.bytes, bytes.len() as u64);
@@ -47,10 +36,7 @@ fn every_shape_is_a_session() {
             assert!(summary.bytes >= shape.bytes && summary.bytes < shape.bytes * 6 / 5);
             assert!(summary.compactions > 0);
             let header = records.iter().find(|record| record["type"] == "session");
-            assert_eq!(
-                header.expect("there is a header")["id"],
-                summary.session_id.as_str()
-            );
+            assert_eq!(header.expect("there is a header")["id"], summary.session_id.as_str());
             if version > 1 {
                 check_tree(&summary, &records);
             }
@@ -61,9 +47,8 @@ fn every_shape_is_a_session() {
 /// Every id is new, every parent an earlier entry, every kept entry on the path, the leaf the last entry.
 fn check_tree(summary: &Summary, records: &[Value]) {
     let mut seen = HashSet::new();
-    let mut entries = records
-        .iter()
-        .filter(|record| record.get("id").is_some() && record["type"] != "session");
+    let mut entries =
+        records.iter().filter(|record| record.get("id").is_some() && record["type"] != "session");
     for entry in entries.clone() {
         if let Some(parent) = entry["parentId"].as_str() {
             assert!(seen.contains(parent), "{parent} is no earlier entry");
@@ -79,12 +64,7 @@ fn check_tree(summary: &Summary, records: &[Value]) {
     }
     assert_eq!(summary.entries, seen.len() as u64);
     assert!(summary.branches > 0);
-    assert!(
-        summary
-            .sample_ids
-            .iter()
-            .all(|id| seen.contains(id.as_str()))
-    );
+    assert!(summary.sample_ids.iter().all(|id| seen.contains(id.as_str())));
     let last = entries.next_back().expect("there are entries");
     assert_eq!(last["id"].as_str(), summary.leaf_id.as_deref());
 }
@@ -92,36 +72,21 @@ fn check_tree(summary: &Summary, records: &[Value]) {
 #[test]
 fn images_take_their_share() {
     for images in [0.1, 0.6] {
-        let (summary, bytes) = session(&Shape {
-            bytes: 8_000_000,
-            images,
-            ..Shape::default()
-        });
+        let (summary, bytes) = session(&Shape { bytes: 8_000_000, images, ..Shape::default() });
         let taken: usize = records(&bytes)
             .iter()
-            .flat_map(|record| {
-                record["message"]["content"]
-                    .as_array()
-                    .cloned()
-                    .unwrap_or_default()
-            })
+            .flat_map(|record| record["message"]["content"].as_array().cloned().unwrap_or_default())
             .filter_map(|block| block["data"].as_str().map(str::len))
             .sum();
         let share = taken as f64 / bytes.len() as f64;
-        assert!(
-            (images - share).abs() < 0.1,
-            "{share} is not about {images}"
-        );
+        assert!((images - share).abs() < 0.1, "{share} is not about {images}");
         assert!(summary.images > 5);
     }
 }
 
 #[test]
 fn unknown_versions_are_refused() {
-    let shape = Shape {
-        version: 4,
-        ..Shape::default()
-    };
+    let shape = Shape { version: 4, ..Shape::default() };
     let error = generate(&shape, &mut Vec::new()).expect_err("there is no version 4");
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
 }
@@ -143,13 +108,8 @@ fn random_trees_are_regular_and_irregular() {
         loops += usize::from(text.contains("loop000a"));
         orphans += usize::from(text.contains("gone0000"));
         let whole = text.ends_with('\n')
-            && text
-                .lines()
-                .all(|line| serde_json::from_str::<Value>(line).is_ok());
+            && text.lines().all(|line| serde_json::from_str::<Value>(line).is_ok());
         regular += usize::from(whole);
     }
-    assert!(
-        loops > 10 && orphans > 10 && regular > 30,
-        "{loops} {orphans} {regular}"
-    );
+    assert!(loops > 10 && orphans > 10 && regular > 30, "{loops} {orphans} {regular}");
 }

@@ -29,10 +29,7 @@ impl Family {
     /// What a number stands for; `None` for a number of a later version.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|family| family.code() == code)
+        Self::ALL.iter().copied().find(|family| family.code() == code)
     }
 
     /// Its name, as a command's argument takes it.
@@ -64,13 +61,8 @@ impl FromStr for Family {
 
     /// Takes the name as [`Family::name`] gives it.
     fn from_str(name: &str) -> Result<Self, UnknownFamily> {
-        let named = Self::ALL
-            .iter()
-            .copied()
-            .find(|family| family.name() == name);
-        named.ok_or_else(|| UnknownFamily {
-            name: name.to_owned(),
-        })
+        let named = Self::ALL.iter().copied().find(|family| family.name() == name);
+        named.ok_or_else(|| UnknownFamily { name: name.to_owned() })
     }
 }
 

@@ -120,18 +120,14 @@ impl EntryKind {
             return Self::Scalar;
         }
         let name = entry_type.and_then(Raw::as_string);
-        name.and_then(|name| Self::of_documented_name(&name))
-            .unwrap_or(Self::Unknown)
+        name.and_then(|name| Self::of_documented_name(&name)).unwrap_or(Self::Unknown)
     }
 
     /// Whether such a line takes part in the tree. A header, a title line, and a line that is no object do not.
     ///
     #[must_use]
     pub fn is_entry(self) -> bool {
-        !matches!(
-            self,
-            Self::Header | Self::Title | Self::Blank | Self::Malformed | Self::Scalar
-        )
+        !matches!(self, Self::Header | Self::Title | Self::Blank | Self::Malformed | Self::Scalar)
     }
 }
 

@@ -42,10 +42,7 @@
 //!
 //! No input makes it panic, hang, or use stack by the depth of its nesting.
 
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")
-)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 pub mod ecma;
 mod family;

@@ -80,12 +80,7 @@ pub struct BlockReader<R> {
 impl<R: Read> BlockReader<R> {
     /// A reader of blocks of about `target_bytes` bytes (at least 1).
     pub fn new(reader: R, target_bytes: usize) -> Self {
-        Self {
-            reader,
-            target_bytes: target_bytes.max(1),
-            carry: Vec::new(),
-            ended: false,
-        }
+        Self { reader, target_bytes: target_bytes.max(1), carry: Vec::new(), ended: false }
     }
 
     /// The next block, in `buffer`, whose contents are dropped and whose memory is used again. `None` at the end.

@@ -151,9 +151,7 @@ fn unicode_escape_at(bytes: &[u8], at: usize) -> Option<u32> {
     if escape[0] != b'\\' || escape[1] != b'u' {
         return None;
     }
-    escape[2..].iter().try_fold(0, |unit, &digit| {
-        Some(unit << 4 | char::from(digit).to_digit(16)?)
-    })
+    escape[2..].iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
 }
 
 /// Appends a scalar value, or a lone surrogate in its three-byte form.
@@ -180,10 +178,7 @@ mod tests {
     #[test]
     fn surrogates_join_only_high_before_low() {
         assert_eq!(&*unescape(r"\udf43\ud83c"), b"\xed\xbd\x83\xed\xa0\xbc");
-        assert_eq!(
-            &*unescape(r"\ud83c\ud83c\udf43"),
-            b"\xed\xa0\xbc\xf0\x9f\x8d\x83"
-        );
+        assert_eq!(&*unescape(r"\ud83c\ud83c\udf43"), b"\xed\xa0\xbc\xf0\x9f\x8d\x83");
         assert_eq!(&*unescape(r"\ud83cx\udf43"), b"\xed\xa0\xbcx\xed\xbd\x83");
     }
 

@@ -53,9 +53,7 @@ impl Cursor<'_> {
     fn digits(&mut self, count: usize) -> Option<i64> {
         let (digits, rest) = self.0.split_at_checked(count)?;
         let number = digits.iter().try_fold(0, |number, digit| {
-            digit
-                .is_ascii_digit()
-                .then(|| number * 10 + i64::from(digit - b'0'))
+            digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0'))
         })?;
         self.0 = rest;
         Some(number)
@@ -98,11 +96,7 @@ impl Cursor<'_> {
     }
 
     fn fraction(&mut self) -> Option<i64> {
-        let count = self
-            .0
-            .iter()
-            .take_while(|digit| digit.is_ascii_digit())
-            .count();
+        let count = self.0.iter().take_while(|digit| digit.is_ascii_digit()).count();
         let milliseconds = match count {
             0 => return None,
             1 => self.digits(1)? * 100,

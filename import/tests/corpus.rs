@@ -46,11 +46,7 @@ fn every_file_is_known_for_what_it_is() {
     }
     for path in files(&corpus.join("opal")) {
         let error = detect(&fs::read(&path).unwrap(), None, true).unwrap_err();
-        assert!(
-            matches!(error, NotASession::Opal { line: 0 }),
-            "{}: {error}",
-            path.display()
-        );
+        assert!(matches!(error, NotASession::Opal { line: 0 }), "{}: {error}", path.display());
     }
 }
 
@@ -86,10 +82,7 @@ fn every_line_is_scanned_as_serde_json_sees_it() {
             same(scan.members.message, &valid["message"]);
             same(scan.members.message_role, &valid["message"]["role"]);
             same(scan.members.message_content, &valid["message"]["content"]);
-            same(
-                scan.members.message_timestamp,
-                &valid["message"]["timestamp"],
-            );
+            same(scan.members.message_timestamp, &valid["message"]["timestamp"]);
             let kind = EntryKind::of(&scan);
             prompts += usize::from(user_text(kind, &scan).is_some());
             for &family in Family::ALL {

@@ -46,11 +46,7 @@ fn node_gives_the_same_bytes() {
             "{text:?}"
         );
         let shape = scanner.scan(text).shape;
-        assert_eq!(
-            matches!(shape, Shape::Object | Shape::Scalar),
-            answer.is_some(),
-            "{text:?}"
-        );
+        assert_eq!(matches!(shape, Shape::Object | Shape::Scalar), answer.is_some(), "{text:?}");
         accepted += usize::from(answer.is_some());
     }
     assert!(accepted > texts.len() / 2 && accepted < texts.len());

@@ -59,17 +59,12 @@ fn with_our_ids(pi: &[u8], ours: &[u8]) -> Vec<u8> {
         for member in ["id", "parentId", "firstKeptEntryId"] {
             let name = format!("\"{member}\":");
             let record = line.clone();
-            let Some(value) = Raw::parse(&record)
-                .ok()
-                .and_then(|record| record.member(member))
+            let Some(value) = Raw::parse(&record).ok().and_then(|record| record.member(member))
             else {
                 continue;
             };
             if let Some(ours) = names.get(value.as_str()) {
-                line = line.replace(
-                    &format!("{name}{}", value.as_str()),
-                    &format!("{name}{ours}"),
-                );
+                line = line.replace(&format!("{name}{}", value.as_str()), &format!("{name}{ours}"));
             }
         }
         out.extend_from_slice(line.as_bytes());
@@ -178,9 +173,7 @@ fn entry(random: &mut Random) -> String {
 
 fn session(seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
-    let mut file = random
-        .pick(&["", "", "", "\u{feff}", "\n \r\n", "\u{a0}\u{feff}\n"])
-        .to_owned();
+    let mut file = random.pick(&["", "", "", "\u{feff}", "\n \r\n", "\u{a0}\u{feff}\n"]).to_owned();
     if random.one_in(6) {
         file.push_str("{broken\n");
     }
@@ -227,14 +220,7 @@ fn session(seed: u64) -> Vec<u8> {
             _ => file.push_str(&entry(&mut random)),
         }
     }
-    file.push_str(random.pick(&[
-        "",
-        "\n",
-        "\n\n",
-        "\u{a0}",
-        "\u{a0}\n\u{feff}",
-        "\n{\"torn\":",
-    ]));
+    file.push_str(random.pick(&["", "\n", "\n\n", "\u{a0}", "\u{a0}\n\u{feff}", "\n{\"torn\":"]));
     let mut bytes = file.into_bytes();
     if random.one_in(4) {
         let at = bytes.len() - random.below(bytes.len() / 2);
@@ -278,10 +264,9 @@ fn pi_gives_the_same_bytes() {
 #[test]
 fn pi_gives_the_same_bytes_for_real_files() {
     let test = "pi_gives_the_same_bytes_for_real_files";
-    let (Some(package), Some(corpus)) = (
-        oracle::folder_of("LEAFLINE_PI", test),
-        oracle::folder_of("LEAFLINE_CORPUS", test),
-    ) else {
+    let (Some(package), Some(corpus)) =
+        (oracle::folder_of("LEAFLINE_PI", test), oracle::folder_of("LEAFLINE_CORPUS", test))
+    else {
         return;
     };
     if !oracle::has_node(test) {
@@ -300,11 +285,7 @@ fn a_migration_can_be_taken_up_at_any_line() {
         let file = session(seed);
         let whole = migrate(&file, None);
         for place in 0..lines::split(&file).count() {
-            assert_eq!(
-                migrate(&file, Some(place)),
-                whole,
-                "seed {seed}, line {place}"
-            );
+            assert_eq!(migrate(&file, Some(place)), whole, "seed {seed}, line {place}");
         }
     }
 }

@@ -36,7 +36,10 @@ impl Store {
         let (lines, bytes) = (reader.record().lines, reader.record().bytes);
         drop(reader);
         let owner = Owner::new(self.path())?;
-        self.commit(Slice { retired: vec![(session.key(), owner.token)], ..Slice::default() })?;
+        self.commit(Slice {
+            retired: vec![(session.key(), owner.token, session.key())],
+            ..Slice::default()
+        })?;
         let blob_bytes = self.sweep_own(&owner)?;
         Ok(Removed { session: session.id().to_owned(), lines, bytes, blob_bytes })
     }

@@ -69,7 +69,11 @@ fn check_owners(
     while let Some(row) = lines.range((from, 0, 0)..)?.next() {
         let (session, _, _) = row?.0.value();
         if !sessions.contains_key(&session) && !unfinished.contains(&session) {
-            findings.problem("lines", None, format!("there are lines of a session {session} that has no record"));
+            findings.problem(
+                "lines",
+                None,
+                format!("there are lines of a session {session} that has no record"),
+            );
         }
         from = session + 1;
     }
@@ -92,22 +96,36 @@ fn check_names(
             .is_some_and(|record| address_bytes(&record.external_id, record.number) == id.value());
         if !leads_back {
             let id = String::from_utf8_lossy(id.value()).into_owned();
-            findings.problem("session_ids", None, format!("the id {id} leads to no session of that id"));
+            findings.problem(
+                "session_ids",
+                None,
+                format!("the id {id} leads to no session of that id"),
+            );
         }
     }
     if count != sessions.len() {
-        findings.problem("session_ids", None, format!("there are {count} ids for {} sessions", sessions.len()));
+        findings.problem(
+            "session_ids",
+            None,
+            format!("there are {count} ids for {} sessions", sessions.len()),
+        );
     }
     for row in snapshot.table(tables::SOURCES)?.iter()? {
         let (path, value) = row?;
         let place = String::from_utf8_lossy(path.value()).into_owned();
         let source = SourceRecord::from_bytes(value.value(), || place.clone());
-        let Some(source) = findings.absorb(source)? else { continue };
+        let Some(source) = findings.absorb(source)? else {
+            continue;
+        };
         let leads_back = sessions
             .get(&source.session)
             .is_some_and(|record| record.sources.iter().any(|known| known == path.value()));
         if !leads_back {
-            findings.problem("sources", None, format!("{place} leads to a session that does not name it"));
+            findings.problem(
+                "sources",
+                None,
+                format!("{place} leads to a session that does not name it"),
+            );
         }
     }
     Ok(())
@@ -129,7 +147,9 @@ fn check_blobs(
         let (hash, value) = row?;
         let hash = *hash.value();
         let record = BlobRecord::from_bytes(value.value(), || blobs::hex(&hash));
-        let Some(record) = findings.absorb(record)? else { continue };
+        let Some(record) = findings.absorb(record)? else {
+            continue;
+        };
         let (references, holes) = counts.remove(&hash).unwrap_or_default();
         if (record.references, record.holes) != (references, holes) {
             findings.problem(
@@ -144,7 +164,11 @@ fn check_blobs(
             );
         }
         if record.size.is_none() && holes > 0 {
-            findings.problem("blobs", None, format!("{} is cut out of lines and not there", blobs::hex(&hash)));
+            findings.problem(
+                "blobs",
+                None,
+                format!("{} is cut out of lines and not there", blobs::hex(&hash)),
+            );
         }
         if record.size.is_some() {
             findings.counts().blobs += 1;
@@ -153,7 +177,11 @@ fn check_blobs(
         }
     }
     for hash in counts.keys() {
-        findings.problem("blobs", None, format!("lines name {}, which has no record", blobs::hex(hash)));
+        findings.problem(
+            "blobs",
+            None,
+            format!("lines name {}, which has no record", blobs::hex(hash)),
+        );
     }
     Ok(())
 }

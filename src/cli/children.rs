@@ -60,10 +60,5 @@ pub(super) fn run(
 fn row(child: &Entry, time: impl Fn(i64) -> Option<String>) -> [String; 4] {
     let id = child.id().unwrap_or_default();
     let time = child.timestamp().and_then(time).unwrap_or_default();
-    [
-        text::printable(&id).into_owned(),
-        preview::name(child),
-        time,
-        preview::words(child),
-    ]
+    [text::printable(&id).into_owned(), preview::name(child), time, preview::words(child)]
 }

@@ -82,12 +82,10 @@ pub(super) fn run(
 fn mode(form: Form, blobs: Option<PathBuf>) -> Result<ExportMode, Failure> {
     match (form, blobs) {
         (Form::Refs, Some(blobs)) => Ok(ExportMode::References { blobs }),
-        (Form::Refs, None) => Err(usage(
-            "--as refs needs --blobs DIR, the folder for the blobs",
-        )),
-        (_, Some(_)) => Err(usage(
-            "--blobs DIR goes with --as refs only: the other forms write no blobs",
-        )),
+        (Form::Refs, None) => Err(usage("--as refs needs --blobs DIR, the folder for the blobs")),
+        (_, Some(_)) => {
+            Err(usage("--blobs DIR goes with --as refs only: the other forms write no blobs"))
+        }
         (Form::Current, None) => Ok(ExportMode::Current),
         (Form::Exact, None) => Ok(ExportMode::Exact),
         (Form::Portable, None) => Ok(ExportMode::Portable),
@@ -166,10 +164,7 @@ fn tell_report(report: &ExportReport, out: &mut Output) -> Result<(), Failure> {
                 out.json(&json!({ "session": report.session, "path": path, "bytes": null, "reason": reason }))?;
             } else {
                 let (failed, id) = (out.paint(BAD, "failed"), text::printable(&report.session));
-                out.line(format_args!(
-                    "{failed}  {id:<36}  {}",
-                    text::printable(&reason)
-                ))?;
+                out.line(format_args!("{failed}  {id:<36}  {}", text::printable(&reason)))?;
             }
             out.show()
         }

@@ -84,11 +84,7 @@ pub(super) fn run(
     };
     let mut store = place.open_or_create()?;
     let begun = Instant::now();
-    let mut teller = Teller {
-        out,
-        bar: Bar::of_bytes(0),
-        failure: None,
-    };
+    let mut teller = Teller { out, bar: Bar::of_bytes(0), failure: None };
     let imported = store.import(&arguments.paths, &options, &mut teller);
     let told = teller.finish();
     let totals = imported?;
@@ -98,9 +94,7 @@ pub(super) fn run(
     }
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file was", "files were");
-        complain(&format!(
-            "{failed} not imported; the lines that begin with \"failed\" say why"
-        ));
+        complain(&format!("{failed} not imported; the lines that begin with \"failed\" say why"));
         return Ok(Status::Failed);
     }
     told.map(|()| Status::Done)
@@ -180,18 +174,9 @@ fn describe(report: &FileReport, out: &Output) -> String {
     );
     let mut remarks = Vec::new();
     if report.malformed > 0 {
-        remarks.push(counted(
-            report.malformed,
-            "malformed line",
-            "malformed lines",
-        ));
+        remarks.push(counted(report.malformed, "malformed line", "malformed lines"));
     }
-    remarks.extend(
-        report
-            .reason
-            .as_deref()
-            .map(|reason| text::printable(reason).into_owned()),
-    );
+    remarks.extend(report.reason.as_deref().map(|reason| text::printable(reason).into_owned()));
     if !remarks.is_empty() {
         line.push_str(&format!("  ({})", remarks.join("; ")));
     }
@@ -221,16 +206,9 @@ fn tell_totals(totals: &ImportTotals, begun: Instant, out: &mut Output) -> Resul
         out.line(format_args!("{files}"))?;
         return out.show();
     }
-    let mut parts = vec![
-        outcomes.join(", "),
-        counted(totals.entries, "entry", "entries"),
-    ];
+    let mut parts = vec![outcomes.join(", "), counted(totals.entries, "entry", "entries")];
     if totals.malformed > 0 {
-        parts.push(counted(
-            totals.malformed,
-            "malformed line",
-            "malformed lines",
-        ));
+        parts.push(counted(totals.malformed, "malformed line", "malformed lines"));
     }
     let seconds = begun.elapsed().as_secs_f64();
     out.line(format_args!(

@@ -52,10 +52,8 @@ pub(super) fn run(
     }
     if sessions.is_empty() && std::io::stderr().is_terminal() {
         // A hint for whoever is there; nothing depends on it.
-        let _ = writeln!(
-            std::io::stderr(),
-            "no sessions yet; `leafline import PATH...` brings some"
-        );
+        let _ =
+            writeln!(std::io::stderr(), "no sessions yet; `leafline import PATH...` brings some");
     }
     Ok(Status::Done)
 }
@@ -107,9 +105,7 @@ fn plain_row(session: &SessionFacts) -> [String; 7] {
 
 fn title(session: &SessionFacts) -> String {
     let title = session.title.as_ref().or(session.first_prompt.as_ref());
-    title
-        .map(|title| text::one_line(title, usize::MAX))
-        .unwrap_or_default()
+    title.map(|title| text::one_line(title, usize::MAX)).unwrap_or_default()
 }
 
 fn cwd(session: &SessionFacts) -> String {
@@ -122,22 +118,13 @@ fn unique_prefix<'i>(id: &'i str, sorted: &[&str]) -> &'i str {
     let place = sorted.partition_point(|other| *other < id);
     let before = place.checked_sub(1).and_then(|before| sorted.get(before));
     let neighbours = before.into_iter().chain(sorted.get(place + 1));
-    let shared = neighbours
-        .map(|other| shared_characters(id, other))
-        .max()
-        .unwrap_or(0);
+    let shared = neighbours.map(|other| shared_characters(id, other)).max().unwrap_or(0);
     let characters = (shared + 1).max(SHORTEST_ID);
-    id.char_indices()
-        .nth(characters)
-        .and_then(|(end, _)| id.get(..end))
-        .unwrap_or(id)
+    id.char_indices().nth(characters).and_then(|(end, _)| id.get(..end)).unwrap_or(id)
 }
 
 fn shared_characters(one: &str, other: &str) -> usize {
-    one.chars()
-        .zip(other.chars())
-        .take_while(|(one, other)| one == other)
-        .count()
+    one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count()
 }
 
 #[cfg(test)]

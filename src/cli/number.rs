@@ -40,10 +40,7 @@ pub(super) fn bytes(number: u64) -> String {
 
 /// What part of the whole it is, as `0.35`; `None` of nothing.
 pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a ratio is shown with few digits"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio is shown with few digits")]
     let ratio = part as f64 / whole as f64;
     (whole > 0).then_some(ratio)
 }

@@ -50,12 +50,7 @@ impl Output {
         });
         // The choice honours NO_COLOR and its kin, and that this is no terminal.
         let colour = anstream::AutoStream::choice(&stdout) != ColorChoice::Never;
-        Self {
-            out: BufWriter::with_capacity(64 << 10, stdout.lock()),
-            json,
-            width,
-            colour,
-        }
+        Self { out: BufWriter::with_capacity(64 << 10, stdout.lock()), json, width, colour }
     }
 
     /// Whether JSON is wanted.

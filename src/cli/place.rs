@@ -24,19 +24,13 @@ impl Place {
 
     /// Opens the store for reading; it must be there, and nothing of it is written.
     pub(super) fn open_to_read(&self) -> Result<Store, Failure> {
-        let options = StoreOptions {
-            read_only: true,
-            ..StoreOptions::default()
-        };
+        let options = StoreOptions { read_only: true, ..StoreOptions::default() };
         Ok(Store::open_with(self.path()?, &options)?)
     }
 
     /// Opens the store for a change; it must be there.
     pub(super) fn open_to_change(&self) -> Result<Store, Failure> {
-        let options = StoreOptions {
-            create: false,
-            ..StoreOptions::default()
-        };
+        let options = StoreOptions { create: false, ..StoreOptions::default() };
         Ok(Store::open_with(self.path()?, &options)?)
     }
 
@@ -54,10 +48,7 @@ impl Place {
         }
         let strategy =
             etcetera::base_strategy::choose_native_strategy().map_err(Failure::NoDataFolder)?;
-        Ok(strategy
-            .data_dir()
-            .join("leafline")
-            .join("sessions.leafline"))
+        Ok(strategy.data_dir().join("leafline").join("sessions.leafline"))
     }
 }
 

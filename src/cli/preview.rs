@@ -27,9 +27,7 @@ pub(super) fn name(entry: &Entry) -> String {
 
 /// The entry's type: as it stands in the line, or what the line is instead.
 pub(super) fn type_name(entry: &Entry) -> String {
-    let stated = entry
-        .type_name()
-        .filter(|_| entry.kind() != EntryKind::Malformed);
+    let stated = entry.type_name().filter(|_| entry.kind() != EntryKind::Malformed);
     stated.unwrap_or_else(|| entry.kind().name().to_owned())
 }
 
@@ -54,11 +52,7 @@ pub(super) fn words(entry: &Entry) -> String {
         EntryKind::SessionInit => quoted(member(&line, "task")),
         EntryKind::TtsrInjection => {
             let rules = line.get("injectedRules").and_then(Value::as_array);
-            let rules: Vec<&str> = rules
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .collect();
+            let rules: Vec<&str> = rules.into_iter().flatten().filter_map(Value::as_str).collect();
             plain(Some(&rules.join(", ")))
         }
         _ => String::new(),
@@ -113,17 +107,11 @@ fn content(content: &Value) -> String {
         Value::Array(blocks) => blocks,
         _ => return String::new(),
     };
-    let of_type = |name: &'static str| {
-        blocks
-            .iter()
-            .filter(move |block| member(block, "type") == Some(name))
-    };
-    let text = of_type("text")
-        .map(|block| quoted(member(block, "text")))
-        .find(|text| !text.is_empty());
-    let calls: Vec<&str> = of_type("toolCall")
-        .filter_map(|block| member(block, "name"))
-        .collect();
+    let of_type =
+        |name: &'static str| blocks.iter().filter(move |block| member(block, "type") == Some(name));
+    let text =
+        of_type("text").map(|block| quoted(member(block, "text"))).find(|text| !text.is_empty());
+    let calls: Vec<&str> = of_type("toolCall").filter_map(|block| member(block, "name")).collect();
     if let Some(text) = text {
         return text;
     }
@@ -135,12 +123,7 @@ fn content(content: &Value) -> String {
     }
     let image = of_type("image").next();
     image
-        .map(|image| {
-            plain(Some(&format!(
-                "[{}]",
-                member(image, "mimeType").unwrap_or("image")
-            )))
-        })
+        .map(|image| plain(Some(&format!("[{}]", member(image, "mimeType").unwrap_or("image")))))
         .unwrap_or_default()
 }
 
@@ -153,10 +136,7 @@ mod tests {
     fn a_message_shows_its_text_first() {
         let blocks = json!({"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a\nb"}]});
         assert_eq!(message(&blocks), "\"a b\"");
-        assert_eq!(
-            message(&json!({"content": "plain\u{1b}"})),
-            r#""plain\u{1b}""#
-        );
+        assert_eq!(message(&json!({"content": "plain\u{1b}"})), r#""plain\u{1b}""#);
         let call = json!({"content": [{"type": "toolCall", "name": "bash"}, {"type": "toolCall", "name": "read"}]});
         assert_eq!(message(&call), "→ bash, read");
         assert_eq!(message(&json!({"command": "ls"})), "$ ls");

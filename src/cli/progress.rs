@@ -40,11 +40,7 @@ impl Bar {
         bar.set_style(
             ProgressStyle::with_template(template).expect("the templates above are well-formed"),
         );
-        Self {
-            bar,
-            begun: Instant::now(),
-            shown: false,
-        }
+        Self { bar, begun: Instant::now(), shown: false }
     }
 
     /// So much more is done.
@@ -92,9 +88,7 @@ impl Spinner {
             }
             spinner.finish_and_clear();
         });
-        Self {
-            turning: Some((end, thread)),
-        }
+        Self { turning: Some((end, thread)) }
     }
 }
 

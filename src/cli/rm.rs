@@ -44,9 +44,7 @@ pub(super) fn run(
             let id = text::printable(&removed.session);
             let lines = counted(removed.lines, "line", "lines");
             let (own, blobs) = (bytes(removed.bytes), bytes(removed.blob_bytes));
-            out.line(format_args!(
-                "removed {id}: {lines}, {own}; {blobs} of blobs freed"
-            ))?;
+            out.line(format_args!("removed {id}: {lines}, {own}; {blobs} of blobs freed"))?;
         }
         out.show()?;
     }

@@ -65,27 +65,17 @@ fn show_session(reader: &SessionReader<'_>, out: &mut Output) -> Result<(), Fail
     let facts = reader.facts();
     let leaf = reader.get_leaf()?;
     if out.is_json() {
-        return out.json(&SessionJson {
-            facts: &facts,
-            leaf: leaf.as_ref().and_then(Entry::id),
-        });
+        return out.json(&SessionJson { facts: &facts, leaf: leaf.as_ref().and_then(Entry::id) });
     }
     write_facts(&facts, out)?;
     if let Some(leaf) = leaf {
         let id = leaf.id().unwrap_or_default();
-        let words = format!(
-            "{} {} {}",
-            text::printable(&id),
-            preview::name(&leaf),
-            preview::words(&leaf)
-        );
+        let words =
+            format!("{} {} {}", text::printable(&id), preview::name(&leaf), preview::words(&leaf));
         write_fact("leaf", Some(words.trim_end()), out)?;
     }
-    let mut table = Table::new([
-        Column::Text("type"),
-        Column::Number("lines"),
-        Column::Number("bytes"),
-    ]);
+    let mut table =
+        Table::new([Column::Text("type"), Column::Number("lines"), Column::Number("bytes")]);
     for kind in &facts.types {
         table.push([
             text::printable(&kind.name).into_owned(),
@@ -100,15 +90,8 @@ fn show_session(reader: &SessionReader<'_>, out: &mut Output) -> Result<(), Fail
 /// Writes the facts, one a line.
 pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
-    let migrated = if facts.migrated {
-        ", migrated to version 3"
-    } else {
-        ""
-    };
-    let format = format!(
-        "{}, version {}{migrated}",
-        facts.family, facts.imported_version
-    );
+    let migrated = if facts.migrated { ", migrated to version 3" } else { "" };
+    let format = format!("{}, version {}{migrated}", facts.family, facts.imported_version);
     let lines = format!(
         "{}, {}",
         counted(facts.lines, "line", "lines"),
@@ -147,16 +130,8 @@ fn remarks(facts: &SessionFacts) -> Option<String> {
     let counts = [
         (facts.malformed, "malformed line", "malformed lines"),
         (facts.orphans, "orphan", "orphans"),
-        (
-            facts.duplicates,
-            "entry whose id is met again",
-            "entries whose ids are met again",
-        ),
-        (
-            facts.unaddressed,
-            "entry without an id",
-            "entries without an id",
-        ),
+        (facts.duplicates, "entry whose id is met again", "entries whose ids are met again"),
+        (facts.unaddressed, "entry without an id", "entries without an id"),
     ];
     let told: Vec<String> = counts
         .iter()

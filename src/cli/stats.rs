@@ -67,14 +67,8 @@ fn show_store(statistics: &Statistics, path: &str, out: &mut Output) -> Result<(
     ))?;
     let lines = counted(statistics.lines, "line", "lines");
     let entries = counted(statistics.entries, "entry", "entries");
-    out.line(format_args!(
-        "sessions  {}: {lines}, {entries}",
-        count(statistics.sessions)
-    ))?;
-    out.line(format_args!(
-        "text      {} to compress, blobs apart",
-        bytes(statistics.text_bytes)
-    ))?;
+    out.line(format_args!("sessions  {}: {lines}, {entries}", count(statistics.sessions)))?;
+    out.line(format_args!("text      {} to compress, blobs apart", bytes(statistics.text_bytes)))?;
     show_blobs(&statistics.blobs, out)?;
     let mut tables = Table::new([
         Column::Whole("table"),
@@ -110,24 +104,17 @@ fn show_session(statistics: &SessionStatistics, out: &mut Output) -> Result<(), 
         bytes(statistics.stored_bytes),
         of_jsonl(ratio, &jsonl)
     ))?;
-    out.line(format_args!(
-        "text      {} to compress, blobs apart",
-        bytes(statistics.text_bytes)
-    ))?;
+    out.line(format_args!("text      {} to compress, blobs apart", bytes(statistics.text_bytes)))?;
     if statistics.original_bytes > 0 {
         let original = bytes(statistics.original_bytes);
-        out.line(format_args!(
-            "original  {original} for the file as it was before its migration"
-        ))?;
+        out.line(format_args!("original  {original} for the file as it was before its migration"))?;
     }
     show_blobs(&statistics.blobs, out)?;
     show_types(&statistics.facts.types, statistics.facts.bytes, out)
 }
 
 fn of_jsonl(ratio: Option<f64>, jsonl: &str) -> String {
-    ratio
-        .map(|ratio| format!(", {ratio:.2} of the {jsonl} of JSONL"))
-        .unwrap_or_default()
+    ratio.map(|ratio| format!(", {ratio:.2} of the {jsonl} of JSONL")).unwrap_or_default()
 }
 
 fn show_blobs(blobs: &BlobStatistics, out: &mut Output) -> Result<(), Failure> {

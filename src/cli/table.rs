@@ -43,10 +43,7 @@ impl Column {
 impl Table {
     /// A table without rows.
     pub(super) fn new(columns: impl Into<Vec<Column>>) -> Self {
-        Self {
-            columns: columns.into(),
-            rows: Vec::new(),
-        }
+        Self { columns: columns.into(), rows: Vec::new() }
     }
 
     /// Adds a row: a cell a column, fit for a terminal.
@@ -57,11 +54,8 @@ impl Table {
     /// Writes the table padded, under its titles, and cut to the terminal's width.
     pub(super) fn write(&self, out: &mut Output) -> Result<(), Failure> {
         let widths = self.widths(out.width());
-        let titles: Vec<String> = self
-            .columns
-            .iter()
-            .map(|column| column.title().to_owned())
-            .collect();
+        let titles: Vec<String> =
+            self.columns.iter().map(|column| column.title().to_owned()).collect();
         let titles = self.padded(&titles, &widths);
         let titles = out.paint(FAINT, &titles);
         out.line(format_args!("{titles}"))?;
@@ -73,11 +67,8 @@ impl Table {
 
     /// Each column's width: what its cells take, less where the terminal has not as much.
     fn widths(&self, terminal: Option<usize>) -> Vec<usize> {
-        let mut widths: Vec<usize> = self
-            .columns
-            .iter()
-            .map(|column| text::width(column.title()))
-            .collect();
+        let mut widths: Vec<usize> =
+            self.columns.iter().map(|column| text::width(column.title())).collect();
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(text::width(cell));
@@ -94,9 +85,8 @@ impl Table {
                 .iter_mut()
                 .zip(&self.columns)
                 .filter(|(_, column)| matches!(column, Column::Text(_) | Column::Path(_)));
-            let Some((widest, _)) = texts
-                .max_by_key(|(width, _)| **width)
-                .filter(|(width, _)| **width > NARROWEST)
+            let Some((widest, _)) =
+                texts.max_by_key(|(width, _)| **width).filter(|(width, _)| **width > NARROWEST)
             else {
                 break;
             };
@@ -138,16 +128,9 @@ mod tests {
     use super::*;
 
     fn table() -> Table {
-        let mut table = Table::new([
-            Column::Whole("id"),
-            Column::Text("title"),
-            Column::Number("size"),
-        ]);
-        table.push([
-            "a1".to_owned(),
-            "a title that is rather long".to_owned(),
-            "1".to_owned(),
-        ]);
+        let mut table =
+            Table::new([Column::Whole("id"), Column::Text("title"), Column::Number("size")]);
+        table.push(["a1".to_owned(), "a title that is rather long".to_owned(), "1".to_owned()]);
         table.push(["b2".to_owned(), "短い".to_owned(), "1,000".to_owned()]);
         table
     }
@@ -157,14 +140,8 @@ mod tests {
         let table = table();
         let widths = table.widths(None);
         assert_eq!(widths, [2, 27, 5]);
-        assert_eq!(
-            table.padded(&table.rows[0], &widths),
-            "a1  a title that is rather long      1"
-        );
-        assert_eq!(
-            table.padded(&table.rows[1], &widths),
-            "b2  短い                         1,000"
-        );
+        assert_eq!(table.padded(&table.rows[0], &widths), "a1  a title that is rather long      1");
+        assert_eq!(table.padded(&table.rows[1], &widths), "b2  短い                         1,000");
     }
 
     #[test]
@@ -172,10 +149,7 @@ mod tests {
         let table = table();
         let widths = table.widths(Some(24));
         assert_eq!(widths, [2, 13, 5]);
-        assert_eq!(
-            table.padded(&table.rows[0], &widths),
-            "a1  a title that…      1"
-        );
+        assert_eq!(table.padded(&table.rows[0], &widths), "a1  a title that…      1");
         assert_eq!(table.widths(Some(3)), [2, 8, 5]);
     }
 }

@@ -22,10 +22,7 @@ mod tests {
 
     #[test]
     fn iso_has_milliseconds() {
-        assert_eq!(
-            iso(1_771_237_230_112).as_deref(),
-            Some("2026-02-16T10:20:30.112Z")
-        );
+        assert_eq!(iso(1_771_237_230_112).as_deref(), Some("2026-02-16T10:20:30.112Z"));
         assert_eq!(iso(-1).as_deref(), Some("1969-12-31T23:59:59.999Z"));
         assert_eq!(iso(i64::MAX), None);
         assert_eq!(local(i64::MIN), None);

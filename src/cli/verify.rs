@@ -41,11 +41,7 @@ pub(super) fn run(
     } else {
         report(&verification, out)?;
     }
-    Ok(if verification.problems.is_empty() {
-        Status::Done
-    } else {
-        Status::Failed
-    })
+    Ok(if verification.problems.is_empty() { Status::Done } else { Status::Failed })
 }
 
 fn report(verification: &Verification, out: &mut Output) -> Result<(), Failure> {
@@ -57,10 +53,8 @@ fn report(verification: &Verification, out: &mut Output) -> Result<(), Failure> 
     for finding in &verification.problems {
         out.line(format_args!("{problem}  {}", describe(finding)))?;
     }
-    let (problems, remarks) = (
-        verification.problems.len() as u64,
-        verification.remarks.len() as u64,
-    );
+    let (problems, remarks) =
+        (verification.problems.len() as u64, verification.remarks.len() as u64);
     let outcome = match problems {
         0 => out.paint(GOOD, "no problems"),
         some => out.paint(BAD, &counted(some, "problem", "problems")),
@@ -78,25 +72,13 @@ fn report(verification: &Verification, out: &mut Output) -> Result<(), Failure> 
 fn describe(finding: &Finding) -> String {
     let mut place: Vec<String> = finding.session.iter().cloned().collect();
     place.extend(finding.line.map(|line| format!("line {line}")));
-    place.extend(
-        finding
-            .entry
-            .as_ref()
-            .map(|entry| format!("entry {}", text::one_line(entry, 64))),
-    );
+    place
+        .extend(finding.entry.as_ref().map(|entry| format!("entry {}", text::one_line(entry, 64))));
     if place.is_empty() {
         place.push("store".to_owned());
     }
-    let count = if finding.count > 1 {
-        format!(" ({} of them)", finding.count)
-    } else {
-        String::new()
-    };
-    let described = format!(
-        "{}: {}{count}: {}",
-        place.join(", "),
-        finding.kind,
-        finding.text
-    );
+    let count =
+        if finding.count > 1 { format!(" ({} of them)", finding.count) } else { String::new() };
+    let described = format!("{}: {}{count}: {}", place.join(", "), finding.kind, finding.text);
     text::printable(&described).into_owned()
 }

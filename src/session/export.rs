@@ -10,6 +10,7 @@ use super::render::{Renderer, Rendering};
 
 use crate::error::{Error, FileContext, Result};
 use crate::store::blobs;
+use crate::store::chunk::HoleKind;
 use crate::store::originals::read_originals;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
@@ -28,7 +29,7 @@ pub enum ExportMode {
     /// The imported bytes.
     Exact,
     /// As [`Self::Current`], with every `blob:sha256:` reference replaced by what it refers to: an image's
-    /// by base64, a text's by the text.
+    /// by base64, any other string's by the text, where the store has it and it is UTF-8.
     Portable,
     /// As [`Self::Current`], with every image of at least 1,024 base64 characters in a `content` array
     /// replaced by a reference. The referenced blobs are written to the folder, each named by its hash.
@@ -53,7 +54,9 @@ pub(crate) fn export(
     };
     match mode {
         ExportMode::Exact => exact_bytes(snapshot, session, record, &mut take)?,
-        ExportMode::Current => lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, &mut take)?,
+        ExportMode::Current => {
+            lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, &mut take)?
+        }
         ExportMode::Portable => {
             refuse_missing(snapshot, session, record)?;
             lines(&mut Renderer::new(snapshot, Rendering::Inline), snapshot, session, &mut take)?;
@@ -106,14 +109,15 @@ fn lines(
     Ok(())
 }
 
-/// An export that is to stand alone is refused before its first byte when it cannot.
+/// An export that is to stand alone is refused before its first byte when an image of it is missing. Any other
+/// string may only look like a reference.
 fn refuse_missing(snapshot: &Snapshot<'_>, session: u64, record: &SessionRecord) -> Result<()> {
     let mut missing = std::collections::BTreeSet::new();
     let mut from = 0;
     while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
         let chunk = Snapshot::parse(session, first, &bytes)?;
         from = first + chunk.line_count().max(1);
-        for hole in chunk.holes().iter().filter(|hole| !hole.kind.is_cut()) {
+        for hole in chunk.holes().iter().filter(|hole| hole.kind == HoleKind::ImageReference) {
             if snapshot.blob_record(&hole.hash)?.is_none_or(|record| record.size.is_none()) {
                 missing.insert(hole.hash);
             }

@@ -66,7 +66,11 @@ impl SessionFacts {
         let mut types: Vec<TypeFacts> = record
             .types
             .iter()
-            .map(|count| TypeFacts { name: count.name.clone(), lines: count.lines, bytes: count.bytes })
+            .map(|count| TypeFacts {
+                name: count.name.clone(),
+                lines: count.lines,
+                bytes: count.bytes,
+            })
             .collect();
         types.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
         Self {

@@ -49,7 +49,9 @@ impl<'a, 's> LineCursor<'a, 's> {
     pub(crate) fn next(&mut self) -> Result<Option<LineView<'_>>> {
         if !self.chunk.as_ref().is_some_and(|chunk| chunk.holds(self.next)) {
             let found = self.snapshot.chunk_of(self.session, self.next)?;
-            let Some((first, bytes)) = found else { return Ok(None) };
+            let Some((first, bytes)) = found else {
+                return Ok(None);
+            };
             let chunk = Snapshot::parse(self.session, first, &bytes)?;
             if !chunk.holds(self.next) {
                 return Ok(None);

@@ -18,7 +18,12 @@ pub(crate) struct PathRuns {
 
 impl PathRuns {
     /// Walks up from `from`. A parent that is met twice ends the walk: the path is the part before the loop.
-    pub(crate) fn walk(snapshot: &Snapshot<'_>, session: u64, from: u64, irregular: bool) -> Result<Self> {
+    pub(crate) fn walk(
+        snapshot: &Snapshot<'_>,
+        session: u64,
+        from: u64,
+        irregular: bool,
+    ) -> Result<Self> {
         let mut path = Self::default();
         let mut met = HashSet::new();
         let mut steps = 0u64;
@@ -30,7 +35,8 @@ impl PathRuns {
                 if steps == UNCHECKED {
                     met.extend(path.ordinals());
                 }
-                let seen = if steps >= UNCHECKED { !met.insert(ordinal) } else { path.contains(ordinal) };
+                let seen =
+                    if steps >= UNCHECKED { !met.insert(ordinal) } else { path.contains(ordinal) };
                 if seen {
                     break;
                 }

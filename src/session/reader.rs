@@ -119,7 +119,11 @@ impl<'s> SessionReader<'s> {
     /// # Errors
     ///
     /// [`Error::EntryNotFound`], and what `take` fails with.
-    pub fn get_path(&self, from: Option<&str>, mut take: impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
+    pub fn get_path(
+        &self,
+        from: Option<&str>,
+        mut take: impl FnMut(&Entry) -> Result<()>,
+    ) -> Result<u64> {
         let from = match from {
             Some(id) => Some(self.ordinal_of(id)?),
             None => self.leaf_ordinal()?,
@@ -204,7 +208,8 @@ impl<'s> SessionReader<'s> {
     /// Renders a stored line.
     pub(crate) fn entry_of(&self, line: &LineView<'_>) -> Result<Entry> {
         let mut bytes = Vec::with_capacity(line.text.len());
-        Renderer::new(&self.snapshot, Rendering::Exact).render(line.text, line.holes, &mut bytes)?;
+        Renderer::new(&self.snapshot, Rendering::Exact)
+            .render(line.text, line.holes, &mut bytes)?;
         Ok(Entry::with_node(line.ordinal, line.node, bytes))
     }
 

@@ -30,15 +30,13 @@ pub(crate) enum Rendering {
 pub(crate) struct Renderer<'a, 's> {
     snapshot: &'a Snapshot<'s>,
     rendering: Rendering,
-    /// Blobs that lines refer to and the store does not have.
-    pub(crate) missing: BTreeSet<Hash>,
     /// Blobs that the rendered lines refer to.
     pub(crate) referenced: BTreeSet<Hash>,
 }
 
 impl<'a, 's> Renderer<'a, 's> {
     pub(crate) fn new(snapshot: &'a Snapshot<'s>, rendering: Rendering) -> Self {
-        Self { snapshot, rendering, missing: BTreeSet::new(), referenced: BTreeSet::new() }
+        Self { snapshot, rendering, referenced: BTreeSet::new() }
     }
 
     /// Appends the line's bytes.
@@ -81,13 +79,19 @@ impl<'a, 's> Renderer<'a, 's> {
     }
 
     /// Puts the blob in the place of a reference. Answers how much of the text that takes.
-    fn inline(&mut self, hole: &Hole, text: &[u8], offset: usize, out: &mut Vec<u8>) -> Result<usize> {
+    fn inline(
+        &mut self,
+        hole: &Hole,
+        text: &[u8],
+        offset: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<usize> {
         match self.snapshot.blob(&hole.hash)? {
             Some(bytes) if hole.kind == HoleKind::ImageReference => append_base64(&bytes, out),
-            Some(bytes) => append_text(&bytes, out),
-            None => {
-                self.missing.insert(hole.hash);
-                out.extend_from_slice(text.get(offset..offset + REFERENCE_LEN).unwrap_or_default());
+            Some(bytes) if std::str::from_utf8(&bytes).is_ok() => append_text(&bytes, out),
+            // Bytes that are no text cannot stand in a JSON string: the reference says more.
+            _ => {
+                out.extend_from_slice(text.get(offset..offset + REFERENCE_LEN).unwrap_or_default())
             }
         }
         Ok(REFERENCE_LEN)
@@ -104,7 +108,7 @@ fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
 /// A blob that stood for a text, as the inside of a JSON string.
 fn append_text(bytes: &[u8], out: &mut Vec<u8>) {
     let mut quoted = Vec::with_capacity(bytes.len() + 2);
-    ecma::write_string(String::from_utf8_lossy(bytes).as_bytes(), &mut quoted);
+    ecma::write_string(bytes, &mut quoted);
     out.extend_from_slice(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default());
 }
 

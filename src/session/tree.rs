@@ -94,7 +94,9 @@ impl Tree {
             if !first {
                 out.write_all(b",")?;
             }
-            let Some(node) = self.nodes.get(place) else { continue };
+            let Some(node) = self.nodes.get(place) else {
+                continue;
+            };
             self.open_node(place, node, out)?;
             levels.push(node.children.iter());
             first = true;
@@ -201,7 +203,9 @@ impl SessionReader<'_> {
         }
         for row in self.snapshot().labels()?.range((key, &b""[..])..(key + 1, &b""[..]))? {
             let (target, label) = row?;
-            let Some(record) = self.snapshot().entry(key, target.value().1)? else { continue };
+            let Some(record) = self.snapshot().entry(key, target.value().1)? else {
+                continue;
+            };
             let place = place_of(&tree.nodes, record.ordinal);
             if let Some(node) = place.and_then(|place| tree.nodes.get_mut(place)) {
                 node.label = Some(String::from_utf8_lossy(label.value()).into_owned());

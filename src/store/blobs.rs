@@ -129,10 +129,7 @@ pub(crate) fn read_record(
     records: &impl ReadableTable<&'static [u8; 32], &'static [u8]>,
     hash: &Hash,
 ) -> Result<Option<BlobRecord>> {
-    records
-        .get(hash)?
-        .map(|value| BlobRecord::from_bytes(value.value(), || hex(hash)))
-        .transpose()
+    records.get(hash)?.map(|value| BlobRecord::from_bytes(value.value(), || hex(hash))).transpose()
 }
 
 /// A blob's bytes, where the store has them, checked against their hash.

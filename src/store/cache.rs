@@ -35,7 +35,8 @@ pub(crate) struct FrameCache {
 impl FrameCache {
     /// A cache of about `bytes` bytes; 0 keeps nothing.
     pub(crate) fn new(bytes: u64) -> Self {
-        let expected = usize::try_from(bytes / super::chunk::FRAME_TARGET as u64).unwrap_or(usize::MAX);
+        let expected =
+            usize::try_from(bytes / super::chunk::FRAME_TARGET as u64).unwrap_or(usize::MAX);
         Self {
             frames: Cache::with_weighter(expected.max(1), bytes, ByBytes),
             // One frame is not to drive out everything else.

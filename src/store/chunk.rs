@@ -143,9 +143,8 @@ impl Delta {
         self.depth = node.depth.cast_signed();
         let settings = zigzag(distance(node.settings, self.settings.cast_unsigned()));
         self.settings = node.settings.cast_signed();
-        let compaction = node
-            .compaction
-            .map_or(0, |compaction| zigzag(distance(ordinal, compaction)) + 1);
+        let compaction =
+            node.compaction.map_or(0, |compaction| zigzag(distance(ordinal, compaction)) + 1);
         [parent, time, depth, zigzag(distance(ordinal, node.jump)), settings, compaction]
     }
 
@@ -202,10 +201,7 @@ impl ChunkBuilder {
     pub(crate) fn new(first: u64, dictionary: u32) -> Self {
         Self {
             first,
-            directory: Directory {
-                dictionary,
-                ..Directory::default()
-            },
+            directory: Directory { dictionary, ..Directory::default() },
             columns: Columns::default(),
             delta: Delta::default(),
             frames: Vec::new(),
@@ -259,10 +255,9 @@ impl ChunkBuilder {
             self.columns.push(node.kind, node.role, codes);
         }
         self.directory.lengths.extend(&frame.lengths);
-        self.directory.holes.extend(frame.holes.into_iter().map(|hole| Hole {
-            line: hole.line + before,
-            ..hole
-        }));
+        self.directory
+            .holes
+            .extend(frame.holes.into_iter().map(|hole| Hole { line: hole.line + before, ..hole }));
         self.directory.frames.push(frame.frame);
         self.frames.extend_from_slice(&frame.bytes);
     }
@@ -371,10 +366,7 @@ impl<'a> Chunk<'a> {
         let [directory, nodes, frames] = sections;
         let (directory, _) = read::<Directory>(directory)?;
         let sum = |field: fn(&Frame) -> u64| {
-            directory
-                .frames
-                .iter()
-                .try_fold(0u64, |sum, frame| sum.checked_add(field(frame)))
+            directory.frames.iter().try_fold(0u64, |sum, frame| sum.checked_add(field(frame)))
         };
         if sum(|frame| frame.stored_len) != Some(frames.len() as u64) {
             return Err("the frames' lengths do not add up to the chunk's".into());
@@ -382,19 +374,11 @@ impl<'a> Chunk<'a> {
         if sum(|frame| frame.lines) != Some(directory.lengths.len() as u64) {
             return Err("the frames' lines do not add up to the chunk's".into());
         }
-        let text = directory
-            .lengths
-            .iter()
-            .try_fold(0u64, |sum, &length| sum.checked_add(length));
+        let text = directory.lengths.iter().try_fold(0u64, |sum, &length| sum.checked_add(length));
         if text.is_none() || sum(|frame| frame.text_len) != text {
             return Err("the lines' lengths do not add up to the frames' text".into());
         }
-        Ok(Self {
-            first,
-            directory,
-            nodes,
-            frames,
-        })
+        Ok(Self { first, directory, nodes, frames })
     }
 
     /// Whether `row`, the first of a chunk's rows, is all of it. Damage counts as whole: parsing reports it.
@@ -452,11 +436,7 @@ impl<'a> Chunk<'a> {
             if index < behind {
                 let before = self.directory.lengths.get(first..index)?.iter().sum::<u64>();
                 let start = usize::try_from(before).ok()?;
-                return Some(LinePlace {
-                    frame: position,
-                    start,
-                    end: start + length,
-                });
+                return Some(LinePlace { frame: position, start, end: start + length });
             }
             first = behind;
         }
@@ -473,7 +453,8 @@ impl<'a> Chunk<'a> {
 
     /// A frame's stored bytes.
     pub(crate) fn frame_bytes(&self, index: usize) -> &'a [u8] {
-        let before: u64 = self.directory.frames.iter().take(index).map(|frame| frame.stored_len).sum();
+        let before: u64 =
+            self.directory.frames.iter().take(index).map(|frame| frame.stored_len).sum();
         let length = self.directory.frames.get(index).map_or(0, |frame| frame.stored_len);
         // `parse` proved that the sums fit the slice.
         let start = usize::try_from(before).unwrap_or(usize::MAX);
@@ -529,17 +510,20 @@ mod tests {
         ];
         let time = proptest::option::of(-(1i64 << 50)..1 << 50);
         let facts = (any::<u8>(), any::<u8>(), parent, time);
-        let numbers = (0u64..1 << 40, 0u64..1 << 40, 0u64..1 << 40, proptest::option::of(0u64..1 << 40));
-        (facts, numbers).prop_map(|((kind, role, parent, time), (depth, jump, settings, compaction))| Node {
-            kind,
-            role,
-            parent,
-            time,
-            depth,
-            jump,
-            settings,
-            compaction,
-        })
+        let numbers =
+            (0u64..1 << 40, 0u64..1 << 40, 0u64..1 << 40, proptest::option::of(0u64..1 << 40));
+        (facts, numbers).prop_map(
+            |((kind, role, parent, time), (depth, jump, settings, compaction))| Node {
+                kind,
+                role,
+                parent,
+                time,
+                depth,
+                jump,
+                settings,
+                compaction,
+            },
+        )
     }
 
     fn frame(lines: &[Vec<u8>]) -> EncodedFrame {

@@ -44,10 +44,7 @@ pub(crate) struct Compressor {
 
 impl Compressor {
     pub(crate) fn new() -> Self {
-        Self {
-            context: CCtx::create(),
-            out: Vec::new(),
-        }
+        Self { context: CCtx::create(), out: Vec::new() }
     }
 
     /// The compressed form of `text`, or `None` where that would not be shorter.

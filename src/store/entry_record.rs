@@ -48,10 +48,6 @@ impl EntryRecord {
         session: u64,
         id: &[u8],
     ) -> Result<Option<Self>> {
-        table
-            .get((session, id))?
-            .map(|value| Self::from_bytes(value.value()))
-            .transpose()
+        table.get((session, id))?.map(|value| Self::from_bytes(value.value())).transpose()
     }
 }
-

@@ -179,7 +179,8 @@ impl Store {
 
     /// A dictionary by id, from memory once it was read.
     pub(crate) fn dictionary(&self, id: u32) -> Result<Arc<Dictionary>> {
-        let known = self.dictionaries.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        let known =
+            self.dictionaries.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
@@ -230,7 +231,10 @@ impl Store {
             Some(tables::FORMAT_VERSION) => Ok(()),
             Some(other) => Err(Error::NotAStore {
                 path: self.path.clone(),
-                problem: format!("its format is {other}, this Leafline knows {}", tables::FORMAT_VERSION),
+                problem: format!(
+                    "its format is {other}, this Leafline knows {}",
+                    tables::FORMAT_VERSION
+                ),
             }),
             None if matches!(self.handle, Handle::ReadOnly(_)) => Err(Error::NotAStore {
                 path: self.path.clone(),

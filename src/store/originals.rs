@@ -1,9 +1,9 @@
 //! The imported bytes of a session that a migration changed: compressed pieces, one row each.
 
-use crate::error::{Corruption, Result};
 use super::compression::{Compressor, Dictionary, NO_DICTIONARY};
 use super::snapshot::Snapshot;
 use super::tables;
+use crate::error::{Corruption, Result};
 
 /// Marks a piece that is kept as it is.
 const PLAIN: u8 = 0;
@@ -29,7 +29,8 @@ fn decode(snapshot: &Snapshot<'_>, row: &[u8]) -> Result<Vec<u8>, String> {
         Some((&PLAIN, bytes)) => Ok(bytes.to_vec()),
         Some((&COMPRESSED, rest)) => {
             let (length, compressed) = rest.split_first_chunk().ok_or("a length is missing")?;
-            let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;
+            let length =
+                usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;
             let plain = Dictionary::new(NO_DICTIONARY, None);
             snapshot.store().decompressors().decompress(compressed, length, &plain)
         }

@@ -73,7 +73,9 @@ pub(crate) fn tidy(store: &Path) {
         _ => Path::new("."),
     };
     let prefix = lock_name(store, "");
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let token = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());

@@ -33,11 +33,7 @@ pub(crate) trait Record: Encode + Decode<()> {
             None => Err("is empty".to_owned()),
         };
         decoded.map(|(record, _)| record).map_err(|problem| {
-            Error::Corrupted(Corruption {
-                table: Self::TABLE,
-                place: place(),
-                problem,
-            })
+            Error::Corrupted(Corruption { table: Self::TABLE, place: place(), problem })
         })
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct SessionRecord {
     pub(crate) first_prompt: Option<String>,
     /// The header's time in milliseconds since 1970.
     pub(crate) created: Option<i64>,
+    /// Time of the last message of the user or the assistant.
+    pub(crate) last_activity: Option<i64>,
     /// Time of the last message; else of the header; else the file's.
     pub(crate) modified: Option<i64>,
     /// The header's ordinal.

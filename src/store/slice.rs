@@ -8,7 +8,7 @@ use redb::{ReadableTable, WriteTransaction};
 use super::blobs::{BlobTables, Hash};
 use super::entry_record::EntryRecord;
 use super::record::Record;
-use super::session_record::SessionRecord;
+use super::session_record::{ImportedBytes, SessionRecord};
 use super::settings_record::SettingsRecord;
 use super::source_record::SourceRecord;
 use super::{Store, parts, tables};
@@ -26,6 +26,16 @@ pub(crate) struct BlobGain {
     pub(crate) hole: bool,
     /// Whether a line refers to it; bytes may also be brought for lines that are there already.
     pub(crate) reference: bool,
+}
+
+/// What must be true of the store for a session's rows to be written: what the import that made them has
+/// seen, before another process could change it.
+#[derive(Debug)]
+pub(crate) enum Guard {
+    /// No session is addressed like this.
+    Free { address: Vec<u8> },
+    /// The session is there, with these imported bytes and as many lines.
+    Same { session: u64, imported: ImportedBytes, lines: u64 },
 }
 
 /// Rows to write. What is keyed by session is in ascending order of its keys within each session.
@@ -47,12 +57,15 @@ pub(crate) struct Slice {
     pub(crate) sessions: Vec<(u64, SessionRecord)>,
     pub(crate) session_ids: Vec<(Vec<u8>, u64)>,
     pub(crate) sources: Vec<(Vec<u8>, SourceRecord)>,
-    /// Sessions whose rows become invisible, for a sweep by the owner with this token.
-    pub(crate) retired: Vec<(u64, u64)>,
+    /// Sessions whose rows become invisible, for a sweep by the owner with this token; and the session that
+    /// takes the place, or its own key for a deletion.
+    pub(crate) retired: Vec<(u64, u64, u64)>,
     /// Sessions that are complete with this slice.
     pub(crate) finished: Vec<u64>,
     /// Sessions that are begun with this slice, and their owner.
     pub(crate) begun: Vec<(u64, u64)>,
+    /// Conditions, each with the session whose rows are left out where it does not hold.
+    pub(crate) guards: Vec<(u64, Guard)>,
     /// Bytes of the values, roughly.
     pub(crate) weight: usize,
     /// Lines.
@@ -75,6 +88,12 @@ impl Slice {
         self.settings.retain(|((key, _), _)| *key != session);
         self.originals.retain(|((key, _), _)| *key != session);
         self.blobs.retain(|gain| gain.session != session);
+        self.rewrites.retain(|((key, _), _)| *key != session);
+        self.leaves.retain(|(key, _)| *key != session);
+        self.sessions.retain(|(key, _)| *key != session);
+        self.session_ids.retain(|(_, key)| *key != session);
+        self.sources.retain(|(_, source)| source.session != session);
+        self.finished.retain(|key| *key != session);
     }
 
     /// Whether there is nothing to write.
@@ -102,9 +121,11 @@ impl Store {
             return Ok(Committed::default());
         }
         let transaction = self.begin_write()?;
+        let mut slice = slice;
+        let conflicts = leave_out_conflicts(&transaction, &mut slice)?;
         let committed = write(&transaction, slice)?;
         transaction.commit()?;
-        Ok(committed)
+        Ok(Committed { conflicts, ..committed })
     }
 
     /// A session key that was never used.
@@ -122,10 +143,47 @@ impl Store {
 }
 
 /// What a commit found.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default)]
 pub(crate) struct Committed {
+    /// Sessions whose rows were left out, since their guard did not hold.
+    pub(crate) conflicts: Vec<u64>,
     pub(crate) replaced_entries: u64,
     pub(crate) blob_bytes_saved: u64,
+}
+
+/// Takes out of the slice what its guards forbid. Answers the sessions.
+fn leave_out_conflicts(transaction: &WriteTransaction, slice: &mut Slice) -> Result<Vec<u64>> {
+    let guards = std::mem::take(&mut slice.guards);
+    if guards.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids = transaction.open_table(tables::SESSION_IDS)?;
+    let sessions = transaction.open_table(tables::SESSIONS)?;
+    let mut conflicts = Vec::new();
+    let mut taken = std::collections::HashSet::new();
+    for (session, guard) in guards {
+        let holds = match guard {
+            Guard::Free { address } => {
+                let is_free = ids.get(address.as_slice())?.is_none();
+                is_free && taken.insert(address)
+            }
+            Guard::Same { session, imported, lines } => match sessions.get(session)? {
+                Some(value) => {
+                    let record = SessionRecord::from_bytes(value.value(), || session.to_string())?;
+                    record.imported == imported && record.lines == lines
+                }
+                None => false,
+            },
+        };
+        if !holds {
+            conflicts.push(session);
+        }
+    }
+    for session in &conflicts {
+        slice.forget(*session);
+        slice.retired.retain(|(_, _, by)| by != session);
+    }
+    Ok(conflicts)
 }
 
 fn write(transaction: &WriteTransaction, slice: Slice) -> Result<Committed> {
@@ -169,7 +227,7 @@ fn write(transaction: &WriteTransaction, slice: Slice) -> Result<Committed> {
     for (session, owner) in slice.begun {
         unfinished.insert(session, owner)?;
     }
-    for (session, owner) in slice.retired {
+    for (session, owner, _) in slice.retired {
         retire(transaction, session)?;
         unfinished.insert(session, owner)?;
     }
@@ -218,7 +276,10 @@ fn write_chunks(transaction: &WriteTransaction, chunks: Vec<((u64, u64), Vec<u8>
     Ok(())
 }
 
-fn rewrite_chunks(transaction: &WriteTransaction, chunks: Vec<((u64, u64), Vec<u8>)>) -> Result<()> {
+fn rewrite_chunks(
+    transaction: &WriteTransaction,
+    chunks: Vec<((u64, u64), Vec<u8>)>,
+) -> Result<()> {
     if chunks.is_empty() {
         return Ok(());
     }
@@ -305,7 +366,9 @@ fn retire(transaction: &WriteTransaction, session: u64) -> Result<()> {
     let mut sources = transaction.open_table(tables::SOURCES)?;
     for path in record.sources {
         let is_its_own = match sources.get(path.as_slice())? {
-            Some(value) => SourceRecord::from_bytes(value.value(), || format!("{path:?}"))?.session == session,
+            Some(value) => {
+                SourceRecord::from_bytes(value.value(), || format!("{path:?}"))?.session == session
+            }
             None => false,
         };
         if is_its_own {

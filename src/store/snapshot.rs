@@ -152,7 +152,9 @@ impl<'s> Snapshot<'s> {
         self.table(tables::SOURCES)?
             .get(path)?
             .map(|value| {
-                SourceRecord::from_bytes(value.value(), || String::from_utf8_lossy(path).into_owned())
+                SourceRecord::from_bytes(value.value(), || {
+                    String::from_utf8_lossy(path).into_owned()
+                })
             })
             .transpose()
     }
@@ -160,7 +162,9 @@ impl<'s> Snapshot<'s> {
     pub(crate) fn settings(&self, session: u64, id: u64) -> Result<Option<SettingsRecord>> {
         self.table(tables::SETTINGS)?
             .get((session, id))?
-            .map(|value| SettingsRecord::from_bytes(value.value(), || format!("session {session}, {id}")))
+            .map(|value| {
+                SettingsRecord::from_bytes(value.value(), || format!("session {session}, {id}"))
+            })
             .transpose()
     }
 
@@ -251,7 +255,12 @@ impl<'s> Snapshot<'s> {
     }
 
     /// A frame's text, from the cache or decompressed and checked.
-    pub(crate) fn frame_text(&self, session: u64, chunk: &Chunk<'_>, index: usize) -> Result<Arc<Vec<u8>>> {
+    pub(crate) fn frame_text(
+        &self,
+        session: u64,
+        chunk: &Chunk<'_>,
+        index: usize,
+    ) -> Result<Arc<Vec<u8>>> {
         let Some(key) = frame_key(session, chunk, index) else {
             return Err(damaged(session, chunk.first(), "a frame is missing".into()).into());
         };
@@ -274,12 +283,10 @@ impl<'s> Snapshot<'s> {
         let frame = chunk.frames().get(index).ok_or_else(|| fail("a frame is missing".into()))?;
         let stored = chunk.frame_bytes(index);
         let text = if frame.compressed {
-            let length = usize::try_from(frame.text_len).map_err(|error| fail(error.to_string()))?;
+            let length =
+                usize::try_from(frame.text_len).map_err(|error| fail(error.to_string()))?;
             let dictionary = self.store.dictionary(chunk.dictionary())?;
-            self.store
-                .decompressors()
-                .decompress(stored, length, &dictionary)
-                .map_err(fail)?
+            self.store.decompressors().decompress(stored, length, &dictionary).map_err(fail)?
         } else {
             stored.to_vec()
         };
@@ -335,7 +342,8 @@ impl<'s> Snapshot<'s> {
         if let Some((known, first, nodes)) = &*self.nodes.borrow()
             && *known == session
             && ordinal >= *first
-            && let Some(node) = usize::try_from(ordinal - first).ok().and_then(|index| nodes.get(index))
+            && let Some(node) =
+                usize::try_from(ordinal - first).ok().and_then(|index| nodes.get(index))
         {
             return Ok(Some(*node));
         }
@@ -347,7 +355,8 @@ impl<'s> Snapshot<'s> {
             return Ok(None);
         }
         let nodes = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
-        let node = usize::try_from(ordinal - first).ok().and_then(|index| nodes.get(index)).copied();
+        let node =
+            usize::try_from(ordinal - first).ok().and_then(|index| nodes.get(index)).copied();
         *self.nodes.borrow_mut() = Some((session, first, nodes.into()));
         Ok(node)
     }

@@ -10,10 +10,7 @@ fn rm_deletes_and_tells_what_was_freed() {
     assert!(text.contains(PI_3) && text.contains(OMP_3), "{text}");
     assert_eq!(scene.run(["ls"]).ok().text().lines().count(), 5);
     scene.run(["show", PI_3]).fails(1);
-    assert_eq!(
-        scene.run(["export", PI_1, "--as", "exact"]).ok().stdout,
-        sample(PI_1)
-    );
+    assert_eq!(scene.run(["export", PI_1, "--as", "exact"]).ok().stdout, sample(PI_1));
     assert!(scene.run(["verify"]).ok().text().contains("no problems"));
 }
 
@@ -37,15 +34,7 @@ fn rm_of_an_unknown_session_deletes_none() {
 #[test]
 fn rm_of_a_session_named_twice_deletes_it_once() {
     let scene = Scene::of_samples();
-    assert_eq!(
-        scene
-            .run(["rm", PI_3, &PI_3[..12]])
-            .ok()
-            .text()
-            .lines()
-            .count(),
-        1
-    );
+    assert_eq!(scene.run(["rm", PI_3, &PI_3[..12]]).ok().text().lines().count(), 1);
 }
 
 #[test]
@@ -55,10 +44,7 @@ fn compact_gives_space_back() {
     let before = std::fs::metadata(scene.store()).unwrap().len();
     let told = scene.run(["--json", "compact"]).ok().json();
     let after = std::fs::metadata(scene.store()).unwrap().len();
-    assert_eq!(
-        (told["before"].as_u64(), told["after"].as_u64()),
-        (Some(before), Some(after))
-    );
+    assert_eq!((told["before"].as_u64(), told["after"].as_u64()), (Some(before), Some(after)));
     assert!(after <= before);
     assert!(scene.run(["compact"]).ok().text().contains("given back"));
     assert!(scene.run(["verify"]).ok().text().contains("no problems"));
@@ -84,26 +70,16 @@ fn damage_is_a_problem_and_status_1() {
     let database = builder.open(scene.store()).unwrap();
     let transaction = database.begin_write().unwrap();
     let entries = redb::TableDefinition::<(u64, &[u8]), &[u8]>::new("entries");
-    transaction
-        .open_table(entries)
-        .unwrap()
-        .retain(|_, _| false)
-        .unwrap();
+    transaction.open_table(entries).unwrap().retain(|_, _| false).unwrap();
     transaction.commit().unwrap();
     drop(database);
 
     let run = scene.run(["verify"]);
     let text = run.text();
-    let problems = text
-        .lines()
-        .filter(|line| line.starts_with("problem"))
-        .count();
+    let problems = text.lines().filter(|line| line.starts_with("problem")).count();
     assert!(problems >= 7 && text.contains(PI_3), "{text}");
     let summary = text.lines().last().unwrap();
-    assert!(
-        summary.contains(&format!(": {problems} problems, ")),
-        "{text}"
-    );
+    assert!(summary.contains(&format!(": {problems} problems, ")), "{text}");
     run.fails(1);
     let one = scene.run(["verify", PI_1, "--json"]);
     assert_eq!(one.json()["problems"][0]["session"], PI_1);

@@ -9,19 +9,13 @@ use leafline_generate::{Family, random_tree_session};
 fn version_3_comes_back_byte_for_byte() {
     for id in [PI_3, OMP_3] {
         assert_eq!(on_samples(["export", id]).ok().stdout, sample(id));
-        assert_eq!(
-            on_samples(["export", id, "--as", "exact"]).ok().stdout,
-            sample(id)
-        );
+        assert_eq!(on_samples(["export", id, "--as", "exact"]).ok().stdout, sample(id));
     }
 }
 
 #[test]
 fn version_1_comes_out_as_current_or_exact() {
-    assert_eq!(
-        on_samples(["export", PI_1, "--as", "exact"]).ok().stdout,
-        sample(PI_1)
-    );
+    assert_eq!(on_samples(["export", PI_1, "--as", "exact"]).ok().stdout, sample(PI_1));
     let current = on_samples(["export", PI_1]).ok();
     let lines = current.json_lines();
     assert_eq!(lines[0]["version"], 3);
@@ -40,11 +34,7 @@ fn any_bytes_come_back() {
     }
     scene.run(["import", path(&scene.folder().join("in"))]).ok();
     for (id, bytes) in files {
-        assert_eq!(
-            scene.run(["export", &id, "--as", "exact"]).ok().stdout,
-            bytes,
-            "{id}"
-        );
+        assert_eq!(scene.run(["export", &id, "--as", "exact"]).ok().stdout, bytes, "{id}");
     }
 }
 
@@ -53,20 +43,11 @@ fn a_file_is_written_whole() {
     let scene = Scene::new();
     let target = scene.folder().join("new/out.jsonl");
     let run = on_samples(["export", PI_3, "-o", path(&target)]).ok();
-    assert!(
-        run.text().contains(PI_3) && run.text().contains("out.jsonl"),
-        "{}",
-        run.text()
-    );
+    assert!(run.text().contains(PI_3) && run.text().contains("out.jsonl"), "{}", run.text());
     assert_eq!(std::fs::read(&target).unwrap(), sample(PI_3));
-    assert_eq!(
-        std::fs::read_dir(target.parent().unwrap()).unwrap().count(),
-        1
-    );
+    assert_eq!(std::fs::read_dir(target.parent().unwrap()).unwrap().count(), 1);
 
-    let told = on_samples(["--json", "export", PI_3, "-o", path(&target)])
-        .ok()
-        .json();
+    let told = on_samples(["--json", "export", PI_3, "-o", path(&target)]).ok().json();
     assert_eq!(told["session"], PI_3);
     assert_eq!(told["bytes"], sample(PI_3).len() as u64);
     assert_eq!(told["path"], path(&target));
@@ -75,23 +56,15 @@ fn a_file_is_written_whole() {
 #[test]
 fn references_and_inline_images_turn_into_each_other() {
     let scene = Scene::new();
-    let portable = on_samples(["export", OMP_3, "--as", "portable"])
-        .ok()
-        .stdout;
+    let portable = on_samples(["export", OMP_3, "--as", "portable"]).ok().stdout;
     assert_ne!(portable, sample(OMP_3));
-    assert!(
-        !String::from_utf8(portable.clone())
-            .unwrap()
-            .contains("blob:sha256:")
-    );
+    assert!(!String::from_utf8(portable.clone()).unwrap().contains("blob:sha256:"));
 
     let file = scene.write("portable.jsonl", &portable);
     scene.run(["import", path(&file)]).ok();
     let blobs = scene.folder().join("blobs");
-    let references = scene
-        .run(["export", OMP_3, "--as", "refs", "--blobs", path(&blobs)])
-        .ok()
-        .stdout;
+    let references =
+        scene.run(["export", OMP_3, "--as", "refs", "--blobs", path(&blobs)]).ok().stdout;
     let expected = std::fs::read(sample_blobs().join(BLOB)).unwrap();
     if references == sample(OMP_3) {
         assert_eq!(std::fs::read(blobs.join(BLOB)).unwrap(), expected);
@@ -106,10 +79,7 @@ fn references_and_inline_images_turn_into_each_other() {
 fn missing_blobs_are_named() {
     let scene = Scene::of_session(&sample(OMP_3));
     let complaint = scene.run(["export", OMP_3, "--as", "portable"]).fails(1);
-    assert!(
-        complaint.contains("3b860273") && complaint.contains("--blobs"),
-        "{complaint}"
-    );
+    assert!(complaint.contains("3b860273") && complaint.contains("--blobs"), "{complaint}");
     assert_eq!(scene.run(["export", OMP_3]).ok().stdout, sample(OMP_3));
 }
 
@@ -119,9 +89,8 @@ fn all_sessions_go_into_documented_names() {
     let folder = scene.folder().join("all");
     let run = on_samples(["export", "--all", "-o", path(&folder), "--as", "exact"]).ok();
     assert_eq!(run.text().lines().count(), 7);
-    let target = folder.join(format!(
-        "--home-robin-work-tide-clock--/2026-02-16T10-20-30-112Z_{PI_3}.jsonl"
-    ));
+    let target = folder
+        .join(format!("--home-robin-work-tide-clock--/2026-02-16T10-20-30-112Z_{PI_3}.jsonl"));
     assert_eq!(std::fs::read(target).unwrap(), sample(PI_3));
 }
 
@@ -132,26 +101,12 @@ fn one_session_that_fails_fails_the_whole_and_costs_the_others_nothing() {
     let omp = scene.write("omp.jsonl", &sample(OMP_3));
     scene.run(["import", path(&other), path(&omp)]).ok();
     let folder = scene.folder().join("all");
-    let run = scene.run([
-        "--json",
-        "export",
-        "--all",
-        "-o",
-        path(&folder),
-        "--as",
-        "portable",
-    ]);
+    let run = scene.run(["--json", "export", "--all", "-o", path(&folder), "--as", "portable"]);
     let lines = run.json_lines();
     assert_eq!(lines.len(), 2);
     let failed = lines.iter().find(|line| line["session"] == OMP_3).unwrap();
-    assert!(
-        failed["bytes"].is_null() && failed["reason"].is_string(),
-        "{failed}"
-    );
-    let written = lines
-        .iter()
-        .find(|line| line["session"] == "other")
-        .unwrap();
+    assert!(failed["bytes"].is_null() && failed["reason"].is_string(), "{failed}");
+    let written = lines.iter().find(|line| line["session"] == "other").unwrap();
     assert!(std::path::Path::new(written["path"].as_str().unwrap()).exists());
     run.fails(1);
 }

@@ -8,43 +8,19 @@ fn a_line_a_file_and_a_total() {
     let run = scene.run(["import", path(&samples())]).ok();
     let text = run.text();
     assert_eq!(text.lines().count(), 8);
-    assert_eq!(
-        text.lines()
-            .filter(|line| line.starts_with("imported "))
-            .count(),
-        7
-    );
+    assert_eq!(text.lines().filter(|line| line.starts_with("imported ")).count(), 7);
     let pi = text.lines().find(|line| line.contains(PI_3)).unwrap();
-    assert!(
-        pi.contains("1 malformed line") && pi.contains(".jsonl"),
-        "{pi}"
-    );
-    assert!(
-        text.lines()
-            .last()
-            .unwrap()
-            .starts_with("7 files: 7 imported; "),
-        "{text}"
-    );
+    assert!(pi.contains("1 malformed line") && pi.contains(".jsonl"), "{pi}");
+    assert!(text.lines().last().unwrap().starts_with("7 files: 7 imported; "), "{text}");
 
     let again = scene.run(["import", path(&samples())]).ok().text();
-    assert!(
-        again
-            .lines()
-            .last()
-            .unwrap()
-            .starts_with("7 files: 7 unchanged; "),
-        "{again}"
-    );
+    assert!(again.lines().last().unwrap().starts_with("7 files: 7 unchanged; "), "{again}");
 }
 
 #[test]
 fn json_is_an_object_a_file_and_then_the_totals() {
     let scene = Scene::new();
-    let mut lines = scene
-        .run(["--json", "import", path(&samples())])
-        .ok()
-        .json_lines();
+    let mut lines = scene.run(["--json", "import", path(&samples())]).ok().json_lines();
     let totals = lines.pop().unwrap();
     assert_eq!(totals["totals"]["files"], 7);
     assert_eq!(totals["totals"]["imported"], 7);
@@ -65,10 +41,7 @@ fn json_is_an_object_a_file_and_then_the_totals() {
     ];
     assert_eq!(names, expected);
     let pi = lines.iter().find(|line| line["session"] == PI_3).unwrap();
-    assert_eq!(
-        (&pi["status"], &pi["family"]),
-        (&"imported".into(), &"pi".into())
-    );
+    assert_eq!((&pi["status"], &pi["family"]), (&"imported".into(), &"pi".into()));
     assert_eq!((&pi["version"], &pi["malformed"]), (&3.into(), &1.into()));
     assert!(pi["reason"].is_null());
 }
@@ -78,25 +51,11 @@ fn what_is_no_session_is_skipped() {
     let scene = Scene::new();
     scene.write("in/readings.jsonl", b"{\"reading\":1}\n");
     scene.write("in/notes.txt", b"not looked at");
-    scene.write(
-        "in/deep/er/session.jsonl",
-        &file([header("s1"), message("a", None, "x")]),
-    );
-    let lines = scene
-        .run(["import", "--json", path(&scene.folder().join("in"))])
-        .ok()
-        .json_lines();
+    scene.write("in/deep/er/session.jsonl", &file([header("s1"), message("a", None, "x")]));
+    let lines = scene.run(["import", "--json", path(&scene.folder().join("in"))]).ok().json_lines();
     assert_eq!(lines.len(), 3);
-    let skipped = lines
-        .iter()
-        .find(|line| line["status"] == "skipped")
-        .unwrap();
-    assert!(
-        skipped["path"]
-            .as_str()
-            .unwrap()
-            .ends_with("readings.jsonl")
-    );
+    let skipped = lines.iter().find(|line| line["status"] == "skipped").unwrap();
+    assert!(skipped["path"].as_str().unwrap().ends_with("readings.jsonl"));
     assert!(skipped["reason"].is_string());
     assert_eq!(lines[2]["totals"]["skipped"], 1);
     assert_eq!(lines[2]["totals"]["imported"], 1);
@@ -105,35 +64,21 @@ fn what_is_no_session_is_skipped() {
 #[test]
 fn a_missing_path_fails_and_costs_the_others_nothing() {
     let scene = Scene::new();
-    let session = scene.write(
-        "session.jsonl",
-        &file([header("s1"), message("a", None, "x")]),
-    );
+    let session = scene.write("session.jsonl", &file([header("s1"), message("a", None, "x")]));
     let run = scene.run(["import", "/nowhere/at/all", path(&session)]);
     let text = run.text();
-    assert!(
-        text.contains("failed ") && text.contains("/nowhere/at/all"),
-        "{text}"
-    );
+    assert!(text.contains("failed ") && text.contains("/nowhere/at/all"), "{text}");
     assert!(text.contains("imported "), "{text}");
     let complaint = run.fails(1);
-    assert!(
-        complaint.starts_with("leafline: 1 file was not imported"),
-        "{complaint}"
-    );
+    assert!(complaint.starts_with("leafline: 1 file was not imported"), "{complaint}");
     assert_eq!(scene.run(["ls"]).ok().text().lines().count(), 1);
 }
 
 #[test]
 fn a_folder_of_blobs_must_be_there() {
     let scene = Scene::new();
-    let complaint = scene
-        .run(["import", path(&samples()), "--blobs", "/nowhere"])
-        .fails(1);
-    assert!(
-        complaint.contains("/nowhere") && complaint.contains("--blobs"),
-        "{complaint}"
-    );
+    let complaint = scene.run(["import", path(&samples()), "--blobs", "/nowhere"]).fails(1);
+    assert!(complaint.contains("/nowhere") && complaint.contains("--blobs"), "{complaint}");
     assert!(!scene.store().exists());
 }
 
@@ -143,20 +88,13 @@ fn a_grown_file_brings_what_is_new_and_a_rewritten_one_wants_replace() {
     let [first, second] = [message("a", None, "one"), message("b", Some("a"), "two")];
     let session = scene.write("session.jsonl", &file([header("s1"), first.clone()]));
     let import = |more: &[&str]| {
-        scene.run(
-            ["import", path(&session)]
-                .into_iter()
-                .chain(more.iter().copied()),
-        )
+        scene.run(["import", path(&session)].into_iter().chain(more.iter().copied()))
     };
     import(&[]).ok();
     scene.write("session.jsonl", &file([header("s1"), first, second]));
     assert!(import(&[]).ok().text().starts_with("grown "));
 
-    scene.write(
-        "session.jsonl",
-        &file([header("s1"), message("c", None, "another")]),
-    );
+    scene.write("session.jsonl", &file([header("s1"), message("c", None, "another")]));
     let refused = import(&[]);
     assert!(
         refused.text().starts_with("failed ") && refused.text().contains("--replace"),
@@ -172,46 +110,24 @@ fn a_grown_file_brings_what_is_new_and_a_rewritten_one_wants_replace() {
 #[test]
 fn two_files_of_one_id_are_both_kept() {
     let scene = Scene::new();
-    let one = scene.write(
-        "one.jsonl",
-        &file([header("twin"), message("a", None, "one")]),
-    );
-    let two = scene.write(
-        "two.jsonl",
-        &file([header("twin"), message("b", None, "two")]),
-    );
-    let lines = scene
-        .run(["import", "--json", path(&one), path(&two)])
-        .ok()
-        .json_lines();
+    let one = scene.write("one.jsonl", &file([header("twin"), message("a", None, "one")]));
+    let two = scene.write("two.jsonl", &file([header("twin"), message("b", None, "two")]));
+    let lines = scene.run(["import", "--json", path(&one), path(&two)]).ok().json_lines();
     assert_eq!(lines[0]["session"], "twin");
     assert_eq!(lines[1]["session"], "twin~2");
     assert!(lines[1]["reason"].is_string(), "{}", lines[1]);
-    assert_eq!(
-        scene.run(["export", "twin"]).ok().stdout,
-        std::fs::read(one).unwrap()
-    );
-    assert_eq!(
-        scene.run(["export", "twin~2"]).ok().stdout,
-        std::fs::read(two).unwrap()
-    );
+    assert_eq!(scene.run(["export", "twin"]).ok().stdout, std::fs::read(one).unwrap());
+    assert_eq!(scene.run(["export", "twin~2"]).ok().stdout, std::fs::read(two).unwrap());
 }
 
 #[test]
 fn a_family_can_be_forced() {
     let scene = Scene::new();
-    let session = scene.write(
-        "session.jsonl",
-        &file([header("s1"), message("a", None, "x")]),
-    );
-    let lines = scene
-        .run(["import", "--json", "--family", "omp", path(&session)])
-        .ok()
-        .json_lines();
+    let session = scene.write("session.jsonl", &file([header("s1"), message("a", None, "x")]));
+    let lines =
+        scene.run(["import", "--json", "--family", "omp", path(&session)]).ok().json_lines();
     assert_eq!(lines[0]["family"], "omp");
-    scene
-        .run(["import", "--family", "other", path(&session)])
-        .fails(2);
+    scene.run(["import", "--family", "other", path(&session)]).fails(2);
 }
 
 #[test]
@@ -220,10 +136,8 @@ fn odd_files_do_not_stop_an_import() {
     for (name, bytes) in leafline_generate::zoo() {
         scene.write(&format!("zoo/{}.jsonl", name.replace('/', "-")), &bytes);
     }
-    let lines = scene
-        .run(["import", "--json", path(&scene.folder().join("zoo"))])
-        .ok()
-        .json_lines();
+    let lines =
+        scene.run(["import", "--json", path(&scene.folder().join("zoo"))]).ok().json_lines();
     let totals = &lines.last().unwrap()["totals"];
     assert_eq!(totals["failed"], 0);
     assert_eq!(totals["files"], leafline_generate::zoo().len() as u64);

@@ -38,31 +38,15 @@ fn only_an_import_makes_a_store() {
 #[test]
 fn the_store_is_named_by_option_then_variable_then_platform() {
     let scene = Scene::new();
-    let session = scene.write(
-        "session.jsonl",
-        &file([header("s1"), message("a", None, "x")]),
-    );
+    let session = scene.write("session.jsonl", &file([header("s1"), message("a", None, "x")]));
     let named = scene.folder().join("named/deep/store");
-    scene
-        .run(["import", path(&session), "--store", path(&named)])
-        .ok();
+    scene.run(["import", path(&session), "--store", path(&named)]).ok();
     assert!(named.exists() && !scene.store().exists());
-    assert_eq!(
-        scene
-            .run(["--store", path(&named), "ls"])
-            .ok()
-            .text()
-            .lines()
-            .count(),
-        1
-    );
+    assert_eq!(scene.run(["--store", path(&named), "ls"]).ok().text().lines().count(), 1);
 
     let home = scene.folder().join("home");
     let mut import = command(&scene.store());
-    import
-        .env("LEAFLINE_STORE", "")
-        .env("HOME", &home)
-        .env("XDG_DATA_HOME", home.join("data"));
+    import.env("LEAFLINE_STORE", "").env("HOME", &home).env("XDG_DATA_HOME", home.join("data"));
     finished(import.args(["import", path(&session)]).output().unwrap()).ok();
     if cfg!(target_os = "linux") {
         assert!(home.join("data/leafline/sessions.leafline").exists());
@@ -76,29 +60,17 @@ fn what_is_no_store_is_refused() {
     let text = scene.write("notes.txt", &b"just some notes. ".repeat(1000));
     let complaint = scene.run(["ls", "--store", path(&text)]).fails(1);
     assert!(complaint.contains("notes.txt"), "{complaint}");
-    assert_eq!(
-        std::fs::read(text).unwrap(),
-        b"just some notes. ".repeat(1000)
-    );
+    assert_eq!(std::fs::read(text).unwrap(), b"just some notes. ".repeat(1000));
 }
 
 #[test]
 fn unknown_and_ambiguous_sessions_are_named() {
     let unknown = on_samples(["show", "nothing"]).fails(1);
-    assert!(
-        unknown.contains("\"nothing\"") && unknown.contains("leafline ls"),
-        "{unknown}"
-    );
+    assert!(unknown.contains("\"nothing\"") && unknown.contains("leafline ls"), "{unknown}");
     let ambiguous = on_samples(["show", "019c"]).fails(1);
-    assert!(
-        ambiguous.contains("3 session ids") && ambiguous.contains(PI_3),
-        "{ambiguous}"
-    );
+    assert!(ambiguous.contains("3 session ids") && ambiguous.contains(PI_3), "{ambiguous}");
     let entry = on_samples(["show", PI_3, "nothing"]).fails(1);
-    assert!(
-        entry.contains("\"nothing\"") && entry.contains(PI_3),
-        "{entry}"
-    );
+    assert!(entry.contains("\"nothing\"") && entry.contains(PI_3), "{entry}");
 }
 
 #[test]
@@ -119,13 +91,7 @@ fn wrong_usage_is_status_2() {
 #[test]
 fn help_teaches() {
     let text = on_samples(["--help"]).ok().text();
-    for expected in [
-        "Examples:",
-        "LEAFLINE_STORE",
-        "Exit status",
-        "children",
-        "leafline import",
-    ] {
+    for expected in ["Examples:", "LEAFLINE_STORE", "Exit status", "children", "leafline import"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
     for name in [
@@ -133,18 +99,10 @@ fn help_teaches() {
         "compact",
     ] {
         let help = on_samples([name, "--help"]).ok().text();
-        assert!(
-            help.contains("Example") && help.contains(&format!("leafline {name}")),
-            "{help}"
-        );
+        assert!(help.contains("Example") && help.contains(&format!("leafline {name}")), "{help}");
         assert!(!help.contains('\u{1b}'));
     }
-    assert!(
-        on_samples(["--version"])
-            .ok()
-            .text()
-            .starts_with("leafline ")
-    );
+    assert!(on_samples(["--version"]).ok().text().starts_with("leafline "));
 }
 
 #[test]
@@ -188,12 +146,7 @@ fn an_import_goes_on_when_nobody_listens() {
 #[test]
 fn no_colour_without_a_terminal() {
     for arguments in [&["tree", PI_3][..], &["show", PI_3], &["stats"], &["ls"]] {
-        assert!(
-            !on_samples(arguments.iter().copied())
-                .ok()
-                .text()
-                .contains('\u{1b}')
-        );
+        assert!(!on_samples(arguments.iter().copied()).ok().text().contains('\u{1b}'));
     }
 }
 
@@ -202,15 +155,8 @@ fn no_colour_without_a_terminal() {
 fn output_that_cannot_be_written_is_a_failure() {
     for arguments in [&["ls"][..], &["export", PI_3], &["show", PI_3, "--json"]] {
         let scene = Scene::of_session(&sample(PI_3));
-        let full = std::fs::File::options()
-            .write(true)
-            .open("/dev/full")
-            .unwrap();
-        let output = command(&scene.store())
-            .args(arguments)
-            .stdout(full)
-            .output()
-            .unwrap();
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = command(&scene.store()).args(arguments).stdout(full).output().unwrap();
         let complaint = finished(output).fails(1);
         assert!(complaint.starts_with("leafline: writing"), "{complaint}");
     }

@@ -7,59 +7,26 @@ use serde_json::Value;
 
 /// The sample's lines, terminators included.
 fn sample_lines(id: &str) -> Vec<Vec<u8>> {
-    sample(id)
-        .split_inclusive(|&byte| byte == b'\n')
-        .map(<[u8]>::to_vec)
-        .collect()
+    sample(id).split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
 }
 
 fn line_of(id: &str, entry: &str) -> Vec<u8> {
     let needle = format!("\"id\":\"{entry}\"");
     let lines = sample_lines(id);
-    lines
-        .into_iter()
-        .find(|line| String::from_utf8_lossy(line).contains(&needle))
-        .unwrap()
+    lines.into_iter().find(|line| String::from_utf8_lossy(line).contains(&needle)).unwrap()
 }
 
 #[test]
 fn ls_lists_the_newest_first() {
     let text = on_samples(["ls"]).ok().text();
-    let rows: Vec<Vec<&str>> = text
-        .lines()
-        .map(|line| line.split('\t').collect())
-        .collect();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
     assert!(rows.iter().all(|row| row.len() == 7));
-    assert_eq!(
-        rows[0][..4],
-        [
-            OMP_3,
-            "omp",
-            "Dark mode for the map",
-            "/home/robin/work/lantern"
-        ]
-    );
+    assert_eq!(rows[0][..4], [OMP_3, "omp", "Dark mode for the map", "/home/robin/work/lantern"]);
     let times: Vec<&str> = rows.iter().map(|row| row[6]).collect();
-    assert!(
-        times.is_sorted_by(|newer, older| newer >= older),
-        "{times:?}"
-    );
+    assert!(times.is_sorted_by(|newer, older| newer >= older), "{times:?}");
     let pi = rows.iter().find(|row| row[0] == PI_3).unwrap();
-    assert_eq!(
-        (pi[2], pi[5]),
-        (
-            "Flaky scheduler test",
-            sample(PI_3).len().to_string().as_str()
-        )
-    );
-    assert_eq!(
-        on_samples(["ls", "--limit", "2"])
-            .ok()
-            .text()
-            .lines()
-            .count(),
-        2
-    );
+    assert_eq!((pi[2], pi[5]), ("Flaky scheduler test", sample(PI_3).len().to_string().as_str()));
+    assert_eq!(on_samples(["ls", "--limit", "2"]).ok().text().lines().count(), 2);
     assert_eq!(on_samples(["ls", "--limit", "0"]).ok().text(), "");
 }
 
@@ -89,10 +56,7 @@ fn show_tells_what_is_in_a_session() {
     }
     assert!(text.contains("2026-02-16 10:20"), "{text}");
     let json = on_samples(["show", PI_3, "--json"]).ok().json();
-    assert_eq!(
-        (&json["id"], &json["leaf"]),
-        (&PI_3.into(), &"cc2ef6d4".into())
-    );
+    assert_eq!((&json["id"], &json["leaf"]), (&PI_3.into(), &"cc2ef6d4".into()));
     assert_eq!(json["malformed"], 1);
 }
 
@@ -114,10 +78,7 @@ fn show_prints_an_entry_exactly() {
         assert_eq!(sample_lines(session)[ordinal], line);
     }
     let label = on_samples(["show", PI_3, "b6d3e879", "--json"]).ok().json();
-    assert_eq!(
-        (&label["type"], &label["role"]),
-        (&"label".into(), &Value::Null)
-    );
+    assert_eq!((&label["type"], &label["role"]), (&"label".into(), &Value::Null));
 }
 
 #[test]
@@ -140,46 +101,30 @@ fn path_prints_the_lines_from_root_to_leaf() {
         assert_eq!(pair[1]["parentId"], pair[0]["id"]);
     }
     assert_eq!(lines.last().unwrap()["id"], "cc2ef6d4");
-    let expected: Vec<u8> = lines
-        .iter()
-        .flat_map(|line| line_of(PI_3, line["id"].as_str().unwrap()))
-        .collect();
+    let expected: Vec<u8> =
+        lines.iter().flat_map(|line| line_of(PI_3, line["id"].as_str().unwrap())).collect();
     assert_eq!(path.stdout, expected);
 
     let wrapped = on_samples(["path", PI_3, "--json"]).ok().json_lines();
     assert_eq!(wrapped.len(), lines.len());
-    let unwrapped: String = wrapped
-        .iter()
-        .map(|line| line["line"].as_str().unwrap())
-        .collect();
+    let unwrapped: String = wrapped.iter().map(|line| line["line"].as_str().unwrap()).collect();
     assert_eq!(unwrapped.into_bytes(), expected);
 
-    let branch = on_samples(["path", PI_3, "--from", "5937c1f0"])
-        .ok()
-        .json_lines();
+    let branch = on_samples(["path", PI_3, "--from", "5937c1f0"]).ok().json_lines();
     assert_eq!(branch.last().unwrap()["id"], "5937c1f0");
     let complaint = on_samples(["path", PI_3, "--from", "nothing"]).fails(1);
-    assert!(
-        complaint.contains("nothing") && complaint.contains(PI_3),
-        "{complaint}"
-    );
+    assert!(complaint.contains("nothing") && complaint.contains(PI_3), "{complaint}");
 }
 
 #[test]
 fn a_last_line_without_an_end_is_kept_apart_from_its_child() {
-    let mut bytes = file([
-        header("s1"),
-        message("b", Some("a"), "child"),
-        message("a", None, "parent"),
-    ]);
+    let mut bytes =
+        file([header("s1"), message("b", Some("a"), "child"), message("a", None, "parent")]);
     bytes.pop();
     let scene = Scene::of_session(&bytes);
     let lines = scene.run(["path", "s1", "--from", "b"]).ok().json_lines();
     assert_eq!(
-        lines
-            .iter()
-            .map(|line| line["id"].as_str().unwrap())
-            .collect::<Vec<_>>(),
+        lines.iter().map(|line| line["id"].as_str().unwrap()).collect::<Vec<_>>(),
         ["a", "b"]
     );
 }
@@ -187,26 +132,12 @@ fn a_last_line_without_an_end_is_kept_apart_from_its_child() {
 #[test]
 fn children_come_in_the_order_of_the_file() {
     let text = on_samples(["children", PI_3, "39f90f81"]).ok().text();
-    let rows: Vec<Vec<&str>> = text
-        .lines()
-        .map(|line| line.split('\t').collect())
-        .collect();
-    assert_eq!(
-        rows[0][..3],
-        ["588262d5", "user", "2026-02-16T10:22:21.810Z"]
-    );
-    assert_eq!(
-        rows[0][3],
-        "\"try the fake timers first, it is the smaller change\""
-    );
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(rows[0][..3], ["588262d5", "user", "2026-02-16T10:22:21.810Z"]);
+    assert_eq!(rows[0][3], "\"try the fake timers first, it is the smaller change\"");
     assert_eq!(rows[1][..2], ["70dee693", "branch_summary"]);
-    let json = on_samples(["--json", "children", PI_3, "39f90f81"])
-        .ok()
-        .json_lines();
-    assert_eq!(
-        json.iter().map(|child| &child["id"]).collect::<Vec<_>>(),
-        ["588262d5", "70dee693"]
-    );
+    let json = on_samples(["--json", "children", PI_3, "39f90f81"]).ok().json_lines();
+    assert_eq!(json.iter().map(|child| &child["id"]).collect::<Vec<_>>(), ["588262d5", "70dee693"]);
     assert_eq!(on_samples(["children", PI_3, "cc2ef6d4"]).ok().text(), "");
     on_samples(["children", PI_3, "nothing"]).fails(1);
 }
@@ -214,14 +145,7 @@ fn children_come_in_the_order_of_the_file() {
 #[test]
 fn stats_tell_where_the_bytes_go() {
     let text = on_samples(["stats"]).ok().text();
-    for expected in [
-        "sessions  7",
-        "blobs",
-        "saved",
-        "lines",
-        "message/assistant",
-        "of JSONL",
-    ] {
+    for expected in ["sessions  7", "blobs", "saved", "lines", "message/assistant", "of JSONL"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
     let json = on_samples(["stats", "--json"]).ok().json();
@@ -231,15 +155,9 @@ fn stats_tell_where_the_bytes_go() {
     );
 
     let text = on_samples(["stats", PI_3]).ok().text();
-    assert!(
-        text.contains(PI_3) && text.contains("chunk") && text.contains("share"),
-        "{text}"
-    );
+    assert!(text.contains(PI_3) && text.contains("chunk") && text.contains("share"), "{text}");
     let json = on_samples(["stats", PI_3, "--json"]).ok().json();
-    assert_eq!(
-        (&json["id"], &json["bytes"]),
-        (&PI_3.into(), &sample(PI_3).len().into())
-    );
+    assert_eq!((&json["id"], &json["bytes"]), (&PI_3.into(), &sample(PI_3).len().into()));
     assert!(json["stored_bytes"].is_u64() && json["ratio"].is_f64());
 }
 
@@ -247,20 +165,10 @@ fn stats_tell_where_the_bytes_go() {
 fn verify_finds_the_samples_whole() {
     let text = on_samples(["verify"]).ok().text();
     let summary = text.lines().last().unwrap();
-    assert!(
-        summary.starts_with("7 sessions, ") && summary.contains("no problems"),
-        "{text}"
-    );
-    assert!(
-        text.lines()
-            .any(|line| line.starts_with("remark") && line.contains(PI_3)),
-        "{text}"
-    );
+    assert!(summary.starts_with("7 sessions, ") && summary.contains("no problems"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("remark") && line.contains(PI_3)), "{text}");
     let json = on_samples(["verify", PI_3, "--json"]).ok().json();
-    assert_eq!(
-        (&json["sessions"], &json["problems"]),
-        (&1.into(), &Value::Array(Vec::new()))
-    );
+    assert_eq!((&json["sessions"], &json["problems"]), (&1.into(), &Value::Array(Vec::new())));
     assert_eq!(json["remarks"][0]["kind"], "malformed");
 }
 

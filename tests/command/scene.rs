@@ -29,17 +29,13 @@ pub(crate) struct Run {
 impl Scene {
     /// A folder without a store yet.
     pub(crate) fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-        }
+        Self { folder: tempfile::tempdir().unwrap() }
     }
 
     /// A folder whose store holds the samples.
     pub(crate) fn of_samples() -> Self {
         let scene = Self::new();
-        scene
-            .run(["import", path(&samples()), "--blobs", path(&sample_blobs())])
-            .ok();
+        scene.run(["import", path(&samples()), "--blobs", path(&sample_blobs())]).ok();
         scene
     }
 
@@ -76,12 +72,7 @@ impl Run {
     /// Panics unless the run went well and said nothing on standard error.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
-        assert_eq!(
-            (self.status, self.stderr.as_str()),
-            (0, ""),
-            "{}",
-            self.text()
-        );
+        assert_eq!((self.status, self.stderr.as_str()), (0, ""), "{}", self.text());
         self
     }
 
@@ -99,10 +90,7 @@ impl Run {
 
     /// Standard output as JSON, a value a line.
     pub(crate) fn json_lines(&self) -> Vec<Value> {
-        self.text()
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Standard output as one JSON value.
@@ -116,10 +104,7 @@ impl Run {
 /// The command on a store, nothing of the surroundings' settings left.
 pub(crate) fn command(store: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leafline"));
-    command
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .env("TZ", "UTC");
+    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env("TZ", "UTC");
     command.env("LEAFLINE_STORE", store).stdin(Stdio::null());
     command
 }
@@ -144,11 +129,7 @@ pub(crate) fn on_samples<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Ru
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         let store = folder.join("store.leafline");
-        run_on(
-            &store,
-            ["import", path(&samples()), "--blobs", path(&sample_blobs())],
-        )
-        .ok();
+        run_on(&store, ["import", path(&samples()), "--blobs", path(&sample_blobs())]).ok();
         store
     });
     run_on(store, arguments)
@@ -199,9 +180,5 @@ pub(crate) fn message(id: &str, parent: Option<&str>, text: &str) -> String {
 
 /// Lines, each ended.
 pub(crate) fn file(lines: impl IntoIterator<Item = String>) -> Vec<u8> {
-    lines
-        .into_iter()
-        .map(|line| line + "\n")
-        .collect::<String>()
-        .into_bytes()
+    lines.into_iter().map(|line| line + "\n").collect::<String>().into_bytes()
 }

@@ -5,10 +5,7 @@ use std::collections::HashSet;
 
 /// The tree without its heading.
 fn drawn(scene: &Scene, arguments: &[&str]) -> Vec<String> {
-    let text = scene
-        .run(["tree", "s1"].into_iter().chain(arguments.iter().copied()))
-        .ok()
-        .text();
+    let text = scene.run(["tree", "s1"].into_iter().chain(arguments.iter().copied())).ok().text();
     text.lines().skip(1).map(str::to_owned).collect()
 }
 
@@ -16,32 +13,15 @@ fn drawn(scene: &Scene, arguments: &[&str]) -> Vec<String> {
 fn the_sample_is_drawn_with_its_branch_labels_and_leaf() {
     let text = on_samples(["tree", PI_3]).ok().text();
     let lines: Vec<&str> = text.lines().collect();
-    assert!(
-        lines[0].starts_with(PI_3) && lines[0].contains("Flaky scheduler test"),
-        "{text}"
-    );
-    assert!(
-        lines[1].starts_with("◆ model_change anthropic/claude-opus-4-5 (dda1494c)"),
-        "{text}"
-    );
+    assert!(lines[0].starts_with(PI_3) && lines[0].contains("Flaky scheduler test"), "{text}");
+    assert!(lines[1].starts_with("◆ model_change anthropic/claude-opus-4-5 (dda1494c)"), "{text}");
     let branch = lines.iter().find(|line| line.starts_with("├─● ")).unwrap();
     assert!(branch.contains("try the fake timers first"), "{text}");
-    assert!(
-        lines.iter().any(|line| line.contains("(b6d75031) [cause]")),
-        "{text}"
-    );
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.starts_with("│ ┊ … 5 entries …")),
-        "{text}"
-    );
+    assert!(lines.iter().any(|line| line.contains("(b6d75031) [cause]")), "{text}");
+    assert!(lines.iter().any(|line| line.starts_with("│ ┊ … 5 entries …")), "{text}");
     // The label of that entry was cleared again.
     assert!(!text.contains("[dead end]"), "{text}");
-    let leaf: Vec<_> = lines
-        .iter()
-        .filter(|line| line.contains("◀ leaf"))
-        .collect();
+    let leaf: Vec<_> = lines.iter().filter(|line| line.contains("◀ leaf")).collect();
     assert_eq!(leaf.len(), 1);
     assert!(leaf[0].contains("(cc2ef6d4)"), "{text}");
 }
@@ -50,17 +30,11 @@ fn the_sample_is_drawn_with_its_branch_labels_and_leaf() {
 fn full_folds_nothing() {
     let ids: HashSet<String> = {
         let tree = on_samples(["tree", PI_3, "--json"]).ok().text();
-        tree.split("\"id\":\"")
-            .skip(1)
-            .map(|rest| rest[..8].to_owned())
-            .collect()
+        tree.split("\"id\":\"").skip(1).map(|rest| rest[..8].to_owned()).collect()
     };
     let text = on_samples(["tree", PI_3, "--full"]).ok().text();
     assert_eq!(text.lines().count(), ids.len() + 1);
-    assert!(
-        ids.iter().all(|id| text.contains(&format!("({id})"))),
-        "{text}"
-    );
+    assert!(ids.iter().all(|id| text.contains(&format!("({id})"))), "{text}");
 }
 
 #[test]
@@ -84,10 +58,7 @@ fn ten_thousand_entries_in_a_row_take_few_lines() {
     assert_eq!(drawn_lines[1], "┊ … 9,998 entries …");
     let full = drawn(&scene, &["--full"]);
     assert_eq!(full.len(), 10_000);
-    assert!(
-        full.iter()
-            .all(|line| line.starts_with('●') || line.starts_with('◆'))
-    );
+    assert!(full.iter().all(|line| line.starts_with('●') || line.starts_with('◆')));
 }
 
 #[test]
@@ -102,11 +73,7 @@ fn two_thousand_branches_below_each_other_stay_narrow() {
     let scene = Scene::of_session(&file(lines));
     let drawn_lines = drawn(&scene, &[]);
     assert_eq!(drawn_lines.len(), 4001);
-    assert!(
-        drawn_lines
-            .iter()
-            .all(|line| line.find(['●', '◆']).unwrap() <= "│ ├─".len())
-    );
+    assert!(drawn_lines.iter().all(|line| line.find(['●', '◆']).unwrap() <= "│ ├─".len()));
 }
 
 #[test]
@@ -114,11 +81,7 @@ fn bushes_are_nested_by_their_halves_only() {
     // A binary tree of 1,023 entries.
     let mut lines = vec![header("s1"), message("n1", None, "root")];
     for place in 2..1024 {
-        lines.push(message(
-            &format!("n{place}"),
-            Some(&format!("n{}", place / 2)),
-            "x",
-        ));
+        lines.push(message(&format!("n{place}"), Some(&format!("n{}", place / 2)), "x"));
     }
     let scene = Scene::of_session(&file(lines));
     let drawn_lines = drawn(&scene, &[]);
@@ -173,21 +136,10 @@ fn random_trees_are_drawn_whole() {
     for session in scene.run(["ls", "--json"]).ok().json_lines() {
         let id = session["id"].as_str().unwrap();
         let text = scene.run(["tree", id, "--full"]).ok().text();
-        let shown = text
-            .lines()
-            .skip(1)
-            .filter(|line| line.contains(['●', '◆', '◇']))
-            .count() as u64;
+        let shown =
+            text.lines().skip(1).filter(|line| line.contains(['●', '◆', '◇'])).count() as u64;
         let lost = text.lines().last().unwrap().split(' ').next().unwrap();
-        let lost = if text.contains("loop of parents") {
-            lost.parse().unwrap()
-        } else {
-            0u64
-        };
-        assert_eq!(
-            shown + lost,
-            session["entries"].as_u64().unwrap(),
-            "{id}: {text}"
-        );
+        let lost = if text.contains("loop of parents") { lost.parse().unwrap() } else { 0u64 };
+        assert_eq!(shown + lost, session["entries"].as_u64().unwrap(), "{id}: {text}");
     }
 }

@@ -23,77 +23,33 @@ fn ends() -> Vec<(&'static str, Vec<u8>)> {
         ("only whitespace", b"   \t  \n \n\t".to_vec()),
         ("header only", file([HEADER])),
         ("header only, no final line end", HEADER.into()),
-        (
-            "header with trailing spaces",
-            file([format!("{HEADER}    "), question.clone()]),
-        ),
-        (
-            "header with leading spaces",
-            file([format!("  \t{HEADER}"), question.clone()]),
-        ),
-        (
-            "header behind blank lines",
-            file(["", "", HEADER, &question]),
-        ),
-        (
-            "header behind a malformed line",
-            file(["not json", HEADER, &question]),
-        ),
+        ("header with trailing spaces", file([format!("{HEADER}    "), question.clone()])),
+        ("header with leading spaces", file([format!("  \t{HEADER}"), question.clone()])),
+        ("header behind blank lines", file(["", "", HEADER, &question])),
+        ("header behind a malformed line", file(["not json", HEADER, &question])),
         ("no header", file([&question, &answer])),
-        (
-            "header without an id",
-            file([r#"{"type":"session","version":3}"#, &question]),
-        ),
-        (
-            "header with a numeric id",
-            file([r#"{"type":"session","version":3,"id":7}"#, &question]),
-        ),
+        ("header without an id", file([r#"{"type":"session","version":3}"#, &question])),
+        ("header with a numeric id", file([r#"{"type":"session","version":3,"id":7}"#, &question])),
         ("header twice", file([HEADER, HEADER, &question, &answer])),
         (
             "header again, later, another id",
-            file([
-                &header,
-                &question,
-                &header.replace("zoo-session", "other"),
-                &answer,
-            ]),
+            file([&header, &question, &header.replace("zoo-session", "other"), &answer]),
         ),
-        (
-            "no final line end",
-            format!("{header}\n{question}\n{answer}").into_bytes(),
-        ),
+        ("no final line end", format!("{header}\n{question}\n{answer}").into_bytes()),
         ("torn last line", torn),
         (
             "torn inside a character",
-            whole_then(
-                &whole,
-                b"{\"type\":\"message\",\"id\":\"00000003\",\"note\":\"\xe2\x82",
-            ),
+            whole_then(&whole, b"{\"type\":\"message\",\"id\":\"00000003\",\"note\":\"\xe2\x82"),
         ),
-        (
-            "CRLF",
-            format!("{header}\r\n{question}\r\n{answer}\r\n").into_bytes(),
-        ),
-        (
-            "CRLF and LF mixed",
-            format!("{header}\r\n{question}\n\r\n{answer}\r").into_bytes(),
-        ),
-        (
-            "lone CR between records",
-            format!("{header}\r{question}\r{answer}\r").into_bytes(),
-        ),
-        (
-            "blank lines between",
-            format!("{header}\n\n{question}\n\n\n{answer}\n\n").into_bytes(),
-        ),
+        ("CRLF", format!("{header}\r\n{question}\r\n{answer}\r\n").into_bytes()),
+        ("CRLF and LF mixed", format!("{header}\r\n{question}\n\r\n{answer}\r").into_bytes()),
+        ("lone CR between records", format!("{header}\r{question}\r{answer}\r").into_bytes()),
+        ("blank lines between", format!("{header}\n\n{question}\n\n\n{answer}\n\n").into_bytes()),
         (
             "whitespace-only lines",
             format!("{header}\n   \n{question}\n\t\t\n{answer}\n  ").into_bytes(),
         ),
-        (
-            "spaces around records",
-            format!("{header}\n  {question}  \n\t{answer}\t\n").into_bytes(),
-        ),
+        ("spaces around records", format!("{header}\n  {question}  \n\t{answer}\t\n").into_bytes()),
     ]
 }
 
@@ -149,19 +105,11 @@ fn sizes() -> Vec<(&'static str, Vec<u8>)> {
         "{\"a\":".repeat(100_000),
         "}".repeat(100_000)
     );
-    let many_members: String = (0..20_000)
-        .map(|place| format!("\"k{place}\":{place},"))
-        .collect();
+    let many_members: String = (0..20_000).map(|place| format!("\"k{place}\":{place},")).collect();
     let tiny = |place: u32| user(&format!("{place:08x}"), &parent_of(place), "k");
     vec![
-        (
-            "string of 1 MB",
-            with_line(user("00000003", "null", &"word ".repeat(200_000))),
-        ),
-        (
-            "line of 5 MB",
-            with_line(assistant("00000003", "null", &"\\u00e9\\n".repeat(640_000))),
-        ),
+        ("string of 1 MB", with_line(user("00000003", "null", &"word ".repeat(200_000)))),
+        ("line of 5 MB", with_line(assistant("00000003", "null", &"\\u00e9\\n".repeat(640_000)))),
         (
             "two lines of 3 MB",
             file([
@@ -170,16 +118,10 @@ fn sizes() -> Vec<(&'static str, Vec<u8>)> {
                 user("00000004", "\"00000003\"", &"y".repeat(3_000_000)),
             ]),
         ),
-        (
-            "malformed line of 2 MB",
-            with_line("{\"type\":\"message\",".repeat(120_000)),
-        ),
+        ("malformed line of 2 MB", with_line("{\"type\":\"message\",".repeat(120_000))),
         ("arrays nested 100,000 deep", with_line(deep)),
         ("objects nested 100,000 deep", with_line(deep_objects)),
-        (
-            "unclosed arrays, 100,000 deep",
-            with_line("[".repeat(100_000)),
-        ),
+        ("unclosed arrays, 100,000 deep", with_line("[".repeat(100_000))),
         (
             "20,000 members",
             with_line(format!(
@@ -190,27 +132,14 @@ fn sizes() -> Vec<(&'static str, Vec<u8>)> {
             "30,000 small lines",
             file(std::iter::once(HEADER.to_owned()).chain((1..=30_000).map(tiny))),
         ),
-        (
-            "100,000 blank lines",
-            [HEADER.as_bytes(), &[b'\n'; 100_000]].concat(),
-        ),
-        (
-            "50,000 lines of one byte",
-            [HEADER.as_bytes(), &b"\n1".repeat(50_000)].concat(),
-        ),
-        (
-            "id of 100 KB",
-            with_line(user(&"a".repeat(100_000), "null", "long id")),
-        ),
+        ("100,000 blank lines", [HEADER.as_bytes(), &[b'\n'; 100_000]].concat()),
+        ("50,000 lines of one byte", [HEADER.as_bytes(), &b"\n1".repeat(50_000)].concat()),
+        ("id of 100 KB", with_line(user(&"a".repeat(100_000), "null", "long id"))),
     ]
 }
 
 fn parent_of(place: u32) -> String {
-    if place == 1 {
-        "null".to_owned()
-    } else {
-        format!("\"{:08x}\"", place - 1)
-    }
+    if place == 1 { "null".to_owned() } else { format!("\"{:08x}\"", place - 1) }
 }
 
 /// Lines that are not one record.
@@ -218,23 +147,12 @@ fn records() -> Vec<(&'static str, Vec<u8>)> {
     let [header, question, answer] = conversation();
     let after = user("00000004", "\"00000002\"", "after");
     vec![
-        (
-            "spliced records",
-            format!("{header}\n{question}{answer}\n{after}\n").into_bytes(),
-        ),
-        (
-            "record and rubbish",
-            format!("{header}\n{question}}}\n{after}\n").into_bytes(),
-        ),
-        (
-            "rubbish and record",
-            format!("{header}\nlog: {question}\n{after}\n").into_bytes(),
-        ),
+        ("spliced records", format!("{header}\n{question}{answer}\n{after}\n").into_bytes()),
+        ("record and rubbish", format!("{header}\n{question}}}\n{after}\n").into_bytes()),
+        ("rubbish and record", format!("{header}\nlog: {question}\n{after}\n").into_bytes()),
         (
             "values that are no objects",
-            file([
-                &header, "null", "true", "17", "\"text\"", "[]", "{}", &question,
-            ]),
+            file([&header, "null", "true", "17", "\"text\"", "[]", "{}", &question]),
         ),
         (
             "pretty-printed record",
@@ -275,13 +193,7 @@ fn records() -> Vec<(&'static str, Vec<u8>)> {
             "NaN and comments",
             with_line("{\"type\":\"custom\",\"id\":\"00000003\",\"data\":NaN} // no JSON"),
         ),
-        (
-            "trailing comma",
-            with_line(r#"{"type":"custom","id":"00000003","parentId":null,}"#),
-        ),
-        (
-            "single quotes",
-            with_line("{'type':'custom','id':'00000003'}"),
-        ),
+        ("trailing comma", with_line(r#"{"type":"custom","id":"00000003","parentId":null,}"#)),
+        ("single quotes", with_line("{'type':'custom','id':'00000003'}")),
     ]
 }

@@ -23,8 +23,5 @@ pub(super) fn files() -> Vec<(&'static str, Vec<u8>)> {
             r#"{{"type":"custom","customType":"numbers","data":[{values}],"id":"00000003","parentId":null,"timestamp":"2026-03-01T08:00:01.000Z"}}"#
         ))
     };
-    cases
-        .into_iter()
-        .map(|(name, values)| (name, line(values)))
-        .collect()
+    cases.into_iter().map(|(name, values)| (name, line(values))).collect()
 }

@@ -58,37 +58,15 @@ fn first_versions() -> Vec<(&'static str, Vec<u8>)> {
     let with_ids = r#"{"type":"message","id":"own-id","parentId":"own-parent","timestamp":"2025-11-01T08:00:01.000Z","message":{"role":"user","content":"has ids already"}}"#;
     let again = OLD_HEADER.replace("zoo-old", "zoo-again");
     vec![
-        (
-            "version 1, linear",
-            file([OLD_HEADER, &message("one"), &message("two")]),
-        ),
+        ("version 1, linear", file([OLD_HEADER, &message("one"), &message("two")])),
         (
             "version 1, malformed lines do not count",
-            file([
-                OLD_HEADER,
-                "{broken",
-                "",
-                &message("one"),
-                &message("two"),
-                &kept,
-            ]),
+            file([OLD_HEADER, "{broken", "", &message("one"), &message("two"), &kept]),
         ),
-        (
-            "version 1, other values count",
-            file([OLD_HEADER, "17", &message("one"), &kept]),
-        ),
-        (
-            "version 1, a null line",
-            file([OLD_HEADER, "null", &message("one")]),
-        ),
-        (
-            "version 1, index and id",
-            file([OLD_HEADER, &message("one"), &both]),
-        ),
-        (
-            "version 1, entries with ids",
-            file([OLD_HEADER, with_ids, &message("two")]),
-        ),
+        ("version 1, other values count", file([OLD_HEADER, "17", &message("one"), &kept])),
+        ("version 1, a null line", file([OLD_HEADER, "null", &message("one")])),
+        ("version 1, index and id", file([OLD_HEADER, &message("one"), &both])),
+        ("version 1, entries with ids", file([OLD_HEADER, with_ids, &message("two")])),
         (
             "version 1, header again",
             file([OLD_HEADER, &message("one"), &again, &message("two"), &kept]),
@@ -107,41 +85,23 @@ fn first_versions() -> Vec<(&'static str, Vec<u8>)> {
                 r#"{"type":"custom","timestamp":"2025-11-01T08:00:01.000Z","data":"\u0041\/\u001f\u2028\ud800 \ud83d\ude00 \u007f","data":"the last one wins"}"#,
             ]),
         ),
-        (
-            "version 1, CRLF",
-            format!("{OLD_HEADER}\r\n{}\r\n", message("one")).into_bytes(),
-        ),
-        (
-            "version 1, no final line end",
-            format!("{OLD_HEADER}\n{}", message("one")).into_bytes(),
-        ),
+        ("version 1, CRLF", format!("{OLD_HEADER}\r\n{}\r\n", message("one")).into_bytes()),
+        ("version 1, no final line end", format!("{OLD_HEADER}\n{}", message("one")).into_bytes()),
         (
             "version 1, written as 1",
-            file([
-                &OLD_HEADER.replacen("\"id\"", "\"version\":1,\"id\"", 1),
-                &message("one"),
-            ]),
+            file([&OLD_HEADER.replacen("\"id\"", "\"version\":1,\"id\"", 1), &message("one")]),
         ),
         (
             "version 0",
-            file([
-                &OLD_HEADER.replacen("\"id\"", "\"version\":0,\"id\"", 1),
-                &message("one"),
-            ]),
+            file([&OLD_HEADER.replacen("\"id\"", "\"version\":0,\"id\"", 1), &message("one")]),
         ),
         (
             "version null",
-            file([
-                &OLD_HEADER.replacen("\"id\"", "\"version\":null,\"id\"", 1),
-                &message("one"),
-            ]),
+            file([&OLD_HEADER.replacen("\"id\"", "\"version\":null,\"id\"", 1), &message("one")]),
         ),
         (
             "version 1, hook message",
-            file([
-                OLD_HEADER,
-                &message("one").replace("\"user\"", "\"hookMessage\""),
-            ]),
+            file([OLD_HEADER, &message("one").replace("\"user\"", "\"hookMessage\"")]),
         ),
     ]
 }
@@ -171,27 +131,16 @@ fn second_versions() -> Vec<(&'static str, Vec<u8>)> {
             "version 2, hook message with escapes",
             file([header, &entry("a", "null", "user"), &escaped]),
         ),
-        (
-            "version 2, role twice",
-            file([header, &entry("a", "null", "user"), twice]),
-        ),
+        ("version 2, role twice", file([header, &entry("a", "null", "user"), twice])),
         (
             "version 2, hook message elsewhere",
             file([header, &entry("a", "null", "user"), elsewhere]),
         ),
         (
             "version 2, message null",
-            file([
-                header,
-                &entry("a", "null", "user"),
-                &entry("b", "\"a\"", "hookMessage"),
-                odd,
-            ]),
+            file([header, &entry("a", "null", "user"), &entry("b", "\"a\"", "hookMessage"), odd]),
         ),
-        (
-            "version 2, nothing to rename",
-            file([header, &entry("a", "null", "user")]),
-        ),
+        ("version 2, nothing to rename", file([header, &entry("a", "null", "user")])),
         (
             "version 2, malformed line",
             file([
@@ -210,10 +159,7 @@ fn second_versions() -> Vec<(&'static str, Vec<u8>)> {
         ),
         (
             "version 4",
-            file([
-                &header.replace("\"version\":2", "\"version\":4"),
-                &entry("a", "null", "user"),
-            ]),
+            file([&header.replace("\"version\":2", "\"version\":4"), &entry("a", "null", "user")]),
         ),
         (
             "version as a string",

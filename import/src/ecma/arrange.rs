@@ -38,9 +38,7 @@ fn may_repeat(text: &str, members: &[Child]) -> bool {
         || members.iter().any(is_escaped)
         || members.iter().enumerate().any(|(place, member)| {
             let name = raw_name(text, member);
-            members[..place]
-                .iter()
-                .any(|earlier| raw_name(text, earlier) == name)
+            members[..place].iter().any(|earlier| raw_name(text, earlier) == name)
         })
 }
 

@@ -6,12 +6,7 @@ use crate::grammar::{self, Container, Malformed, Scalar, StringToken, Visitor};
 
 pub(super) fn build(text: &str) -> Result<Document<'_>, Malformed> {
     let mut builder = Builder {
-        document: Document {
-            text,
-            nodes: Vec::new(),
-            children: Vec::new(),
-            root: 0,
-        },
+        document: Document { text, nodes: Vec::new(), children: Vec::new(), root: 0 },
         open: Vec::new(),
         pending: Vec::new(),
         name: Name::Absent,
@@ -60,10 +55,7 @@ impl Visitor for Builder<'_> {
     }
 
     fn close(&mut self, container: Container, end: usize) {
-        let open = self
-            .open
-            .pop()
-            .expect("the grammar closes only what it has opened");
+        let open = self.open.pop().expect("the grammar closes only what it has opened");
         if container == Container::Object {
             arrange(self.document.text, &mut self.pending, open.first_pending);
         }
@@ -77,10 +69,7 @@ impl Visitor for Builder<'_> {
             Container::Object => NodeKind::Object(first, last),
             Container::Array => NodeKind::Array(first, last),
         };
-        self.pending.push(Child {
-            name: open.name,
-            node: open.node,
-        });
+        self.pending.push(Child { name: open.name, node: open.node });
     }
 
     fn key(&mut self, token: StringToken) {

@@ -169,19 +169,12 @@ impl<'a> Document<'a> {
             return;
         };
         let node = self.nodes.len();
-        self.nodes.push(Node {
-            start: 0,
-            end: 0,
-            kind: NodeKind::Given(json),
-        });
+        self.nodes.push(Node { start: 0, end: 0, kind: NodeKind::Given(json) });
         if let Some(place) = self.place(first, last, name) {
             self.children[place].node = node;
             return;
         }
-        let child = Child {
-            name: Name::Given(name),
-            node,
-        };
+        let child = Child { name: Name::Given(name), node };
         // Members are one range, so an object that grows moves to the end.
         let start = if last == self.children.len() {
             first
@@ -220,10 +213,7 @@ mod tests {
         document.remove("nothing");
         document.set("e", "null".to_owned());
         document.remove("d");
-        assert_eq!(
-            text(&document),
-            r#"{"a":{"x":[]},"m":{"r":8,"s":[2],"t":7},"b":5,"e":null}"#
-        );
+        assert_eq!(text(&document), r#"{"a":{"x":[]},"m":{"r":8,"s":[2],"t":7},"b":5,"e":null}"#);
     }
 
     #[test]

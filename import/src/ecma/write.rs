@@ -54,11 +54,7 @@ fn write_node(document: &Document<'_>, node: usize, open: &mut Vec<Cursor>, out:
         &(NodeKind::Array(next, end) | NodeKind::Object(next, end)) => {
             let is_array = matches!(node.kind, NodeKind::Array(..));
             out.push(if is_array { b'[' } else { b'{' });
-            open.push(Cursor {
-                next,
-                end,
-                closes_with: if is_array { b']' } else { b'}' },
-            });
+            open.push(Cursor { next, end, closes_with: if is_array { b']' } else { b'}' } });
         }
     }
 }
@@ -116,10 +112,7 @@ fn write_plain(mut run: &[u8], out: &mut Vec<u8>) {
         let at = from + offset;
         if let [0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf, ..] = run[at..] {
             out.extend_from_slice(&run[..at]);
-            write_unit(
-                0xd000 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f),
-                out,
-            );
+            write_unit(0xd000 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f), out);
             run = &run[at + 3..];
             from = 0;
         } else {
@@ -199,10 +192,7 @@ mod tests {
             "\"/A\\n\\u001f\u{7f}\u{2028}🍃🍃\\ud800x\\udc00\""
         );
         // U+D7FF is the last scalar before the surrogates and begins with the same byte.
-        assert_eq!(
-            again("\"\u{d7ff}\\\"\u{d000}\""),
-            "\"\u{d7ff}\\\"\u{d000}\""
-        );
+        assert_eq!(again("\"\u{d7ff}\\\"\u{d000}\""), "\"\u{d7ff}\\\"\u{d000}\"");
     }
 
     #[test]
@@ -219,11 +209,8 @@ mod tests {
 
     #[test]
     fn a_million_levels() {
-        let deep = format!(
-            "{}1{}",
-            r#"{"b":0,"a":0,"a":"#.repeat(1_000_000),
-            "}".repeat(1_000_000)
-        );
+        let deep =
+            format!("{}1{}", r#"{"b":0,"a":0,"a":"#.repeat(1_000_000), "}".repeat(1_000_000));
         let written = again(&deep);
         assert!(written.starts_with(r#"{"b":0,"a":{"b":0,"a":{"#));
         assert_eq!(written.len(), 13 * 1_000_000 - 1_000_000 + 1);

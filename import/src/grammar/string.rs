@@ -92,11 +92,7 @@ fn end_string(
     escaped: bool,
 ) -> Result<StringToken, Malformed> {
     if bytes[end] == b'"' {
-        Ok(StringToken {
-            start,
-            end,
-            escaped,
-        })
+        Ok(StringToken { start, end, escaped })
     } else {
         Err(Malformed { at: end })
     }
@@ -224,9 +220,7 @@ mod tests {
         for _ in 0..200_000 {
             let mut bytes = Vec::new();
             for _ in 0..40 {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 let piece = (state >> 33) as usize % pieces.len();
                 bytes.push(pieces[piece]);
                 if pieces[piece] == b'u' {

@@ -46,11 +46,7 @@ pub fn is_mark(scan: &Scan<'_>) -> bool {
 pub fn model_change<'a>(scan: &Scan<'a>) -> SettingsEffect<'a> {
     let members = &scan.members;
     let text = |raw: Option<Raw<'a>>| raw.and_then(Raw::to_string_lossy);
-    let model = match (
-        text(members.model),
-        text(members.provider),
-        text(members.model_id),
-    ) {
+    let model = match (text(members.model), text(members.provider), text(members.model_id)) {
         (Some(model), _, _) if !model.is_empty() => model,
         (None, Some(provider), Some(model_id)) => Cow::Owned(format!("{provider}/{model_id}")),
         _ => return SettingsEffect::None,

@@ -6,8 +6,5 @@ use crate::scan::Scan;
 /// What a pi `model_change` sets: the one model, from `provider` and `modelId`.
 #[must_use]
 pub fn model_change<'a>(scan: &Scan<'a>) -> SettingsEffect<'a> {
-    SettingsEffect::PiModel {
-        provider: scan.members.provider,
-        model_id: scan.members.model_id,
-    }
+    SettingsEffect::PiModel { provider: scan.members.provider, model_id: scan.members.model_id }
 }

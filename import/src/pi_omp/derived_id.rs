@@ -76,9 +76,8 @@ mod tests {
     fn ids_never_collide() {
         for session in [&b""[..], b"a", b"b"] {
             let permutation = IdPermutation::new(session);
-            let ids: HashSet<String> = (0..200_000)
-                .map(|position| permutation.id(position))
-                .collect();
+            let ids: HashSet<String> =
+                (0..200_000).map(|position| permutation.id(position)).collect();
             assert_eq!(ids.len(), 200_000);
         }
     }

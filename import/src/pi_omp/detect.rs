@@ -138,11 +138,7 @@ pub fn detect(
         shows_omp |= omp::is_mark(&scan);
         if header.is_none() {
             if kind == EntryKind::Title && choice != Some(Family::Pi) {
-                title = scan
-                    .members
-                    .title
-                    .and_then(Raw::to_string_lossy)
-                    .map(String::from);
+                title = scan.members.title.and_then(Raw::to_string_lossy).map(String::from);
             } else {
                 header = Some(header_of(&scan, kind, text, line)?);
             }
@@ -154,9 +150,7 @@ pub fn detect(
     let mut header = header.ok_or(if complete {
         NotASession::NoRecord
     } else {
-        NotASession::PrefixTooShort {
-            bytes: prefix.len(),
-        }
+        NotASession::PrefixTooShort { bytes: prefix.len() }
     })?;
     header.title = title.filter(|title| !title.is_empty()).or(header.title);
     Ok(Detection {
@@ -188,10 +182,7 @@ fn header_of(
         }
         None if has("metadata") => NotASession::Opal { line },
         None => NotASession::NoType { line },
-        Some(found) => NotASession::WrongType {
-            line,
-            found: found.into_owned(),
-        },
+        Some(found) => NotASession::WrongType { line, found: found.into_owned() },
     })
 }
 
@@ -202,9 +193,7 @@ mod tests {
     const HEADER: &str = r#"{"type":"session","version":3,"id":"s"}"#;
 
     fn family(lines: &[&str]) -> Family {
-        detect(lines.join("\n").as_bytes(), None, true)
-            .unwrap()
-            .family
+        detect(lines.join("\n").as_bytes(), None, true).unwrap().family
     }
 
     fn reason(text: &str) -> NotASession {
@@ -214,37 +203,19 @@ mod tests {
     #[test]
     fn families_by_their_marks() {
         assert_eq!(family(&[HEADER]), Family::Pi);
+        assert_eq!(family(&[r#"{"type":"title","title":""}"#, HEADER]), Family::Omp);
+        assert_eq!(family(&[r#"{"type":"session","id":"s","title":"x"}"#]), Family::Omp);
+        assert_eq!(family(&[HEADER, r#"{"type":"model_change","model":"a/b"}"#]), Family::Omp);
         assert_eq!(
-            family(&[r#"{"type":"title","title":""}"#, HEADER]),
-            Family::Omp
-        );
-        assert_eq!(
-            family(&[r#"{"type":"session","id":"s","title":"x"}"#]),
-            Family::Omp
-        );
-        assert_eq!(
-            family(&[HEADER, r#"{"type":"model_change","model":"a/b"}"#]),
-            Family::Omp
-        );
-        assert_eq!(
-            family(&[
-                HEADER,
-                r#"{"type":"model_change","provider":"a","modelId":"b"}"#
-            ]),
+            family(&[HEADER, r#"{"type":"model_change","provider":"a","modelId":"b"}"#]),
             Family::Pi
         );
-        assert_eq!(
-            family(&[HEADER, r#"{"type":"credential_pin"}"#]),
-            Family::Omp
-        );
+        assert_eq!(family(&[HEADER, r#"{"type":"credential_pin"}"#]), Family::Omp);
         assert_eq!(
             family(&[HEADER, r#"{"type":"compaction","fromExtension":false}"#]),
             Family::Omp
         );
-        assert_eq!(
-            family(&[HEADER, r#"{"type":"compaction","fromHook":false}"#]),
-            Family::Pi
-        );
+        assert_eq!(family(&[HEADER, r#"{"type":"compaction","fromHook":false}"#]), Family::Pi);
     }
 
     #[test]
@@ -274,15 +245,9 @@ mod tests {
             NotASession::HeaderWithoutId { line: 0 }
         );
         assert_eq!(reason("{}"), NotASession::NoType { line: 0 });
-        assert_eq!(
-            reason(r#"{"type":"user","uuid":"x"}"#),
-            NotASession::ClaudeCode { line: 0 }
-        );
+        assert_eq!(reason(r#"{"type":"user","uuid":"x"}"#), NotASession::ClaudeCode { line: 0 });
         assert_eq!(reason("\n{\"metadata\":{}}"), NotASession::Opal { line: 1 });
-        assert!(matches!(
-            reason(r#"{"type":"message"}"#),
-            NotASession::WrongType { .. }
-        ));
+        assert!(matches!(reason(r#"{"type":"message"}"#), NotASession::WrongType { .. }));
         let cut = &HEADER.as_bytes()[..20];
         assert_eq!(
             detect(cut, None, false).unwrap_err(),

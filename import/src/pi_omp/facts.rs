@@ -66,10 +66,9 @@ pub fn settings_effect<'a>(family: Family, kind: EntryKind, scan: &Scan<'a>) -> 
                 model: members.message_model,
             }
         }
-        EntryKind::ModeChange if family == Family::Omp => SettingsEffect::Mode {
-            mode: members.mode,
-            data: members.data,
-        },
+        EntryKind::ModeChange if family == Family::Omp => {
+            SettingsEffect::Mode { mode: members.mode, data: members.data }
+        }
         EntryKind::TtsrInjection if family == Family::Omp => {
             let rules = members.injected_rules.into_iter().flat_map(Raw::elements);
             SettingsEffect::InjectedRules(rules.filter_map(Raw::to_string_lossy).collect())
@@ -122,11 +121,7 @@ pub fn message_text(scan: &Scan<'_>) -> Option<String> {
     if let Some(text) = content.to_string_lossy() {
         return (!text.is_empty()).then(|| text.into_owned());
     }
-    let is_text = |block: &Raw<'_>| {
-        block
-            .member("type")
-            .is_some_and(|name| name.is_text("text"))
-    };
+    let is_text = |block: &Raw<'_>| block.member("type").is_some_and(|name| name.is_text("text"));
     let mut joined = String::new();
     for (place, block) in content.elements().filter(is_text).enumerate() {
         if place > 0 {
@@ -192,24 +187,13 @@ mod tests {
         };
         assert_eq!(effect(Family::Omp, omp), sets("smol"));
         assert_eq!(effect(Family::Omp, pi), sets("default"));
-        assert_eq!(
-            effect(Family::Omp, r#"{"type":"model_change"}"#),
-            SettingsEffect::None
-        );
+        assert_eq!(effect(Family::Omp, r#"{"type":"model_change"}"#), SettingsEffect::None);
     }
 
     #[test]
     fn labels_are_cleared_by_what_is_false() {
-        let label = |text| {
-            label_effect(&scan(text))
-                .unwrap()
-                .label
-                .map(Cow::into_owned)
-        };
-        assert_eq!(
-            label(r#"{"targetId":"a","label":"x"}"#).as_deref(),
-            Some("x")
-        );
+        let label = |text| label_effect(&scan(text)).unwrap().label.map(Cow::into_owned);
+        assert_eq!(label(r#"{"targetId":"a","label":"x"}"#).as_deref(), Some("x"));
         assert_eq!(label(r#"{"targetId":"a","label":""}"#), None);
         assert_eq!(label(r#"{"targetId":"a"}"#), None);
         assert!(label_effect(&scan(r#"{"label":"x"}"#)).is_none());
@@ -226,10 +210,7 @@ mod tests {
             Some("a b")
         );
         assert_eq!(name(r#"{"type":"session_info"}"#).as_deref(), Some(""));
-        assert_eq!(
-            name(r#"{"type":"title","title":"T"}"#).as_deref(),
-            Some("T")
-        );
+        assert_eq!(name(r#"{"type":"title","title":"T"}"#).as_deref(), Some("T"));
         assert_eq!(name(r#"{"type":"label","name":"T"}"#), None);
     }
 

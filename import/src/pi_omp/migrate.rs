@@ -79,9 +79,7 @@ impl MigratorState {
     }
 
     fn is_entry(&self, position: u64) -> bool {
-        let run = self
-            .not_entries
-            .partition_point(|&(_, last)| last < position);
+        let run = self.not_entries.partition_point(|&(_, last)| last < position);
         let run = self.not_entries.get(run);
         run.is_none_or(|&(first, _)| position < first)
     }
@@ -195,9 +193,7 @@ impl Migrator {
         }
         let target = match index_of(member) {
             Some(index) if index > position => self.forward.target(index).clone(),
-            Some(index) if self.state.is_entry(index) => Target::Entry {
-                id: Some(self.id(index)),
-            },
+            Some(index) if self.state.is_entry(index) => Target::Entry { id: Some(self.id(index)) },
             _ => Target::NotAnEntry,
         };
         match target {

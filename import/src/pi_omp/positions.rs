@@ -29,11 +29,7 @@ impl Positions {
         }
         self.held = None;
         let first = !std::mem::replace(&mut self.started, true);
-        Some(if first {
-            trim_start_of_file(text)
-        } else {
-            text
-        })
+        Some(if first { trim_start_of_file(text) } else { text })
     }
 
     /// Takes note of a line that does not parse, in case it is the last.

@@ -130,11 +130,7 @@ fn decimal(text: &str) -> f64 {
         || unsigned
             .bytes()
             .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
-    if is_number {
-        text.parse().unwrap_or(f64::NAN)
-    } else {
-        f64::NAN
-    }
+    if is_number { text.parse().unwrap_or(f64::NAN) } else { f64::NAN }
 }
 
 #[cfg(test)]

@@ -70,10 +70,7 @@ impl Scanner {
     pub fn scan<'a>(&mut self, text: &'a str) -> Scan<'a> {
         self.frames.clear();
         self.payloads.clear();
-        let mut scan = Scan {
-            shape: Shape::Malformed,
-            members: Members::default(),
-        };
+        let mut scan = Scan { shape: Shape::Malformed, members: Members::default() };
         if is_blank(text) {
             scan.shape = Shape::Blank;
             return scan;
@@ -165,14 +162,12 @@ impl LineVisitor<'_, '_> {
         match self.frames.len() {
             1 => {
                 if let Some(slot) = self.record_slot {
-                    self.members
-                        .set(slot, Raw::of_walked(&self.text[start..end]));
+                    self.members.set(slot, Raw::of_walked(&self.text[start..end]));
                 }
             }
             2 if self.in_message => {
                 if let Some(slot) = self.message_slot {
-                    self.members
-                        .set(slot, Raw::of_walked(&self.text[start..end]));
+                    self.members.set(slot, Raw::of_walked(&self.text[start..end]));
                 }
             }
             _ => {}
@@ -191,9 +186,7 @@ impl LineVisitor<'_, '_> {
         } else {
             None
         };
-        let index = u32::try_from(self.payloads.len())
-            .ok()
-            .filter(|_| kind.is_some());
+        let index = u32::try_from(self.payloads.len()).ok().filter(|_| kind.is_some());
         if let Some(kind) = kind {
             self.payloads.push(Payload {
                 start: token.start,
@@ -324,10 +317,7 @@ mod tests {
     fn members_of_record_and_message() {
         let text = r#"{"message":{"role":"old","provider":"p","content":[{"role":"deep"}]},"model":{"id":"x"},"\u0069d" : "a\u0062" ,"message":{"role":"user","usage":{"model":1},"content":"c"},"id2":1}"#;
         let members = Scanner::new().scan(text).members;
-        assert_eq!(
-            members.id.and_then(Raw::as_string).as_deref(),
-            Some(&b"ab"[..])
-        );
+        assert_eq!(members.id.and_then(Raw::as_string).as_deref(), Some(&b"ab"[..]));
         assert_eq!(members.model.map(Raw::as_str), Some(r#"{"id":"x"}"#));
         assert_eq!(members.message_role.map(Raw::as_str), Some("\"user\""));
         assert_eq!(members.message_content.map(Raw::as_str), Some("\"c\""));
@@ -352,23 +342,15 @@ mod tests {
         assert_eq!(shape("[{\"id\":1}]"), Shape::Scalar);
         assert_eq!(shape(" {} \r\n"), Shape::Object);
         assert_eq!(shape("{\"id\":1}{}"), Shape::Malformed);
-        assert_eq!(
-            Scanner::new().scan("{\"id\":1}{}").members,
-            Members::default()
-        );
-        assert_eq!(
-            Scanner::new().scan("[{\"id\":1}]").members,
-            Members::default()
-        );
+        assert_eq!(Scanner::new().scan("{\"id\":1}{}").members, Members::default());
+        assert_eq!(Scanner::new().scan("[{\"id\":1}]").members, Members::default());
     }
 
     #[test]
     fn images_in_content_in_any_order() {
         let data = base64();
         assert_eq!(
-            places(&format!(
-                r#"{{"message":{{"content":[{{"type":"image","data":"{data}"}}]}}}}"#
-            )),
+            places(&format!(r#"{{"message":{{"content":[{{"type":"image","data":"{data}"}}]}}}}"#)),
             [IMAGE]
         );
         assert_eq!(
@@ -400,10 +382,7 @@ mod tests {
         ] {
             assert_eq!(places(&text), [OTHER], "{text}");
         }
-        assert_eq!(
-            places(&format!(r#"{{"text":"{data}","data":["{data}"]}}"#)),
-            []
-        );
+        assert_eq!(places(&format!(r#"{{"text":"{data}","data":["{data}"]}}"#)), []);
         assert_eq!(places(&format!(r#"{{"data":"{data}\u0041AAA"}}"#)), []);
         assert_eq!(places(&format!(r#"{{"data":"{data}"}}{{}}"#)), []);
     }

@@ -111,8 +111,6 @@ mod tests {
         let hash = "0123456789abcdef".repeat(4);
         assert!(is_reference(format!("blob:sha256:{hash}").as_bytes()));
         assert!(!is_reference(format!("blob:sha256:{hash}0").as_bytes()));
-        assert!(!is_reference(
-            format!("blob:sha256:{}", hash.to_uppercase()).as_bytes()
-        ));
+        assert!(!is_reference(format!("blob:sha256:{}", hash.to_uppercase()).as_bytes()));
     }
 }

@@ -98,18 +98,13 @@ impl<'a> Raw<'a> {
     /// Whether it is a string of exactly this value.
     #[must_use]
     pub fn is_text(self, value: &str) -> bool {
-        self.as_string()
-            .is_some_and(|string| *string == *value.as_bytes())
+        self.as_string().is_some_and(|string| *string == *value.as_bytes())
     }
 
     /// A number as JavaScript has it: the nearest double, infinite where it is out of range.
     #[must_use]
     pub fn as_f64(self) -> Option<f64> {
-        if self.is_number() {
-            self.0.parse().ok()
-        } else {
-            None
-        }
+        if self.is_number() { self.0.parse().ok() } else { None }
     }
 
     /// JavaScript's truth of the value: all but `null`, `false`, zero and the empty string.
@@ -124,13 +119,8 @@ impl<'a> Raw<'a> {
     /// The elements of an array, in order; none for anything else.
     #[must_use]
     pub fn elements(self) -> Elements<'a> {
-        let rest = self
-            .0
-            .strip_prefix('[')
-            .and_then(|text| text.strip_suffix(']'));
-        Elements {
-            rest: rest.unwrap_or(""),
-        }
+        let rest = self.0.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        Elements { rest: rest.unwrap_or("") }
     }
 
     /// The member of an object by name, the last where there are several; `None` where there is none, or for anything
@@ -140,14 +130,8 @@ impl<'a> Raw<'a> {
         if !self.is_object() {
             return None;
         }
-        let mut find = FindMember {
-            text: self.0,
-            name,
-            depth: 0,
-            matches: false,
-            start: 0,
-            found: None,
-        };
+        let mut find =
+            FindMember { text: self.0, name, depth: 0, matches: false, start: 0, found: None };
         grammar::walk(self.0, &mut Vec::new(), &mut find).ok()?;
         find.found
     }
@@ -284,17 +268,7 @@ mod tests {
     fn elements_of_any_kind() {
         let array = raw(r#" [ 1 ,"a,]\"" , [ 2 , [ ] ] ,{"b":"]"}, null,true ] "#);
         let elements: Vec<_> = array.elements().map(Raw::as_str).collect();
-        assert_eq!(
-            elements,
-            [
-                "1",
-                r#""a,]\"""#,
-                "[ 2 , [ ] ]",
-                r#"{"b":"]"}"#,
-                "null",
-                "true"
-            ]
-        );
+        assert_eq!(elements, ["1", r#""a,]\"""#, "[ 2 , [ ] ]", r#"{"b":"]"}"#, "null", "true"]);
         assert_eq!(raw("[ ]").elements().count(), 0);
         assert_eq!(raw("{}").elements().count(), 0);
         assert_eq!(raw("[[]]").elements().count(), 1);
@@ -304,13 +278,7 @@ mod tests {
     fn the_last_member_wins() {
         let object = raw(r#"{"a":1,"b":{"a":2},"\u0061":[3]}"#);
         assert_eq!(object.member("a").map(Raw::as_str), Some("[3]"));
-        assert_eq!(
-            object
-                .member("b")
-                .and_then(|b| b.member("a"))
-                .map(Raw::as_str),
-            Some("2")
-        );
+        assert_eq!(object.member("b").and_then(|b| b.member("a")).map(Raw::as_str), Some("2"));
         assert_eq!(object.member("c"), None);
     }
 

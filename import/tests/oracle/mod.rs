@@ -9,9 +9,7 @@ use std::process::Command;
 
 /// The scripts' folder.
 fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/oracle")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle").join(name)
 }
 
 /// Whether Node is there; says that the test is skipped where it is not.
@@ -33,11 +31,7 @@ pub(crate) fn folder_of(variable: &str, test: &str) -> Option<PathBuf> {
 }
 
 fn run(script_name: &str, arguments: [&Path; 2]) {
-    let status = Command::new("node")
-        .arg(script(script_name))
-        .args(arguments)
-        .status()
-        .unwrap();
+    let status = Command::new("node").arg(script(script_name)).args(arguments).status().unwrap();
     assert!(status.success());
 }
 
@@ -76,7 +70,5 @@ pub(crate) fn migrate_all(package: &Path, files: &[Vec<u8>]) -> Vec<Option<Vec<u
         std::fs::write(path(index), file).unwrap();
     }
     run("migrate.mjs", [package, folder.path()]);
-    (0..files.len())
-        .map(|index| std::fs::read(path(index)).ok())
-        .collect()
+    (0..files.len()).map(|index| std::fs::read(path(index)).ok()).collect()
 }

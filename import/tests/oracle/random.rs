@@ -186,11 +186,7 @@ pub(crate) fn value(random: &mut Random, depth: usize, out: &mut String) {
 }
 
 pub(crate) fn object(random: &mut Random, depth: usize, out: &mut String) {
-    let members = if random.one_in(8) {
-        random.below(40)
-    } else {
-        random.below(6)
-    };
+    let members = if random.one_in(8) { random.below(40) } else { random.below(6) };
     out.push('{');
     for place in 0..members {
         if place > 0 {
@@ -204,11 +200,7 @@ pub(crate) fn object(random: &mut Random, depth: usize, out: &mut String) {
         }
         space(random, out);
         out.push(':');
-        value(
-            random,
-            depth.saturating_sub(1).min(if members > 8 { 1 } else { 5 }),
-            out,
-        );
+        value(random, depth.saturating_sub(1).min(if members > 8 { 1 } else { 5 }), out);
     }
     space(random, out);
     out.push('}');

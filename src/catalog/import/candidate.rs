@@ -37,7 +37,10 @@ impl Candidate {
     /// Opens a file; the report says why it is none.
     pub(super) fn open(path: &Path, family: Option<Family>) -> Result<Self, Box<FileReport>> {
         let failed = |error: std::io::Error| {
-            Box::new(FileReport::new(path.to_owned(), ImportStatus::Failed).with_reason(format!("reading it: {error}")))
+            Box::new(
+                FileReport::new(path.to_owned(), ImportStatus::Failed)
+                    .with_reason(format!("reading it: {error}")),
+            )
         };
         let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
@@ -80,11 +83,7 @@ impl Candidate {
 
     /// The record of the file as a source of the session.
     pub(super) fn source_record(&self, session: u64) -> SourceRecord {
-        SourceRecord {
-            session,
-            size: self.size,
-            modified: self.modified.map(nanoseconds),
-        }
+        SourceRecord { session, size: self.size, modified: self.modified.map(nanoseconds) }
     }
 
     /// The file's time of modification in milliseconds since 1970.
@@ -110,7 +109,8 @@ impl Candidate {
         self.file.seek(SeekFrom::Start(0))?;
         for &length in lengths {
             while at < length {
-                let most = usize::try_from(length - at).map_or(BUFFER_BYTES, |left| left.min(BUFFER_BYTES));
+                let most = usize::try_from(length - at)
+                    .map_or(BUFFER_BYTES, |left| left.min(BUFFER_BYTES));
                 let read = self.file.read(buffer.get_mut(..most).unwrap_or_default())?;
                 if read == 0 {
                     self.file.seek(SeekFrom::Start(0))?;
@@ -127,7 +127,8 @@ impl Candidate {
 }
 
 fn nanoseconds(time: SystemTime) -> i128 {
-    let since = |duration: std::time::Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
+    let since =
+        |duration: std::time::Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => since(after),
         Err(before) => -since(before.duration()),

@@ -34,8 +34,31 @@ const GAIN: f64 = 0.95;
 /// Known dictionaries that are tried: the newest.
 const TRIED: usize = 8;
 
-/// Chooses the dictionary for an import of these files, each with its size.
-pub(super) fn choose(store: &Store, files: &[(PathBuf, u64)]) -> Result<Arc<Dictionary>> {
+/// The choice for an import of some files, made when the first of them brings lines: an import that finds
+/// nothing new reads no sample and trains nothing.
+pub(super) struct Choice<'s> {
+    store: &'s Store,
+    files: &'s [(PathBuf, u64)],
+    chosen: Option<Arc<Dictionary>>,
+}
+
+impl<'s> Choice<'s> {
+    /// The choice for these files, each with its size.
+    pub(super) fn new(store: &'s Store, files: &'s [(PathBuf, u64)]) -> Self {
+        Self { store, files, chosen: None }
+    }
+
+    /// The dictionary.
+    pub(super) fn dictionary(&mut self) -> Result<Arc<Dictionary>> {
+        let chosen = match self.chosen.take() {
+            Some(chosen) => chosen,
+            None => choose(self.store, self.files)?,
+        };
+        Ok(Arc::clone(self.chosen.insert(chosen)))
+    }
+}
+
+fn choose(store: &Store, files: &[(PathBuf, u64)]) -> Result<Arc<Dictionary>> {
     let ids = store.dictionary_ids()?;
     let newest: Vec<u32> = ids.into_iter().rev().take(TRIED).collect();
     let total: u64 = files.iter().map(|(_, size)| size).sum();
@@ -95,7 +118,9 @@ fn sample(files: &[(PathBuf, u64)], total: u64) -> Vec<Vec<u8>> {
         while current.is_some_and(|(_, start, size)| at >= start + size) {
             current = files.next();
         }
-        let Some((path, start, _)) = current else { break };
+        let Some((path, start, _)) = current else {
+            break;
+        };
         if open.as_ref().is_none_or(|(known, _)| known != path) {
             open = File::open(path).ok().map(|file| (path.clone(), file));
         }

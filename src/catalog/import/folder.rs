@@ -37,7 +37,9 @@ fn walk(folder: &Path, files: &mut Vec<(PathBuf, u64)>, outcome: &mut Outcome<'_
         let mut inner = Vec::new();
         for entry in found {
             let path = entry.path();
-            let Ok(kind) = entry.file_type() else { continue };
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
             if kind.is_dir() {
                 inner.push(path);
             } else if path.extension().is_some_and(|extension| extension == "jsonl")
@@ -52,5 +54,6 @@ fn walk(folder: &Path, files: &mut Vec<(PathBuf, u64)>, outcome: &mut Outcome<'_
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> FileReport {
-    FileReport::new(path.to_owned(), ImportStatus::Failed).with_reason(format!("looking at it: {error}"))
+    FileReport::new(path.to_owned(), ImportStatus::Failed)
+        .with_reason(format!("looking at it: {error}"))
 }

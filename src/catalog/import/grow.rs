@@ -17,7 +17,7 @@ use crate::session::index::prepare::Preparer;
 use crate::store::Store;
 use crate::store::compression::Dictionary;
 use crate::store::session_record::SessionRecord;
-use crate::store::slice::{BlobGain, Slice};
+use crate::store::slice::{BlobGain, Guard, Slice};
 use crate::store::snapshot::Snapshot;
 use crate::store::tables::NO_LEAF;
 
@@ -28,20 +28,29 @@ pub(super) struct Growth<'s> {
     pub(super) blobs: Option<&'s BlobFolder>,
 }
 
+/// What became of an extension.
+pub(super) enum Extended {
+    /// The lines are there; or the file could not be read, as the report says.
+    Yes(Box<FileReport>),
+    /// Nothing was done: the new lines make the session irregular, or the file has changed meanwhile.
+    No,
+    /// Nothing was done: another process has changed the session.
+    Conflict,
+}
+
 impl Growth<'_> {
-    /// Appends what the file has gained, in one commit. `None`, and nothing done, where the new lines make
-    /// the session irregular, or the file changes while it is read.
+    /// Appends what the file has gained, in one commit.
     pub(super) fn extend(
         &self,
         candidate: &mut Candidate,
         session: u64,
         record: &SessionRecord,
-    ) -> Result<Option<FileReport>> {
+    ) -> Result<Extended> {
         let mut report = candidate.report(ImportStatus::Grown);
         let failed = |report: FileReport, error: &std::io::Error| {
             let mut report = report.with_reason(format!("reading it: {error}"));
             report.status = ImportStatus::Failed;
-            Ok(Some(report))
+            Ok(Extended::Yes(Box::new(report)))
         };
         let mut digest = Digest::default();
         if let Err(error) = digest_beginning(candidate, record.imported.length, &mut digest) {
@@ -49,7 +58,8 @@ impl Growth<'_> {
         }
         let before = self.store.snapshot()?.leaf(session)?;
         let mut slice = Slice::default();
-        let mut indexer = Indexer::new(self.store, session, record.clone(), before, self.dictionary.id);
+        let mut indexer =
+            Indexer::new(self.store, session, record.clone(), before, self.dictionary.id);
         let mut preparer = Preparer::new();
         let gained = candidate.size - record.imported.length;
         let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES);
@@ -65,13 +75,14 @@ impl Growth<'_> {
                 folder.bring(&mut prepared);
             }
             if indexer.add(prepared, &mut slice)? {
-                return Ok(None);
+                return Ok(Extended::No);
             }
         }
         let Indexed { record: mut new, leaf, needs_resolving } = indexer.finish(&mut slice)?;
         let imported = digest.finish();
-        if needs_resolving || imported.length != candidate.size || repeats_ids(self.store, &slice)? {
-            return Ok(None);
+        if needs_resolving || imported.length != candidate.size || repeats_ids(self.store, &slice)?
+        {
+            return Ok(Extended::No);
         }
         new.imported = imported;
         if !new.sources.contains(&candidate.source) {
@@ -81,8 +92,14 @@ impl Growth<'_> {
         slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
         slice.sources.push((candidate.source.clone(), candidate.source_record(session)));
         slice.sessions.push((session, new));
-        self.store.commit(slice)?;
-        Ok(Some(report))
+        let (imported, lines) = (record.imported, record.lines);
+        slice.guards.push((session, Guard::Same { session, imported, lines }));
+        let committed = self.store.commit(slice)?;
+        Ok(if committed.conflicts.is_empty() {
+            Extended::Yes(Box::new(report))
+        } else {
+            Extended::Conflict
+        })
     }
 }
 
@@ -97,7 +114,11 @@ fn repeats_ids(store: &Store, slice: &Slice) -> Result<bool> {
     Ok(false)
 }
 
-fn digest_beginning(candidate: &mut Candidate, length: u64, digest: &mut Digest) -> std::io::Result<()> {
+fn digest_beginning(
+    candidate: &mut Candidate,
+    length: u64,
+    digest: &mut Digest,
+) -> std::io::Result<()> {
     candidate.file.seek(SeekFrom::Start(0))?;
     let mut buffer = vec![0; BLOCK_BYTES];
     let mut left = length;

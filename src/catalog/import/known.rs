@@ -60,7 +60,9 @@ pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Resul
         return Ok(Ok(Plan::Replace { session, record, else_number: None }));
     }
     for (session, record) in &sessions {
-        if record.imported.length > candidate.size && is_beginning(&snapshot, *session, record, candidate)? {
+        if record.imported.length > candidate.size
+            && is_beginning(&snapshot, *session, record, candidate)?
+        {
             let (session, record) = (*session, Box::new(record.clone()));
             return Ok(Ok(Plan::Unchanged { session, record, ahead: true }));
         }
@@ -114,8 +116,16 @@ pub(super) fn free_number(store: &Store, id: &[u8], from: u32) -> Result<u32> {
     Ok(number)
 }
 
+#[cfg(unix)]
 fn exists(source: &[u8]) -> bool {
-    std::str::from_utf8(source).is_ok_and(|path| std::path::Path::new(path).exists())
+    use std::os::unix::ffi::OsStrExt;
+    std::path::Path::new(std::ffi::OsStr::from_bytes(source)).exists()
+}
+
+/// Elsewhere a path that is no Unicode cannot be made from its bytes: it is taken as still there.
+#[cfg(not(unix))]
+fn exists(source: &[u8]) -> bool {
+    std::str::from_utf8(source).map_or(true, |path| std::path::Path::new(path).exists())
 }
 
 /// Whether the file is the beginning of what was imported as this session.
@@ -129,6 +139,8 @@ fn is_beginning(
         return Ok(false);
     };
     let mut prefix = crate::session::export::PrefixDigest::new(candidate.size);
-    crate::session::export::exact_bytes(snapshot, session, record, &mut |bytes| Ok(prefix.take(bytes)))?;
+    crate::session::export::exact_bytes(snapshot, session, record, &mut |bytes| {
+        Ok(prefix.take(bytes))
+    })?;
     Ok(digest.first().is_some_and(|(_, digest)| prefix.digest() == Some(*digest)))
 }

@@ -140,7 +140,9 @@ impl Comparison<'_, '_> {
 
     /// The next entry of the new session, without its ids.
     fn next_entry(&mut self) -> Result<Option<Vec<u8>>> {
-        let Some(cursor) = &mut self.by_place else { return Ok(None) };
+        let Some(cursor) = &mut self.by_place else {
+            return Ok(None);
+        };
         while let Some(line) = cursor.next()? {
             if EntryKind::from_code(line.node.kind).is_some_and(EntryKind::is_entry) {
                 return Ok(Some(without_ids(&line)));

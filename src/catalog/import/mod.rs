@@ -26,11 +26,18 @@ use crate::error::Result;
 use crate::store::Store;
 use crate::store::owner::Owner;
 
-/// A bulk import ends with a compaction when it has brought more than this part of the file.
+/// A compaction is worth its time when an import has brought a quarter of the file.
 const COMPACT_SHARE: u64 = 4;
 
 /// And when the file is at least as large: 16 MiB.
 const COMPACT_FROM: u64 = 16 << 20;
+
+/// Why a file is given up after as many attempts.
+const KEPT_CHANGING: &str =
+    "another process kept changing this session; import it again when that is done";
+
+/// How often a file is looked at, whose session another process changes at the same time.
+const ATTEMPTS: u32 = 8;
 
 impl Store {
     /// Imports files, and the `*.jsonl` files of folders and of the folders in them.
@@ -83,21 +90,48 @@ impl Store {
         owner: &Owner,
         outcome: &mut Outcome<'_>,
     ) -> Result<()> {
-        let dictionary = dictionary::choose(self, &files)?;
         let blobs = options.blobs.clone().map(BlobFolder::new);
-        let (send, reports) = unbounded();
-        let writer = Writer::new(self, owner, dictionary.id, send);
+        let mut files = files;
+        for attempt in 1.. {
+            let again = self.import_once(&files, options, blobs.as_ref(), owner, outcome)?;
+            if again.is_empty() {
+                break;
+            }
+            files.retain(|(path, _)| again.contains(path));
+            if attempt == ATTEMPTS {
+                for (path, _) in &files {
+                    let report = FileReport::new(path.clone(), ImportStatus::Failed);
+                    outcome.add(&report.with_reason(KEPT_CHANGING));
+                }
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Imports the files. Answers those whose session another process has changed meanwhile.
+    fn import_once(
+        &self,
+        files: &[(PathBuf, u64)],
+        options: &ImportOptions,
+        blobs: Option<&BlobFolder>,
+        owner: &Owner,
+        outcome: &mut Outcome<'_>,
+    ) -> Result<Vec<PathBuf>> {
+        let (send, ended) = unbounded();
+        let writer = Writer::new(self, owner, send);
+        let mut again = Vec::new();
         let mut reader_error = None;
-        let written = pipeline::run(writer, &dictionary, blobs.as_ref(), |feeder| {
-            let mut reader = Reader::new(self, options, blobs.as_ref(), &dictionary);
+        let written = pipeline::run(writer, blobs, |feeder| {
+            let choice = dictionary::Choice::new(self, files);
+            let mut reader = Reader::new(self, options, blobs, choice);
             let mut in_flight = HashSet::new();
             for (path, _) in files {
-                while let Ok(report) = reports.try_recv() {
-                    outcome.add(&report);
+                while let Ok(ended) = ended.try_recv() {
+                    outcome.end(ended, &mut again);
                 }
-                match reader.read_file(&path, &mut in_flight, feeder, outcome) {
-                    Ok(Ok(())) => {}
-                    Ok(Err(stopped)) => return Err(stopped),
+                match reader.read_file(path, &mut in_flight, feeder, outcome) {
+                    Ok(step) => step?,
                     Err(error) => {
                         reader_error = Some(error);
                         return Err(Stopped);
@@ -106,18 +140,22 @@ impl Store {
             }
             Ok(())
         });
-        for report in reports {
-            outcome.add(&report);
+        for ended in ended {
+            outcome.end(ended, &mut again);
         }
         written?;
-        reader_error.map_or(Ok(()), Err)
+        reader_error.map_or(Ok(again), Err)
     }
 
-    /// Whether an import of so many bytes has left enough room in the file to give back.
+    /// Whether an import has brought so much that compacting the store is worth its time: a quarter of the
+    /// file or more.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::File`] where the file cannot be looked at.
     pub fn is_worth_compacting(&self, totals: &ImportTotals) -> Result<bool> {
         let file = self.file_bytes()?;
-        let brought = totals.imported + totals.replaced + totals.grown > 0;
-        Ok(brought && file >= COMPACT_FROM && totals.bytes / COMPACT_SHARE >= file / COMPACT_SHARE)
+        Ok(file >= COMPACT_FROM && totals.new_bytes.saturating_mul(COMPACT_SHARE) >= file)
     }
 }
 
@@ -131,6 +169,13 @@ impl Outcome<'_> {
     fn add(&mut self, report: &FileReport) {
         self.totals.add(report);
         self.observer.file(report);
+    }
+
+    fn end(&mut self, ended: writer::Outcome, again: &mut Vec<PathBuf>) {
+        match ended {
+            writer::Outcome::Final(report) => self.add(&report),
+            writer::Outcome::Again(path) => again.push(path),
+        }
     }
 }
 
@@ -147,4 +192,3 @@ macro_rules! go_on {
     };
 }
 use go_on;
-

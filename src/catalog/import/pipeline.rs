@@ -37,7 +37,7 @@ pub(super) enum Item {
 
 /// Work that any worker can do.
 enum Job {
-    Lines { number: u64, block: Vec<u8>, opens_file: bool },
+    Lines { number: u64, block: Vec<u8>, opens_file: bool, dictionary: Arc<Dictionary> },
     Original { number: u64, bytes: Vec<u8> },
 }
 
@@ -62,9 +62,15 @@ impl Feeder {
     }
 
     /// Sends lines to be prepared.
-    pub(super) fn send_lines(&mut self, block: Vec<u8>, opens_file: bool) -> Result<(), Stopped> {
+    pub(super) fn send_lines(
+        &mut self,
+        block: Vec<u8>,
+        opens_file: bool,
+        dictionary: &Arc<Dictionary>,
+    ) -> Result<(), Stopped> {
         let number = self.take_number()?;
-        self.jobs.send(Job::Lines { number, block, opens_file }).map_err(|_| Stopped)
+        let dictionary = Arc::clone(dictionary);
+        self.jobs.send(Job::Lines { number, block, opens_file, dictionary }).map_err(|_| Stopped)
     }
 
     /// Sends bytes of an imported file to be kept beside its migrated lines.
@@ -96,7 +102,6 @@ impl Feeder {
 /// Runs `read` beside the workers and the writer. Answers what the writer ended with, after `read` is done.
 pub(super) fn run(
     writer: Writer<'_>,
-    dictionary: &Arc<Dictionary>,
     blobs: Option<&BlobFolder>,
     read: impl FnOnce(&mut Feeder) -> Result<(), Stopped>,
 ) -> Result<()> {
@@ -110,8 +115,9 @@ pub(super) fn run(
     }
     std::thread::scope(|scope| {
         for _ in 0..workers {
-            let (work, items, used): (Receiver<Job>, _, _) = (work.clone(), items.clone(), used.clone());
-            scope.spawn(move || work_on(&work, &items, &used, dictionary, blobs));
+            let (work, items, used): (Receiver<Job>, _, _) =
+                (work.clone(), items.clone(), used.clone());
+            scope.spawn(move || work_on(&work, &items, &used, blobs));
         }
         drop((work, used));
         let writing = scope.spawn(move || write(writer, &ordered, &permit));
@@ -127,15 +133,14 @@ fn work_on(
     work: &Receiver<Job>,
     items: &Sender<(u64, Item)>,
     used: &Sender<Vec<u8>>,
-    dictionary: &Dictionary,
     blobs: Option<&BlobFolder>,
 ) {
     let mut preparer = Preparer::new();
     let mut compressor = Compressor::new();
     for job in work {
         let item = match job {
-            Job::Lines { number, block, opens_file } => {
-                let mut prepared = preparer.prepare(&block, opens_file, dictionary);
+            Job::Lines { number, block, opens_file, dictionary } => {
+                let mut prepared = preparer.prepare(&block, opens_file, &dictionary);
                 if let Some(folder) = blobs {
                     folder.bring(&mut prepared);
                 }
@@ -155,7 +160,11 @@ fn work_on(
     }
 }
 
-fn write(mut writer: Writer<'_>, ordered: &Receiver<(u64, Item)>, permit: &Sender<()>) -> Result<()> {
+fn write(
+    mut writer: Writer<'_>,
+    ordered: &Receiver<(u64, Item)>,
+    permit: &Sender<()>,
+) -> Result<()> {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
     for (number, item) in ordered {

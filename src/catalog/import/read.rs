@@ -12,7 +12,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
-use super::grow::Growth;
+use super::dictionary::Choice;
+use super::grow::{Extended, Growth};
 use super::known::{self, Plan};
 use super::pipeline::{BLOCK_BYTES, Feeder, Item};
 use super::report::{FileReport, ImportOptions, ImportStatus};
@@ -22,7 +23,7 @@ use crate::error::Result;
 use crate::store::Store;
 use crate::store::compression::Dictionary;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
-use crate::store::slice::Slice;
+use crate::store::slice::{Guard, Slice};
 
 /// A file that has grown by no more than this gets its new lines in one commit; one that has grown by more
 /// is imported again as a whole, and takes its own place.
@@ -31,12 +32,18 @@ const LARGEST_GROWTH: u64 = 16 << 20;
 /// Session keys that are reserved at once, at the most: a reservation is a commit of its own.
 const MOST_KEYS: u64 = 1024;
 
+/// Whether a plan was carried out, or another process has changed what it was made from.
+enum Done {
+    Yes,
+    Conflict,
+}
+
 /// Reads files, one after the other.
 pub(super) struct Reader<'s> {
     store: &'s Store,
     options: &'s ImportOptions,
     blobs: Option<&'s BlobFolder>,
-    dictionary: &'s Arc<Dictionary>,
+    dictionary: Choice<'s>,
     keys: std::ops::Range<u64>,
     reserve: u64,
 }
@@ -46,8 +53,8 @@ impl<'s> Reader<'s> {
         store: &'s Store,
         options: &'s ImportOptions,
         blobs: Option<&'s BlobFolder>,
-        dictionary: &'s Arc<Dictionary>,
-        ) -> Self {
+        dictionary: Choice<'s>,
+    ) -> Self {
         Self { store, options, blobs, dictionary, keys: 0..0, reserve: 1 }
     }
 
@@ -72,28 +79,51 @@ impl<'s> Reader<'s> {
             go_on!(feeder.flush());
             in_flight.clear();
         }
-        let plan = match known::plan(self.store, &mut candidate)? {
+        for _ in 0..super::ATTEMPTS {
+            match go_on!(self.carry_out(&mut candidate, in_flight, feeder, outcome)?) {
+                Done::Yes => return Ok(Ok(())),
+                Done::Conflict => {}
+            }
+        }
+        let report = candidate.report(ImportStatus::Failed);
+        outcome.add(&report.with_reason(super::KEPT_CHANGING));
+        Ok(Ok(()))
+    }
+
+    /// Compares a file with the store and does what that asks for, unless another process is faster.
+    fn carry_out(
+        &mut self,
+        candidate: &mut Candidate,
+        in_flight: &mut HashSet<Vec<u8>>,
+        feeder: &mut Feeder,
+        outcome: &mut Outcome<'_>,
+    ) -> Step<Done> {
+        let plan = match known::plan(self.store, candidate)? {
             Ok(plan) => plan,
             Err(error) => {
                 let report = candidate.report(ImportStatus::Failed);
                 outcome.add(&report.with_reason(format!("reading it: {error}")));
-                return Ok(Ok(()));
+                return Ok(Ok(Done::Yes));
             }
         };
         match plan {
             Plan::Unchanged { session, record, ahead } => {
+                let Some(report) = self.unchanged(candidate, session, &record, ahead)? else {
+                    return Ok(Ok(Done::Conflict));
+                };
                 outcome.observer.read(candidate.size);
-                let report = self.unchanged(&candidate, session, &record, ahead)?;
                 outcome.add(&report);
-                Ok(Ok(()))
+                Ok(Ok(Done::Yes))
             }
-            Plan::Grow { session, record } => self.grow(candidate, session, *record, feeder, outcome),
+            Plan::Grow { session, record } => {
+                self.grow(candidate, session, &record, feeder, outcome)
+            }
             Plan::New { number } => {
                 let number = known::free_number(self.store, candidate.external_id(), number)?;
                 let mut report = candidate.report(ImportStatus::Imported);
                 if number > 1 {
                     report.add_reason(format!(
-                        "another session has the id {}, so this one is addressed as {0}~{number}",
+                        "another session has the id {0}, so this one is addressed as {0}~{number}",
                         String::from_utf8_lossy(candidate.external_id())
                     ));
                 }
@@ -104,6 +134,8 @@ impl<'s> Reader<'s> {
                 let report = candidate.report(ImportStatus::Replaced);
                 let replaced = Replaced {
                     session,
+                    imported: record.imported,
+                    lines: record.lines,
                     even_with_losses: self.options.replace && else_number.is_none(),
                     else_number,
                 };
@@ -113,14 +145,15 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Notes a file as a source, and brings blobs that its session lacks.
+    /// Notes a file as a source, and brings blobs that its session lacks. `None` where another process has
+    /// changed the session.
     fn unchanged(
         &self,
         candidate: &Candidate,
         session: u64,
         record: &SessionRecord,
         ahead: bool,
-    ) -> Result<FileReport> {
+    ) -> Result<Option<FileReport>> {
         let mut report = candidate.report(ImportStatus::Unchanged);
         super::grow::describe(&mut report, record);
         if ahead {
@@ -139,76 +172,83 @@ impl<'s> Reader<'s> {
                 record.sources.push(candidate.source.clone());
                 slice.sessions.push((session, record));
             }
+            let (imported, lines) = (record.imported, record.lines);
+            slice.guards.push((session, Guard::Same { session, imported, lines }));
         }
-        self.store.commit(slice)?;
-        Ok(report)
+        let committed = self.store.commit(slice)?;
+        Ok(committed.conflicts.is_empty().then_some(report))
     }
 
     /// Adds what a file has gained: in one commit where that is little, else by importing it again.
     fn grow(
         &mut self,
-        candidate: Candidate,
+        candidate: &mut Candidate,
         session: u64,
-        record: SessionRecord,
+        record: &SessionRecord,
         feeder: &mut Feeder,
         outcome: &mut Outcome<'_>,
-    ) -> Step {
-        let mut candidate = candidate;
+    ) -> Step<Done> {
         let gained = candidate.size.saturating_sub(record.imported.length);
         let extends = record.imported.complete && !record.migrated && !record.irregular;
         if extends && gained <= LARGEST_GROWTH {
-            let growth = Growth {
-                store: self.store,
-                dictionary: self.dictionary,
-                blobs: self.blobs,
-            };
-            if let Some(report) = growth.extend(&mut candidate, session, &record)? {
-                outcome.observer.read(candidate.size);
-                outcome.add(&report);
-                return Ok(Ok(()));
+            let dictionary = self.dictionary.dictionary()?;
+            let growth = Growth { store: self.store, dictionary: &dictionary, blobs: self.blobs };
+            match growth.extend(candidate, session, record)? {
+                Extended::Yes(report) => {
+                    outcome.observer.read(candidate.size);
+                    outcome.add(&report);
+                    return Ok(Ok(Done::Yes));
+                }
+                Extended::Conflict => return Ok(Ok(Done::Conflict)),
+                Extended::No => {}
             }
         }
         let report = candidate.report(ImportStatus::Grown);
         // The file begins with everything that the session holds, so that there is nothing to lose; but its
         // last line may have been torn, and is another one now.
-        let replaced = Replaced { session, even_with_losses: true, else_number: None };
-        go_on!(self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)?);
-        Ok(feeder.flush())
+        let replaced = Replaced {
+            session,
+            imported: record.imported,
+            lines: record.lines,
+            even_with_losses: true,
+            else_number: None,
+        };
+        let number = record.number;
+        go_on!(self.whole(candidate, number, report, Some(replaced), feeder, outcome)?);
+        Ok(feeder.flush().map(|()| Done::Yes))
     }
 
     /// Feeds a whole file to the pipeline.
     fn whole(
         &mut self,
-        mut candidate: Candidate,
+        candidate: &mut Candidate,
         number: u32,
         report: FileReport,
         replaces: Option<Replaced>,
         feeder: &mut Feeder,
         outcome: &mut Outcome<'_>,
-    ) -> Step {
+    ) -> Step<Done> {
         let session = self.key()?;
-        let record = new_record(&candidate, number);
-        go_on!(feeder.send(Item::Begin(Box::new(FileStart { session, record, report, replaces }))));
+        let record = new_record(candidate, number);
+        let dictionary = self.dictionary.dictionary()?;
+        let start = FileStart { session, record, report, replaces, dictionary: dictionary.id };
+        go_on!(feeder.send(Item::Begin(Box::new(start))));
         let read = if candidate.detection.needs_migration {
-            migrate(&mut candidate, feeder, outcome)
+            migrate(candidate, feeder, &dictionary, outcome)
         } else {
-            copy(&mut candidate, feeder, outcome)
+            copy(candidate, feeder, &dictionary, outcome)
         };
         let item = match read {
             Ok(Ok((imported, dropped))) => {
                 let mut source_record = candidate.source_record(session);
                 source_record.size = imported.length;
-                Item::End(Box::new(FileEnd {
-                    imported,
-                    dropped,
-                    source: candidate.source,
-                    source_record,
-                }))
+                let source = candidate.source.clone();
+                Item::End(Box::new(FileEnd { imported, dropped, source, source_record }))
             }
             Ok(Err(stopped)) => return Ok(Err(stopped)),
             Err(error) => Item::Abandon(format!("reading it: {error}")),
         };
-        Ok(feeder.send(item))
+        Ok(feeder.send(item).map(|()| Done::Yes))
     }
 
     /// A new session's key.
@@ -236,7 +276,6 @@ fn new_record(candidate: &Candidate, number: u32) -> SessionRecord {
         parent_session: header.parent_session.clone(),
         created: header.timestamp_ms,
         modified: header.timestamp_ms.or(candidate.modified_milliseconds()),
-        header: if detection.needs_migration { 0 } else { header.line },
         ..SessionRecord::default()
     }
 }
@@ -245,7 +284,12 @@ fn new_record(candidate: &Candidate, number: u32) -> SessionRecord {
 type Read = std::io::Result<Result<(ImportedBytes, u64), super::Stopped>>;
 
 /// Feeds a file's lines as they are.
-fn copy(candidate: &mut Candidate, feeder: &mut Feeder, outcome: &mut Outcome<'_>) -> Read {
+fn copy(
+    candidate: &mut Candidate,
+    feeder: &mut Feeder,
+    dictionary: &Arc<Dictionary>,
+    outcome: &mut Outcome<'_>,
+) -> Read {
     candidate.file.seek(SeekFrom::Start(0))?;
     let mut blocks = BlockReader::new(&candidate.file, BLOCK_BYTES);
     let mut digest = Digest::default();
@@ -253,14 +297,19 @@ fn copy(candidate: &mut Candidate, feeder: &mut Feeder, outcome: &mut Outcome<'_
     while let Some(block) = blocks.next_block(feeder.buffer())? {
         digest.take(&block);
         outcome.observer.read(block.len() as u64);
-        go_on!(feeder.send_lines(block, opens_file));
+        go_on!(feeder.send_lines(block, opens_file, dictionary));
         opens_file = false;
     }
     Ok(Ok((digest.finish(), 0)))
 }
 
 /// Feeds a file's lines as their program would rewrite them, and the bytes as they are.
-fn migrate(candidate: &mut Candidate, feeder: &mut Feeder, outcome: &mut Outcome<'_>) -> Read {
+fn migrate(
+    candidate: &mut Candidate,
+    feeder: &mut Feeder,
+    dictionary: &Arc<Dictionary>,
+    outcome: &mut Outcome<'_>,
+) -> Read {
     candidate.file.seek(SeekFrom::Start(0))?;
     let mut migrator = Migrator::new(&candidate.detection.header);
     if candidate.detection.version.needs_tree() {
@@ -283,14 +332,14 @@ fn migrate(candidate: &mut Candidate, feeder: &mut Feeder, outcome: &mut Outcome
         }
         go_on!(feeder.send_original(block));
         if migrated.len() >= BLOCK_BYTES {
-            go_on!(feeder.send_lines(std::mem::take(&mut migrated), false));
+            go_on!(feeder.send_lines(std::mem::take(&mut migrated), false, dictionary));
         }
     }
     if migrator.finish(&mut migrated) == Migrated::Written {
         dropped -= 1;
     }
     if !migrated.is_empty() {
-        go_on!(feeder.send_lines(migrated, false));
+        go_on!(feeder.send_lines(migrated, false, dictionary));
     }
     Ok(Ok((digest.finish(), dropped)))
 }

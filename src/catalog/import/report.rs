@@ -64,7 +64,10 @@ pub struct FileReport {
 }
 
 /// JSON is Unicode, and a path need not be: what is none is shown as U+FFFD.
-fn path_text<S: serde::Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
+fn path_text<S: serde::Serializer>(
+    path: &std::path::Path,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     path.to_string_lossy().serialize(serializer)
 }
 
@@ -133,6 +136,8 @@ pub struct ImportTotals {
     pub malformed: u64,
     /// Bytes of the files that are sessions.
     pub bytes: u64,
+    /// Bytes of those that were imported as a whole: new ones, and ones that took a session's place.
+    pub new_bytes: u64,
 }
 
 impl ImportTotals {
@@ -151,6 +156,9 @@ impl ImportTotals {
             self.entries += report.entries;
             self.malformed += report.malformed;
             self.bytes += report.bytes;
+        }
+        if matches!(report.status, ImportStatus::Imported | ImportStatus::Replaced) {
+            self.new_bytes += report.bytes;
         }
     }
 }

@@ -1,7 +1,10 @@
 //! The ordered end of the pipeline: sessions get their rows here, and commits happen here.
 
+use std::path::PathBuf;
+
 use crossbeam_channel::Sender;
 
+use super::known::free_number;
 use super::pipeline::Item;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
@@ -10,7 +13,7 @@ use crate::session::index::resolve::resolve;
 use crate::store::Store;
 use crate::store::owner::Owner;
 use crate::store::session_record::{ImportedBytes, SessionRecord, address_bytes};
-use crate::store::slice::Slice;
+use crate::store::slice::{Guard, Slice};
 use crate::store::source_record::SourceRecord;
 use crate::store::tables::NO_LEAF;
 
@@ -21,12 +24,18 @@ pub(super) struct FileStart {
     pub(super) report: FileReport,
     /// The key of the session whose place this one takes.
     pub(super) replaces: Option<Replaced>,
+    /// The dictionary that its lines are compressed with.
+    pub(super) dictionary: u32,
 }
 
 /// A session that is to give way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replaced {
     pub(super) session: u64,
+    /// What it held when the file was compared with it.
+    pub(super) imported: ImportedBytes,
+    /// And how many lines.
+    pub(super) lines: u64,
     /// Whether it may hold what the file lacks.
     pub(super) even_with_losses: bool,
     /// Whether a loss makes the file a session of its own instead of a failure; then its number.
@@ -55,30 +64,24 @@ struct Current<'s> {
 pub(super) struct Writer<'s> {
     store: &'s Store,
     owner: &'s Owner,
-    dictionary: u32,
     slice: Slice,
     current: Option<Current<'s>>,
     /// Reports that hold once the slice is committed.
-    pending: Vec<FileReport>,
-    reports: Sender<FileReport>,
+    pending: Vec<(u64, FileReport)>,
+    reports: Sender<Outcome>,
+}
+
+/// What became of a file.
+pub(super) enum Outcome {
+    /// This, for good.
+    Final(Box<FileReport>),
+    /// Another process has changed the session meanwhile: the file is to be looked at again.
+    Again(PathBuf),
 }
 
 impl<'s> Writer<'s> {
-    pub(super) fn new(
-        store: &'s Store,
-        owner: &'s Owner,
-        dictionary: u32,
-        reports: Sender<FileReport>,
-    ) -> Self {
-        Self {
-            store,
-            owner,
-            dictionary,
-            slice: Slice::default(),
-            current: None,
-            pending: Vec::new(),
-            reports,
-        }
+    pub(super) fn new(store: &'s Store, owner: &'s Owner, reports: Sender<Outcome>) -> Self {
+        Self { store, owner, slice: Slice::default(), current: None, pending: Vec::new(), reports }
     }
 
     /// Takes the next item.
@@ -86,14 +89,18 @@ impl<'s> Writer<'s> {
         match item {
             Item::Begin(start) => self.begin(*start),
             Item::Lines(prepared) => {
-                let Some(current) = &mut self.current else { return Ok(()) };
+                let Some(current) = &mut self.current else {
+                    return Ok(());
+                };
                 let window_moved = current.indexer.add(*prepared, &mut self.slice)?;
                 if window_moved || Indexer::is_slice_full(&self.slice) {
                     self.commit()?;
                 }
             }
             Item::Original(bytes) => {
-                let Some(current) = &mut self.current else { return Ok(()) };
+                let Some(current) = &mut self.current else {
+                    return Ok(());
+                };
                 self.slice.weight += bytes.len();
                 self.slice.originals.push(((current.start.session, current.pieces), bytes));
                 current.pieces += 1;
@@ -117,17 +124,18 @@ impl<'s> Writer<'s> {
         if self.current.is_some() {
             self.abandon("the import ended before the file did")?;
         }
-        self.commit()
+        self.commit()?;
+        Ok(())
     }
 
     fn begin(&mut self, start: FileStart) {
         let indexer =
-            Indexer::new(self.store, start.session, start.record.clone(), None, self.dictionary);
+            Indexer::new(self.store, start.session, start.record.clone(), None, start.dictionary);
         self.current = Some(Current { start, indexer, pieces: 0, begun: false });
     }
 
     /// Makes the slice durable, and tells of the files that are in it.
-    fn commit(&mut self) -> Result<()> {
+    fn commit(&mut self) -> Result<u64> {
         if let Some(current) = &mut self.current
             && !current.begun
         {
@@ -138,15 +146,27 @@ impl<'s> Writer<'s> {
         if let Some(current) = &mut self.current {
             current.indexer.after_commit(committed.replaced_entries);
         }
-        for report in self.pending.drain(..) {
+        self.tell(&committed.conflicts);
+        Ok(committed.replaced_entries)
+    }
+
+    /// Tells of the files that the last commit has made durable, or left out.
+    fn tell(&mut self, conflicts: &[u64]) {
+        for (session, report) in self.pending.drain(..) {
+            let outcome = if conflicts.contains(&session) {
+                Outcome::Again(report.path)
+            } else {
+                Outcome::Final(Box::new(report))
+            };
             // Whoever listens may have gone; the import goes on.
-            let _ = self.reports.send(report);
+            let _ = self.reports.send(outcome);
         }
-        Ok(())
     }
 
     fn end(&mut self, end: FileEnd) -> Result<()> {
-        let Some(current) = self.current.take() else { return Ok(()) };
+        let Some(current) = self.current.take() else {
+            return Ok(());
+        };
         let Current { start, indexer, begun, .. } = current;
         let FileStart { session, mut report, replaces, .. } = start;
         let Indexed { mut record, leaf, needs_resolving } = indexer.finish(&mut self.slice)?;
@@ -159,25 +179,25 @@ impl<'s> Writer<'s> {
             if !begun {
                 self.slice.begun.push((session, self.owner.token));
             }
-            let committed = self.store.commit(std::mem::take(&mut self.slice))?;
-            record.duplicates += committed.replaced_entries;
-            for report in self.pending.drain(..) {
-                let _ = self.reports.send(report);
-            }
+            record.duplicates += self.commit()?;
         }
         if needs_resolving || record.duplicates > 0 {
             record.irregular = true;
             record.orphans = resolve(self.store, session)?;
         }
+        let mut keeps_address = false;
         if let Some(replaced) = replaces {
             let losses = super::losses::losses(self.store, replaced.session, session)?;
             if losses.is_none() || replaced.even_with_losses {
-                self.slice.retired.push((replaced.session, self.owner.token));
+                self.slice.retired.push((replaced.session, self.owner.token, session));
+                let Replaced { session: old, imported, lines, .. } = replaced;
+                self.slice.guards.push((session, Guard::Same { session: old, imported, lines }));
+                keeps_address = true;
                 if let Some(losses) = losses {
                     report.add_reason(losses.to_string());
                 }
             } else if let (Some(number), Some(losses)) = (replaced.else_number, &losses) {
-                record.number = number;
+                record.number = free_number(self.store, &record.external_id, number)?;
                 report.status = ImportStatus::Imported;
                 report.add_reason(format!(
                     "another file's session has the same id, and {losses}: this one is kept as {}",
@@ -186,7 +206,7 @@ impl<'s> Writer<'s> {
             } else if let Some(losses) = losses {
                 report.status = ImportStatus::Failed;
                 report.add_reason(format!("{losses}; --replace takes the file all the same"));
-                let _ = self.reports.send(report);
+                let _ = self.reports.send(Outcome::Final(Box::new(report)));
                 // The rows stay marked, and the owner sweeps them.
                 return Ok(());
             }
@@ -199,10 +219,14 @@ impl<'s> Writer<'s> {
             self.slice.finished.push(session);
         }
         self.slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
-        self.slice.session_ids.push((address_bytes(&record.external_id, record.number), session));
+        let address = address_bytes(&record.external_id, record.number);
+        if !keeps_address {
+            self.slice.guards.push((session, Guard::Free { address: address.clone() }));
+        }
+        self.slice.session_ids.push((address, session));
         self.slice.sources.push((end.source, end.source_record));
         self.slice.sessions.push((session, record));
-        self.pending.push(report);
+        self.pending.push((session, report));
         if Indexer::is_slice_full(&self.slice) || must_commit {
             self.commit()?;
         }
@@ -211,14 +235,17 @@ impl<'s> Writer<'s> {
 
     /// Gives the current file up: what is committed of it stays marked, and the owner sweeps it.
     fn abandon(&mut self, reason: &str) -> Result<()> {
-        let Some(current) = self.current.take() else { return Ok(()) };
+        let Some(current) = self.current.take() else {
+            return Ok(());
+        };
         let session = current.start.session;
         self.slice.forget(session);
         let mut report = current.start.report;
         report.status = ImportStatus::Failed;
         report.add_reason(reason);
-        let _ = self.reports.send(report);
+        let _ = self.reports.send(Outcome::Final(Box::new(report)));
         drop(current.indexer);
-        self.commit()
+        self.commit()?;
+        Ok(())
     }
 }

@@ -43,23 +43,13 @@ impl<'a, 's> Drawing<'a, 's> {
         full: bool,
         out: &'a mut Output,
     ) -> Self {
-        Self {
-            reader,
-            tree,
-            trunks: Trunks::new(tree),
-            full,
-            out,
-        }
+        Self { reader, tree, trunks: Trunks::new(tree), full, out }
     }
 
     /// Draws all of it.
     pub(super) fn draw(mut self) -> Result<(), Failure> {
         for &root in self.tree.roots() {
-            let mut waiting = vec![Trunk {
-                from: root,
-                level: 0,
-                is_branch: false,
-            }];
+            let mut waiting = vec![Trunk { from: root, level: 0, is_branch: false }];
             while let Some(trunk) = waiting.pop() {
                 let run = self.run(trunk.from);
                 self.draw_run(&run, trunk)?;
@@ -68,23 +58,16 @@ impl<'a, 's> Drawing<'a, 's> {
                     continue;
                 };
                 // Last in, first out: the branches are drawn first, the oldest ahead, and then the trunk goes on.
-                waiting.push(Trunk {
-                    from: onward,
-                    level: trunk.level,
-                    is_branch: false,
-                });
-                let branches = self
-                    .tree
-                    .node(last)
-                    .map(|node| node.children.as_slice())
-                    .unwrap_or_default();
-                waiting.extend(branches.iter().rev().filter(|&&child| child != onward).map(
-                    |&from| Trunk {
+                waiting.push(Trunk { from: onward, level: trunk.level, is_branch: false });
+                let branches =
+                    self.tree.node(last).map(|node| node.children.as_slice()).unwrap_or_default();
+                waiting.extend(
+                    branches.iter().rev().filter(|&&child| child != onward).map(|&from| Trunk {
                         from,
                         level: trunk.level + 1,
                         is_branch: true,
-                    },
-                ));
+                    }),
+                );
             }
         }
         Ok(())
@@ -131,9 +114,7 @@ impl<'a, 's> Drawing<'a, 's> {
             &[only] => self.draw_node(only, level, false)?,
             several => {
                 let hidden = counted(several.len() as u64, "entry", "entries");
-                let line = self
-                    .out
-                    .paint(FAINT, &format!("{}┊ … {hidden} …", "│ ".repeat(level)));
+                let line = self.out.paint(FAINT, &format!("{}┊ … {hidden} …", "│ ".repeat(level)));
                 self.out.line(format_args!("{line}"))?;
             }
         }
@@ -162,12 +143,7 @@ impl<'a, 's> Drawing<'a, 's> {
             + text::width(&kind)
             + 2
             + marks.iter().map(Mark::width).sum::<usize>();
-        let room = self
-            .out
-            .width()
-            .unwrap_or(USUAL_WIDTH)
-            .saturating_sub(taken)
-            .max(NARROWEST);
+        let room = self.out.width().unwrap_or(USUAL_WIDTH).saturating_sub(taken).max(NARROWEST);
         let mut line = format!("{}{} ", self.out.paint(FAINT, &gutter), bullet(node));
         line.push_str(&self.out.paint(KIND, &kind));
         let words = text::fit(&words, room);
@@ -186,28 +162,16 @@ impl<'a, 's> Drawing<'a, 's> {
     fn marks(&self, place: usize, node: &TreeNode) -> Vec<Mark> {
         let mut marks = Vec::new();
         if let Some(id) = &node.id {
-            marks.push(Mark {
-                text: format!("({})", name(id)),
-                style: FAINT,
-            });
+            marks.push(Mark { text: format!("({})", name(id)), style: FAINT });
         }
         if let Some(label) = &node.label {
-            marks.push(Mark {
-                text: format!("[{}]", name(label)),
-                style: LABEL,
-            });
+            marks.push(Mark { text: format!("[{}]", name(label)), style: LABEL });
         }
         if node.is_orphan {
-            marks.push(Mark {
-                text: "orphan".to_owned(),
-                style: BAD,
-            });
+            marks.push(Mark { text: "orphan".to_owned(), style: BAD });
         }
         if self.tree.leaf() == Some(place) {
-            marks.push(Mark {
-                text: "◀ leaf".to_owned(),
-                style: GOOD,
-            });
+            marks.push(Mark { text: "◀ leaf".to_owned(), style: GOOD });
         }
         marks
     }

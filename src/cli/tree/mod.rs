@@ -53,24 +53,15 @@ pub(super) fn run(
     Drawing::new(&reader, &tree, arguments.full, out).draw()?;
     if tree.unreachable() > 0 {
         let lost = counted(tree.unreachable(), "entry hangs", "entries hang");
-        out.line(format_args!(
-            "{lost} in or below a loop of parents, where no root leads"
-        ))?;
+        out.line(format_args!("{lost} in or below a loop of parents, where no root leads"))?;
     }
     Ok(Status::Done)
 }
 
 fn write_heading(facts: &SessionFacts, tree: &Tree, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
-    let title = facts
-        .title
-        .as_ref()
-        .map(|title| format!("  {}", text::one_line(title, 200)));
-    let ends = tree
-        .nodes()
-        .iter()
-        .filter(|node| node.children.is_empty())
-        .count() as u64;
+    let title = facts.title.as_ref().map(|title| format!("  {}", text::one_line(title, 200)));
+    let ends = tree.nodes().iter().filter(|node| node.children.is_empty()).count() as u64;
     out.line(format_args!(
         "{id}{}  {}, {}, {}",
         title.unwrap_or_default(),

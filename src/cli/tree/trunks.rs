@@ -23,13 +23,7 @@ impl Trunks {
         };
         let heaviest =
             |children: &[usize]| children.iter().copied().max_by_key(|&child| weight(child));
-        Self {
-            onward: tree
-                .nodes()
-                .iter()
-                .map(|node| heaviest(&node.children))
-                .collect(),
-        }
+        Self { onward: tree.nodes().iter().map(|node| heaviest(&node.children)).collect() }
     }
 
     /// The child in which the trunk goes on from a node.
@@ -51,11 +45,7 @@ fn sizes(tree: &Tree) -> Vec<u64> {
         let Some(node) = tree.node(place) else {
             continue;
         };
-        let below: u64 = node
-            .children
-            .iter()
-            .filter_map(|&child| sizes.get(child))
-            .sum();
+        let below: u64 = node.children.iter().filter_map(|&child| sizes.get(child)).sum();
         if let Some(size) = sizes.get_mut(place) {
             *size = below + 1;
         }

@@ -73,14 +73,12 @@ fn settings_change(kind: EntryKind, scan: &Scan<'_>) -> Option<SettingsChange> {
     let json = |raw: Option<Raw<'_>>| raw.map(|raw| raw.as_str().to_owned());
     Some(match pi_omp::settings_effect(Family::Omp, kind, scan) {
         SettingsEffect::ThinkingLevel(level) => SettingsChange::ThinkingLevel(json(level)),
-        SettingsEffect::AssistantModel { provider, model } => SettingsChange::Assistant {
-            provider: json(provider),
-            model: json(model),
-        },
-        SettingsEffect::Mode { mode, data } => SettingsChange::Mode {
-            mode: json(mode),
-            data: json(data),
-        },
+        SettingsEffect::AssistantModel { provider, model } => {
+            SettingsChange::Assistant { provider: json(provider), model: json(model) }
+        }
+        SettingsEffect::Mode { mode, data } => {
+            SettingsChange::Mode { mode: json(mode), data: json(data) }
+        }
         SettingsEffect::InjectedRules(rules) => {
             SettingsChange::InjectedRules(rules.into_iter().map(Cow::into_owned).collect())
         }
@@ -124,11 +122,7 @@ impl SettingsChange {
         let mut after = before.clone();
         match self {
             Self::ThinkingLevel(level) => after.thinking_level.clone_from(level),
-            Self::Model {
-                provider,
-                model_id,
-                by_role,
-            } => {
+            Self::Model { provider, model_id, by_role } => {
                 after.model = Some((provider.clone(), model_id.clone()));
                 if let Some((role, model)) = by_role {
                     set_model(&mut after.models, role, model.clone());

@@ -60,7 +60,8 @@ pub(crate) struct Indexer<'s> {
     leaf: Option<u64>,
     /// Whether more parents were unresolved than are remembered.
     overflowed: bool,
-    last_activity: Option<i64>,
+    /// The first header's ordinal, once it was met.
+    header: Option<u64>,
 }
 
 /// A session's rows are all written but for its record.
@@ -97,7 +98,7 @@ impl<'s> Indexer<'s> {
             snapshot: None,
             leaf,
             overflowed: false,
-            last_activity: record.modified.filter(|_| next > 0),
+            header: (next > 0).then_some(record.header),
             record,
         }
     }
@@ -142,15 +143,26 @@ impl<'s> Indexer<'s> {
         Ok(full)
     }
 
-    fn count(&mut self, lines: &[PreparedLine], types: Vec<(String, u64, u64)>, bytes: u64, text_bytes: u64) {
+    fn count(
+        &mut self,
+        lines: &[PreparedLine],
+        types: Vec<(String, u64, u64)>,
+        bytes: u64,
+        text_bytes: u64,
+    ) {
         let record = &mut self.record;
         record.bytes += bytes;
         record.text_bytes += text_bytes;
-        for line in lines {
+        let before = record.lines;
+        for (index, line) in (0..).zip(lines) {
             record.entries += u64::from(line.kind.is_entry());
             record.malformed += u64::from(line.kind == EntryKind::Malformed);
             record.unaddressed += u64::from(line.kind.is_entry() && line.id.is_none());
-            self.last_activity = self.last_activity.max(line.activity);
+            record.last_activity = record.last_activity.max(line.activity);
+            if line.kind == EntryKind::Header && self.header.is_none() {
+                record.header = before + index;
+                self.header = Some(record.header);
+            }
         }
         for (name, lines, bytes) in types {
             let known = record.types.iter().position(|count| count.name == name);
@@ -339,11 +351,17 @@ impl<'s> Indexer<'s> {
         let Some(farther) = self.ancestor(far.jump)? else {
             return Ok(parent);
         };
-        let equal = above.depth - far.depth.min(above.depth) == far.depth - farther.depth.min(far.depth);
+        let equal =
+            above.depth - far.depth.min(above.depth) == far.depth - farther.depth.min(far.depth);
         Ok(if equal { far.jump } else { parent })
     }
 
-    fn changed_settings(&mut self, before: u64, change: &SettingsChange, slice: &mut Slice) -> Result<u64> {
+    fn changed_settings(
+        &mut self,
+        before: u64,
+        change: &SettingsChange,
+        slice: &mut Slice,
+    ) -> Result<u64> {
         let old = self.settings_of(before)?;
         let new = change.apply(&old);
         if new == old {
@@ -407,7 +425,8 @@ impl<'s> Indexer<'s> {
             needs_resolving = needs_resolving || self.find(&id)?.is_some();
         }
         self.load_entries(slice);
-        self.record.modified = self.last_activity.filter(|&time| time > 0).or(self.record.modified);
+        self.record.modified =
+            self.record.last_activity.filter(|&time| time > 0).or(self.record.modified);
         Ok(Indexed { record: self.record, leaf: self.leaf, needs_resolving })
     }
 }

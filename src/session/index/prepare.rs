@@ -91,7 +91,12 @@ impl Preparer {
 
     /// Prepares the lines of a block. `opens_file` says that it begins the file, where a byte order mark
     /// and white space before the first record do not count.
-    pub(crate) fn prepare(&mut self, block: &[u8], opens_file: bool, dictionary: &Dictionary) -> Prepared {
+    pub(crate) fn prepare(
+        &mut self,
+        block: &[u8],
+        opens_file: bool,
+        dictionary: &Dictionary,
+    ) -> Prepared {
         let mut prepared = Prepared::default();
         let mut counts = TypeCounts::default();
         let mut at_start = opens_file;
@@ -104,13 +109,15 @@ impl Preparer {
             counts.add(kind, role, &scan, line.len());
             describe(&mut prepared, (kind, role, time), &scan);
             // Positions in a text that was repaired, or trimmed, are none in the line's bytes.
-            let exact = shown.len() == line.len() && matches!(decoded, std::borrow::Cow::Borrowed(_));
+            let exact =
+                shown.len() == line.len() && matches!(decoded, std::borrow::Cow::Borrowed(_));
             let line_payloads = if exact { self.scanner.payloads() } else { &[] };
             let cut = cut_out(line, line_payloads);
             let length = cut.length(line);
             if !self.text.is_empty()
                 && (self.lengths.len() >= FRAME_LINES
-                    || (self.text.len() + length > FRAME_TARGET && self.text.len() >= FRAME_TARGET / 2)
+                    || (self.text.len() + length > FRAME_TARGET
+                        && self.text.len() >= FRAME_TARGET / 2)
                     || self.text.len() >= FRAME_TARGET)
             {
                 self.close_frame(&mut prepared, dictionary);
@@ -194,14 +201,8 @@ fn describe(
     scan: &Scan<'_>,
 ) {
     let members = &scan.members;
-    let mut line = PreparedLine {
-        kind,
-        role,
-        time,
-        activity: None,
-        id: None,
-        parent: ParentName::None,
-    };
+    let mut line =
+        PreparedLine { kind, role, time, activity: None, id: None, parent: ParentName::None };
     if kind.is_entry() {
         let mut name = |raw: Raw<'_>| {
             let id = raw.as_string()?;
@@ -277,7 +278,8 @@ impl TypeCounts {
     fn add(&mut self, kind: EntryKind, role: MessageRole, scan: &Scan<'_>, length: usize) {
         let count = if kind == EntryKind::Unknown {
             let name = scan.members.entry_type.and_then(Raw::to_string_lossy).unwrap_or_default();
-            let name = if name.len() > 64 || self.unknown.len() >= TYPE_NAMES { "" } else { &*name };
+            let name =
+                if name.len() > 64 || self.unknown.len() >= TYPE_NAMES { "" } else { &*name };
             self.unknown.entry(name.to_owned()).or_default()
         } else {
             self.known.entry((kind, role)).or_default()

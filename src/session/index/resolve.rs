@@ -77,9 +77,15 @@ pub(crate) fn parents_of(
             let (Some(node), Some(length)) = (lines.next(), lengths.next()) else {
                 break;
             };
-            let cut = usize::try_from(*length).ok().and_then(|length| rest.split_at_checked(length));
+            let cut =
+                usize::try_from(*length).ok().and_then(|length| rest.split_at_checked(length));
             let Some((line, behind)) = cut else {
-                return Err(damaged(session, chunk.first(), "a line is longer than its frame".into()).into());
+                return Err(damaged(
+                    session,
+                    chunk.first(),
+                    "a line is longer than its frame".into(),
+                )
+                .into());
             };
             rest = behind;
             if is_entry(node) {
@@ -105,7 +111,11 @@ fn parent_of(
 }
 
 /// The parent that a line names, once all entries are known.
-pub(crate) fn parent_named(snapshot: &Snapshot<'_>, session: u64, scan: &Scan<'_>) -> Result<Parent> {
+pub(crate) fn parent_named(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    scan: &Scan<'_>,
+) -> Result<Parent> {
     let Some(parent) = scan.members.parent_id.filter(|parent| parent.is_truthy()) else {
         return Ok(Parent::None);
     };

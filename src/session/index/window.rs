@@ -44,12 +44,15 @@ impl EntryWindow {
             return Some(std::mem::replace(&mut row.ordinal, ordinal));
         }
         let row = Row {
-            start: u32::try_from(self.ids.len()).expect("a window is loaded long before it holds 4 GiB"),
-            length: u32::try_from(id.len()).expect("an id stands in a line, whose length a chunk can hold"),
+            start: u32::try_from(self.ids.len())
+                .expect("a window is loaded long before it holds 4 GiB"),
+            length: u32::try_from(id.len())
+                .expect("an id stands in a line, whose length a chunk can hold"),
             ordinal,
         };
         self.ids.extend_from_slice(id);
-        let index = u32::try_from(self.rows.len()).expect("a window is loaded at a million entries");
+        let index =
+            u32::try_from(self.rows.len()).expect("a window is loaded at a million entries");
         self.rows.push(row);
         let Self { ids, rows, by_id, .. } = self;
         by_id.insert_unique(hash, index, |&index| {
@@ -64,7 +67,9 @@ impl EntryWindow {
 
     fn position(&self, hash: u64, id: &[u8]) -> Option<u32> {
         self.by_id
-            .find(hash, |&index| self.rows.get(index as usize).is_some_and(|row| self.id_of(*row) == id))
+            .find(hash, |&index| {
+                self.rows.get(index as usize).is_some_and(|row| self.id_of(*row) == id)
+            })
             .copied()
     }
 
@@ -93,7 +98,8 @@ impl EntryWindow {
             .map(|row| {
                 let behind = self.chunks.partition_point(|&first| first <= row.ordinal);
                 let chunk = behind.checked_sub(1).and_then(|index| self.chunks.get(index)).copied();
-                let record = EntryRecord { ordinal: row.ordinal, chunk: chunk.unwrap_or(row.ordinal) };
+                let record =
+                    EntryRecord { ordinal: row.ordinal, chunk: chunk.unwrap_or(row.ordinal) };
                 (self.id_of(*row).to_vec(), record)
             })
             .collect();

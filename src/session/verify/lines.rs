@@ -117,7 +117,11 @@ impl Checker<'_, '_> {
         }
         let parent = parent_named(self.reader.snapshot(), self.reader.key(), &scan)?;
         if parent != node.parent {
-            findings.problem("lines", at, format!("the node's parent is {:?}, the line's {parent:?}", node.parent));
+            findings.problem(
+                "lines",
+                at,
+                format!("the node's parent is {:?}, the line's {parent:?}", node.parent),
+            );
         }
         if parent == Parent::Orphan {
             self.expected.orphans += 1;
@@ -146,7 +150,8 @@ impl Checker<'_, '_> {
             Some(record) if record.ordinal == ordinal => self.expected.ids += 1,
             Some(record) if record.ordinal > ordinal => {
                 self.expected.duplicates += 1;
-                let text = format!("line {} has the same id, and wins look-ups", record.ordinal + 1);
+                let text =
+                    format!("line {} has the same id, and wins look-ups", record.ordinal + 1);
                 findings.remark("duplicate", Some(ordinal), name.cloned(), text);
             }
             Some(record) => findings.problem(
@@ -176,12 +181,15 @@ impl Checker<'_, '_> {
             Some(parent) => self.reader.node(parent)?.map(|above| (parent, above)),
             None => None,
         };
-        let (depth, compaction, settings) = above.map_or((0, None, 0), |(_, above)| {
-            (above.depth + 1, above.compaction, above.settings)
-        });
+        let (depth, compaction, settings) = above
+            .map_or((0, None, 0), |(_, above)| (above.depth + 1, above.compaction, above.settings));
         let compaction = if kind == EntryKind::Compaction { Some(ordinal) } else { compaction };
         if (node.depth, node.compaction) != (depth, compaction) {
-            findings.problem("lines", Some(ordinal), "the node's depth or compaction is not its parent's");
+            findings.problem(
+                "lines",
+                Some(ordinal),
+                "the node's depth or compaction is not its parent's",
+            );
         }
         if !self.jumps_right(ordinal, node, above)? {
             findings.problem("lines", Some(ordinal), "the node's jump pointer leads elsewhere");
@@ -240,7 +248,10 @@ impl Checker<'_, '_> {
             findings.problem("sessions", None, "the exact export is not what was imported");
         }
         if record.dropped > 0 {
-            let text = format!("the migration dropped {} lines that are not JSON, as its program does; --as exact has them", record.dropped);
+            let text = format!(
+                "the migration dropped {} lines that are not JSON, as its program does; --as exact has them",
+                record.dropped
+            );
             findings.remark("dropped", None, None, text);
         }
         for (hash, line) in std::mem::take(&mut self.missing) {
@@ -249,7 +260,12 @@ impl Checker<'_, '_> {
         }
         for ordinal in loops(&self.parents) {
             let id = self.reader.line(ordinal)?.and_then(|entry| entry.id());
-            findings.remark("loop", Some(ordinal), id, "the entry is among its own ancestors; walks end here");
+            findings.remark(
+                "loop",
+                Some(ordinal),
+                id,
+                "the entry is among its own ancestors; walks end here",
+            );
         }
         Ok(())
     }

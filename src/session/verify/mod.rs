@@ -77,7 +77,13 @@ impl<'v> Findings<'v> {
     }
 
     /// Something odd in the file.
-    pub(crate) fn remark(&mut self, kind: &str, line: Option<u64>, entry: Option<String>, text: impl Into<String>) {
+    pub(crate) fn remark(
+        &mut self,
+        kind: &str,
+        line: Option<u64>,
+        entry: Option<String>,
+        text: impl Into<String>,
+    ) {
         let finding = self.finding(kind, line, entry, text.into());
         add(&mut self.verification.remarks, finding);
     }
@@ -98,7 +104,13 @@ impl<'v> Findings<'v> {
         self.verification
     }
 
-    fn finding(&self, kind: &str, line: Option<u64>, entry: Option<String>, text: String) -> Finding {
+    fn finding(
+        &self,
+        kind: &str,
+        line: Option<u64>,
+        entry: Option<String>,
+        text: String,
+    ) -> Finding {
         Finding {
             session: self.session.clone(),
             kind: kind.to_owned(),
@@ -112,7 +124,8 @@ impl<'v> Findings<'v> {
 
 /// Adds a finding, or counts it with the one of the same kind.
 fn add(findings: &mut Vec<Finding>, finding: Finding) {
-    let same = |known: &&mut Finding| known.session == finding.session && known.kind == finding.kind;
+    let same =
+        |known: &&mut Finding| known.session == finding.session && known.kind == finding.kind;
     match findings.iter_mut().rev().take(64).find(same) {
         Some(known) => known.count += 1,
         None => findings.push(finding),

@@ -80,7 +80,8 @@ pub(super) fn check_rows(
         labels.insert(target.value().1.to_vec(), label.value().to_vec());
     }
     if labels != expected.labels {
-        let text = format!("there are {} labels, the lines set {}", labels.len(), expected.labels.len());
+        let text =
+            format!("there are {} labels, the lines set {}", labels.len(), expected.labels.len());
         findings.problem("labels", None, text);
     }
     for (name, stored, counted) in [

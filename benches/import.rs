@@ -1,0 +1,52 @@
+//! One session file into a store that does not exist yet, until it is on disk, against SQLite, a copy of the
+//! file, and loading it into memory.
+
+mod support;
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+
+use support::jsonl_baseline::LoadedSession;
+use support::leafline_store::{self, Ending};
+use support::sampling::{time_in_fresh_folders, whole_file_group};
+use support::session_file::SessionFile;
+use support::{copy_baseline, sqlite_baseline};
+
+fn import(criterion: &mut Criterion) {
+    let file = SessionFile::make();
+    let mut group = whole_file_group(criterion, "import", file.bytes());
+    group.bench_function("leafline", |bencher| {
+        bencher.iter_custom(|iterations| {
+            time_in_fresh_folders(iterations, |path| {
+                leafline_store::import(&file, path, Ending::AsItIs);
+            })
+        });
+    });
+    group.bench_function("leafline, compacted", |bencher| {
+        bencher.iter_custom(|iterations| {
+            time_in_fresh_folders(iterations, |path| {
+                leafline_store::import(&file, path, Ending::Compacted);
+            })
+        });
+    });
+    group.bench_function("sqlite", |bencher| {
+        bencher.iter_custom(|iterations| {
+            time_in_fresh_folders(iterations, |path| sqlite_baseline::import(&file, path))
+        });
+    });
+    group.bench_function("copy and sync", |bencher| {
+        bencher.iter_custom(|iterations| {
+            time_in_fresh_folders(iterations, |path| {
+                copy_baseline::copy_and_sync(file.path(), path);
+            })
+        });
+    });
+    group.bench_function("jsonl reload", |bencher| {
+        bencher.iter_with_large_drop(|| black_box(LoadedSession::load(file.path())).len());
+    });
+    group.finish();
+}
+
+criterion_group!(benches, import);
+criterion_main!(benches);

@@ -1,0 +1,48 @@
+//! Percentiles of single operations. Criterion times many at once, so its numbers are means.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// How long single operations took, sorted.
+#[derive(Debug)]
+pub(crate) struct Latencies {
+    sorted: Vec<Duration>,
+}
+
+impl Latencies {
+    /// Times `operation` on each item; what it answers is dropped off the clock.
+    pub(crate) fn measure<T, A>(
+        items: impl Iterator<Item = T>,
+        mut operation: impl FnMut(T) -> A,
+    ) -> Self {
+        let mut sorted: Vec<_> = items
+            .map(|item| {
+                let start = Instant::now();
+                let answer = operation(item);
+                let elapsed = start.elapsed();
+                drop(black_box(answer));
+                elapsed
+            })
+            .collect();
+        assert!(!sorted.is_empty(), "at least one operation is timed");
+        sorted.sort_unstable();
+        Self { sorted }
+    }
+
+    /// What so many of a hundred operations took at most.
+    pub(crate) fn percentile(&self, percent: usize) -> Duration {
+        let index = (self.sorted.len() * percent / 100).min(self.sorted.len() - 1);
+        self.sorted.get(index).copied().unwrap_or_default()
+    }
+
+    /// Prints the median and the tail on one line.
+    pub(crate) fn print(&self, name: &str) {
+        println!(
+            "{name:<40} p50 {:>9.1?}  p90 {:>9.1?}  p99 {:>9.1?}  of {}",
+            self.percentile(50),
+            self.percentile(90),
+            self.percentile(99),
+            self.sorted.len()
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! Leafline on the session file.
+
+use std::path::{Path, PathBuf};
+
+use leafline::{ExportMode, ImportOptions, Store, StoreOptions};
+use tempfile::TempDir;
+
+use super::session_file::{SessionFile, folder};
+
+/// Whether an import ends with the compaction that the command ends it with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The import alone.
+    AsItIs,
+    /// The import, and a compaction where it is worth one.
+    Compacted,
+}
+
+/// Imports the file into a store that does not exist yet, and closes it.
+pub(crate) fn import(file: &SessionFile, store: &Path, ending: Ending) {
+    let mut opened = Store::open(store).expect("a store can be made");
+    let totals = opened
+        .import(&[file.path()], &ImportOptions::default(), &mut ())
+        .expect("the session can be imported");
+    assert_eq!((totals.imported, totals.bytes), (1, file.bytes()), "the whole file was imported");
+    let worth = opened.is_worth_compacting(&totals).expect("the store can be looked at");
+    if ending == Ending::Compacted && worth {
+        opened.compact().expect("nobody else has the store open");
+    }
+}
+
+/// Writes the session's imported bytes to `out`.
+pub(crate) fn export(store: &Path, session: &str, out: &mut dyn std::io::Write) -> u64 {
+    let store = Store::open(store).expect("the store can be opened");
+    let session = store.session(session).expect("the session was imported");
+    let reader = session.reader().expect("the session was imported");
+    reader.export(&ExportMode::Exact, out).expect("the session can be exported")
+}
+
+/// A store that has the session, as the command leaves it; gone when dropped.
+#[derive(Debug)]
+pub(crate) struct ImportedStore {
+    folder: TempDir,
+}
+
+impl ImportedStore {
+    pub(crate) fn make(file: &SessionFile) -> Self {
+        let folder = TempDir::new_in(folder()).expect("a folder can be made");
+        import(file, &folder.path().join("sessions.leafline"), Ending::Compacted);
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("sessions.leafline")
+    }
+
+    /// Opened so that no decompressed line is kept, and so each read decompresses its chunk.
+    pub(crate) fn open_without_line_cache(&self) -> Store {
+        let options = StoreOptions { line_cache_bytes: 0, ..StoreOptions::default() };
+        Store::open_with(self.path(), &options).expect("the store can be opened")
+    }
+}

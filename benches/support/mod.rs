@@ -1,0 +1,14 @@
+//! What the benchmarks share: the session file, Leafline on it, and what Leafline is compared with.
+
+#![allow(dead_code, reason = "each benchmark uses its part of this")]
+
+pub(crate) mod copy_baseline;
+pub(crate) mod jsonl_baseline;
+pub(crate) mod latency;
+pub(crate) mod leafline_store;
+pub(crate) mod peak_memory;
+pub(crate) mod random_order;
+pub(crate) mod sampling;
+pub(crate) mod session_file;
+pub(crate) mod size;
+pub(crate) mod sqlite_baseline;

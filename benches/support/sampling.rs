@@ -1,0 +1,42 @@
+//! How whole-file work is sampled: one run a sample, since a run takes seconds.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
+use tempfile::TempDir;
+
+use super::session_file::folder;
+
+/// The fewest samples that Criterion takes.
+const SAMPLES: usize = 10;
+
+/// A group whose runs each go through `bytes` bytes.
+pub(crate) fn whole_file_group<'c>(
+    criterion: &'c mut Criterion,
+    name: &str,
+    bytes: u64,
+) -> BenchmarkGroup<'c, WallTime> {
+    let mut group = criterion.benchmark_group(name);
+    group
+        .sampling_mode(SamplingMode::Flat)
+        .sample_size(SAMPLES)
+        .warm_up_time(Duration::from_millis(1))
+        .measurement_time(Duration::from_secs(1))
+        .throughput(Throughput::Bytes(bytes));
+    group
+}
+
+/// Times `work` on a path in an empty folder of its own, which is made and removed off the clock.
+pub(crate) fn time_in_fresh_folders(iterations: u64, mut work: impl FnMut(&Path)) -> Duration {
+    let mut total = Duration::ZERO;
+    for _ in 0..iterations {
+        let folder = TempDir::new_in(folder()).expect("a folder can be made");
+        let path = folder.path().join("made");
+        let start = Instant::now();
+        work(&path);
+        total += start.elapsed();
+    }
+    total
+}

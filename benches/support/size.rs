@@ -1,0 +1,38 @@
+//! The size of the benchmarked session, from the environment.
+
+/// Names the size: bytes, or a number with `KB`, `MB` or `GB` (powers of 1,000).
+const VARIABLE: &str = "LEAFLINE_BENCH_BYTES";
+
+/// Large enough for several slices of an import, small enough for a quick run.
+const DEFAULT_BYTES: u64 = 64_000_000;
+
+/// Bytes of the session to measure on.
+pub(crate) fn session_bytes() -> u64 {
+    let Ok(text) = std::env::var(VARIABLE) else {
+        return DEFAULT_BYTES;
+    };
+    parse(&text).unwrap_or_else(|| panic!("{VARIABLE}={text}: expected a size like 64MB or 1GB"))
+}
+
+fn parse(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = match text.strip_prefix(digits)? {
+        "" | "B" => 1,
+        "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// Bytes as people read them.
+pub(crate) fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
+}
+
+/// One size as a share of another, to three digits.
+pub(crate) fn ratio(part: u64, whole: u64) -> String {
+    let thousandths = (u128::from(part) * 1_000 + u128::from(whole) / 2) / u128::from(whole.max(1));
+    format!("{}.{:03}", thousandths / 1_000, thousandths % 1_000)
+}

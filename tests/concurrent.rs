@@ -1,0 +1,165 @@
+//! Several processes, or several handles, import and delete at the same time.
+
+mod place;
+
+use std::process::{Command, Stdio};
+
+use leafline::{FileReport, ImportObserver, ImportOptions, ImportStatus, Store};
+use leafline_generate::Shape;
+use place::Place;
+
+fn header(id: &str, cwd: &str) -> String {
+    format!("{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"cwd\":\"{cwd}\"}}\n")
+}
+
+fn message(id: &str) -> String {
+    format!(
+        "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"message\":{{\"role\":\"user\",\"content\":\"{id}\"}}}}\n"
+    )
+}
+
+/// Lets another handle do something in the middle of an import: when the file was compared and read.
+struct Meanwhile<'m> {
+    action: Option<Box<dyn FnOnce() + 'm>>,
+    reports: Vec<FileReport>,
+}
+
+impl ImportObserver for Meanwhile<'_> {
+    fn read(&mut self, _: u64) {
+        if let Some(action) = self.action.take() {
+            action();
+        }
+    }
+
+    fn file(&mut self, report: &FileReport) {
+        self.reports.push(report.clone());
+    }
+}
+
+fn import_while(place: &Place, file: &std::path::Path, action: impl FnOnce()) -> Vec<FileReport> {
+    let mut observer = Meanwhile { action: Some(Box::new(action)), reports: Vec::new() };
+    place.store.import(&[file], &ImportOptions::default(), &mut observer).unwrap();
+    observer.reports
+}
+
+#[test]
+fn the_same_file_imported_twice_at_once_is_one_session() {
+    let place = Place::new();
+    let other = Store::open(place.store.path()).unwrap();
+    let text = header("s", "/w") + &message("a");
+    let file = place.write("a.jsonl", &text);
+    let reports = import_while(&place, &file, || {
+        other.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
+    });
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    assert_eq!(reports[0].status, ImportStatus::Unchanged);
+    assert_eq!(place.store.sessions().unwrap().len(), 1);
+    assert_eq!(place.exact("s"), text.as_bytes());
+    place.assert_sound();
+}
+
+#[test]
+fn a_session_deleted_while_its_file_is_replaced_or_grown_is_imported() {
+    let place = Place::new();
+    let other = Store::open(place.store.path()).unwrap();
+    let text = header("s", "/w") + &message("a");
+    let file = place.write("a.jsonl", &text);
+    for (name, rewritten) in [
+        ("grown", text.clone() + &message("b")),
+        ("replaced", header("s", "/elsewhere") + &message("a")),
+    ] {
+        place.write("a.jsonl", &text);
+        place.import(&file);
+        place.write("a.jsonl", &rewritten);
+        let reports = import_while(&place, &file, || {
+            let _ = other.remove("s");
+        });
+        assert_eq!(reports.len(), 1, "{name}: {reports:?}");
+        place.assert_sound();
+        place.import(&file);
+        assert_eq!(place.exact("s"), rewritten.as_bytes(), "{name}");
+        place.store.remove("s").unwrap();
+    }
+}
+
+#[test]
+fn two_growths_at_once_leave_one_state() {
+    let place = Place::new();
+    let other = Store::open(place.store.path()).unwrap();
+    let text = header("s", "/w") + &message("a");
+    let file = place.write("a.jsonl", &text);
+    place.import(&file);
+    let grown = text.clone() + &message("b");
+    let further = grown.clone() + &message("c");
+    place.write("a.jsonl", &grown);
+    let copy = place.write("b.jsonl", &further);
+    import_while(&place, &file, || {
+        other.import(&[&copy], &ImportOptions::default(), &mut ()).unwrap();
+    });
+    assert_eq!(place.exact("s"), further.as_bytes());
+    place.assert_sound();
+}
+
+#[test]
+fn an_address_that_is_taken_is_not_given_twice() {
+    let place = Place::new();
+    // A session whose own id looks like the address of a second one.
+    let literal = header("s~2", "/literal") + &message("x");
+    let first = header("s", "/one") + &message("a") + &message("b");
+    let less = header("s", "/two") + &message("a");
+    let file = place.write("a.jsonl", &first);
+    place.import(&file);
+    place.import(&place.write("literal.jsonl", &literal));
+    std::fs::remove_file(&file).unwrap();
+    let report = place.import(&place.write("b.jsonl", &less));
+    assert_eq!(report.session.as_deref(), Some("s~3"), "{report:?}");
+    assert_eq!(place.exact("s"), first.as_bytes());
+    assert_eq!(place.exact("s~2"), literal.as_bytes());
+    assert_eq!(place.exact("s~3"), less.as_bytes());
+    place.assert_sound();
+    // All in one import.
+    let place = Place::new();
+    place.write("in/1.jsonl", &literal);
+    place.write("in/2.jsonl", &first);
+    place.write("in/3.jsonl", &less);
+    place.import_all(&[place.path("in")]);
+    assert_eq!(place.store.sessions().unwrap().len(), 3);
+    assert_eq!(place.exact("s~3"), less.as_bytes());
+    place.assert_sound();
+}
+
+#[test]
+fn processes_import_the_same_folder_and_readers_see_whole_sessions() {
+    let place = Place::new();
+    let mut files = Vec::new();
+    for seed in 0..6 {
+        let mut bytes = Vec::new();
+        let shape = Shape { seed, bytes: 400_000, ..Shape::default() };
+        let id = leafline_generate::generate(&shape, &mut bytes).unwrap().session_id;
+        place.write(&format!("in/{seed}.jsonl"), &bytes);
+        files.push((id, bytes));
+    }
+    let mut children: Vec<_> = (0..3)
+        .map(|_| {
+            Command::new(env!("CARGO_BIN_EXE_leafline"))
+                .arg("--store")
+                .arg(place.store.path())
+                .arg("import")
+                .arg(place.path("in"))
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    while children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
+        for facts in place.store.sessions().unwrap() {
+            let (_, bytes) = files.iter().find(|(id, _)| *id == facts.id).unwrap();
+            assert!(place.exact(&facts.id) == *bytes, "{}", facts.id);
+        }
+    }
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(place.store.sessions().unwrap().len(), files.len());
+    place.assert_sound();
+}
