@@ -14,6 +14,7 @@ use support::latency::Latencies;
 use support::leafline_store::ImportedStore;
 use support::random_order::shuffle;
 use support::session_file::SessionFile;
+use support::size::with_size;
 use support::sqlite_baseline::{self, ImportedDatabase};
 
 /// Single reads for the percentiles.
@@ -43,7 +44,7 @@ fn entry(criterion: &mut Criterion) {
         ("leafline, line cache on", Box::new(|id| read_alone(&cached, id))),
         ("sqlite", Box::new(|id| select(&mut lookup, id))),
     ];
-    let mut group = criterion.benchmark_group("entry");
+    let mut group = criterion.benchmark_group(with_size("entry"));
     for (name, way) in &mut ways {
         let mut next = ids.iter().cycle();
         group.bench_function(*name, |bencher| {

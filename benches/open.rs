@@ -13,6 +13,7 @@ use support::latency::Latencies;
 use support::leafline_store::ImportedStore;
 use support::sampling::whole_file_group;
 use support::session_file::SessionFile;
+use support::size::with_size;
 use support::sqlite_baseline::{self, ImportedDatabase};
 
 /// Single openings for the percentiles.
@@ -26,7 +27,7 @@ fn open(criterion: &mut Criterion) {
     let ids = file.entry_ids();
     let id = ids.get(ids.len() / 2).expect("the session has entries");
 
-    let mut group = criterion.benchmark_group("open");
+    let mut group = criterion.benchmark_group(with_size("open"));
     group.sample_size(20);
     group.bench_function("leafline", |bencher| {
         bencher.iter_custom(|iterations| {
@@ -56,7 +57,7 @@ fn open(criterion: &mut Criterion) {
     });
     group.finish();
 
-    let mut group = whole_file_group(criterion, "open", file.bytes());
+    let mut group = whole_file_group(criterion, "load", file.bytes());
     group.bench_function("jsonl reload, first entry", |bencher| {
         bencher.iter_with_large_drop(|| {
             let loaded = LoadedSession::load(file.path());

@@ -8,6 +8,7 @@ use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
 use tempfile::TempDir;
 
 use super::session_file::folder;
+use super::size::with_size;
 
 /// The fewest samples that Criterion takes.
 const SAMPLES: usize = 10;
@@ -18,7 +19,7 @@ pub(crate) fn whole_file_group<'c>(
     name: &str,
     bytes: u64,
 ) -> BenchmarkGroup<'c, WallTime> {
-    let mut group = criterion.benchmark_group(name);
+    let mut group = criterion.benchmark_group(with_size(name));
     group
         .sampling_mode(SamplingMode::Flat)
         .sample_size(SAMPLES)

@@ -26,6 +26,11 @@ fn parse(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
+/// A group's name with the size in it, so that Criterion never compares runs of different sizes.
+pub(crate) fn with_size(name: &str) -> String {
+    format!("{name} {} MB", session_bytes() / 1_000_000)
+}
+
 /// Bytes as people read them.
 pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)

@@ -1,0 +1,171 @@
+//! Runs pi on Node.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// pi, ready to be asked.
+pub(crate) struct Oracle {
+    folder: PathBuf,
+}
+
+/// What pi says of one file, and what it made of it.
+pub(crate) struct Answer {
+    value: Value,
+    /// The file after pi has opened it.
+    pub(crate) file: Vec<u8>,
+}
+
+impl Oracle {
+    /// Finds Node and the package; installs the package where npm is there and it is not.
+    pub(crate) fn find() -> Option<Self> {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/interop");
+        let runs = |program: &str| {
+            Command::new(program)
+                .arg("--version")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|status| status.success())
+        };
+        let is_installed = || {
+            std::env::var_os("LEAFLINE_PI").is_some_and(|pi| Path::new(&pi).is_dir())
+                || folder.join("node_modules/@mariozechner/pi-coding-agent").is_dir()
+        };
+        if runs("node") && !is_installed() && runs("npm") {
+            let installed = Command::new("npm")
+                .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+                .current_dir(&folder)
+                .stdout(Stdio::null())
+                .status();
+            println!("npm ci: {installed:?}");
+        }
+        if runs("node") && is_installed() {
+            return Some(Self { folder });
+        }
+        assert!(
+            std::env::var_os("LEAFLINE_REQUIRE_PI").is_none(),
+            "LEAFLINE_REQUIRE_PI is set, and Node or the package is missing"
+        );
+        println!("skipped: Node or the package of tests/interop is missing");
+        None
+    }
+
+    /// Has pi open copies of the files.
+    pub(crate) fn load<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> Vec<Answer> {
+        let copies = tempfile::tempdir().unwrap();
+        let mut jobs = String::new();
+        let mut paths = Vec::new();
+        for (number, bytes) in files.enumerate() {
+            let path = copies.path().join(format!("{number}.jsonl"));
+            std::fs::write(&path, bytes).unwrap();
+            jobs.push_str(&serde_json::json!({"op": "load", "path": path}).to_string());
+            jobs.push('\n');
+            paths.push(path);
+        }
+        let mut child = Command::new("node")
+            .arg("load.mjs")
+            .current_dir(&self.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let feeding = std::thread::spawn(move || input.write_all(jobs.as_bytes()));
+        let output = child.wait_with_output().unwrap();
+        feeding.join().unwrap().unwrap();
+        assert!(output.status.success(), "node failed");
+        let answers: Vec<Value> = output
+            .stdout
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_str(&String::from_utf8_lossy(line)).unwrap_or(Value::Null))
+            .collect();
+        assert_eq!(answers.len(), paths.len(), "an answer a file");
+        answers
+            .into_iter()
+            .zip(paths)
+            .map(|(value, path)| Answer { value, file: std::fs::read(path).unwrap() })
+            .collect()
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+impl Answer {
+    /// pi found no session and began a new one, or could not read the file at all.
+    pub(crate) fn found_no_session(&self) -> bool {
+        self.value["ok"] != true || self.entries().is_empty()
+    }
+
+    /// The answer holds what `serde_json` refuses.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.value.is_null()
+    }
+
+    pub(crate) fn entries(&self) -> Vec<Option<String>> {
+        self.value["entries"].as_array().into_iter().flatten().map(text).collect()
+    }
+
+    pub(crate) fn leaf(&self) -> Option<String> {
+        text(&self.value["leafId"])
+    }
+
+    pub(crate) fn path(&self) -> Option<Vec<String>> {
+        let path = self.value["path"].as_array()?;
+        Some(path.iter().filter_map(text).collect())
+    }
+
+    pub(crate) fn tree(&self) -> Option<Vec<(Option<String>, u64, Option<String>)>> {
+        let nodes = self.value["tree"].as_array()?;
+        Some(
+            nodes
+                .iter()
+                .map(|node| {
+                    (text(&node["id"]), node["depth"].as_u64().unwrap(), text(&node["label"]))
+                })
+                .collect(),
+        )
+    }
+
+    pub(crate) fn repeats_ids(&self) -> bool {
+        let mut seen = HashSet::new();
+        self.entries().into_iter().any(|id| !seen.insert(id))
+    }
+}
+
+/// A session's text with other ids, entry by entry: where a program makes ids up, only their places can be
+/// compared.
+pub(crate) fn with_ids(bytes: &[u8], from: &[Option<String>], to: &[Option<String>]) -> Vec<u8> {
+    let renames: HashMap<&str, &str> = from
+        .iter()
+        .zip(to)
+        .filter_map(|(from, to)| Some((from.as_deref()?, to.as_deref()?)))
+        .filter(|(from, to)| from != to)
+        .collect();
+    if renames.is_empty() {
+        return bytes.to_vec();
+    }
+    let mut renamed = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    'text: while !rest.is_empty() {
+        for member in ["\"id\":\"", "\"parentId\":\"", "\"firstKeptEntryId\":\""] {
+            let Some(behind) = rest.strip_prefix(member.as_bytes()) else { continue };
+            let id = behind.get(..8).and_then(|id| std::str::from_utf8(id).ok());
+            if let Some(new) = id.and_then(|id| renames.get(id)) {
+                renamed.extend_from_slice(member.as_bytes());
+                renamed.extend_from_slice(new.as_bytes());
+                rest = &behind[8..];
+                continue 'text;
+            }
+        }
+        renamed.push(rest[0]);
+        rest = &rest[1..];
+    }
+    renamed
+}
