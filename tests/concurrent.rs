@@ -1,5 +1,7 @@
 //! Several processes, or several handles, import and delete at the same time.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod place;
 
 use std::process::{Command, Stdio};

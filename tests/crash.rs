@@ -1,5 +1,7 @@
 //! An import that is killed leaves no trace of the session under way, or the whole of it.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,5 +1,7 @@
 //! Opening what is a store, and what is none.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod place;
 
 use leafline::{Error, ImportOptions, Store, StoreOptions};

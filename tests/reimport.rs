@@ -1,5 +1,7 @@
 //! Importing what was imported before: unchanged, grown, replaced, or another session with the same id.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod place;
 
 use leafline::{ExportMode, ImportOptions, ImportStatus};

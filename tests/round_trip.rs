@@ -1,5 +1,7 @@
 //! Whatever goes in comes out, byte for byte.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod place;
 
 use leafline::{ExportMode, ImportStatus};

@@ -63,7 +63,7 @@ impl PathRuns {
     }
 
     /// The ordinals from the root down to the entry.
-    pub(crate) fn from_root(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn downwards(&self) -> impl Iterator<Item = u64> {
         self.runs.iter().rev().flat_map(|&(highest, lowest)| lowest..=highest)
     }
 

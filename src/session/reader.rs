@@ -130,7 +130,7 @@ impl<'s> SessionReader<'s> {
         };
         let Some(from) = from else { return Ok(0) };
         let path = PathRuns::walk(&self.snapshot, self.session, from, self.record.irregular)?;
-        self.for_each(path.from_root(), |entry| take(&entry))?;
+        self.for_each(path.downwards(), |entry| take(&entry))?;
         Ok(path.len())
     }
 

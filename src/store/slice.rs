@@ -38,6 +38,9 @@ pub(crate) enum Guard {
     Same { session: u64, imported: ImportedBytes, lines: u64 },
 }
 
+/// A session and the id of a label's target.
+pub(crate) type LabelKey = (u64, Vec<u8>);
+
 /// Rows to write. What is keyed by session is in ascending order of its keys within each session.
 #[derive(Debug, Default)]
 pub(crate) struct Slice {
@@ -49,7 +52,8 @@ pub(crate) struct Slice {
     /// (session, id, record), ascending.
     pub(crate) entries: Vec<(u64, Vec<u8>, EntryRecord)>,
     pub(crate) children: Vec<(u64, u64, u64)>,
-    pub(crate) labels: Vec<((u64, Vec<u8>), Option<Vec<u8>>)>,
+    /// (session, target) and the label set, or none where it is cleared.
+    pub(crate) labels: Vec<(LabelKey, Option<Vec<u8>>)>,
     pub(crate) settings: Vec<((u64, u64), SettingsRecord)>,
     pub(crate) leaves: Vec<(u64, u64)>,
     pub(crate) originals: Vec<((u64, u64), Vec<u8>)>,

@@ -20,17 +20,26 @@ use super::source_record::SourceRecord;
 use super::{Store, tables};
 use crate::error::{Corruption, Result};
 
+/// A table whose keys are a session and an id.
+type ByText = ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>;
+
+/// The table of chunks.
+type Lines = ReadOnlyTable<(u64, u64, u32), &'static [u8]>;
+
+/// A chunk's nodes, with its session and first ordinal.
+type DecodedNodes = (u64, u64, Arc<[Node]>);
+
 /// One read transaction and the tables opened in it.
 pub(crate) struct Snapshot<'s> {
     store: &'s Store,
     transaction: ReadTransaction,
     sessions: OnceCell<ReadOnlyTable<u64, &'static [u8]>>,
-    entries: OnceCell<ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>>,
-    lines: OnceCell<ReadOnlyTable<(u64, u64, u32), &'static [u8]>>,
+    entries: OnceCell<ByText>,
+    lines: OnceCell<Lines>,
     children: OnceCell<ReadOnlyTable<(u64, u64, u64), ()>>,
-    labels: OnceCell<ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>>,
+    labels: OnceCell<ByText>,
     /// The chunk whose nodes were decoded last: walks stay in one for many steps.
-    nodes: RefCell<Option<(u64, u64, Arc<[Node]>)>>,
+    nodes: RefCell<Option<DecodedNodes>>,
 }
 
 impl std::fmt::Debug for Snapshot<'_> {
@@ -125,11 +134,11 @@ impl<'s> Snapshot<'s> {
         self.open(&self.sessions, tables::SESSIONS)
     }
 
-    pub(crate) fn entries(&self) -> Result<&ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>> {
+    pub(crate) fn entries(&self) -> Result<&ByText> {
         self.open(&self.entries, tables::ENTRIES)
     }
 
-    fn lines(&self) -> Result<&ReadOnlyTable<(u64, u64, u32), &'static [u8]>> {
+    fn lines(&self) -> Result<&Lines> {
         self.open(&self.lines, tables::LINES)
     }
 
@@ -137,7 +146,7 @@ impl<'s> Snapshot<'s> {
         self.open(&self.children, tables::CHILDREN)
     }
 
-    pub(crate) fn labels(&self) -> Result<&ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>> {
+    pub(crate) fn labels(&self) -> Result<&ByText> {
         self.open(&self.labels, tables::LABELS)
     }
 

@@ -4,6 +4,8 @@
 //! by `LEAFLINE_PI`. Without Node or the package the tests say that they are skipped, unless
 //! `LEAFLINE_REQUIRE_PI` is set.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod oracle;
 #[path = "../place/mod.rs"]
 mod place;
@@ -163,7 +165,7 @@ fn compare(case: &Case, answer: &Answer, place: &Place, session: &str) {
 fn flatten(
     tree: &leafline::Tree,
     map: &dyn Fn(&Option<String>) -> Option<String>,
-) -> Vec<(Option<String>, u64, Option<String>)> {
+) -> Vec<oracle::Node> {
     let mut flat = Vec::new();
     let mut waiting: Vec<(usize, u64)> = tree.roots().iter().rev().map(|&root| (root, 0)).collect();
     while let Some((place, depth)) = waiting.pop() {

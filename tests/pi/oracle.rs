@@ -7,6 +7,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+/// A node of a tree, depth first: id, depth, label.
+pub(crate) type Node = (Option<String>, u64, Option<String>);
+
 /// pi, ready to be asked.
 pub(crate) struct Oracle {
     folder: PathBuf,
@@ -121,7 +124,7 @@ impl Answer {
         Some(path.iter().filter_map(text).collect())
     }
 
-    pub(crate) fn tree(&self) -> Option<Vec<(Option<String>, u64, Option<String>)>> {
+    pub(crate) fn tree(&self) -> Option<Vec<Node>> {
         let nodes = self.value["tree"].as_array()?;
         Some(
             nodes

@@ -1,5 +1,6 @@
 //! A store in a folder of its own.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 #![allow(unreachable_pub, reason = "the test files are crates of their own")]
 #![allow(dead_code, reason = "each test file uses its part")]
 

@@ -64,6 +64,7 @@ impl Candidate {
             report.bytes = size;
             Box::new(report.with_reason(reason.to_string()))
         })?;
+        let detection = prefer_folder(detection, path, family, &prefix);
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
         let absolute = std::path::absolute(path).map_err(failed)?;
         Ok(Self {
@@ -124,6 +125,21 @@ impl Candidate {
         self.file.seek(SeekFrom::Start(0))?;
         Ok(digests)
     }
+}
+
+/// A session that says nothing of its family is omp's where it stands in omp's folder: its early versions
+/// are pi's to the letter.
+fn prefer_folder(
+    detection: Detection,
+    path: &Path,
+    family: Option<Family>,
+    prefix: &[u8],
+) -> Detection {
+    let in_folder = path.components().any(|part| part.as_os_str() == ".omp");
+    if family.is_some() || detection.family != Family::Pi || !in_folder {
+        return detection;
+    }
+    detect(prefix, Some(Family::Omp), false).unwrap_or(detection)
 }
 
 fn nanoseconds(time: SystemTime) -> i128 {
