@@ -25,7 +25,7 @@ impl Store {
     /// Deletes a session, and the blobs that no other session shares.
     ///
     /// When this returns the deletion is on disk. The session is gone for every reader with the first commit;
-    /// a deletion that is cut off then goes on with the next import or deletion.
+    /// the next import or compaction finishes a deletion that is cut off.
     ///
     /// # Errors
     ///

@@ -14,8 +14,9 @@
 
 use bincode::{Decode, Encode};
 
-use super::node::{Node, Parent};
-use super::record::{append, encoded_len, read, unzigzag, zigzag};
+use super::columns::{ColumnWriter, Columns};
+use super::node::Node;
+use super::record::{append, encoded_len, read};
 
 /// The layout that this module writes.
 const VERSION: u8 = 1;
@@ -100,95 +101,12 @@ struct Directory {
     holes: Vec<Hole>,
 }
 
-/// The node records column by column: numbers that are small, and alike, within a column.
-#[derive(Debug, Clone, Default, Encode, Decode)]
-struct Columns {
-    kinds: Vec<u8>,
-    roles: Vec<u8>,
-    parents: Vec<u64>,
-    times: Vec<u64>,
-    depths: Vec<u64>,
-    jumps: Vec<u64>,
-    settings: Vec<u64>,
-    compactions: Vec<u64>,
-}
-
-/// Turns a node into its column values, each relative to the line before or to the line's own ordinal.
-#[derive(Debug, Clone, Copy, Default)]
-struct Delta {
-    time: i64,
-    depth: i64,
-    settings: i64,
-}
-
-const PARENT_NONE: u64 = 0;
-const PARENT_ORPHAN: u64 = 1;
-const PARENT_AT: u64 = 2;
-
-impl Delta {
-    fn encode(&mut self, ordinal: u64, node: &Node) -> [u64; 6] {
-        let parent = match node.parent {
-            Parent::None => PARENT_NONE,
-            Parent::Orphan => PARENT_ORPHAN,
-            // The line before is by far the most frequent parent, so its distance is the smallest code.
-            Parent::At(parent) => PARENT_AT + zigzag(distance(ordinal, parent).wrapping_sub(1)),
-        };
-        let time = node.time.map_or(0, |time| {
-            let code = zigzag(time.wrapping_sub(self.time));
-            self.time = time;
-            // The largest code has no successor: such a time is kept apart by never being written.
-            code.saturating_add(1)
-        });
-        let depth = zigzag(distance(node.depth, self.depth.cast_unsigned()));
-        self.depth = node.depth.cast_signed();
-        let settings = zigzag(distance(node.settings, self.settings.cast_unsigned()));
-        self.settings = node.settings.cast_signed();
-        let compaction =
-            node.compaction.map_or(0, |compaction| zigzag(distance(ordinal, compaction)) + 1);
-        [parent, time, depth, zigzag(distance(ordinal, node.jump)), settings, compaction]
-    }
-
-    fn decode(&mut self, ordinal: u64, kind: u8, role: u8, codes: [u64; 6]) -> Node {
-        let [parent, time, depth, jump, settings, compaction] = codes;
-        let parent = match parent {
-            PARENT_NONE => Parent::None,
-            PARENT_ORPHAN => Parent::Orphan,
-            code => Parent::At(back(ordinal, unzigzag(code - PARENT_AT).wrapping_add(1))),
-        };
-        let time = (time > 0).then(|| {
-            self.time = self.time.wrapping_add(unzigzag(time - 1));
-            self.time
-        });
-        self.depth = self.depth.wrapping_add(unzigzag(depth));
-        self.settings = self.settings.wrapping_add(unzigzag(settings));
-        Node {
-            kind,
-            role,
-            parent,
-            time,
-            depth: self.depth.cast_unsigned(),
-            jump: back(ordinal, unzigzag(jump)),
-            settings: self.settings.cast_unsigned(),
-            compaction: (compaction > 0).then(|| back(ordinal, unzigzag(compaction - 1))),
-        }
-    }
-}
-
-fn distance(from: u64, to: u64) -> i64 {
-    from.wrapping_sub(to).cast_signed()
-}
-
-fn back(ordinal: u64, distance: i64) -> u64 {
-    ordinal.wrapping_sub(distance.cast_unsigned())
-}
-
 /// Collects frames and nodes until they fill a chunk.
 #[derive(Debug)]
 pub(crate) struct ChunkBuilder {
     first: u64,
     directory: Directory,
-    columns: Columns,
-    delta: Delta,
+    nodes: ColumnWriter,
     frames: Vec<u8>,
     head_len: usize,
 }
@@ -202,8 +120,7 @@ impl ChunkBuilder {
         Self {
             first,
             directory: Directory { dictionary, ..Directory::default() },
-            columns: Columns::default(),
-            delta: Delta::default(),
+            nodes: ColumnWriter::default(),
             frames: Vec::new(),
             head_len: HEAD_FIXED,
         }
@@ -231,12 +148,8 @@ impl ChunkBuilder {
 
     /// Whether the frame and its nodes fit a chunk that is not to outgrow [`CHUNK_CAPACITY`].
     pub(crate) fn has_room(&self, frame: &EncodedFrame, nodes: &[Node]) -> bool {
-        let mut delta = self.delta;
-        let mut len = self.len() + frame.bytes.len() + frame_row_len(frame);
-        for (ordinal, node) in (self.next_ordinal()..).zip(nodes) {
-            len += node_len(delta.encode(ordinal, node));
-        }
-        len <= CHUNK_CAPACITY
+        let nodes_len = self.nodes.len_of(self.next_ordinal(), nodes);
+        self.len() + frame.bytes.len() + frame_row_len(frame) + nodes_len <= CHUNK_CAPACITY
     }
 
     /// The ordinal that the next line will have.
@@ -250,9 +163,7 @@ impl ChunkBuilder {
         self.head_len += frame_row_len(&frame);
         let before = self.directory.lengths.len() as u64;
         for (ordinal, node) in (self.next_ordinal()..).zip(nodes) {
-            let codes = self.delta.encode(ordinal, node);
-            self.head_len += node_len(codes);
-            self.columns.push(node.kind, node.role, codes);
+            self.head_len += self.nodes.push(ordinal, node);
         }
         self.directory.lengths.extend(&frame.lengths);
         self.directory
@@ -264,12 +175,12 @@ impl ChunkBuilder {
 
     /// The chunk's bytes.
     pub(crate) fn finish(self) -> Vec<u8> {
-        encode(&self.directory, &self.columns, &self.frames)
+        encode(&self.directory, self.nodes.columns(), &self.frames)
     }
 }
 
 fn encode(directory: &Directory, columns: &Columns, frames: &[u8]) -> Vec<u8> {
-    let mut sections = Vec::with_capacity(64 + columns.kinds.len() * 12);
+    let mut sections = Vec::with_capacity(64 + directory.lengths.len() * 12);
     append(directory, &mut sections);
     let directory_len = sections.len() as u64;
     append(columns, &mut sections);
@@ -295,37 +206,6 @@ fn frame_row_len(frame: &EncodedFrame) -> usize {
         + 1
         + frame.lengths.iter().map(|&length| encoded_len(length)).sum::<usize>()
         + frame.holes.iter().map(|hole| 9 + encoded_len(hole.offset) + 1 + 32).sum::<usize>()
-}
-
-fn node_len(codes: [u64; 6]) -> usize {
-    2 + codes.into_iter().map(encoded_len).sum::<usize>()
-}
-
-impl Columns {
-    fn push(&mut self, kind: u8, role: u8, codes: [u64; 6]) {
-        let [parent, time, depth, jump, settings, compaction] = codes;
-        self.kinds.push(kind);
-        self.roles.push(role);
-        self.parents.push(parent);
-        self.times.push(time);
-        self.depths.push(depth);
-        self.jumps.push(jump);
-        self.settings.push(settings);
-        self.compactions.push(compaction);
-    }
-
-    fn lengths(&self) -> [usize; 8] {
-        [
-            self.kinds.len(),
-            self.roles.len(),
-            self.parents.len(),
-            self.times.len(),
-            self.depths.len(),
-            self.jumps.len(),
-            self.settings.len(),
-            self.compactions.len(),
-        ]
-    }
 }
 
 /// A chunk as it was read.
@@ -464,42 +344,24 @@ impl<'a> Chunk<'a> {
 
     /// The nodes of all lines.
     pub(crate) fn nodes(&self) -> Result<Vec<Node>, String> {
-        let (columns, _) = read::<Columns>(self.nodes)?;
-        let count = self.directory.lengths.len();
-        if columns.lengths() != [count; 8] {
-            return Err("a node column's length is not the number of lines".into());
-        }
-        let mut delta = Delta::default();
-        let numbers = columns.parents.iter().zip(&columns.times).zip(&columns.depths);
-        let more = columns.jumps.iter().zip(&columns.settings).zip(&columns.compactions);
-        let codes = numbers.zip(more).map(
-            |(((&parent, &time), &depth), ((&jump, &settings), &compaction))| {
-                [parent, time, depth, jump, settings, compaction]
-            },
-        );
-        let kinds = columns.kinds.iter().zip(&columns.roles);
-        Ok((self.first..)
-            .zip(kinds)
-            .zip(codes)
-            .map(|((ordinal, (&kind, &role)), codes)| delta.decode(ordinal, kind, role, codes))
-            .collect())
+        Columns::read(self.nodes, self.first, self.directory.lengths.len())
     }
 
     /// The chunk's bytes with other nodes for the same lines.
     pub(crate) fn with_nodes(&self, nodes: &[Node]) -> Vec<u8> {
         assert_eq!(nodes.len(), self.directory.lengths.len(), "a node a line");
-        let mut columns = Columns::default();
-        let mut delta = Delta::default();
+        let mut columns = ColumnWriter::default();
         for (ordinal, node) in (self.first..).zip(nodes) {
-            columns.push(node.kind, node.role, delta.encode(ordinal, node));
+            columns.push(ordinal, node);
         }
-        encode(&self.directory, &columns, self.frames)
+        encode(&self.directory, columns.columns(), self.frames)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::node::Parent;
     use proptest::prelude::*;
 
     fn node() -> impl Strategy<Value = Node> {

@@ -3,6 +3,7 @@
 pub(crate) mod blobs;
 pub(crate) mod cache;
 pub(crate) mod chunk;
+mod columns;
 pub(crate) mod compression;
 pub(crate) mod entry_record;
 pub(crate) mod node;

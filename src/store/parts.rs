@@ -7,7 +7,7 @@
 const PAGE: usize = 4096;
 
 /// What a row needs beside its value: redb's header and offsets, and the longest key of a table with
-/// parts (a SHA-256 and a part's number, with the length prefix that redb gives to tuples).
+/// parts (a SHA-256 and a part's number).
 const ROW_OVERHEAD: usize = 64;
 
 /// Pages in the longest run: 1 MiB, so that no single row asks for much memory.

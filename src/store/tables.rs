@@ -10,7 +10,7 @@ use redb::TableDefinition;
 /// A store with another number is refused, never guessed at.
 pub(crate) const FORMAT_VERSION: u64 = 1;
 
-/// Store-wide numbers by name: `format`, `next_session`, `next_dictionary`.
+/// Store-wide numbers by name: `format`, `next_session`.
 pub(crate) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 
 /// Session key to its [`SessionRecord`](super::session_record::SessionRecord).

@@ -61,6 +61,9 @@ pub struct FileReport {
     pub bytes: u64,
     /// Why it was skipped or failed, or what else is to be known.
     pub reason: Option<String>,
+    /// Whether all of the file was written, and not only what it had gained.
+    #[serde(skip)]
+    pub(super) is_whole: bool,
 }
 
 /// JSON is Unicode, and a path need not be: what is none is shown as U+FFFD.
@@ -92,6 +95,7 @@ impl FileReport {
             malformed: 0,
             bytes: 0,
             reason: None,
+            is_whole: false,
         }
     }
 
@@ -136,7 +140,7 @@ pub struct ImportTotals {
     pub malformed: u64,
     /// Bytes of the files that are sessions.
     pub bytes: u64,
-    /// Bytes of those that were imported as a whole: new ones, and ones that took a session's place.
+    /// Bytes of those that were stored as a whole: new ones, and ones that took a session's place.
     pub new_bytes: u64,
 }
 
@@ -157,7 +161,7 @@ impl ImportTotals {
             self.malformed += report.malformed;
             self.bytes += report.bytes;
         }
-        if matches!(report.status, ImportStatus::Imported | ImportStatus::Replaced) {
+        if report.is_whole {
             self.new_bytes += report.bytes;
         }
     }

@@ -211,6 +211,7 @@ impl<'s> Writer<'s> {
                 return Ok(());
             }
         }
+        report.is_whole = true;
         report.session = Some(record.id());
         report.lines = record.lines;
         report.entries = record.entries;
