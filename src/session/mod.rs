@@ -48,15 +48,6 @@ impl Store {
         let record = record.ok_or_else(|| Error::SessionNotFound { id: id.to_owned() })?;
         Ok(Session { store: self, key, id: record.id() })
     }
-
-    /// All sessions' facts, the one with the latest message first.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupted`] where the store is damaged.
-    pub fn sessions(&self) -> Result<Vec<SessionFacts>> {
-        crate::catalog::list::sessions(self)
-    }
 }
 
 impl<'s> Session<'s> {

@@ -4,8 +4,12 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use crate::error::Result;
 use crate::session::index::prepare::Prepared;
+use crate::store::Store;
 use crate::store::blobs::{self, Hash};
+use crate::store::slice::{BlobGain, Slice};
+use crate::store::snapshot::Snapshot;
 
 /// The folder, and what was brought from it in this import.
 #[derive(Debug)]
@@ -37,5 +41,35 @@ impl BlobFolder {
         }
         let bytes = std::fs::read(self.folder.join(blobs::hex(hash))).ok()?;
         (blobs::hash(&bytes) == *hash && brought().insert(*hash)).then_some(bytes)
+    }
+
+    /// Adds the blobs to the slice that a session refers to, the store lacks, and the folder has.
+    pub(super) fn bring_missing(
+        &self,
+        store: &Store,
+        session: u64,
+        slice: &mut Slice,
+    ) -> Result<()> {
+        let snapshot = store.snapshot()?;
+        let mut asked = HashSet::new();
+        let mut from = 0;
+        while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
+            let chunk = Snapshot::parse(session, first, &bytes)?;
+            from = first + chunk.line_count().max(1);
+            for hole in chunk.holes().iter().filter(|hole| !hole.kind.is_cut()) {
+                let is_missing = asked.insert(hole.hash)
+                    && snapshot.blob_record(&hole.hash)?.is_none_or(|record| record.size.is_none());
+                if is_missing && let Some(bytes) = self.read(&hole.hash) {
+                    slice.blobs.push(BlobGain {
+                        session,
+                        hash: hole.hash,
+                        bytes: Some(bytes),
+                        hole: false,
+                        reference: false,
+                    });
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! A file that has grown: its new lines follow those that the store has.
 
-use std::collections::HashSet;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
@@ -8,8 +7,8 @@ use leafline_import::lines::BlockReader;
 
 use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
+use super::digest::Digest;
 use super::pipeline::BLOCK_BYTES;
-use super::read::Digest;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::index::indexer::{Indexed, Indexer};
@@ -17,8 +16,7 @@ use crate::session::index::prepare::Preparer;
 use crate::store::Store;
 use crate::store::compression::Dictionary;
 use crate::store::session_record::SessionRecord;
-use crate::store::slice::{BlobGain, Guard, Slice};
-use crate::store::snapshot::Snapshot;
+use crate::store::slice::{Guard, Slice};
 use crate::store::tables::NO_LEAF;
 
 /// What an extension works with.
@@ -88,7 +86,7 @@ impl Growth<'_> {
         if !new.sources.contains(&candidate.source) {
             new.sources.push(candidate.source.clone());
         }
-        describe(&mut report, &new);
+        report.describe(&new);
         slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
         slice.sources.push((candidate.source.clone(), candidate.source_record(session)));
         slice.sessions.push((session, new));
@@ -130,44 +128,6 @@ fn digest_beginning(
         }
         digest.take(buffer.get(..read).unwrap_or_default());
         left -= read as u64;
-    }
-    Ok(())
-}
-
-/// Puts the session's counts into the report.
-pub(super) fn describe(report: &mut FileReport, record: &SessionRecord) {
-    report.session = Some(record.id());
-    report.lines = record.lines;
-    report.entries = record.entries;
-    report.malformed = record.malformed + record.dropped;
-}
-
-/// Adds the blobs to the slice that a session refers to, the store lacks, and the folder has.
-pub(super) fn bring_missing(
-    store: &Store,
-    session: u64,
-    folder: &BlobFolder,
-    slice: &mut Slice,
-) -> Result<()> {
-    let snapshot = store.snapshot()?;
-    let mut asked = HashSet::new();
-    let mut from = 0;
-    while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
-        let chunk = Snapshot::parse(session, first, &bytes)?;
-        from = first + chunk.line_count().max(1);
-        for hole in chunk.holes().iter().filter(|hole| !hole.kind.is_cut()) {
-            let is_missing = asked.insert(hole.hash)
-                && snapshot.blob_record(&hole.hash)?.is_none_or(|record| record.size.is_none());
-            if is_missing && let Some(bytes) = folder.read(&hole.hash) {
-                slice.blobs.push(BlobGain {
-                    session,
-                    hash: hole.hash,
-                    bytes: Some(bytes),
-                    hole: false,
-                    reference: false,
-                });
-            }
-        }
     }
     Ok(())
 }

@@ -3,8 +3,10 @@
 mod blob_folder;
 mod candidate;
 mod dictionary;
+mod digest;
 mod folder;
 mod grow;
+mod items;
 mod known;
 mod losses;
 mod pipeline;

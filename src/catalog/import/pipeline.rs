@@ -7,9 +7,10 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use super::blob_folder::BlobFolder;
+use super::items::Item;
 use super::writer::Writer;
 use crate::error::Result;
-use crate::session::index::prepare::{Prepared, Preparer};
+use crate::session::index::prepare::Preparer;
 use crate::store::compression::{Compressor, Dictionary};
 use crate::store::originals;
 
@@ -18,22 +19,6 @@ pub(super) const BLOCK_BYTES: usize = 1 << 20;
 
 /// Blocks that are under way at once, each with its prepared form: some 32 MiB.
 const BLOCKS_UNDER_WAY: usize = 16;
-
-/// What the writer takes, in order.
-pub(super) enum Item {
-    /// A file begins.
-    Begin(Box<super::writer::FileStart>),
-    /// Lines of the file.
-    Lines(Box<Prepared>),
-    /// Bytes of the file as it was imported, compressed; only of a file that is migrated.
-    Original(Vec<u8>),
-    /// The file is complete.
-    End(Box<super::writer::FileEnd>),
-    /// The file could not be read to its end.
-    Abandon(String),
-    /// Everything so far is to be durable before the sender is answered.
-    Flush(Sender<()>),
-}
 
 /// Work that any worker can do.
 enum Job {

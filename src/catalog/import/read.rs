@@ -8,16 +8,16 @@ use std::sync::Arc;
 use leafline_import::lines::{BlockReader, split};
 use leafline_import::pi_omp::{Migrated, Migrator, forward_references};
 use leafline_import::text;
-use xxhash_rust::xxh3::Xxh3;
 
 use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
 use super::dictionary::Choice;
+use super::digest::Digest;
 use super::grow::{Extended, Growth};
+use super::items::{FileEnd, FileStart, Item, Replaced};
 use super::known::{self, Plan};
-use super::pipeline::{BLOCK_BYTES, Feeder, Item};
+use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::report::{FileReport, ImportOptions, ImportStatus};
-use super::writer::{FileEnd, FileStart, Replaced};
 use super::{Outcome, Step, go_on};
 use crate::error::Result;
 use crate::store::Store;
@@ -155,13 +155,13 @@ impl<'s> Reader<'s> {
         ahead: bool,
     ) -> Result<Option<FileReport>> {
         let mut report = candidate.report(ImportStatus::Unchanged);
-        super::grow::describe(&mut report, record);
+        report.describe(record);
         if ahead {
             report.add_reason("the store holds a later state of this session");
         }
         let mut slice = Slice::default();
         if let Some(folder) = self.blobs {
-            super::grow::bring_missing(self.store, session, folder, &mut slice)?;
+            folder.bring_missing(self.store, session, &mut slice)?;
         }
         let known = self.store.snapshot()?.source(&candidate.source)?;
         let source = candidate.source_record(session);
@@ -342,28 +342,4 @@ fn migrate(
         go_on!(feeder.send_lines(migrated, false, dictionary));
     }
     Ok(Ok((digest.finish(), dropped)))
-}
-
-/// The digest of a file as it is read.
-#[derive(Default)]
-pub(super) struct Digest {
-    hasher: Xxh3,
-    length: u64,
-    last: Option<u8>,
-}
-
-impl Digest {
-    pub(super) fn take(&mut self, bytes: &[u8]) {
-        self.hasher.update(bytes);
-        self.length += bytes.len() as u64;
-        self.last = bytes.last().copied().or(self.last);
-    }
-
-    pub(super) fn finish(self) -> ImportedBytes {
-        ImportedBytes {
-            length: self.length,
-            digest: self.hasher.digest128(),
-            complete: self.last.is_none_or(|last| last == b'\n'),
-        }
-    }
 }

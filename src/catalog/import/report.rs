@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use leafline_import::Family;
 use serde::Serialize;
 
+use crate::store::session_record::SessionRecord;
+
 /// How an import works.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions {
@@ -97,6 +99,14 @@ impl FileReport {
             reason: None,
             is_whole: false,
         }
+    }
+
+    /// Puts the session's counts into the report.
+    pub(super) fn describe(&mut self, record: &SessionRecord) {
+        self.session = Some(record.id());
+        self.lines = record.lines;
+        self.entries = record.entries;
+        self.malformed = record.malformed + record.dropped;
     }
 
     pub(super) fn with_reason(mut self, reason: impl Into<String>) -> Self {

@@ -4,52 +4,17 @@ use std::path::PathBuf;
 
 use crossbeam_channel::Sender;
 
+use super::items::{FileEnd, FileStart, Item, Replaced};
 use super::known::free_number;
-use super::pipeline::Item;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::index::indexer::{Indexed, Indexer};
 use crate::session::index::resolve::resolve;
 use crate::store::Store;
 use crate::store::owner::Owner;
-use crate::store::session_record::{ImportedBytes, SessionRecord, address_bytes};
+use crate::store::session_record::address_bytes;
 use crate::store::slice::{Guard, Slice};
-use crate::store::source_record::SourceRecord;
 use crate::store::tables::NO_LEAF;
-
-/// A file's beginning.
-pub(super) struct FileStart {
-    pub(super) session: u64,
-    pub(super) record: SessionRecord,
-    pub(super) report: FileReport,
-    /// The key of the session whose place this one takes.
-    pub(super) replaces: Option<Replaced>,
-    /// The dictionary that its lines are compressed with.
-    pub(super) dictionary: u32,
-}
-
-/// A session that is to give way.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Replaced {
-    pub(super) session: u64,
-    /// What it held when the file was compared with it.
-    pub(super) imported: ImportedBytes,
-    /// And how many lines.
-    pub(super) lines: u64,
-    /// Whether it may hold what the file lacks.
-    pub(super) even_with_losses: bool,
-    /// Whether a loss makes the file a session of its own instead of a failure; then its number.
-    pub(super) else_number: Option<u32>,
-}
-
-/// A file's end.
-pub(super) struct FileEnd {
-    pub(super) imported: ImportedBytes,
-    /// Malformed lines that the migration dropped.
-    pub(super) dropped: u64,
-    pub(super) source: Vec<u8>,
-    pub(super) source_record: SourceRecord,
-}
 
 /// The file that is being written.
 struct Current<'s> {
@@ -212,10 +177,7 @@ impl<'s> Writer<'s> {
             }
         }
         report.is_whole = true;
-        report.session = Some(record.id());
-        report.lines = record.lines;
-        report.entries = record.entries;
-        report.malformed = record.malformed + record.dropped;
+        report.describe(&record);
         if must_commit {
             self.slice.finished.push(session);
         }

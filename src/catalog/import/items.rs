@@ -1,0 +1,58 @@
+//! What goes through the pipeline to the writer.
+
+use crossbeam_channel::Sender;
+
+use super::report::FileReport;
+use crate::session::index::prepare::Prepared;
+use crate::store::session_record::{ImportedBytes, SessionRecord};
+use crate::store::source_record::SourceRecord;
+
+/// What the writer takes, in order.
+pub(super) enum Item {
+    /// A file begins.
+    Begin(Box<FileStart>),
+    /// Lines of the file.
+    Lines(Box<Prepared>),
+    /// Bytes of the file as it was imported, compressed; only of a file that is migrated.
+    Original(Vec<u8>),
+    /// The file is complete.
+    End(Box<FileEnd>),
+    /// The file could not be read to its end.
+    Abandon(String),
+    /// Everything so far is to be durable before the sender is answered.
+    Flush(Sender<()>),
+}
+
+/// A file's beginning.
+pub(super) struct FileStart {
+    pub(super) session: u64,
+    pub(super) record: SessionRecord,
+    pub(super) report: FileReport,
+    /// The key of the session whose place this one takes.
+    pub(super) replaces: Option<Replaced>,
+    /// The dictionary that its lines are compressed with.
+    pub(super) dictionary: u32,
+}
+
+/// A session that is to give way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Replaced {
+    pub(super) session: u64,
+    /// What it held when the file was compared with it.
+    pub(super) imported: ImportedBytes,
+    /// And how many lines.
+    pub(super) lines: u64,
+    /// Whether it may hold what the file lacks.
+    pub(super) even_with_losses: bool,
+    /// Whether a loss makes the file a session of its own instead of a failure; then its number.
+    pub(super) else_number: Option<u32>,
+}
+
+/// A file's end.
+pub(super) struct FileEnd {
+    pub(super) imported: ImportedBytes,
+    /// Malformed lines that the migration dropped.
+    pub(super) dropped: u64,
+    pub(super) source: Vec<u8>,
+    pub(super) source_record: SourceRecord,
+}
