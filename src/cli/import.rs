@@ -7,7 +7,6 @@ use clap::ValueEnum;
 use leafline::{
     Error, Family, FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Store,
 };
-use serde_json::json;
 
 use super::failure::{Failure, complain};
 use super::number::{bytes, count, counted};
@@ -25,7 +24,7 @@ use super::{Status, text};
 ///
 /// Prints a line a file: what became of it, the session's id, its entries, its size, its path, and what else is to
 /// be known; then the totals. With --json one object a file (path, status, session, family, version, lines,
-/// entries, malformed, bytes, reason), then one object {"totals": ...}.
+/// entries, malformed, bytes, reason), then one object with the totals, by status.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -185,7 +184,7 @@ fn describe(report: &FileReport, out: &Output) -> String {
 
 fn tell_totals(totals: &ImportTotals, begun: Instant, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
-        out.json(&json!({ "totals": totals }))?;
+        out.json(totals)?;
         return out.show();
     }
     let outcomes = [

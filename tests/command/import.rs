@@ -22,8 +22,8 @@ fn json_is_an_object_a_file_and_then_the_totals() {
     let scene = Scene::new();
     let mut lines = scene.run(["--json", "import", path(&samples())]).ok().json_lines();
     let totals = lines.pop().unwrap();
-    assert_eq!(totals["totals"]["files"], 7);
-    assert_eq!(totals["totals"]["imported"], 7);
+    assert_eq!(totals["files"], 7);
+    assert_eq!(totals["imported"], 7);
     assert_eq!(lines.len(), 7);
     let mut names: Vec<_> = lines[0].as_object().unwrap().keys().cloned().collect();
     names.sort_unstable();
@@ -57,8 +57,8 @@ fn what_is_no_session_is_skipped() {
     let skipped = lines.iter().find(|line| line["status"] == "skipped").unwrap();
     assert!(skipped["path"].as_str().unwrap().ends_with("readings.jsonl"));
     assert!(skipped["reason"].is_string());
-    assert_eq!(lines[2]["totals"]["skipped"], 1);
-    assert_eq!(lines[2]["totals"]["imported"], 1);
+    assert_eq!(lines[2]["skipped"], 1);
+    assert_eq!(lines[2]["imported"], 1);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn odd_files_do_not_stop_an_import() {
     }
     let lines =
         scene.run(["import", "--json", path(&scene.folder().join("zoo"))]).ok().json_lines();
-    let totals = &lines.last().unwrap()["totals"];
+    let totals = lines.last().unwrap();
     assert_eq!(totals["failed"], 0);
     assert_eq!(totals["files"], leafline_generate::zoo().len() as u64);
     // Nothing that a session holds may command the terminal.

@@ -39,17 +39,13 @@ pub enum NotASession {
         bytes: usize,
     },
     /// The first record is no object.
-    #[error(
-        "the first record, on line {line}, is not an object; a session starts with a header of type \"session\""
-    )]
+    #[error("the first record, on line {}, is not an object; a session starts with a header of type \"session\"", line + 1)]
     NotAnObject {
         /// The line's ordinal, from 0.
         line: u64,
     },
     /// The first record has another type.
-    #[error(
-        "the first record, on line {line}, has type {found:?}; a session starts with a header of type \"session\""
-    )]
+    #[error("the first record, on line {}, has type {found:?}; a session starts with a header of type \"session\"", line + 1)]
     WrongType {
         /// The line's ordinal, from 0.
         line: u64,
@@ -57,27 +53,25 @@ pub enum NotASession {
         found: String,
     },
     /// The first record has no type.
-    #[error(
-        "the first record, on line {line}, has no type; a session starts with a header of type \"session\""
-    )]
+    #[error("the first record, on line {}, has no type; a session starts with a header of type \"session\"", line + 1)]
     NoType {
         /// The line's ordinal, from 0.
         line: u64,
     },
     /// The header has no id that is a string.
-    #[error("the header on line {line} has no id that is a string")]
+    #[error("the header on line {} has no id that is a string", line + 1)]
     HeaderWithoutId {
         /// The line's ordinal, from 0.
         line: u64,
     },
     /// It looks like a session of Claude Code.
-    #[error("this looks like a Claude Code session (line {line}), which cannot be imported yet")]
+    #[error("this looks like a Claude Code session (line {}), which cannot be imported yet", line + 1)]
     ClaudeCode {
         /// The line's ordinal, from 0.
         line: u64,
     },
     /// It looks like a session of Opal.
-    #[error("this looks like an Opal session (line {line}), which cannot be imported yet")]
+    #[error("this looks like an Opal session (line {}), which cannot be imported yet", line + 1)]
     Opal {
         /// The line's ordinal, from 0.
         line: u64,

@@ -14,7 +14,7 @@ mod read;
 mod report;
 mod writer;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use crossbeam_channel::unbounded;
@@ -73,16 +73,16 @@ impl Store {
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
         self.sweep()?;
-        let mut outcome = Outcome { totals: ImportTotals::default(), observer };
+        let mut outcome = Outcome::new(observer);
         let files = folder::find(paths, &mut outcome);
-        let bytes = files.iter().map(|(_, size)| size).sum();
-        outcome.observer.begin(files.len() as u64, bytes);
+        outcome.expect(&files);
         let owner = Owner::new(self.path())?;
         let run = self.import_files(files, options, &owner, &mut outcome);
         let swept = self.sweep_own(&owner);
+        let totals = outcome.finish();
         run?;
         swept?;
-        Ok(outcome.totals)
+        Ok(totals)
     }
 
     fn import_files(
@@ -161,16 +161,49 @@ impl Store {
     }
 }
 
-/// Adds reports up, and passes them on.
+/// Adds reports up, and passes them on in the order of the files: a report waits until those before it are
+/// there.
 struct Outcome<'o> {
     totals: ImportTotals,
     observer: &'o mut dyn ImportObserver,
+    /// The places of each path among the files; a path may be named more than once.
+    places: HashMap<PathBuf, VecDeque<usize>>,
+    waiting: BTreeMap<usize, FileReport>,
+    next: usize,
 }
 
-impl Outcome<'_> {
+impl<'o> Outcome<'o> {
+    fn new(observer: &'o mut dyn ImportObserver) -> Self {
+        Self {
+            totals: ImportTotals::default(),
+            observer,
+            places: HashMap::new(),
+            waiting: BTreeMap::new(),
+            next: 0,
+        }
+    }
+
+    /// The files are known; their reports come in some order.
+    fn expect(&mut self, files: &[(PathBuf, u64)]) {
+        for (place, (path, _)) in files.iter().enumerate() {
+            self.places.entry(path.clone()).or_default().push_back(place);
+        }
+        self.observer.begin(files.len() as u64, files.iter().map(|(_, size)| size).sum());
+    }
+
     fn add(&mut self, report: &FileReport) {
         self.totals.add(report);
-        self.observer.file(report);
+        let place = self.places.get_mut(&report.path).and_then(VecDeque::pop_front);
+        let Some(place) = place else {
+            // Not one of the files: a path that could not be looked at.
+            self.observer.file(report);
+            return;
+        };
+        self.waiting.insert(place, report.clone());
+        while let Some(report) = self.waiting.remove(&self.next) {
+            self.observer.file(&report);
+            self.next += 1;
+        }
     }
 
     fn end(&mut self, ended: writer::Outcome, again: &mut Vec<PathBuf>) {
@@ -178,6 +211,14 @@ impl Outcome<'_> {
             writer::Outcome::Final(report) => self.add(&report),
             writer::Outcome::Again(path) => again.push(path),
         }
+    }
+
+    /// Passes on what still waits, where the import was cut short.
+    fn finish(self) -> ImportTotals {
+        for report in self.waiting.values() {
+            self.observer.file(report);
+        }
+        self.totals
     }
 }
 
