@@ -17,8 +17,12 @@ use crate::store::originals;
 /// Bytes of a block: a few milliseconds of a worker's time.
 pub(super) const BLOCK_BYTES: usize = 1 << 20;
 
-/// Blocks that are under way at once, each with its prepared form: some 32 MiB.
-const BLOCKS_UNDER_WAY: usize = 16;
+/// Blocks that wait for a worker.
+const BLOCKS_WAITING: usize = 8;
+
+/// Items that are under way at once, most of them prepared and waiting for the writer: a commit takes as long
+/// as preparing some thirty blocks, and the workers are not to wait for it. Some 25 MiB.
+const ITEMS_UNDER_WAY: usize = 64;
 
 /// Work that any worker can do.
 enum Job {
@@ -91,11 +95,11 @@ pub(super) fn run(
     read: impl FnOnce(&mut Feeder) -> Result<(), Stopped>,
 ) -> Result<()> {
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    let (jobs, work) = bounded(BLOCKS_UNDER_WAY);
+    let (jobs, work) = bounded(BLOCKS_WAITING);
     let (items, ordered) = unbounded();
-    let (permit, permits) = bounded(BLOCKS_UNDER_WAY);
-    let (used, buffers) = bounded(BLOCKS_UNDER_WAY);
-    for _ in 0..BLOCKS_UNDER_WAY {
+    let (permit, permits) = bounded(ITEMS_UNDER_WAY);
+    let (used, buffers) = bounded(BLOCKS_WAITING);
+    for _ in 0..ITEMS_UNDER_WAY {
         permit.send(()).expect("the channel has room for as many, and its receiver lives");
     }
     std::thread::scope(|scope| {

@@ -117,6 +117,22 @@ fn beginning(text: &str) -> Option<String> {
 }
 
 impl SettingsChange {
+    /// Whether it is plain, without making the settings after it, that they are those before.
+    pub(crate) fn changes_nothing(&self, before: &SettingsRecord) -> bool {
+        match self {
+            Self::ThinkingLevel(level) => before.thinking_level == *level,
+            Self::Assistant { provider, model } => {
+                let known = before.model.as_ref();
+                known.is_some_and(|known| known.0 == *provider && known.1 == *model)
+                    && (before.default_is_explicit
+                        || before.models.iter().any(|(role, value)| {
+                            role == "default" && is_joined(value, provider, model)
+                        }))
+            }
+            Self::Model { .. } | Self::Mode { .. } | Self::InjectedRules(_) => false,
+        }
+    }
+
     /// The settings after the change.
     pub(crate) fn apply(&self, before: &SettingsRecord) -> SettingsRecord {
         let mut after = before.clone();
@@ -157,6 +173,17 @@ fn set_model(models: &mut Vec<(String, String)>, role: &str, model: String) {
         Some((_, value)) => *value = model,
         None => models.push((role.to_owned(), model)),
     }
+}
+
+/// Whether a model's name is provider and model, given as JSON strings without escapes, joined by a slash.
+fn is_joined(name: &str, provider: &Option<String>, model: &Option<String>) -> bool {
+    fn inside(json: &Option<String>) -> Option<&str> {
+        json.as_deref()?.strip_prefix('"')?.strip_suffix('"').filter(|text| !text.contains('\\'))
+    }
+    let parts = inside(provider).zip(inside(model));
+    parts.is_some_and(|(provider, model)| {
+        name.strip_prefix(provider).and_then(|rest| rest.strip_prefix('/')) == Some(model)
+    })
 }
 
 /// omp's name of an assistant message's model: provider and model joined by a slash.

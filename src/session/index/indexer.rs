@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use leafline_import::EntryKind;
 
@@ -20,9 +21,9 @@ use crate::store::slice::{BlobGain, Slice};
 use crate::store::snapshot::Snapshot;
 use crate::store::tables::NO_PARENT;
 
-/// Bytes of values that a slice gathers before it is committed: half a second of an import, and so the
-/// longest that a live agent waits.
-const SLICE_BYTES: usize = 24 << 20;
+/// Bytes of values that a slice gathers before it is committed: a tenth of a second, and so the longest that
+/// a live agent waits.
+const SLICE_BYTES: usize = 16 << 20;
 
 /// Lines a slice gathers: what the node window has forgotten must be committed.
 const SLICE_LINES: u64 = NODE_WINDOW as u64 / 2;
@@ -50,8 +51,8 @@ pub(crate) struct Indexer<'s> {
     blob_bytes: usize,
     entries: EntryWindow,
     nodes: NodeWindow,
-    settings: HashMap<SettingsRecord, u64>,
-    settings_by_id: HashMap<u64, SettingsRecord>,
+    settings: HashMap<Arc<SettingsRecord>, u64>,
+    settings_by_id: HashMap<u64, Arc<SettingsRecord>>,
     previous: Option<(Vec<u8>, u64)>,
     unresolved: Vec<Vec<u8>>,
     /// Whether entries were committed which the window no longer holds.
@@ -363,7 +364,11 @@ impl<'s> Indexer<'s> {
         slice: &mut Slice,
     ) -> Result<u64> {
         let old = self.settings_of(before)?;
-        let new = change.apply(&old);
+        // Most messages of the assistant name the model that is in force.
+        if change.changes_nothing(&old) {
+            return Ok(before);
+        }
+        let new = Arc::new(change.apply(&old));
         if new == old {
             return Ok(before);
         }
@@ -373,22 +378,23 @@ impl<'s> Indexer<'s> {
         // 0 stands for the settings of a root that changes nothing, and has no row.
         self.record.settings += 1;
         let id = self.record.settings;
-        slice.settings.push(((self.session, id), new.clone()));
-        self.settings_by_id.insert(id, new.clone());
+        slice.settings.push(((self.session, id), SettingsRecord::clone(&new)));
+        self.settings_by_id.insert(id, Arc::clone(&new));
         self.settings.insert(new, id);
         Ok(id)
     }
 
-    fn settings_of(&mut self, id: u64) -> Result<SettingsRecord> {
-        if id == 0 {
-            return Ok(SettingsRecord::default());
-        }
+    fn settings_of(&mut self, id: u64) -> Result<Arc<SettingsRecord>> {
         if let Some(known) = self.settings_by_id.get(&id) {
-            return Ok(known.clone());
+            return Ok(Arc::clone(known));
         }
         let session = self.session;
-        let record = self.snapshot()?.settings(session, id)?.unwrap_or_default();
-        self.settings_by_id.insert(id, record.clone());
+        let record = match id {
+            0 => SettingsRecord::default(),
+            id => self.snapshot()?.settings(session, id)?.unwrap_or_default(),
+        };
+        let record = Arc::new(record);
+        self.settings_by_id.insert(id, Arc::clone(&record));
         Ok(record)
     }
 
