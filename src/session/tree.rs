@@ -134,7 +134,7 @@ impl Tree {
 }
 
 impl SessionReader<'_> {
-    /// The whole tree: 200 bytes of memory an entry.
+    /// The whole tree, in memory: some 250 bytes an entry.
     ///
     /// Siblings are in the order of their timestamps, as pi's `getTree` has them, roots in the order of the
     /// file. Entries of a loop have no root above them, and are counted only.

@@ -13,13 +13,14 @@ use crate::store::Store;
 use crate::store::chunk::FRAME_TARGET;
 use crate::store::compression::{Compressor, Dictionary, NO_DICTIONARY};
 
-/// Bytes of a trained dictionary: zstd's own default. Twice as much gained 1% on a generated session.
-const DICTIONARY_BYTES: usize = 110 << 10;
+/// Bytes of a trained dictionary. A generated session of 1 GB was stored in 0.303 of its bytes with 32 KiB, in
+/// 0.306 with 110 KiB, zstd's default, and in 0.307 with 12 KiB.
+const DICTIONARY_BYTES: usize = 32 << 10;
 
 /// Below this, a store gains less from a dictionary than the dictionary takes.
 const WORTH_TRAINING: u64 = 1 << 20;
 
-/// Bytes that are read as a sample: training takes 0.1 s for each 2 MiB.
+/// Bytes that are read as a sample. Training on 3 MiB took 0.15 to 0.25 s, while nothing else goes on.
 const SAMPLE_BYTES: u64 = 2 << 20;
 
 /// Bytes read in one place of the files.

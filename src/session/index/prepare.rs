@@ -17,6 +17,9 @@ use crate::store::compression::{Compressor, Dictionary};
 /// Lines a frame holds at the most: a bound on what one look-up has to add up.
 const FRAME_LINES: usize = 256;
 
+/// Bytes of a worker's text buffer that are kept from frame to frame.
+const KEPT_TEXT: usize = 1 << 20;
+
 /// Different type names that are told apart in the counts of a block.
 const TYPE_NAMES: usize = 256;
 
@@ -171,7 +174,7 @@ impl Preparer {
         });
         self.text.clear();
         // One very long line is not to keep its memory for the rest of the import.
-        self.text.shrink_to(16 * FRAME_TARGET);
+        self.text.shrink_to(KEPT_TEXT);
     }
 }
 

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::store::entry_record::EntryRecord;
 
-/// Entries that are collected before they are loaded: about 60 MiB with ids of 8 bytes.
+/// Entries that are collected before they are loaded: about 45 MiB with ids of 8 bytes.
 ///
 /// Inserted in smaller heaps, random ids rewrite most pages of the table with each heap.
 pub(crate) const WINDOW_ENTRIES: usize = 1_000_000;
