@@ -73,7 +73,6 @@ pub(super) fn losses(store: &Store, old: u64, new: u64) -> Result<Option<Losses>
         expected: 0,
         scanner: Scanner::new(),
         unaddressed: None,
-        was_migrated,
         by_place: was_migrated.then(|| LineCursor::new(&snapshot, new, 0)),
     };
     let mut lines = LineCursor::new(&snapshot, old, 0);
@@ -92,15 +91,14 @@ struct Comparison<'a, 's> {
     scanner: Scanner,
     /// Hashes of the new session's lines without an id, once one is asked for.
     unaddressed: Option<HashSet<u64>>,
-    was_migrated: bool,
-    /// Goes through the new session's entries one by one beside the old one's.
+    /// Goes through the new session's entries one by one beside the old one's, where ids were made up.
     by_place: Option<LineCursor<'a, 's>>,
 }
 
 impl Comparison<'_, '_> {
     fn compare(&mut self, line: LineView<'_>, losses: &mut Losses) -> Result<()> {
         let kind = EntryKind::from_code(line.node.kind).unwrap_or(EntryKind::Unknown);
-        let opposite = if self.was_migrated && kind.is_entry() { self.next_entry()? } else { None };
+        let opposite = if kind.is_entry() { self.next_entry()? } else { None };
         if matches!(kind, EntryKind::Blank | EntryKind::Header | EntryKind::Title) {
             return Ok(());
         }

@@ -59,7 +59,7 @@ pub(crate) fn resolve(store: &Store, session: u64) -> Result<u64> {
 }
 
 /// The nodes with the parents that their lines name.
-pub(crate) fn parents_of(
+fn parents_of(
     snapshot: &Snapshot<'_>,
     session: u64,
     chunk: &Chunk<'_>,
