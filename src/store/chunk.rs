@@ -81,16 +81,54 @@ pub(crate) enum HoleKind {
 pub(crate) const REFERENCE_LEN: usize = 76;
 
 /// A frame on its way into a chunk.
-#[derive(Debug, Clone)]
-pub(crate) struct EncodedFrame {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EncodedFrame<'a> {
     /// The directory's row.
-    pub(crate) frame: Frame,
+    pub(crate) frame: &'a Frame,
     /// The frame's stored bytes.
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: &'a [u8],
     /// Stored bytes of each line, terminators included, holes cut out.
-    pub(crate) lengths: Vec<u64>,
+    pub(crate) lengths: &'a [u64],
     /// Holes, `line` counted from the frame's first.
-    pub(crate) holes: Vec<Hole>,
+    pub(crate) holes: &'a [Hole],
+}
+
+/// Frames one behind the other, in four buffers whatever their number.
+#[derive(Debug, Default)]
+pub(crate) struct EncodedFrames {
+    /// Each with the number of its holes.
+    frames: Vec<(Frame, usize)>,
+    bytes: Vec<u8>,
+    lengths: Vec<u64>,
+    holes: Vec<Hole>,
+}
+
+impl EncodedFrames {
+    /// Adds a frame. Its row says how many bytes and lines it has.
+    pub(crate) fn push(&mut self, frame: EncodedFrame<'_>) {
+        self.frames.push((frame.frame.clone(), frame.holes.len()));
+        self.bytes.extend_from_slice(frame.bytes);
+        self.lengths.extend_from_slice(frame.lengths);
+        self.holes.extend_from_slice(frame.holes);
+    }
+
+    /// Each frame.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = EncodedFrame<'_>> {
+        let (mut bytes, mut lengths, mut holes) = (&*self.bytes, &*self.lengths, &*self.holes);
+        self.frames.iter().map(move |(frame, hole_count)| EncodedFrame {
+            frame,
+            bytes: take_front(&mut bytes, frame.stored_len),
+            lengths: take_front(&mut lengths, frame.lines),
+            holes: take_front(&mut holes, *hole_count as u64),
+        })
+    }
+}
+
+fn take_front<'a, T>(rest: &mut &'a [T], count: u64) -> &'a [T] {
+    let count = usize::try_from(count).expect("a frame of ours is in memory");
+    let (front, behind) = rest.split_at(count);
+    *rest = behind;
+    front
 }
 
 #[derive(Debug, Clone, Default, Encode, Decode)]
@@ -147,7 +185,7 @@ impl ChunkBuilder {
     }
 
     /// Whether the frame and its nodes fit a chunk that is not to outgrow [`CHUNK_CAPACITY`].
-    pub(crate) fn has_room(&self, frame: &EncodedFrame, nodes: &[Node]) -> bool {
+    pub(crate) fn has_room(&self, frame: &EncodedFrame<'_>, nodes: &[Node]) -> bool {
         let nodes_len = self.nodes.len_of(self.next_ordinal(), nodes);
         self.len() + frame.bytes.len() + frame_row_len(frame) + nodes_len <= CHUNK_CAPACITY
     }
@@ -158,19 +196,19 @@ impl ChunkBuilder {
     }
 
     /// Adds a frame and its lines' nodes.
-    pub(crate) fn push(&mut self, frame: EncodedFrame, nodes: &[Node]) {
+    pub(crate) fn push(&mut self, frame: &EncodedFrame<'_>, nodes: &[Node]) {
         assert_eq!(frame.lengths.len(), nodes.len(), "a node a line");
-        self.head_len += frame_row_len(&frame);
+        self.head_len += frame_row_len(frame);
         let before = self.directory.lengths.len() as u64;
         for (ordinal, node) in (self.next_ordinal()..).zip(nodes) {
             self.head_len += self.nodes.push(ordinal, node);
         }
-        self.directory.lengths.extend(&frame.lengths);
-        self.directory
-            .holes
-            .extend(frame.holes.into_iter().map(|hole| Hole { line: hole.line + before, ..hole }));
-        self.directory.frames.push(frame.frame);
-        self.frames.extend_from_slice(&frame.bytes);
+        self.directory.lengths.extend_from_slice(frame.lengths);
+        self.directory.holes.extend(
+            frame.holes.iter().map(|hole| Hole { line: hole.line + before, ..hole.clone() }),
+        );
+        self.directory.frames.push(frame.frame.clone());
+        self.frames.extend_from_slice(frame.bytes);
     }
 
     /// The chunk's bytes.
@@ -199,7 +237,7 @@ fn section_lengths(bytes: &[u8]) -> Result<([u64; 3], usize), String> {
     Ok((lengths, 1 + taken))
 }
 
-fn frame_row_len(frame: &EncodedFrame) -> usize {
+fn frame_row_len(frame: &EncodedFrame<'_>) -> usize {
     let row = &frame.frame;
     let numbers = [row.lines, row.text_len, row.stored_len, u64::from(row.check)];
     numbers.into_iter().map(encoded_len).sum::<usize>()
@@ -388,20 +426,25 @@ mod tests {
         )
     }
 
-    fn frame(lines: &[Vec<u8>]) -> EncodedFrame {
-        let bytes = lines.concat();
-        EncodedFrame {
-            frame: Frame {
-                lines: lines.len() as u64,
-                text_len: bytes.len() as u64,
-                stored_len: bytes.len() as u64,
-                compressed: false,
-                check: text_check(&bytes),
-            },
-            lengths: lines.iter().map(|line| line.len() as u64).collect(),
-            holes: vec![Hole { line: 0, offset: 0, kind: HoleKind::Image, hash: [7; 32] }],
-            bytes,
+    fn encode_frames(frames: &Frames) -> EncodedFrames {
+        let mut encoded = EncodedFrames::default();
+        for lines in frames {
+            let bytes: Vec<u8> = lines.iter().flat_map(|(text, _)| text).copied().collect();
+            let lengths: Vec<u64> = lines.iter().map(|(text, _)| text.len() as u64).collect();
+            encoded.push(EncodedFrame {
+                frame: &Frame {
+                    lines: lines.len() as u64,
+                    text_len: bytes.len() as u64,
+                    stored_len: bytes.len() as u64,
+                    compressed: false,
+                    check: text_check(&bytes),
+                },
+                bytes: &bytes,
+                lengths: &lengths,
+                holes: &[Hole { line: 0, offset: 0, kind: HoleKind::Image, hash: [7; 32] }],
+            });
         }
+        encoded
     }
 
     type Frames = Vec<Vec<(Vec<u8>, Node)>>;
@@ -413,11 +456,10 @@ mod tests {
 
     fn build(first: u64, frames: &Frames) -> Vec<u8> {
         let mut builder = ChunkBuilder::new(first, 3);
-        for lines in frames {
+        for (frame, lines) in encode_frames(frames).iter().zip(frames) {
             let nodes: Vec<Node> = lines.iter().map(|(_, node)| *node).collect();
-            let texts: Vec<Vec<u8>> = lines.iter().map(|(text, _)| text.clone()).collect();
-            assert!(builder.has_room(&frame(&texts), &nodes));
-            builder.push(frame(&texts), &nodes);
+            assert!(builder.has_room(&frame, &nodes));
+            builder.push(&frame, &nodes);
         }
         let promised = builder.len();
         let bytes = builder.finish();

@@ -1,5 +1,7 @@
 //! The value of the `entries` table: where an entry's line is.
 
+use std::ops::Range;
+
 use redb::ReadableTable;
 
 use super::record::{append, read};
@@ -15,14 +17,46 @@ pub(crate) struct EntryRecord {
     pub(crate) chunk: u64,
 }
 
+/// Rows of one session for the `entries` table, ascending by id. The ids stand one behind the other: a value
+/// of its own for each would cost more than the rest of the row.
+#[derive(Debug, Default)]
+pub(crate) struct EntryRows {
+    pub(crate) session: u64,
+    ids: Vec<u8>,
+    rows: Vec<(Range<usize>, EntryRecord)>,
+}
+
+impl EntryRows {
+    /// Rows whose ids are ranges of `ids`, in ascending order.
+    pub(crate) fn new(
+        session: u64,
+        ids: Vec<u8>,
+        rows: impl Iterator<Item = (Range<usize>, EntryRecord)>,
+    ) -> Self {
+        Self { session, ids, rows: rows.collect() }
+    }
+
+    /// Each id with its record.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], EntryRecord)> {
+        self.rows
+            .iter()
+            .map(|(range, record)| (self.ids.get(range.clone()).unwrap_or_default(), *record))
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
 impl EntryRecord {
-    /// The record's bytes: the ordinal, and how far the chunk's first line is before it. No version byte:
-    /// with one a line, it would be a fifth of the record; the store's format number covers it.
-    pub(crate) fn to_bytes(self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(8);
-        append(&self.ordinal, &mut bytes);
-        append(&(self.ordinal - self.chunk), &mut bytes);
-        bytes
+    /// Writes the record's bytes over those in the buffer: the ordinal, and how far the chunk's first line is
+    /// before it. No version byte: with one a line, it would be a fifth of the record; the store's format
+    /// number covers it.
+    pub(crate) fn write_to(self, bytes: &mut Vec<u8>) {
+        bytes.clear();
+        append(&self.ordinal, bytes);
+        append(&(self.ordinal - self.chunk), bytes);
     }
 
     /// Reads a record back.

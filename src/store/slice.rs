@@ -6,7 +6,7 @@ use std::ops::Bound;
 use redb::{ReadableTable, WriteTransaction};
 
 use super::blobs::{BlobTables, Hash};
-use super::entry_record::EntryRecord;
+use super::entry_record::EntryRows;
 use super::record::Record;
 use super::session_record::{ImportedBytes, SessionRecord};
 use super::settings_record::SettingsRecord;
@@ -49,8 +49,7 @@ pub(crate) struct Slice {
     pub(crate) rewrites: Vec<((u64, u64), Vec<u8>)>,
     /// Sessions whose rows in `children` are removed before any are added.
     pub(crate) reset_children: Vec<u64>,
-    /// (session, id, record), ascending.
-    pub(crate) entries: Vec<(u64, Vec<u8>, EntryRecord)>,
+    pub(crate) entries: Vec<EntryRows>,
     pub(crate) children: Vec<(u64, u64, u64)>,
     /// (session, target) and the label set, or none where it is cleared.
     pub(crate) labels: Vec<(LabelKey, Option<Vec<u8>>)>,
@@ -86,7 +85,7 @@ impl Slice {
     /// Takes out whatever it holds of a session that was given up.
     pub(crate) fn forget(&mut self, session: u64) {
         self.chunks.retain(|((key, _), _)| *key != session);
-        self.entries.retain(|(key, _, _)| *key != session);
+        self.entries.retain(|rows| rows.session != session);
         self.children.retain(|(key, _, _)| *key != session);
         self.labels.retain(|((key, _), _)| *key != session);
         self.settings.retain(|((key, _), _)| *key != session);
@@ -301,28 +300,27 @@ fn rewrite_chunks(
     Ok(())
 }
 
-fn write_entries(
-    transaction: &WriteTransaction,
-    entries: Vec<(u64, Vec<u8>, EntryRecord)>,
-) -> Result<u64> {
+fn write_entries(transaction: &WriteTransaction, entries: Vec<EntryRows>) -> Result<u64> {
     if entries.is_empty() {
         return Ok(0);
     }
     let mut table = transaction.open_table(tables::ENTRIES)?;
+    let mut value = Vec::new();
     let mut replaced = 0;
-    let mut entries = entries.into_iter().peekable();
-    while let Some((session, _, _)) = entries.peek() {
-        let session = *session;
+    for rows in entries {
+        let session = rows.session;
         let empty = table.range((session, &b""[..])..(session + 1, &b""[..]))?.next().is_none();
         if empty {
             let mut cursor = table.lower_bound_mut(Bound::Included((session, &b""[..])))?;
-            while let Some((_, id, record)) = entries.next_if(|entry| entry.0 == session) {
-                cursor.insert_before((session, id.as_slice()), record.to_bytes().as_slice())?;
+            for (id, record) in rows.iter() {
+                record.write_to(&mut value);
+                cursor.insert_before((session, id), value.as_slice())?;
             }
             cursor.close()?;
         } else {
-            while let Some((_, id, record)) = entries.next_if(|entry| entry.0 == session) {
-                let old = table.insert((session, id.as_slice()), record.to_bytes().as_slice())?;
+            for (id, record) in rows.iter() {
+                record.write_to(&mut value);
+                let old = table.insert((session, id), value.as_slice())?;
                 replaced += u64::from(old.is_some());
             }
         }

@@ -104,9 +104,11 @@ impl Growth<'_> {
 /// Whether an id of the new entries is one that the session has already.
 fn repeats_ids(store: &Store, slice: &Slice) -> Result<bool> {
     let snapshot = store.snapshot()?;
-    for (session, id, _) in &slice.entries {
-        if snapshot.entry(*session, id)?.is_some() {
-            return Ok(true);
+    for rows in &slice.entries {
+        for (id, _) in rows.iter() {
+            if snapshot.entry(rows.session, id)?.is_some() {
+                return Ok(true);
+            }
         }
     }
     Ok(false)

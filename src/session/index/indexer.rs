@@ -128,14 +128,14 @@ impl<'s> Indexer<'s> {
         let mut blobs = blobs.into_iter();
         let mut effects = effects.into_iter().peekable();
         let mut lines = lines.iter().enumerate();
-        for frame in frames {
-            let mut nodes = Vec::with_capacity(frame.lengths.len());
+        let mut nodes = Vec::new();
+        for frame in frames.iter() {
+            nodes.clear();
             for (index, line) in lines.by_ref().take(frame.lengths.len()) {
                 let effect = effects.next_if(|(at, _)| *at == index).map(|(_, effect)| effect);
                 nodes.push(self.add_line(line, &names, effect, slice)?);
             }
-            let of_frame = blobs.by_ref().take(frame.holes.len()).collect();
-            self.add_frame(frame, &nodes, of_frame, slice);
+            self.add_frame(&frame, &nodes, blobs.by_ref().take(frame.holes.len()), slice);
         }
         let full = self.entries.is_full();
         if full {
@@ -184,12 +184,12 @@ impl<'s> Indexer<'s> {
 
     fn add_frame(
         &mut self,
-        frame: EncodedFrame,
+        frame: &EncodedFrame<'_>,
         nodes: &[Node],
-        blobs: Vec<PreparedBlob>,
+        blobs: impl Iterator<Item = PreparedBlob>,
         slice: &mut Slice,
     ) {
-        let is_full = self.blob_bytes >= CHUNK_BLOB_BYTES || !self.chunk.has_room(&frame, nodes);
+        let is_full = self.blob_bytes >= CHUNK_BLOB_BYTES || !self.chunk.has_room(frame, nodes);
         if !self.chunk.is_empty() && is_full {
             self.close_chunk(slice);
         }
@@ -413,8 +413,10 @@ impl<'s> Indexer<'s> {
 
     fn load_entries(&mut self, slice: &mut Slice) {
         let session = self.session;
-        let sorted = self.entries.drain_sorted();
-        slice.entries.extend(sorted.into_iter().map(|(id, record)| (session, id, record)));
+        let sorted = self.entries.drain_sorted(session);
+        if !sorted.is_empty() {
+            slice.entries.push(sorted);
+        }
         self.has_committed = true;
         // The chunk under way goes on, and its lines are looked up in it.
         if !self.chunk.is_empty() {

@@ -11,7 +11,9 @@ use leafline_import::{EntryKind, MessageRole, lines, pi_omp, text, time};
 
 use super::effect::{Effect, effect_of};
 use crate::store::blobs::{self, Hash};
-use crate::store::chunk::{EncodedFrame, FRAME_TARGET, Frame, Hole, HoleKind, text_check};
+use crate::store::chunk::{
+    EncodedFrame, EncodedFrames, FRAME_TARGET, Frame, Hole, HoleKind, text_check,
+};
 use crate::store::compression::{Compressor, Dictionary};
 
 /// Lines a frame holds at the most: a bound on what one look-up has to add up.
@@ -59,7 +61,7 @@ pub(crate) struct Prepared {
     pub(crate) lines: Vec<PreparedLine>,
     /// All ids of the block, one behind the other.
     pub(crate) names: Vec<u8>,
-    pub(crate) frames: Vec<EncodedFrame>,
+    pub(crate) frames: EncodedFrames,
     /// A blob for each hole, in order.
     pub(crate) blobs: Vec<PreparedBlob>,
     /// Effects with the index of their line.
@@ -159,9 +161,9 @@ impl Preparer {
 
     fn close_frame(&mut self, prepared: &mut Prepared, dictionary: &Dictionary) {
         let compressed = self.compressor.compress(&self.text, dictionary);
-        let bytes = compressed.map_or_else(|| self.text.clone(), <[u8]>::to_vec);
+        let bytes = compressed.unwrap_or(&self.text);
         prepared.frames.push(EncodedFrame {
-            frame: Frame {
+            frame: &Frame {
                 lines: self.lengths.len() as u64,
                 text_len: self.text.len() as u64,
                 stored_len: bytes.len() as u64,
@@ -169,9 +171,11 @@ impl Preparer {
                 check: text_check(&self.text),
             },
             bytes,
-            lengths: std::mem::take(&mut self.lengths),
-            holes: std::mem::take(&mut self.holes),
+            lengths: &self.lengths,
+            holes: &self.holes,
         });
+        self.lengths.clear();
+        self.holes.clear();
         self.text.clear();
         // One very long line is not to keep its memory for the rest of the import.
         self.text.shrink_to(KEPT_TEXT);

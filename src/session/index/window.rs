@@ -4,7 +4,7 @@
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::store::entry_record::EntryRecord;
+use crate::store::entry_record::{EntryRecord, EntryRows};
 
 /// Entries that are collected before they are loaded: about 45 MiB with ids of 8 bytes.
 ///
@@ -101,24 +101,21 @@ impl EntryWindow {
         self.rows.len() >= WINDOW_ENTRIES || self.ids.len() >= WINDOW_ID_BYTES
     }
 
-    /// Takes everything out, sorted by id, each with the chunk that holds it.
-    pub(crate) fn drain_sorted(&mut self) -> Vec<(Vec<u8>, EntryRecord)> {
+    /// Takes everything out as rows of the session, sorted by id, each with the chunk that holds it.
+    pub(crate) fn drain_sorted(&mut self, session: u64) -> EntryRows {
         let mut rows = std::mem::take(&mut self.rows);
         rows.sort_unstable_by(|a, b| {
             a.prefix.cmp(&b.prefix).then_with(|| self.id_of(*a).cmp(self.id_of(*b)))
         });
-        let sorted = rows
-            .iter()
-            .map(|row| {
-                let behind = self.chunks.partition_point(|&first| first <= row.ordinal);
-                let chunk = behind.checked_sub(1).and_then(|index| self.chunks.get(index)).copied();
-                let record =
-                    EntryRecord { ordinal: row.ordinal, chunk: chunk.unwrap_or(row.ordinal) };
-                (self.id_of(*row).to_vec(), record)
-            })
-            .collect();
-        *self = Self::default();
-        sorted
+        let Self { ids, chunks, .. } = std::mem::take(self);
+        let sorted = rows.into_iter().map(|row| {
+            let behind = chunks.partition_point(|&first| first <= row.ordinal);
+            let chunk = behind.checked_sub(1).and_then(|index| chunks.get(index)).copied();
+            let start = row.start as usize;
+            let record = EntryRecord { ordinal: row.ordinal, chunk: chunk.unwrap_or(row.ordinal) };
+            (start..start + row.length as usize, record)
+        });
+        EntryRows::new(session, ids, sorted)
     }
 }
 
@@ -136,12 +133,12 @@ mod tests {
         assert_eq!(window.insert(b"b", 3), Some(1));
         assert_eq!(window.find(b"b"), Some(3));
         assert_eq!(window.find(b"c"), None);
-        let sorted = window.drain_sorted();
+        let sorted = window.drain_sorted(7);
         assert_eq!(
-            sorted,
+            sorted.iter().collect::<Vec<_>>(),
             [
-                (b"a".to_vec(), EntryRecord { ordinal: 2, chunk: 0 }),
-                (b"b".to_vec(), EntryRecord { ordinal: 3, chunk: 3 }),
+                (&b"a"[..], EntryRecord { ordinal: 2, chunk: 0 }),
+                (&b"b"[..], EntryRecord { ordinal: 3, chunk: 3 }),
             ]
         );
         assert_eq!(window.find(b"a"), None);

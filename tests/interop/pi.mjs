@@ -1,0 +1,73 @@
+// pi's SessionManager in a temporary home, with a clock and a source of ids that a job can dictate.
+
+import crypto from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+// pi makes folders below its agent folder as it is loaded and used; nobody's own may be touched.
+export const home = mkdtempSync(join(tmpdir(), "leafline-interop-"));
+process.env.HOME = home;
+process.env.USERPROFILE = home;
+process.env.PI_CODING_AGENT_DIR = join(home, "agent");
+process.on("exit", () => rmSync(home, { recursive: true, force: true }));
+
+/** What is wrong with a job, and not with what pi does: it ends the job. */
+export class JobError extends Error {}
+
+// The furthest from 1970 that a date of JavaScript reaches, either way.
+const FURTHEST_TIME = 8.64e15;
+
+const dictated = { now: undefined, ids: undefined };
+
+/**
+ * Runs the action at the time `now`, with `ids` handed out in their order where pi makes ids of entries up. Of what
+ * is undefined, the real one is used. Ids that remain are dropped: pi asks again where it knows an id already, so a
+ * job may dictate more than it needs.
+ */
+export function dictate({ now, ids }, action) {
+	if (now !== undefined && !(Number.isInteger(now) && Math.abs(now) <= FURTHEST_TIME)) {
+		throw new JobError(`now is no time: ${JSON.stringify(now)}`);
+	}
+	if (ids !== undefined && !(Array.isArray(ids) && ids.every(isShortId))) {
+		throw new JobError(`ids is no list of ids of 8 hexadecimal digits: ${JSON.stringify(ids)}`);
+	}
+	dictated.now = now;
+	dictated.ids = ids && [...ids];
+	try {
+		return action();
+	} finally {
+		dictated.now = undefined;
+		dictated.ids = undefined;
+	}
+}
+
+function isShortId(id) {
+	return typeof id === "string" && /^[0-9a-f]{8}$/.test(id);
+}
+
+const realNow = Date.now;
+Date.now = () => dictated.now ?? realNow();
+globalThis.Date = new Proxy(Date, {
+	construct(date, given, newTarget) {
+		const isNow = given.length === 0 && dictated.now !== undefined;
+		return Reflect.construct(date, isNow ? [dictated.now] : given, newTarget);
+	},
+});
+
+const realUUID = crypto.randomUUID;
+crypto.randomUUID = (options) => {
+	if (dictated.ids === undefined) return realUUID(options);
+	if (dictated.ids.length === 0) throw new JobError("pi asks for more ids than are dictated");
+	return `${dictated.ids.shift()}-0000-4000-8000-000000000000`;
+};
+// Modules that import the function by its name see the one that was exported last.
+syncBuiltinESMExports();
+
+// Only now, so that pi finds the home, the clock and the ids as they are here.
+const folder = process.env.LEAFLINE_PI;
+export const { SessionManager, buildSessionContext } = await import(
+	folder ? pathToFileURL(join(folder, "dist", "index.js")).href : "@mariozechner/pi-coding-agent"
+);
