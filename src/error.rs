@@ -32,6 +32,28 @@ pub enum Error {
         /// The entry's id.
         entry: String,
     },
+    /// A session was to be made under an id that another one has.
+    #[error("a session with the id {id:?} exists already; open it, or choose another id")]
+    SessionExists {
+        /// The id.
+        id: String,
+    },
+    /// What was to be appended, or to take the place of an entry, is no entry of the formats.
+    #[error("{problem}")]
+    InvalidEntry {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An earlier entry of this handle could not be stored, so that nothing may be appended behind it.
+    #[error(
+        "session {session} takes no more entries, since an earlier one could not be stored: {first}; open the session again to go on from what is stored"
+    )]
+    Latched {
+        /// The session's id.
+        session: String,
+        /// The first error, in words.
+        first: String,
+    },
     /// A reference in the session names a blob whose bytes the store does not have.
     #[error(
         "session {session} refers to {count} blobs that the store does not hold (blob:sha256:{first}...); \

@@ -100,9 +100,10 @@ pub use catalog::import::{FileReport, ImportObserver, ImportOptions, ImportStatu
 pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
 pub use error::{Corruption, Error, Result};
+pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
-    Entry, ExportMode, Finding, Session, SessionFacts, SessionReader, Tree, TreeNode, TypeFacts,
-    Verification,
+    Entry, ExportMode, Finding, NewSession, Persistence, Session, SessionFacts, SessionReader,
+    Tree, TreeNode, TypeFacts, Verification,
 };
 pub use store::{Store, StoreOptions};

@@ -105,7 +105,7 @@ fn a_blob_that_nobody_has_is_told_and_can_come_later() {
     place.import(&path);
     assert_eq!(place.exact("s"), text.as_bytes());
     let mut out = Vec::new();
-    let reader = place.store.session("s").unwrap().reader().unwrap();
+    let reader = place.store.reader("s").unwrap();
     let error = reader.export(&ExportMode::Portable, &mut out).unwrap_err();
     assert!(matches!(error, Error::BlobsMissing { count: 1, .. }), "{error}");
     assert!(out.is_empty(), "nothing is written that is not whole");

@@ -71,7 +71,7 @@ fn an_id_that_comes_back_a_million_entries_later_wins() {
     let bytes = session(&again);
     let report = place.import(&place.write("many.jsonl", &bytes));
     assert_eq!((report.status, report.entries), (ImportStatus::Imported, ENTRIES + 2));
-    let reader = place.store.session("many").unwrap().reader().unwrap();
+    let reader = place.store.reader("many").unwrap();
     let facts = reader.facts();
     assert!(facts.irregular);
     assert_eq!((facts.duplicates, facts.orphans), (1, 1));

@@ -67,7 +67,7 @@ fn a_grown_file_brings_what_is_new() {
         assert_eq!(place.exact("s"), file(&linear(count)).into_bytes());
         place.assert_sound();
     }
-    let reader = place.store.session("s").unwrap().reader().unwrap();
+    let reader = place.store.reader("s").unwrap();
     assert_eq!(reader.get_leaf().unwrap().unwrap().id().as_deref(), Some("e999"));
     assert_eq!(reader.get_path(None, |_| Ok(())).unwrap(), 1000);
 }
@@ -104,7 +104,7 @@ fn growth_that_repeats_an_id_or_closes_a_loop_is_indexed_anew() {
     let report = place.import(&path);
     assert_eq!(report.status, ImportStatus::Grown, "{report:?}");
     place.assert_sound();
-    let reader = place.store.session("s").unwrap().reader().unwrap();
+    let reader = place.store.reader("s").unwrap();
     let mut path = Vec::new();
     reader
         .get_path(Some("f1"), |entry| {
@@ -270,7 +270,7 @@ fn a_file_that_its_program_has_migrated_since_replaces_its_session() {
     assert_eq!(place.exact("v1"), old.as_bytes());
     // The program makes its own ids; Leafline's are recognised by their content.
     let mut theirs = current.clone();
-    let reader = place.store.session("v1").unwrap().reader().unwrap();
+    let reader = place.store.reader("v1").unwrap();
     for (number, node) in reader.get_tree().unwrap().nodes().iter().enumerate() {
         theirs = theirs.replace(node.id.as_deref().unwrap(), &format!("{number:08x}"));
     }

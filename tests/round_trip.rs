@@ -83,7 +83,7 @@ fn a_session_of_many_chunks_comes_back() {
         );
         assert!(place.exact(&summary.session_id) == bytes, "version {version}");
         place.assert_sound();
-        let reader = place.store.session(&summary.session_id).unwrap().reader().unwrap();
+        let reader = place.store.reader(&summary.session_id).unwrap();
         for id in summary.sample_ids.iter().step_by(17) {
             let entry = reader.get_entry(id).unwrap();
             assert_eq!(entry.id().as_ref(), Some(id));

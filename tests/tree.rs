@@ -78,7 +78,7 @@ fn paths_and_children_are_those_of_the_whole_file() {
         let session = report.session.as_deref().unwrap();
         let model = Model::new(&place.export(session, &leafline::ExportMode::Current));
         assert_eq!(report.entries, model.ids.len() as u64, "seed {seed}");
-        let reader = place.store.session(&report.session.unwrap()).unwrap().reader().unwrap();
+        let reader = place.store.reader(&report.session.unwrap()).unwrap();
         let tree = reader.get_tree().unwrap();
         let ids: Vec<_> =
             tree.nodes().iter().map(|node| node.id.clone().unwrap_or_default()).collect();

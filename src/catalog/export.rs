@@ -52,7 +52,8 @@ impl Store {
     ///
     /// [`Error::File`] of the file, and those of [`crate::SessionReader::export`].
     pub fn export_file(&self, session: &str, mode: &ExportMode, path: &Path) -> Result<u64> {
-        let reader = self.session(session)?.reader()?;
+        let session = self.session(session)?;
+        let reader = session.reader()?;
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),

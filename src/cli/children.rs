@@ -30,7 +30,7 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
-    let reader = store.session(&arguments.session)?.reader()?;
+    let reader = store.reader(&arguments.session)?;
     let children = reader.get_children(Some(&arguments.entry))?;
     if out.is_json() {
         for child in &children {

@@ -103,7 +103,7 @@ fn to_standard_output(
     mode: &ExportMode,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let reader = store.session(session)?.reader()?;
+    let reader = store.reader(session)?;
     // On a terminal the session itself is what shows that it goes on.
     let spinner = out.width().is_none().then(|| Spinner::new("exporting"));
     reader.export(mode, out)?;

@@ -33,7 +33,7 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
-    let reader = store.session(&arguments.session)?.reader()?;
+    let reader = store.reader(&arguments.session)?;
     let mut open_line = false;
     let mut failure = None;
     let walked = reader.get_path(arguments.from.as_deref(), |entry| {

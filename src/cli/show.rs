@@ -45,7 +45,7 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
-    let reader = store.session(&arguments.session)?.reader()?;
+    let reader = store.reader(&arguments.session)?;
     match &arguments.entry {
         Some(id) => show_entry(&reader.get_entry(id)?, out)?,
         None => show_session(&reader, out)?,

@@ -5,6 +5,7 @@ pub(crate) mod export;
 mod facts;
 pub(crate) mod index;
 pub(crate) mod lines;
+mod live;
 mod path;
 mod reader;
 mod render;
@@ -14,11 +15,15 @@ mod verify;
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
+pub use self::live::{NewSession, Persistence};
 pub use self::reader::SessionReader;
 pub use self::tree::{Tree, TreeNode};
 pub use self::verify::{Finding, Verification};
 pub(crate) use self::verify::{Findings, check as check_session};
 
+use leafline_import::Family;
+
+use self::index::prepare::Preparer;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::snapshot::Snapshot;
@@ -27,12 +32,20 @@ use crate::store::tables;
 /// Ambiguous ids that an error names.
 const EXAMPLES: usize = 3;
 
-/// One session of a store. It holds nothing: each call sees the session as it is then.
-#[derive(Debug, Clone)]
+/// One session of a store. It holds no entries: each call sees the session as it is then, whoever has written it.
+#[derive(Debug)]
 pub struct Session<'s> {
     store: &'s Store,
     key: u64,
     id: String,
+    family: Family,
+    persistence: Persistence,
+    /// Holds the session under `key` while it waits to be stored.
+    waiting: Option<Box<Store>>,
+    /// The first failure to store, in words.
+    latched: Option<String>,
+    /// Tools that appends use again.
+    preparer: Option<Box<Preparer>>,
 }
 
 impl Store {
@@ -46,11 +59,26 @@ impl Store {
         let key = find(&snapshot, id)?;
         let record = snapshot.session(key)?;
         let record = record.ok_or_else(|| Error::SessionNotFound { id: id.to_owned() })?;
-        Ok(Session { store: self, key, id: record.id() })
+        let family = Family::from_code(record.family).unwrap_or(Family::Pi);
+        let persistence = Persistence::documented(family);
+        Ok(Session::stored(self, key, record.id(), family, persistence))
+    }
+
+    /// The session with this id as it is now, for many reads: [`Self::session`] and [`Session::reader`] in one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::session`].
+    pub fn reader(&self, id: &str) -> Result<SessionReader<'_>> {
+        let snapshot = self.snapshot()?;
+        let key = find(&snapshot, id)?;
+        let record = snapshot.session(key)?;
+        let record = record.ok_or_else(|| Error::SessionNotFound { id: id.to_owned() })?;
+        Ok(SessionReader::new(snapshot, key, record))
     }
 }
 
-impl<'s> Session<'s> {
+impl Session<'_> {
     /// The id by which it is addressed.
     pub fn id(&self) -> &str {
         &self.id
@@ -65,8 +93,8 @@ impl<'s> Session<'s> {
     /// # Errors
     ///
     /// [`Error::SessionNotFound`] when it was deleted meanwhile.
-    pub fn reader(&self) -> Result<SessionReader<'s>> {
-        let snapshot = self.store.snapshot()?;
+    pub fn reader(&self) -> Result<SessionReader<'_>> {
+        let snapshot = self.place().snapshot()?;
         let record = snapshot.session(self.key)?;
         let record = record.ok_or_else(|| Error::SessionNotFound { id: self.id.clone() })?;
         Ok(SessionReader::new(snapshot, self.key, record))
@@ -78,7 +106,7 @@ impl<'s> Session<'s> {
     ///
     /// [`Error::EntryNotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
-        let found = reader::find_entry(&self.store.snapshot()?, self.key, id)?;
+        let found = reader::find_entry(&self.place().snapshot()?, self.key, id)?;
         found.ok_or_else(|| Error::EntryNotFound { session: self.id.clone(), entry: id.to_owned() })
     }
 }

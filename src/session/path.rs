@@ -54,7 +54,8 @@ impl PathRuns {
         }
     }
 
-    fn contains(&self, ordinal: u64) -> bool {
+    /// Whether the entry is on the path.
+    pub(crate) fn contains(&self, ordinal: u64) -> bool {
         self.runs.iter().any(|&(highest, lowest)| (lowest..=highest).contains(&ordinal))
     }
 

@@ -110,7 +110,7 @@ impl<'s> SessionReader<'s> {
     /// [`Error::Corrupted`] where the store is damaged.
     pub fn get_label(&self, id: &str) -> Result<Option<String>> {
         let label = self.snapshot.label(self.session, id.as_bytes())?;
-        Ok(label.map(|label| String::from_utf8_lossy(&label).into_owned()))
+        Ok(label.map(|label| String::from_utf8_lossy(&label.label).into_owned()))
     }
 
     /// Hands out the path from the root down to an entry, or to the leaf, line by line. Answers how many

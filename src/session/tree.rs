@@ -201,14 +201,13 @@ impl SessionReader<'_> {
                 node.id = Some(String::from_utf8_lossy(id.value().1).into_owned());
             }
         }
-        for row in self.snapshot().labels()?.range((key, &b""[..])..(key + 1, &b""[..]))? {
-            let (target, label) = row?;
-            let Some(record) = self.snapshot().entry(key, target.value().1)? else {
+        for (target, label) in self.snapshot().labels_of(key)? {
+            let Some(record) = self.snapshot().entry(key, &target)? else {
                 continue;
             };
             let place = place_of(&tree.nodes, record.ordinal);
             if let Some(node) = place.and_then(|place| tree.nodes.get_mut(place)) {
-                node.label = Some(String::from_utf8_lossy(label.value()).into_owned());
+                node.label = Some(String::from_utf8_lossy(&label.label).into_owned());
             }
         }
         // Of an id met twice only the later entry has a row: the others' ids stand in their lines.

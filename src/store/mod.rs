@@ -6,6 +6,7 @@ pub(crate) mod chunk;
 mod columns;
 pub(crate) mod compression;
 pub(crate) mod entry_record;
+pub(crate) mod label_record;
 pub(crate) mod node;
 pub(crate) mod originals;
 pub(crate) mod owner;
@@ -23,6 +24,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use redb::backends::InMemoryBackend;
 use redb::{
     Builder, CompactionError, ConcurrencyMode, Database, DatabaseError, ReadOnlyDatabase,
     ReadTransaction, ReadableDatabase, ReadableTable, StorageError, WriteTransaction,
@@ -73,6 +75,7 @@ impl Default for StoreOptions {
 #[derive(Debug)]
 pub struct Store {
     handle: Handle,
+    /// Empty for a store in memory.
     path: PathBuf,
     dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
     decompressors: Decompressors,
@@ -112,6 +115,37 @@ impl Store {
     pub fn open_with(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let handle = open_handle(&path, options)?;
+        Self::with_handle(handle, path, options)
+    }
+
+    /// A store that is in memory alone and ends with the value: for tests, and for sessions that nobody is to
+    /// keep.
+    ///
+    /// ```
+    /// # fn main() -> leafline::Result<()> {
+    /// let store = leafline::Store::in_memory()?;
+    /// assert!(store.sessions()?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the engine.
+    pub fn in_memory() -> Result<Self> {
+        // Small caches: the pages are in memory as it is.
+        let options = StoreOptions {
+            page_cache_bytes: 1 << 20,
+            line_cache_bytes: 1 << 20,
+            ..StoreOptions::default()
+        };
+        let mut builder = Builder::new();
+        builder.set_cache_size(options.page_cache_bytes);
+        let database = builder.create_with_backend(InMemoryBackend::new())?;
+        Self::with_handle(Handle::Writable(database), PathBuf::new(), &options)
+    }
+
+    fn with_handle(handle: Handle, path: PathBuf, options: &StoreOptions) -> Result<Self> {
         let store = Self {
             handle,
             path,
@@ -123,7 +157,12 @@ impl Store {
         Ok(store)
     }
 
-    /// The store's file.
+    /// Whether the store is in memory alone.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.path.as_os_str().is_empty()
+    }
+
+    /// The store's file; empty for a store in memory.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -153,6 +192,9 @@ impl Store {
 
     /// Bytes that the store's file takes.
     pub(crate) fn file_bytes(&self) -> Result<u64> {
+        if self.is_in_memory() {
+            return Ok(0);
+        }
         Ok(std::fs::metadata(&self.path).at("reading", &self.path)?.len())
     }
 

@@ -15,9 +15,8 @@ use crate::error::{FileContext, Result};
 #[derive(Debug)]
 pub(crate) struct Owner {
     pub(crate) token: u64,
-    path: PathBuf,
-    /// Held for its lock.
-    _file: File,
+    /// The locked file; a store in memory has none, since its owners end with it.
+    lock: Option<(PathBuf, File)>,
 }
 
 impl Owner {
@@ -27,6 +26,9 @@ impl Owner {
             let mut hasher = RandomState::new().build_hasher();
             hasher.write_u32(std::process::id());
             let token = hasher.finish();
+            if is_in_memory(store) {
+                return Ok(Self { token, lock: None });
+            }
             let path = lock_path(store, token);
             let file = OpenOptions::new()
                 .write(true)
@@ -37,7 +39,7 @@ impl Owner {
             file.lock().at("locking", &path)?;
             // Someone who tidies up may have taken the file for a dead owner's before it was locked.
             if path.exists() {
-                return Ok(Self { token, path, _file: file });
+                return Ok(Self { token, lock: Some((path, file)) });
             }
         }
     }
@@ -46,12 +48,17 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         // A file that stays behind is removed by whoever sweeps.
-        let _ = std::fs::remove_file(&self.path);
+        if let Some((path, _)) = &self.lock {
+            let _ = std::fs::remove_file(path);
+        }
     }
 }
 
 /// Whether the owner with this token is still at work.
 pub(crate) fn is_alive(store: &Path, token: u64) -> bool {
+    if is_in_memory(store) {
+        return true;
+    }
     let path = lock_path(store, token);
     let Ok(file) = OpenOptions::new().write(true).open(&path) else {
         return false;
@@ -68,6 +75,9 @@ pub(crate) fn is_alive(store: &Path, token: u64) -> bool {
 
 /// Removes the lock files of owners that are gone.
 pub(crate) fn tidy(store: &Path) {
+    if is_in_memory(store) {
+        return;
+    }
     let folder = match store.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -84,6 +94,10 @@ pub(crate) fn tidy(store: &Path) {
             is_alive(store, token);
         }
     }
+}
+
+fn is_in_memory(store: &Path) -> bool {
+    store.as_os_str().is_empty()
 }
 
 fn lock_name(store: &Path, token: &str) -> OsString {

@@ -56,6 +56,10 @@ pub(crate) struct SessionRecord {
     pub(crate) unaddressed: u64,
     /// Rows in `settings`.
     pub(crate) settings: u64,
+    /// The first line of those that were appended since lines were last sealed: each append made a chunk.
+    pub(crate) sealed: u64,
+    /// How often the session was written.
+    pub(crate) revision: u64,
     /// Lines and bytes by type.
     pub(crate) types: Vec<TypeCount>,
     /// What was imported.
@@ -72,7 +76,8 @@ pub(crate) struct TypeCount {
     pub(crate) bytes: u64,
 }
 
-/// The bytes that were imported, by which a later import of the file is told from a change.
+/// The bytes that were imported and that the session's bytes still begin with, by which a later import of the
+/// file is told from a change. Of a session that was made or rewritten here, none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct ImportedBytes {
     /// How many.
@@ -88,6 +93,11 @@ impl Record for SessionRecord {
 }
 
 impl SessionRecord {
+    /// Whether lines were appended here behind those that were imported.
+    pub(crate) fn is_ahead(&self) -> bool {
+        !self.migrated && self.bytes > self.imported.length
+    }
+
     /// The id that callers use: WTF-8 as far as it is UTF-8, `<id>~n` for a later claim of the same id.
     pub(crate) fn id(&self) -> String {
         address(&String::from_utf8_lossy(&self.external_id), self.number)

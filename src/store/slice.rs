@@ -3,13 +3,15 @@
 
 use std::ops::Bound;
 
-use redb::{ReadableTable, WriteTransaction};
+use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::blobs::{BlobTables, Hash};
 use super::entry_record::EntryRows;
+use super::label_record::LabelRecord;
 use super::record::Record;
-use super::session_record::{ImportedBytes, SessionRecord};
+use super::session_record::SessionRecord;
 use super::settings_record::SettingsRecord;
+use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
 use super::{Store, parts, tables};
 use crate::error::Result;
@@ -34,8 +36,8 @@ pub(crate) struct BlobGain {
 pub(crate) enum Guard {
     /// No session is addressed like this.
     Free { address: Vec<u8> },
-    /// The session is there, with these imported bytes and as many lines.
-    Same { session: u64, imported: ImportedBytes, lines: u64 },
+    /// The session is there, and nobody has written it since.
+    Same { session: u64, revision: u64 },
 }
 
 /// A session and the id of a label's target.
@@ -45,18 +47,22 @@ pub(crate) type LabelKey = (u64, Vec<u8>);
 #[derive(Debug, Default)]
 pub(crate) struct Slice {
     pub(crate) chunks: Vec<((u64, u64), Vec<u8>)>,
-    /// Chunks that take the place of older ones with the same first line.
+    /// Chunks whose lines others hold from now on, and that are taken out before any are added.
+    pub(crate) removed: Vec<(u64, u64)>,
+    /// Chunks among others: they take the place of older ones with the same first line, or of removed ones.
     pub(crate) rewrites: Vec<((u64, u64), Vec<u8>)>,
     /// Sessions whose rows in `children` are removed before any are added.
     pub(crate) reset_children: Vec<u64>,
     pub(crate) entries: Vec<EntryRows>,
     pub(crate) children: Vec<(u64, u64, u64)>,
-    /// (session, target) and the label set, or none where it is cleared.
-    pub(crate) labels: Vec<(LabelKey, Option<Vec<u8>>)>,
+    /// (session, target), the line, and the label that it sets, or none where it clears it; in order of lines.
+    pub(crate) labels: Vec<(LabelKey, u64, Option<Vec<u8>>)>,
     pub(crate) settings: Vec<((u64, u64), SettingsRecord)>,
     pub(crate) leaves: Vec<(u64, u64)>,
     pub(crate) originals: Vec<((u64, u64), Vec<u8>)>,
     pub(crate) blobs: Vec<BlobGain>,
+    /// References that lines no longer make, and whether the base64 had been cut out there.
+    pub(crate) released: Vec<(Hash, bool)>,
     pub(crate) sessions: Vec<(u64, SessionRecord)>,
     pub(crate) session_ids: Vec<(Vec<u8>, u64)>,
     pub(crate) sources: Vec<(Vec<u8>, SourceRecord)>,
@@ -87,7 +93,7 @@ impl Slice {
         self.chunks.retain(|((key, _), _)| *key != session);
         self.entries.retain(|rows| rows.session != session);
         self.children.retain(|(key, _, _)| *key != session);
-        self.labels.retain(|((key, _), _)| *key != session);
+        self.labels.retain(|((key, _), _, _)| *key != session);
         self.settings.retain(|((key, _), _)| *key != session);
         self.originals.retain(|((key, _), _)| *key != session);
         self.blobs.retain(|gain| gain.session != session);
@@ -131,6 +137,24 @@ impl Store {
         Ok(Committed { conflicts, ..committed })
     }
 
+    /// Writes, in one durable transaction, what `make` makes of the store as it is then. No other process or
+    /// thread writes between what `make` sees and the commit. Nothing is written where it fails.
+    pub(crate) fn write<'s, T>(
+        &'s self,
+        make: impl FnOnce(Snapshot<'s>) -> Result<(Slice, T)>,
+    ) -> Result<T> {
+        // Begun first: while it is open nobody commits, so that a read transaction shows what it will change.
+        let transaction = self.begin_write()?;
+        let (slice, answer) = make(self.snapshot()?)?;
+        if slice.is_empty() && slice.leaves.is_empty() {
+            transaction.abort()?;
+            return Ok(answer);
+        }
+        write(&transaction, slice)?;
+        transaction.commit()?;
+        Ok(answer)
+    }
+
     /// A session key that was never used.
     pub(crate) fn reserve_sessions(&self, count: u64) -> Result<u64> {
         let transaction = self.begin_write()?;
@@ -170,10 +194,10 @@ fn leave_out_conflicts(transaction: &WriteTransaction, slice: &mut Slice) -> Res
                 let is_free = ids.get(address.as_slice())?.is_none();
                 is_free && taken.insert(address)
             }
-            Guard::Same { session, imported, lines } => match sessions.get(session)? {
+            Guard::Same { session, revision } => match sessions.get(session)? {
                 Some(value) => {
                     let record = SessionRecord::from_bytes(value.value(), || session.to_string())?;
-                    record.imported == imported && record.lines == lines
+                    record.revision == revision
                 }
                 None => false,
             },
@@ -191,6 +215,7 @@ fn leave_out_conflicts(transaction: &WriteTransaction, slice: &mut Slice) -> Res
 
 fn write(transaction: &WriteTransaction, slice: Slice) -> Result<Committed> {
     let mut committed = Committed::default();
+    remove_chunks(transaction, &slice.removed)?;
     write_chunks(transaction, slice.chunks)?;
     committed.replaced_entries = write_entries(transaction, slice.entries)?;
     rewrite_chunks(transaction, slice.rewrites)?;
@@ -205,12 +230,8 @@ fn write(transaction: &WriteTransaction, slice: Slice) -> Result<Committed> {
     }
     if !slice.labels.is_empty() {
         let mut table = transaction.open_table(tables::LABELS)?;
-        for ((session, target), label) in &slice.labels {
-            let key = (*session, target.as_slice());
-            match label {
-                Some(label) => table.insert(key, label.as_slice())?.is_some(),
-                None => table.remove(key)?.is_some(),
-            };
+        for ((session, target), line, label) in slice.labels {
+            set_label(&mut table, (session, target.as_slice()), line, label)?;
         }
     }
     if !slice.settings.is_empty() {
@@ -225,7 +246,7 @@ fn write(transaction: &WriteTransaction, slice: Slice) -> Result<Committed> {
             table.insert(key, bytes.as_slice())?;
         }
     }
-    committed.blob_bytes_saved = write_blobs(transaction, slice.blobs)?;
+    committed.blob_bytes_saved = write_blobs(transaction, slice.blobs, &slice.released)?;
     let mut unfinished = transaction.open_table(tables::UNFINISHED)?;
     for (session, owner) in slice.begun {
         unfinished.insert(session, owner)?;
@@ -256,6 +277,25 @@ fn write(transaction: &WriteTransaction, slice: Slice) -> Result<Committed> {
     Ok(committed)
 }
 
+fn set_label(
+    table: &mut Table<'_, (u64, &'static [u8]), &'static [u8]>,
+    key: (u64, &[u8]),
+    line: u64,
+    label: Option<Vec<u8>>,
+) -> Result<()> {
+    let Some(label) = label else {
+        table.remove(key)?;
+        return Ok(());
+    };
+    let old = match table.get(key)? {
+        Some(value) => Some(LabelRecord::from_bytes(value.value(), || format!("{key:?}"))?),
+        None => None,
+    };
+    let place = old.map_or(line, |old| old.place);
+    table.insert(key, LabelRecord { label, line, place }.to_bytes().as_slice())?;
+    Ok(())
+}
+
 fn write_chunks(transaction: &WriteTransaction, chunks: Vec<((u64, u64), Vec<u8>)>) -> Result<()> {
     if chunks.is_empty() {
         return Ok(());
@@ -275,6 +315,20 @@ fn write_chunks(transaction: &WriteTransaction, chunks: Vec<((u64, u64), Vec<u8>
             last = Some((session, first));
         }
         cursor.close()?;
+    }
+    Ok(())
+}
+
+fn remove_chunks(transaction: &WriteTransaction, chunks: &[(u64, u64)]) -> Result<()> {
+    if chunks.is_empty() {
+        return Ok(());
+    }
+    let mut table = transaction.open_table(tables::LINES)?;
+    for &(session, first) in chunks {
+        let mut part = 0;
+        while table.remove((session, first, part))?.is_some() {
+            part += 1;
+        }
     }
     Ok(())
 }
@@ -328,8 +382,12 @@ fn write_entries(transaction: &WriteTransaction, entries: Vec<EntryRows>) -> Res
     Ok(replaced)
 }
 
-fn write_blobs(transaction: &WriteTransaction, gains: Vec<BlobGain>) -> Result<u64> {
-    if gains.is_empty() {
+fn write_blobs(
+    transaction: &WriteTransaction,
+    gains: Vec<BlobGain>,
+    released: &[(Hash, bool)],
+) -> Result<u64> {
+    if gains.is_empty() && released.is_empty() {
         return Ok(0);
     }
     let mut saved = 0;
@@ -346,6 +404,10 @@ fn write_blobs(transaction: &WriteTransaction, gains: Vec<BlobGain>) -> Result<u
         if gain.reference {
             blobs.refer(&gain.hash, 1, u64::from(gain.hole))?;
         }
+    }
+    // After the gains, so that a blob that moves from line to line is not freed in between.
+    for (hash, was_cut) in released {
+        blobs.release(hash, 1, u64::from(*was_cut))?;
     }
     Ok(saved)
 }

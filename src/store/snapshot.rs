@@ -12,6 +12,7 @@ use super::blobs::{self, BlobRecord, Hash};
 use super::cache::FrameKey;
 use super::chunk::{Chunk, Hole, HoleKind, text_check};
 use super::entry_record::EntryRecord;
+use super::label_record::LabelRecord;
 use super::node::Node;
 use super::record::Record;
 use super::session_record::SessionRecord;
@@ -146,7 +147,7 @@ impl<'s> Snapshot<'s> {
         self.open(&self.children, tables::CHILDREN)
     }
 
-    pub(crate) fn labels(&self) -> Result<&ByText> {
+    fn labels(&self) -> Result<&ByText> {
         self.open(&self.labels, tables::LABELS)
     }
 
@@ -188,8 +189,19 @@ impl<'s> Snapshot<'s> {
         Ok((row != tables::NO_LEAF).then_some(row))
     }
 
-    pub(crate) fn label(&self, session: u64, target: &[u8]) -> Result<Option<Vec<u8>>> {
-        Ok(self.labels()?.get((session, target))?.map(|value| value.value().to_vec()))
+    pub(crate) fn label(&self, session: u64, target: &[u8]) -> Result<Option<LabelRecord>> {
+        self.labels()?.get((session, target))?.map(|value| read_label(target, &value)).transpose()
+    }
+
+    /// All labels of a session, each with its target, in order of targets.
+    pub(crate) fn labels_of(&self, session: u64) -> Result<Vec<(Vec<u8>, LabelRecord)>> {
+        let mut labels = Vec::new();
+        for row in self.labels()?.range((session, &b""[..])..(session + 1, &b""[..]))? {
+            let (key, value) = row?;
+            let target = key.value().1;
+            labels.push((target.to_vec(), read_label(target, &value)?));
+        }
+        Ok(labels)
     }
 
     pub(crate) fn entry(&self, session: u64, id: &[u8]) -> Result<Option<EntryRecord>> {
@@ -369,6 +381,10 @@ impl<'s> Snapshot<'s> {
         *self.nodes.borrow_mut() = Some((session, first, nodes.into()));
         Ok(node)
     }
+}
+
+fn read_label(target: &[u8], value: &AccessGuard<'_, &'static [u8]>) -> Result<LabelRecord> {
+    LabelRecord::from_bytes(value.value(), || format!("target {}", String::from_utf8_lossy(target)))
 }
 
 fn frame_key(session: u64, chunk: &Chunk<'_>, index: usize) -> Option<FrameKey> {

@@ -8,7 +8,7 @@ use redb::TableDefinition;
 /// Version of everything below: the tables, their keys and the layout of their values.
 ///
 /// A store with another number is refused, never guessed at.
-pub(crate) const FORMAT_VERSION: u64 = 1;
+pub(crate) const FORMAT_VERSION: u64 = 2;
 
 /// Store-wide numbers by name: `format`, `next_session`.
 pub(crate) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");

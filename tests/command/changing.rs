@@ -54,7 +54,7 @@ fn compact_gives_space_back() {
 fn compact_wants_the_store_for_itself() {
     let scene = Scene::of_samples();
     let store = leafline::Store::open(scene.store()).unwrap();
-    let reader = store.session(PI_3).unwrap().reader().unwrap();
+    let reader = store.reader(PI_3).unwrap();
     let complaint = scene.run(["compact"]).fails(1);
     assert!(complaint.contains("in use"), "{complaint}");
     drop(reader);

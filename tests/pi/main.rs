@@ -102,7 +102,7 @@ fn pi_makes_of_every_file_what_leafline_makes() {
 
 fn compare(case: &Case, answer: &Answer, place: &Place, session: &str) {
     let name = &case.name;
-    let reader = place.store.session(session).unwrap().reader().unwrap();
+    let reader = place.store.reader(session).unwrap();
     let ours = place.export(session, &ExportMode::Current);
     if answer.is_unreadable() {
         // Lone surrogates, which JSON readers in Rust refuse: the file itself is compared.

@@ -59,7 +59,7 @@ impl Place {
 
     pub fn export(&self, session: &str, mode: &ExportMode) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let reader = self.store.session(session).unwrap().reader().unwrap();
+        let reader = self.store.reader(session).unwrap();
         reader.export(mode, &mut bytes).unwrap();
         bytes
     }

@@ -51,7 +51,7 @@ impl Growth<'_> {
             Ok(Extended::Yes(Box::new(report)))
         };
         let mut digest = Digest::default();
-        if let Err(error) = digest_beginning(candidate, record.imported.length, &mut digest) {
+        if let Err(error) = digest_beginning(candidate, record.bytes, &mut digest) {
             return failed(report, &error);
         }
         let before = self.store.snapshot()?.leaf(session)?;
@@ -59,7 +59,7 @@ impl Growth<'_> {
         let mut indexer =
             Indexer::new(self.store, session, record.clone(), before, self.dictionary.id);
         let mut preparer = Preparer::new();
-        let gained = candidate.size - record.imported.length;
+        let gained = candidate.size - record.bytes;
         let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES);
         loop {
             let block = match blocks.next_block(Vec::new()) {
@@ -83,6 +83,8 @@ impl Growth<'_> {
             return Ok(Extended::No);
         }
         new.imported = imported;
+        new.sealed = new.lines;
+        new.revision += 1;
         if !new.sources.contains(&candidate.source) {
             new.sources.push(candidate.source.clone());
         }
@@ -90,8 +92,7 @@ impl Growth<'_> {
         slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
         slice.sources.push((candidate.source.clone(), candidate.source_record(session)));
         slice.sessions.push((session, new));
-        let (imported, lines) = (record.imported, record.lines);
-        slice.guards.push((session, Guard::Same { session, imported, lines }));
+        slice.guards.push((session, Guard::Same { session, revision: record.revision }));
         let committed = self.store.commit(slice)?;
         Ok(if committed.conflicts.is_empty() {
             Extended::Yes(Box::new(report))

@@ -38,10 +38,8 @@ pub(super) struct FileStart {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replaced {
     pub(super) session: u64,
-    /// What it held when the file was compared with it.
-    pub(super) imported: ImportedBytes,
-    /// And how many lines.
-    pub(super) lines: u64,
+    /// Its revision when the file was compared with it.
+    pub(super) revision: u64,
     /// Whether it may hold what the file lacks.
     pub(super) even_with_losses: bool,
     /// Whether a loss makes the file a session of its own instead of a failure; then its number.

@@ -44,15 +44,32 @@ pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Resul
     // The longest session that the file begins with.
     let begins = sessions
         .iter()
-        .filter(|(_, record)| digests.contains(&(record.imported.length, record.imported.digest)))
+        .filter(|(_, record)| {
+            record.imported.length > 0
+                && digests.contains(&(record.imported.length, record.imported.digest))
+        })
         .max_by_key(|(_, record)| record.imported.length);
     if let Some((session, record)) = begins {
         let (session, record) = (*session, Box::new(record.clone()));
-        return Ok(Ok(if record.imported.length == candidate.size {
-            Plan::Unchanged { session, record, ahead: false }
-        } else {
-            Plan::Grow { session, record }
-        }));
+        if record.imported.length == candidate.size {
+            let ahead = record.is_ahead();
+            return Ok(Ok(Plan::Unchanged { session, record, ahead }));
+        }
+        if !record.is_ahead() {
+            return Ok(Ok(Plan::Grow { session, record }));
+        }
+    }
+    // Of a session that was appended to here, the file may hold that as well, and more.
+    for (session, record) in sessions.iter().filter(|(_, record)| record.is_ahead()) {
+        if record.bytes <= candidate.size && has_beginning(&snapshot, *session, record, candidate)?
+        {
+            let (session, record) = (*session, Box::new(record.clone()));
+            return Ok(Ok(if record.bytes == candidate.size {
+                Plan::Unchanged { session, record, ahead: false }
+            } else {
+                Plan::Grow { session, record }
+            }));
+        }
     }
     let source = snapshot.source(&candidate.source)?.map(|source| source.session);
     if let Some((session, record)) = sessions.iter().find(|(session, _)| Some(*session) == source) {
@@ -60,7 +77,7 @@ pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Resul
         return Ok(Ok(Plan::Replace { session, record, else_number: None }));
     }
     for (session, record) in &sessions {
-        if record.imported.length > candidate.size
+        if record.imported.length.max(record.bytes) > candidate.size
             && is_beginning(&snapshot, *session, record, candidate)?
         {
             let (session, record) = (*session, Box::new(record.clone()));
@@ -126,6 +143,23 @@ fn exists(source: &[u8]) -> bool {
 #[cfg(not(unix))]
 fn exists(source: &[u8]) -> bool {
     std::str::from_utf8(source).map_or(true, |path| std::path::Path::new(path).exists())
+}
+
+/// Whether the file begins with all of the session's bytes.
+fn has_beginning(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    candidate: &mut Candidate,
+) -> Result<bool> {
+    let Ok(digest) = candidate.digests(&[record.bytes]) else {
+        return Ok(false);
+    };
+    let mut whole = crate::session::export::PrefixDigest::new(record.bytes);
+    crate::session::export::exact_bytes(snapshot, session, record, &mut |bytes| {
+        Ok(whole.take(bytes))
+    })?;
+    Ok(digest.first().is_some_and(|(_, digest)| whole.digest() == Some(*digest)))
 }
 
 /// Whether the file is the beginning of what was imported as this session.

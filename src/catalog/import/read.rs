@@ -134,8 +134,7 @@ impl<'s> Reader<'s> {
                 let report = candidate.report(ImportStatus::Replaced);
                 let replaced = Replaced {
                     session,
-                    imported: record.imported,
-                    lines: record.lines,
+                    revision: record.revision,
                     even_with_losses: self.options.replace && else_number.is_none(),
                     else_number,
                 };
@@ -170,10 +169,10 @@ impl<'s> Reader<'s> {
             if !record.sources.contains(&candidate.source) {
                 let mut record = record.clone();
                 record.sources.push(candidate.source.clone());
+                record.revision += 1;
                 slice.sessions.push((session, record));
             }
-            let (imported, lines) = (record.imported, record.lines);
-            slice.guards.push((session, Guard::Same { session, imported, lines }));
+            slice.guards.push((session, Guard::Same { session, revision: record.revision }));
         }
         let committed = self.store.commit(slice)?;
         Ok(committed.conflicts.is_empty().then_some(report))
@@ -188,8 +187,9 @@ impl<'s> Reader<'s> {
         feeder: &mut Feeder,
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
-        let gained = candidate.size.saturating_sub(record.imported.length);
-        let extends = record.imported.complete && !record.migrated && !record.irregular;
+        let gained = candidate.size.saturating_sub(record.bytes);
+        let is_complete = record.imported.complete || record.is_ahead();
+        let extends = is_complete && !record.migrated && !record.irregular;
         if extends && gained <= LARGEST_GROWTH {
             let dictionary = self.dictionary.dictionary()?;
             let growth = Growth { store: self.store, dictionary: &dictionary, blobs: self.blobs };
@@ -208,8 +208,7 @@ impl<'s> Reader<'s> {
         // last line may have been torn, and is another one now.
         let replaced = Replaced {
             session,
-            imported: record.imported,
-            lines: record.lines,
+            revision: record.revision,
             even_with_losses: true,
             else_number: None,
         };

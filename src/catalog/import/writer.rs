@@ -136,6 +136,7 @@ impl<'s> Writer<'s> {
         let FileStart { session, mut report, replaces, .. } = start;
         let Indexed { mut record, leaf, needs_resolving } = indexer.finish(&mut self.slice)?;
         record.imported = end.imported;
+        record.sealed = record.lines;
         record.dropped = end.dropped;
         record.sources = vec![end.source.clone()];
         // What follows looks at the session's rows, or finds ids that were committed before.
@@ -155,8 +156,8 @@ impl<'s> Writer<'s> {
             let losses = super::losses::losses(self.store, replaced.session, session)?;
             if losses.is_none() || replaced.even_with_losses {
                 self.slice.retired.push((replaced.session, self.owner.token, session));
-                let Replaced { session: old, imported, lines, .. } = replaced;
-                self.slice.guards.push((session, Guard::Same { session: old, imported, lines }));
+                let Replaced { session: old, revision, .. } = replaced;
+                self.slice.guards.push((session, Guard::Same { session: old, revision }));
                 keeps_address = true;
                 if let Some(losses) = losses {
                     report.add_reason(losses.to_string());

@@ -43,7 +43,7 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
-    let reader = store.session(&arguments.session)?.reader()?;
+    let reader = store.reader(&arguments.session)?;
     let tree = reader.get_tree()?;
     if out.is_json() {
         tree.write_json(out)?;

@@ -239,7 +239,7 @@ impl<'s> Indexer<'s> {
             jump: ordinal,
             ..Node::default()
         };
-        let settings = self.apply(effect, slice);
+        let settings = self.apply(effect, ordinal, slice);
         if line.kind.is_entry() {
             self.place(&mut node, ordinal, line, names, settings, slice)?;
         }
@@ -399,10 +399,17 @@ impl<'s> Indexer<'s> {
     }
 
     /// Carries an effect out; a change of settings is answered, since it depends on the parent's.
-    fn apply(&mut self, effect: Option<Effect>, slice: &mut Slice) -> Option<SettingsChange> {
+    fn apply(
+        &mut self,
+        effect: Option<Effect>,
+        ordinal: u64,
+        slice: &mut Slice,
+    ) -> Option<SettingsChange> {
         match effect? {
             Effect::Settings(change) => return Some(change),
-            Effect::Label { target, label } => slice.labels.push(((self.session, target), label)),
+            Effect::Label { target, label } => {
+                slice.labels.push(((self.session, target), ordinal, label));
+            }
             Effect::Title(title) => self.record.title = title,
             Effect::Prompt(prompt) => {
                 self.record.first_prompt.get_or_insert(prompt);

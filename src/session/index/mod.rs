@@ -1,6 +1,7 @@
 //! From lines to rows.
 
 pub(crate) mod effect;
+pub(crate) mod frames;
 pub(crate) mod indexer;
 mod nodes;
 pub(crate) mod prepare;

@@ -10,17 +10,10 @@ use leafline_import::scan::{Payload, PayloadKind, PayloadPlace, Raw, Scan, Scann
 use leafline_import::{EntryKind, MessageRole, lines, pi_omp, text, time};
 
 use super::effect::{Effect, effect_of};
+use super::frames::FrameEncoder;
 use crate::store::blobs::{self, Hash};
-use crate::store::chunk::{
-    EncodedFrame, EncodedFrames, FRAME_TARGET, Frame, Hole, HoleKind, text_check,
-};
-use crate::store::compression::{Compressor, Dictionary};
-
-/// Lines a frame holds at the most: a bound on what one look-up has to add up.
-const FRAME_LINES: usize = 256;
-
-/// Bytes of a worker's text buffer that are kept from frame to frame.
-const KEPT_TEXT: usize = 1 << 20;
+use crate::store::chunk::{EncodedFrames, Hole, HoleKind};
+use crate::store::compression::Dictionary;
 
 /// Different type names that are told apart in the counts of a block.
 const TYPE_NAMES: usize = 256;
@@ -77,21 +70,12 @@ pub(crate) struct Prepared {
 /// One worker's tools.
 pub(crate) struct Preparer {
     scanner: Scanner,
-    compressor: Compressor,
-    text: Vec<u8>,
-    lengths: Vec<u64>,
-    holes: Vec<Hole>,
+    encoder: FrameEncoder,
 }
 
 impl Preparer {
     pub(crate) fn new() -> Self {
-        Self {
-            scanner: Scanner::new(),
-            compressor: Compressor::new(),
-            text: Vec::with_capacity(4 * FRAME_TARGET),
-            lengths: Vec::new(),
-            holes: Vec::new(),
-        }
+        Self { scanner: Scanner::new(), encoder: FrameEncoder::new() }
     }
 
     /// Prepares the lines of a block. `opens_file` says that it begins the file, where a byte order mark
@@ -119,66 +103,28 @@ impl Preparer {
             let line_payloads = if exact { self.scanner.payloads() } else { &[] };
             let cut = cut_out(line, line_payloads);
             let length = cut.length(line);
-            if !self.text.is_empty()
-                && (self.lengths.len() >= FRAME_LINES
-                    || (self.text.len() + length > FRAME_TARGET
-                        && self.text.len() >= FRAME_TARGET / 2)
-                    || self.text.len() >= FRAME_TARGET)
-            {
-                self.close_frame(&mut prepared, dictionary);
+            if self.encoder.is_full_for(length) {
+                self.encoder.close(&mut prepared.frames, dictionary);
             }
             self.push_line(line, length, cut, &mut prepared);
         }
-        if !self.text.is_empty() {
-            self.close_frame(&mut prepared, dictionary);
-        }
+        self.encoder.close(&mut prepared.frames, dictionary);
         prepared.types = counts.into_rows();
         prepared.bytes = block.len() as u64;
         prepared
     }
 
     fn push_line(&mut self, line: &[u8], length: usize, cut: Cut, prepared: &mut Prepared) {
-        let mut from = 0;
-        let mut removed = 0;
-        for place in cut.places {
-            self.holes.push(Hole {
-                line: self.lengths.len() as u64,
-                offset: (place.range.start - removed) as u64,
-                kind: place.kind,
-                hash: place.hash,
-            });
-            if place.kind.is_cut() {
-                self.text.extend_from_slice(line.get(from..place.range.start).unwrap_or_default());
-                from = place.range.end;
-                removed += place.range.len();
-            }
-            prepared.blobs.push(PreparedBlob { hash: place.hash, bytes: place.bytes });
-        }
-        self.text.extend_from_slice(line.get(from..).unwrap_or_default());
-        self.lengths.push(length as u64);
+        let (pieces, holes, blobs) = take_apart(line, cut);
+        self.encoder.push(pieces.into_iter(), holes.into_iter());
+        prepared.blobs.extend(blobs);
         prepared.text_bytes += length as u64;
     }
+}
 
-    fn close_frame(&mut self, prepared: &mut Prepared, dictionary: &Dictionary) {
-        let compressed = self.compressor.compress(&self.text, dictionary);
-        let bytes = compressed.unwrap_or(&self.text);
-        prepared.frames.push(EncodedFrame {
-            frame: &Frame {
-                lines: self.lengths.len() as u64,
-                text_len: self.text.len() as u64,
-                stored_len: bytes.len() as u64,
-                compressed: compressed.is_some(),
-                check: text_check(&self.text),
-            },
-            bytes,
-            lengths: &self.lengths,
-            holes: &self.holes,
-        });
-        self.lengths.clear();
-        self.holes.clear();
-        self.text.clear();
-        // One very long line is not to keep its memory for the rest of the import.
-        self.text.shrink_to(KEPT_TEXT);
+impl std::fmt::Debug for Preparer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Preparer")
     }
 }
 
@@ -272,6 +218,61 @@ fn cut_out(line: &[u8], payloads: &[Payload]) -> Cut {
         Some(Place { range: payload.range(), kind, hash: blobs::hash(&bytes), bytes: Some(bytes) })
     };
     Cut { places: payloads.iter().filter_map(place).collect() }
+}
+
+/// The name under which a line counts: its type's, messages with their role.
+pub(crate) fn type_name(line: &[u8]) -> String {
+    let decoded = text::decode(line);
+    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
+    let (kind, role, _) = classify(&scan);
+    let mut counts = TypeCounts::default();
+    counts.add(kind, role, &scan, line.len());
+    counts.into_rows().into_iter().map(|(name, _, _)| name).next().unwrap_or_default()
+}
+
+/// A line on its own as it is stored: the bytes that stay, its holes, and a blob for each.
+pub(crate) struct StoredLine {
+    pub(crate) text: Vec<u8>,
+    pub(crate) holes: Vec<Hole>,
+    pub(crate) blobs: Vec<PreparedBlob>,
+}
+
+impl StoredLine {
+    /// Cuts the payloads out of a line.
+    pub(crate) fn of(line: &[u8]) -> Self {
+        let mut scanner = Scanner::new();
+        let decoded = text::decode(line);
+        scanner.scan(&decoded);
+        let is_exact = matches!(decoded, std::borrow::Cow::Borrowed(_));
+        let payloads = if is_exact { scanner.payloads() } else { &[] };
+        let (pieces, holes, blobs) = take_apart(line, cut_out(line, payloads));
+        Self { text: pieces.concat(), holes, blobs }
+    }
+}
+
+/// A line's pieces without what is cut out of it, its holes, and a blob for each.
+fn take_apart(line: &[u8], cut: Cut) -> (Vec<&[u8]>, Vec<Hole>, Vec<PreparedBlob>) {
+    let mut pieces = Vec::with_capacity(cut.places.len() + 1);
+    let mut holes = Vec::with_capacity(cut.places.len());
+    let mut blobs = Vec::with_capacity(cut.places.len());
+    let mut from = 0;
+    let mut removed = 0;
+    for place in cut.places {
+        holes.push(Hole {
+            line: 0,
+            offset: (place.range.start - removed) as u64,
+            kind: place.kind,
+            hash: place.hash,
+        });
+        if place.kind.is_cut() {
+            pieces.push(line.get(from..place.range.start).unwrap_or_default());
+            from = place.range.end;
+            removed += place.range.len();
+        }
+        blobs.push(PreparedBlob { hash: place.hash, bytes: place.bytes });
+    }
+    pieces.push(line.get(from..).unwrap_or_default());
+    (pieces, holes, blobs)
 }
 
 /// Lines and bytes by type, within a block.

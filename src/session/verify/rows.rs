@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::super::reader::SessionReader;
 use super::Findings;
 use crate::error::Result;
+use crate::store::label_record::LabelRecord;
 use crate::store::node::Parent;
 use crate::store::tables::NO_PARENT;
 
@@ -21,10 +22,23 @@ pub(super) struct Expected {
     /// Different ids.
     pub(super) ids: u64,
     children: u64,
-    pub(super) labels: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(super) labels: BTreeMap<Vec<u8>, LabelRecord>,
 }
 
 impl Expected {
+    /// Notes what a line does to a label.
+    pub(super) fn set_label(&mut self, target: Vec<u8>, line: u64, label: Option<Vec<u8>>) {
+        match label {
+            Some(label) => {
+                let place = self.labels.get(&target).map_or(line, |known| known.place);
+                self.labels.insert(target, LabelRecord { label, line, place });
+            }
+            None => {
+                self.labels.remove(&target);
+            }
+        }
+    }
+
     /// Notes the row that an entry has as a child, and looks it up.
     pub(super) fn count_child(
         &mut self,
@@ -74,11 +88,7 @@ pub(super) fn check_rows(
         let text = format!("there are {children} rows for {} children", expected.children);
         findings.problem("children", None, text);
     }
-    let mut labels = BTreeMap::new();
-    for row in reader.snapshot().labels()?.range((key, &b""[..])..(key + 1, &b""[..]))? {
-        let (target, label) = row?;
-        labels.insert(target.value().1.to_vec(), label.value().to_vec());
-    }
+    let labels: BTreeMap<_, _> = reader.snapshot().labels_of(key)?.into_iter().collect();
     if labels != expected.labels {
         let text =
             format!("there are {} labels, the lines set {}", labels.len(), expected.labels.len());

@@ -1,0 +1,79 @@
+//! Lines as they are stored, gathered into frames.
+
+use crate::store::chunk::{EncodedFrame, EncodedFrames, FRAME_TARGET, Frame, Hole, text_check};
+use crate::store::compression::{Compressor, Dictionary};
+
+/// Lines a frame holds at the most: a bound on what one look-up has to add up.
+const FRAME_LINES: usize = 256;
+
+/// Bytes of the text buffer that are kept from frame to frame.
+const KEPT_TEXT: usize = 1 << 20;
+
+/// Gathers lines until they make a frame, and compresses it.
+pub(crate) struct FrameEncoder {
+    compressor: Compressor,
+    text: Vec<u8>,
+    lengths: Vec<u64>,
+    holes: Vec<Hole>,
+}
+
+impl FrameEncoder {
+    pub(crate) fn new() -> Self {
+        Self {
+            compressor: Compressor::new(),
+            text: Vec::with_capacity(4 * FRAME_TARGET),
+            lengths: Vec::new(),
+            holes: Vec::new(),
+        }
+    }
+
+    /// Whether a line of `length` bytes begins a frame of its own, so that the one before is to be closed.
+    pub(crate) fn is_full_for(&self, length: usize) -> bool {
+        let gathered = self.text.len();
+        gathered > 0
+            && (self.lengths.len() >= FRAME_LINES
+                || gathered >= FRAME_TARGET
+                || (gathered + length > FRAME_TARGET && gathered >= FRAME_TARGET / 2))
+    }
+
+    /// Adds a line: its stored bytes in pieces, and its holes, whose `line` is set here.
+    pub(crate) fn push<'l>(
+        &mut self,
+        pieces: impl Iterator<Item = &'l [u8]>,
+        holes: impl Iterator<Item = Hole>,
+    ) {
+        let before = self.text.len();
+        for piece in pieces {
+            self.text.extend_from_slice(piece);
+        }
+        let line = self.lengths.len() as u64;
+        self.holes.extend(holes.map(|hole| Hole { line, ..hole }));
+        self.lengths.push((self.text.len() - before) as u64);
+    }
+
+    /// Moves what was gathered into a frame, if there is anything.
+    pub(crate) fn close(&mut self, frames: &mut EncodedFrames, dictionary: &Dictionary) {
+        if self.lengths.is_empty() {
+            return;
+        }
+        let compressed = self.compressor.compress(&self.text, dictionary);
+        let bytes = compressed.unwrap_or(&self.text);
+        frames.push(EncodedFrame {
+            frame: &Frame {
+                lines: self.lengths.len() as u64,
+                text_len: self.text.len() as u64,
+                stored_len: bytes.len() as u64,
+                compressed: compressed.is_some(),
+                check: text_check(&self.text),
+            },
+            bytes,
+            lengths: &self.lengths,
+            holes: &self.holes,
+        });
+        self.lengths.clear();
+        self.holes.clear();
+        self.text.clear();
+        // One very long line is not to keep its memory for the rest of the work.
+        self.text.shrink_to(KEPT_TEXT);
+    }
+}

@@ -1,0 +1,183 @@
+//! Appending: one transaction reads where the session stands, makes the lines, and writes them.
+
+use leafline_import::EntryKind;
+use leafline_import::pi_omp::{Draft, ExternalisedImage, ParentId, Place};
+use leafline_import::scan::{Raw, Scanner};
+use leafline_import::text;
+
+use super::super::index::indexer::{Indexed, Indexer};
+use super::super::index::prepare::{Prepared, PreparedBlob, Preparer};
+use super::super::reader::SessionReader;
+use super::ids;
+use super::rechunk::{seal, tail_dictionary};
+use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::store::session_record::SessionRecord;
+use crate::store::slice::Slice;
+use crate::store::snapshot::Snapshot;
+use crate::store::tables::NO_LEAF;
+
+/// Bytes of lines that make chunks worth keeping as they are; what is appended in smaller pieces is sealed later.
+const WORTH_A_CHUNK: usize = 8 << 10;
+
+/// Where appended entries hang.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Origin<'a> {
+    /// Below the leaf, as it is when the transaction begins.
+    Leaf,
+    /// Nowhere: the first is a root.
+    Root,
+    /// Below this entry.
+    Entry(&'a str),
+}
+
+/// An entry to append, and the images that references in it stand for.
+pub(super) struct Addition {
+    pub(super) draft: Draft,
+    pub(super) images: Vec<ExternalisedImage>,
+}
+
+/// Appends entries to a stored session, each below the one before, and answers their ids. The last one is the leaf
+/// then.
+pub(super) fn append(
+    store: &Store,
+    (key, name): (u64, &str),
+    origin: Origin<'_>,
+    additions: Vec<Addition>,
+    preparer: &mut Preparer,
+) -> Result<Vec<String>> {
+    store.write(|snapshot| {
+        let reader = open(snapshot, key, name)?;
+        let leaf = reader.leaf_ordinal()?;
+        let mut lines = Lines::new(parent_id(&reader, origin)?);
+        let mut images = Vec::new();
+        for addition in additions {
+            lines.add(&reader, &addition.draft)?;
+            images.extend(addition.images);
+        }
+        let mut slice = Slice::default();
+        let mut record = reader.record().clone();
+        seal(&reader, &mut record, &mut slice)?;
+        let dictionary = tail_dictionary(&reader, record.lines)?;
+        let mut prepared = preparer.prepare(&lines.text, false, &dictionary);
+        bring(&mut prepared, images);
+        let is_worth_a_chunk = lines.text.len() >= WORTH_A_CHUNK;
+        let sealed_before = record.sealed == record.lines;
+        let mut indexer = Indexer::new(store, key, record, leaf, dictionary.id);
+        indexer.add(prepared, &mut slice)?;
+        let Indexed { mut record, leaf, .. } = indexer.finish(&mut slice)?;
+        if is_worth_a_chunk && sealed_before {
+            record.sealed = record.lines;
+        }
+        commit_record(key, record, leaf, &mut slice);
+        Ok((slice, lines.ids))
+    })
+}
+
+/// Moves the leaf of a stored session.
+pub(super) fn move_leaf(store: &Store, (key, name): (u64, &str), to: Option<&str>) -> Result<()> {
+    store.write(|snapshot| {
+        let reader = open(snapshot, key, name)?;
+        let leaf = to.map(|id| reader.ordinal_of(id)).transpose()?;
+        let mut slice = Slice::default();
+        commit_record(key, reader.record().clone(), leaf, &mut slice);
+        Ok((slice, ()))
+    })
+}
+
+/// The session as the transaction finds it.
+pub(super) fn open<'s>(snapshot: Snapshot<'s>, key: u64, name: &str) -> Result<SessionReader<'s>> {
+    let record = snapshot.session(key)?;
+    let record = record.ok_or_else(|| Error::SessionNotFound { id: name.to_owned() })?;
+    Ok(SessionReader::new(snapshot, key, record))
+}
+
+/// Puts the record and the leaf into the slice.
+pub(super) fn commit_record(
+    key: u64,
+    mut record: SessionRecord,
+    leaf: Option<u64>,
+    slice: &mut Slice,
+) {
+    record.revision += 1;
+    slice.leaves.push((key, leaf.unwrap_or(NO_LEAF)));
+    slice.sessions.push((key, record));
+}
+
+/// The id that the first of the entries names as its parent.
+fn parent_id(reader: &SessionReader<'_>, origin: Origin<'_>) -> Result<Option<Vec<u8>>> {
+    match origin {
+        Origin::Root => Ok(None),
+        Origin::Entry(id) => {
+            reader.ordinal_of(id)?;
+            Ok(Some(id.as_bytes().to_vec()))
+        }
+        Origin::Leaf => match reader.get_leaf()? {
+            Some(leaf) => Ok(exact_id(leaf.line())),
+            None => Ok(None),
+        },
+    }
+}
+
+/// A line's id, lone surrogates and all; `None` where it is no string.
+pub(super) fn exact_id(line: &[u8]) -> Option<Vec<u8>> {
+    let decoded = text::decode(line);
+    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
+    scan.members.id.and_then(Raw::as_string).map(std::borrow::Cow::into_owned)
+}
+
+/// The lines that are to be appended.
+struct Lines {
+    parent: Option<Vec<u8>>,
+    time: i64,
+    text: Vec<u8>,
+    ids: Vec<String>,
+    known: std::collections::HashSet<String>,
+}
+
+impl Lines {
+    fn new(parent: Option<Vec<u8>>) -> Self {
+        Self {
+            parent,
+            time: ids::now(),
+            text: Vec::new(),
+            ids: Vec::new(),
+            known: std::collections::HashSet::new(),
+        }
+    }
+
+    fn add(&mut self, reader: &SessionReader<'_>, draft: &Draft) -> Result<()> {
+        let has = |id: &str| -> Result<bool> {
+            let stored = reader.snapshot().entry(reader.key(), id.as_bytes())?;
+            Ok(stored.is_some() || self.known.contains(id))
+        };
+        if draft.kind() == EntryKind::Label {
+            let target = draft.member("targetId").and_then(string_of).unwrap_or_default();
+            if !has(&target)? {
+                return Err(Error::EntryNotFound { session: reader.id(), entry: target });
+            }
+        }
+        let id = ids::fresh_entry_id(has)?;
+        let parent = self.parent.as_deref().map_or(ParentId::Null, ParentId::Id);
+        draft.write(&Place { id: &id, parent, timestamp: self.time }, &mut self.text);
+        self.parent = Some(id.clone().into_bytes());
+        self.known.insert(id.clone());
+        self.ids.push(id);
+        Ok(())
+    }
+}
+
+/// A JSON string's text.
+fn string_of(json: &str) -> Option<String> {
+    serde_json::from_str(json).ok()
+}
+
+/// Gives the lines' references the bytes that came with them.
+fn bring(prepared: &mut Prepared, images: Vec<ExternalisedImage>) {
+    for image in images {
+        let lacks = |blob: &&mut PreparedBlob| blob.hash == image.hash && blob.bytes.is_none();
+        if let Some(blob) = prepared.blobs.iter_mut().find(lacks) {
+            blob.bytes = Some(image.bytes);
+        }
+    }
+}

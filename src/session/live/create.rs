@@ -1,0 +1,352 @@
+//! New sessions: empty ones, forks, and single branches of others.
+
+use leafline_import::pi_omp::Header;
+use leafline_import::scan::{Raw, Scanner};
+use leafline_import::{EntryKind, Family, ecma, text};
+
+use super::super::path::PathRuns;
+use super::super::{Session, SessionReader};
+use super::build::{Builder, NewLeaf};
+use super::ids;
+use super::persistence::Persistence;
+use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::store::session_record::SessionRecord;
+
+/// What a new session is to be.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct NewSession {
+    /// Whose format its lines have.
+    pub family: Family,
+    /// The working directory.
+    pub cwd: String,
+    /// Its id; `None` makes one as the family's program does.
+    pub id: Option<String>,
+    /// What the header says of its lineage.
+    pub parent_session: Option<String>,
+    /// The header's title; omp's alone.
+    pub title: Option<String>,
+    /// When and how its entries are stored; `None` as the family's program does it.
+    pub persistence: Option<Persistence>,
+}
+
+impl NewSession {
+    /// A session of the family for work in a directory.
+    pub fn new(family: Family, cwd: impl Into<String>) -> Self {
+        Self {
+            family,
+            cwd: cwd.into(),
+            id: None,
+            parent_session: None,
+            title: None,
+            persistence: None,
+        }
+    }
+
+    /// The header line and the record of it.
+    fn begin(&self) -> (Vec<u8>, SessionRecord, Persistence) {
+        let id = self.id.clone().unwrap_or_else(|| ids::fresh_session_id(self.family));
+        let time = ids::now();
+        let mut line = Vec::new();
+        Header {
+            id: &id,
+            title: self.title.as_deref(),
+            timestamp: time,
+            cwd: &self.cwd,
+            parent_session: self.parent_session.as_deref().map(str::as_bytes),
+        }
+        .write(&mut line);
+        let record = SessionRecord {
+            external_id: id.into_bytes(),
+            number: 1,
+            family: self.family.code(),
+            imported_version: "3".to_owned(),
+            cwd: Some(self.cwd.clone()),
+            title: self.title.clone(),
+            parent_session: self.parent_session.clone(),
+            created: Some(time),
+            modified: Some(time),
+            ..SessionRecord::default()
+        };
+        let persistence = self.persistence.clone();
+        (line, record, persistence.unwrap_or_else(|| Persistence::documented(self.family)))
+    }
+}
+
+impl Store {
+    /// Begins a session (pi and omp documents, `SessionManager.create`). As the programs do, it is stored with its
+    /// first message of an assistant, unless its [`Persistence`] says otherwise.
+    ///
+    /// ```
+    /// use leafline::{Family, NewSession, Store};
+    ///
+    /// # fn main() -> leafline::Result<()> {
+    /// let store = Store::in_memory()?;
+    /// let mut session = store.create_session(&NewSession::new(Family::Pi, "/work"))?;
+    /// session.append_message(&serde_json::json!({"role": "user", "content": "Hello"}))?;
+    /// assert!(store.sessions()?.is_empty());
+    /// session.append_message(&serde_json::json!({"role": "assistant", "content": []}))?;
+    /// assert_eq!(store.sessions()?[0].entries, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionExists`] for an id that another session has.
+    pub fn create_session(&self, new: &NewSession) -> Result<Session<'_>> {
+        let (header, record, persistence) = new.begin();
+        if new.id.is_some() {
+            self.refuse_taken(&record)?;
+        }
+        begin(self, header.as_slice(), record, persistence)
+    }
+
+    fn refuse_taken(&self, record: &SessionRecord) -> Result<()> {
+        let ids = self.begin_read()?.open_table(crate::store::tables::SESSION_IDS)?;
+        match ids.get(record.external_id.as_slice())? {
+            Some(_) => Err(Error::SessionExists { id: record.id() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The session of a working directory with the latest message, or a new one (pi and omp documents,
+    /// `SessionManager.continueRecent`).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::create_session`].
+    pub fn continue_recent(&self, new: &NewSession) -> Result<Session<'_>> {
+        let newest = self.sessions()?.into_iter().find(|facts| {
+            facts.cwd.as_deref() == Some(&*new.cwd) && facts.family == new.family.name()
+        });
+        match newest {
+            Some(facts) => self.session(&facts.id),
+            None => self.create_session(new),
+        }
+    }
+
+    /// A new session with all entries of another one, for work in another directory (pi and omp documents,
+    /// `SessionManager.forkFrom`). It is stored at once. Lines of the source that are not JSON are left out, as the
+    /// programs do.
+    ///
+    /// The header's `parentSession` is the source's id. omp keeps the title in the header.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionNotFound`] and the like, for the source.
+    pub fn fork_from(&self, source: &str, cwd: &str) -> Result<Session<'_>> {
+        let source = self.session(source)?;
+        fork(self, &source.reader()?, cwd)
+    }
+}
+
+fn fork<'s>(store: &'s Store, source: &SessionReader<'_>, cwd: &str) -> Result<Session<'s>> {
+    let family = source.family();
+    let mut new = NewSession::new(family, cwd);
+    new.parent_session = Some(source.id());
+    if family == Family::Omp {
+        new.title = header_title(source)?;
+    }
+    let (header, record, persistence) = new.begin();
+    let mut builder = Builder::new(store, record, None)?;
+    builder.push(&header)?;
+    source.lines(0, |entry| {
+        let mut line = Vec::with_capacity(entry.line().len());
+        if !matches!(entry.kind(), EntryKind::Header | EntryKind::Title)
+            && restringify_line(entry.line(), &mut line)
+        {
+            builder.push(&line)?;
+        }
+        Ok(true)
+    })?;
+    let key = builder.finish(NewLeaf::Last)?;
+    Ok(Session::stored(store, key, record_id(store, key)?, family, persistence))
+}
+
+fn record_id(store: &Store, key: u64) -> Result<String> {
+    Ok(store.snapshot()?.session(key)?.map(|record| record.id()).unwrap_or_default())
+}
+
+/// A line as a program writes what it has parsed; `false` for what is not JSON.
+fn restringify_line(line: &[u8], out: &mut Vec<u8>) -> bool {
+    let decoded = text::decode(line);
+    let shown = text::trim_start_of_file(&decoded);
+    if shown.trim().is_empty() || ecma::restringify(shown, out).is_err() {
+        return false;
+    }
+    out.push(b'\n');
+    true
+}
+
+fn header_title(reader: &SessionReader<'_>) -> Result<Option<String>> {
+    let Some(header) = reader.get_header()? else { return Ok(None) };
+    let decoded = text::decode(header.line());
+    let document = ecma::Document::parse(text::trim_start_of_file(&decoded)).ok();
+    let title =
+        document.and_then(|header| header.get("title")?.to_string_lossy().map(String::from));
+    Ok(title.filter(|title| !title.is_empty()))
+}
+
+/// Makes a session of its lines: in the store, or, while it is to wait for an assistant, in memory.
+fn begin<'s>(
+    store: &'s Store,
+    lines: &[u8],
+    record: SessionRecord,
+    persistence: Persistence,
+) -> Result<Session<'s>> {
+    let family = Family::from_code(record.family).unwrap_or(Family::Pi);
+    let id = record.id();
+    let build = |store: &Store| -> Result<u64> {
+        let mut builder = Builder::new(store, record, None)?;
+        builder.push(lines)?;
+        builder.finish(NewLeaf::Last)
+    };
+    if !persistence.waits_for_assistant {
+        let key = build(store)?;
+        return Ok(Session::stored(store, key, id, family, persistence));
+    }
+    let memory = Store::in_memory()?;
+    let key = build(&memory)?;
+    let mut session = Session::stored(store, key, id, family, persistence);
+    session.waiting = Some(Box::new(memory));
+    Ok(session)
+}
+
+impl<'s> Session<'s> {
+    /// A new session of the path from the root to an entry alone (pi and omp documents,
+    /// `SessionManager.createBranchedSession`): the path without its label entries, then a fresh label entry for each
+    /// label that is set on it, each the child of the one before. The header's `parentSession` is this session's id.
+    ///
+    /// As the programs do, the children of a label entry that is left out keep its id as their parent, so that the
+    /// new session's path begins below it. A path without a message of an assistant waits for one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntryNotFound`].
+    pub fn create_branched_session(&self, leaf: &str) -> Result<Session<'s>> {
+        let reader = self.reader()?;
+        let from = reader.ordinal_of(leaf)?;
+        let path =
+            PathRuns::walk(reader.snapshot(), reader.key(), from, reader.record().irregular)?;
+        let family = reader.family();
+        let mut new = NewSession::new(family, reader.record().cwd.clone().unwrap_or_default());
+        new.parent_session = Some(self.id().to_owned());
+        new.persistence = Some(self.persistence.clone());
+        let (header, record, mut persistence) = new.begin();
+        persistence.waits_for_assistant &= !has_assistant(&reader, &path)?;
+        let target = if persistence.waits_for_assistant { None } else { Some(self.store) };
+        let memory = match target {
+            Some(_) => None,
+            None => Some(Box::new(Store::in_memory()?)),
+        };
+        let id = record.id();
+        let to = memory.as_deref().unwrap_or(self.store);
+        let from_store = reader.snapshot().store();
+        let blobs = (!std::ptr::eq(to, from_store)).then_some(from_store);
+        let mut builder = Builder::new(to, record, blobs)?;
+        builder.push(&header)?;
+        let last = push_path(&reader, &path, &mut builder)?;
+        push_labels(&reader, &path, last, &mut builder)?;
+        let key = builder.finish(NewLeaf::Last)?;
+        let mut session = Session::stored(self.store, key, id, family, self.persistence.clone());
+        session.waiting = memory;
+        Ok(session)
+    }
+}
+
+fn has_assistant(reader: &SessionReader<'_>, path: &PathRuns) -> Result<bool> {
+    for ordinal in path.downwards() {
+        let role = reader.node(ordinal)?.map(|node| node.role);
+        if role == Some(leafline_import::MessageRole::Assistant.code()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Copies the path's lines but for labels. Answers the last one's id.
+fn push_path(
+    reader: &SessionReader<'_>,
+    path: &PathRuns,
+    builder: &mut Builder<'_>,
+) -> Result<Option<Vec<u8>>> {
+    let mut last = None;
+    reader.for_each(path.downwards(), |entry| {
+        if entry.kind() == EntryKind::Label {
+            return Ok(());
+        }
+        let mut line = Vec::with_capacity(entry.line().len());
+        if restringify_line(entry.line(), &mut line) {
+            builder.push(&line)?;
+            last = super::append::exact_id(&line);
+        }
+        Ok(())
+    })?;
+    Ok(last)
+}
+
+/// Writes a fresh entry for each label that is set on an entry of the path, in the order in which a program keeps
+/// them: by the line that set it first since it was cleared.
+fn push_labels(
+    reader: &SessionReader<'_>,
+    path: &PathRuns,
+    last: Option<Vec<u8>>,
+    builder: &mut Builder<'_>,
+) -> Result<()> {
+    let mut labels = reader.snapshot().labels_of(reader.key())?;
+    labels.sort_by_key(|(_, label)| label.place);
+    let mut parent = last;
+    for (target, label) in labels {
+        let on_path = match reader.snapshot().entry(reader.key(), &target)? {
+            Some(record) => {
+                path.contains(record.ordinal)
+                    && reader.node(record.ordinal)?.is_some_and(|node| {
+                        EntryKind::from_code(node.kind) != Some(EntryKind::Label)
+                    })
+            }
+            None => false,
+        };
+        if !on_path {
+            continue;
+        }
+        let Some(setter) = reader.line(label.line)? else { continue };
+        let id = ids::fresh_entry_id(|id| {
+            Ok::<_, Error>(reader.snapshot().entry(reader.key(), id.as_bytes())?.is_some())
+        })?;
+        builder.push(&label_line(&id, parent.as_deref(), setter.line(), &target, &label.label))?;
+        parent = Some(id.into_bytes());
+    }
+    Ok(())
+}
+
+/// A label entry with the time of the one that set the label, in whatever form that states it.
+fn label_line(
+    id: &str,
+    parent: Option<&[u8]>,
+    setter: &[u8],
+    target: &[u8],
+    label: &[u8],
+) -> Vec<u8> {
+    let decoded = text::decode(setter);
+    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
+    let mut line = br#"{"type":"label","id":"#.to_vec();
+    ecma::write_string(id.as_bytes(), &mut line);
+    line.extend_from_slice(br#","parentId":"#);
+    match parent {
+        Some(parent) => ecma::write_string(parent, &mut line),
+        None => line.extend_from_slice(b"null"),
+    }
+    if let Some(timestamp) = scan.members.timestamp.map(Raw::as_str) {
+        line.extend_from_slice(br#","timestamp":"#);
+        // It is a part of a line that was parsed.
+        let _ = ecma::restringify(timestamp, &mut line);
+    }
+    line.extend_from_slice(br#","targetId":"#);
+    ecma::write_string(target, &mut line);
+    line.extend_from_slice(br#","label":"#);
+    ecma::write_string(label, &mut line);
+    line.extend_from_slice(b"}\n");
+    line
+}

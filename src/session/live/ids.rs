@@ -1,0 +1,71 @@
+//! Ids and the clock, as the programs have them.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use leafline_import::Family;
+use uuid::Uuid;
+
+/// Attempts at a short id before a whole UUID is taken.
+const ATTEMPTS: u32 = 100;
+
+/// The time in milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// An entry's id that nobody has: the first 8 hex digits of a random UUID, tried again on a collision (observed
+/// behaviour, writing).
+pub(super) fn fresh_entry_id<E>(
+    mut is_taken: impl FnMut(&str) -> Result<bool, E>,
+) -> Result<String, E> {
+    for _ in 0..ATTEMPTS {
+        let mut id = Uuid::new_v4().simple().to_string();
+        id.truncate(8);
+        if !is_taken(&id)? {
+            return Ok(id);
+        }
+    }
+    Ok(Uuid::new_v4().to_string())
+}
+
+/// A session's id: pi's are UUIDs of version 7; omp's are 16 hex digits, here 42 bits of time and 22 of chance, so
+/// that both sort by the time of their creation.
+pub(super) fn fresh_session_id(family: Family) -> String {
+    match family {
+        Family::Omp => {
+            let random = Uuid::new_v4().as_u64_pair().1 & 0x3f_ffff;
+            format!("{:016x}", now().cast_unsigned() << 22 | random)
+        }
+        _ => Uuid::now_v7().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taken_id_is_not_given_again() {
+        let mut refused = Vec::new();
+        let id = fresh_entry_id(|id| {
+            refused.push(id.to_owned());
+            Ok::<_, ()>(refused.len() < 4)
+        })
+        .unwrap();
+        assert_eq!((refused.len(), refused.last()), (4, Some(&id)));
+        assert_eq!(id.len(), 8);
+        let whole = fresh_entry_id(|_| Ok::<_, ()>(true)).unwrap();
+        assert_eq!(whole.len(), 36);
+    }
+
+    #[test]
+    fn session_ids_are_the_families_and_sort_by_time() {
+        assert_eq!(fresh_session_id(Family::Pi).len(), 36);
+        let first = fresh_session_id(Family::Omp);
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let second = fresh_session_id(Family::Omp);
+        assert_eq!(first.len(), 16);
+        assert!(first < second);
+    }
+}

@@ -1,0 +1,322 @@
+//! Live sessions: everything that the programs' `SessionManager` writes.
+
+mod append;
+mod build;
+mod create;
+mod ids;
+mod pending;
+mod persistence;
+mod rechunk;
+mod rewrite;
+
+use leafline_import::Family;
+use leafline_import::pi_omp::{Compaction, Draft};
+use serde::Serialize;
+
+use self::append::{Addition, Origin, append, move_leaf};
+pub use self::create::NewSession;
+pub use self::persistence::Persistence;
+use super::Session;
+use super::index::prepare::Preparer;
+use crate::error::{Error, Result};
+use crate::store::{Store, blobs};
+
+/// JSON text of a value of the caller's.
+fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::InvalidEntry {
+        problem: format!("this cannot be written as JSON: {error}"),
+    })
+}
+
+/// JSON text of a value that may be left out.
+fn optional(value: Option<&impl Serialize>) -> Result<Option<String>> {
+    value.map(json).transpose()
+}
+
+impl From<leafline_import::pi_omp::DraftError> for Error {
+    fn from(error: leafline_import::pi_omp::DraftError) -> Self {
+        Self::InvalidEntry { problem: error.to_string() }
+    }
+}
+
+impl<'s> Session<'s> {
+    pub(super) fn stored(
+        store: &'s Store,
+        key: u64,
+        id: String,
+        family: Family,
+        persistence: Persistence,
+    ) -> Self {
+        Self { store, key, id, family, persistence, waiting: None, latched: None, preparer: None }
+    }
+
+    /// The same session, stored as `persistence` says from now on.
+    #[must_use]
+    pub fn with_persistence(mut self, persistence: Persistence) -> Self {
+        self.persistence = persistence;
+        self
+    }
+
+    /// Where the session is: its store, or memory while it waits.
+    pub(super) fn place(&self) -> &Store {
+        self.waiting.as_deref().unwrap_or(self.store)
+    }
+
+    /// Does what writes, unless something could not be stored before.
+    fn persist<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.flush()?;
+        let written = write(self);
+        if let Err(error) = &written
+            && error.is_of_storing()
+            && self.persistence.latches_errors
+        {
+            self.latched = Some(error.to_string());
+        }
+        written
+    }
+
+    /// Fails where an earlier entry could not be stored. There is nothing else to flush: whatever a method has
+    /// acknowledged is on disk, unless the session [waits](Self::is_waiting).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Latched`].
+    pub fn flush(&self) -> Result<()> {
+        match &self.latched {
+            None => Ok(()),
+            Some(first) => Err(Error::Latched { session: self.id.clone(), first: first.clone() }),
+        }
+    }
+
+    /// Appends an entry below the leaf; it is the leaf then. Answers its id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionNotFound`] when the session was deleted meanwhile; [`Error::EntryNotFound`] for a label on an
+    /// entry that is not there; those of the store.
+    pub fn append(&mut self, draft: Draft) -> Result<String> {
+        let mut ids = self.append_from(Origin::Leaf, vec![draft])?;
+        Ok(ids.pop().unwrap_or_default())
+    }
+
+    /// Appends entries, each below the one before, in one transaction: all of them, or none. Answers their ids.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append`].
+    pub fn append_all(&mut self, drafts: impl IntoIterator<Item = Draft>) -> Result<Vec<String>> {
+        self.append_from(Origin::Leaf, drafts.into_iter().collect())
+    }
+
+    fn append_from(&mut self, origin: Origin<'_>, drafts: Vec<Draft>) -> Result<Vec<String>> {
+        let ends_wait = drafts.iter().any(pending::ends_wait);
+        let rules = &self.persistence.rules;
+        let additions: Vec<Addition> = drafts
+            .into_iter()
+            .map(|mut draft| {
+                let images = rules.apply(&mut draft, blobs::hash);
+                Addition { draft, images }
+            })
+            .collect();
+        if additions.is_empty() {
+            self.flush()?;
+            return Ok(Vec::new());
+        }
+        self.persist(|session| {
+            let mut preparer = session.preparer.take().unwrap_or_else(|| Box::new(Preparer::new()));
+            let appended = append(
+                session.place(),
+                (session.key, &session.id),
+                origin,
+                additions,
+                &mut preparer,
+            );
+            session.preparer = Some(preparer);
+            let ids = appended?;
+            if ends_wait {
+                session.store_waiting()?;
+            }
+            Ok(ids)
+        })
+    }
+
+    /// Appends a message: a JSON object with a `role`. Members that the documents do not name pass through.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidEntry`] for what is no message; those of [`Self::append`].
+    pub fn append_message(&mut self, message: &impl Serialize) -> Result<String> {
+        self.append(Draft::message(&json(message)?)?)
+    }
+
+    /// Appends a change of the thinking level.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append`].
+    pub fn append_thinking_level_change(&mut self, level: &str) -> Result<String> {
+        self.append(Draft::thinking_level_change(level))
+    }
+
+    /// Appends a change of the model: pi's provider and model id; in a session of omp's, both as one name of the
+    /// default role.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append`].
+    pub fn append_model_change(&mut self, provider: &str, model_id: &str) -> Result<String> {
+        self.append(match self.family {
+            Family::Omp => Draft::model_change_omp(&format!("{provider}/{model_id}"), None),
+            _ => Draft::model_change(provider, model_id),
+        })
+    }
+
+    /// Appends a change of the model of a role, as omp has it; no role is the default one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append`].
+    pub fn append_role_model_change(&mut self, model: &str, role: Option<&str>) -> Result<String> {
+        self.append(Draft::model_change_omp(model, role))
+    }
+
+    /// Appends a compaction.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidEntry`] for details that are not JSON; those of [`Self::append`].
+    pub fn append_compaction(&mut self, compaction: &Compaction<'_>) -> Result<String> {
+        self.append(Draft::compaction(self.family, compaction)?)
+    }
+
+    /// Appends an extension's state, which is in no context.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append_message`].
+    pub fn append_custom_entry(
+        &mut self,
+        custom_type: &str,
+        data: Option<&impl Serialize>,
+    ) -> Result<String> {
+        self.append(Draft::custom(custom_type, optional(data)?.as_deref())?)
+    }
+
+    /// Appends an extension's message, which is in the context: `content` is a string or an array of blocks.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append_message`].
+    pub fn append_custom_message_entry(
+        &mut self,
+        custom_type: &str,
+        content: &impl Serialize,
+        display: bool,
+        details: Option<&impl Serialize>,
+    ) -> Result<String> {
+        let (content, details) = (json(content)?, optional(details)?);
+        self.append(Draft::custom_message(custom_type, &content, display, details.as_deref())?)
+    }
+
+    /// Appends the session's name, trimmed; an empty one clears it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append`].
+    pub fn append_session_info(&mut self, name: &str) -> Result<String> {
+        self.append(Draft::session_info(name))
+    }
+
+    /// Sets a label on an entry, or clears it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntryNotFound`] for the target; those of [`Self::append`].
+    pub fn append_label_change(&mut self, target: &str, label: Option<&str>) -> Result<String> {
+        self.append(Draft::label(target, label))
+    }
+
+    /// Appends a change of omp's mode.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append_message`].
+    pub fn append_mode_change(
+        &mut self,
+        mode: &str,
+        data: Option<&impl Serialize>,
+    ) -> Result<String> {
+        self.append(Draft::mode_change(mode, optional(data)?.as_deref())?)
+    }
+
+    /// Appends the names of rules that omp has injected.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append`].
+    pub fn append_ttsr_injection(&mut self, rules: &[impl AsRef<str>]) -> Result<String> {
+        let rules: Vec<&str> = rules.iter().map(AsRef::as_ref).collect();
+        self.append(Draft::ttsr_injection(&rules))
+    }
+
+    /// Appends what an omp session began with.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append_message`].
+    pub fn append_session_init(
+        &mut self,
+        system_prompt: &str,
+        task: &str,
+        tools: &[impl AsRef<str>],
+        output_schema: Option<&impl Serialize>,
+    ) -> Result<String> {
+        let tools: Vec<&str> = tools.iter().map(AsRef::as_ref).collect();
+        let schema = optional(output_schema)?;
+        self.append(Draft::session_init(system_prompt, task, &tools, schema.as_deref())?)
+    }
+
+    /// Moves the leaf to an entry: what is appended next hangs below it. The leaf is kept in the store.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntryNotFound`]; those of the store.
+    pub fn branch(&mut self, entry: &str) -> Result<()> {
+        self.persist(|session| move_leaf(session.place(), (session.key, &session.id), Some(entry)))
+    }
+
+    /// Moves the leaf before all entries: what is appended next is a root.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn reset_leaf(&mut self) -> Result<()> {
+        self.persist(|session| move_leaf(session.place(), (session.key, &session.id), None))
+    }
+
+    /// Moves the leaf to an entry, or before all, and appends a summary of the branch that was left. Answers the
+    /// summary's id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntryNotFound`]; those of [`Self::append_message`].
+    pub fn branch_with_summary(
+        &mut self,
+        entry: Option<&str>,
+        summary: &str,
+        details: Option<&impl Serialize>,
+        from_extension: Option<bool>,
+    ) -> Result<String> {
+        let details = optional(details)?;
+        let draft = Draft::branch_summary(
+            self.family,
+            entry.unwrap_or("root"),
+            summary,
+            details.as_deref(),
+            from_extension,
+        )?;
+        let origin = entry.map_or(Origin::Root, Origin::Entry);
+        let mut ids = self.append_from(origin, vec![draft])?;
+        Ok(ids.pop().unwrap_or_default())
+    }
+}

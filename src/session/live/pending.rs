@@ -1,0 +1,97 @@
+//! A session that waits for its first assistant message: it is in a store in memory, where every method works on
+//! it, and moves into its own store at once.
+
+use leafline_import::MessageRole;
+use leafline_import::pi_omp::Draft;
+
+use super::super::Session;
+use super::super::export::ExportMode;
+use super::build::{Builder, NewLeaf};
+use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::store::session_record::SessionRecord;
+
+/// Whether an entry ends the wait.
+pub(super) fn ends_wait(draft: &Draft) -> bool {
+    draft.role() == MessageRole::Assistant
+}
+
+/// What a new session's record says before its lines are counted.
+pub(super) fn uncounted(record: &SessionRecord) -> SessionRecord {
+    SessionRecord {
+        external_id: record.external_id.clone(),
+        number: record.number,
+        family: record.family,
+        imported_version: record.imported_version.clone(),
+        cwd: record.cwd.clone(),
+        title: record.title.clone(),
+        parent_session: record.parent_session.clone(),
+        created: record.created,
+        modified: record.created,
+        ..SessionRecord::default()
+    }
+}
+
+impl Session<'_> {
+    /// Whether the session is in memory alone as yet, waiting for the first message of an assistant.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Stores a session that waits, whatever it holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionExists`] where another one took its id meanwhile; those of the store.
+    pub fn store_now(&mut self) -> Result<()> {
+        self.persist(Self::store_waiting)
+    }
+
+    pub(super) fn store_waiting(&mut self) -> Result<()> {
+        let Some(memory) = &self.waiting else { return Ok(()) };
+        let key = move_session(memory, self.key, self.store)?;
+        self.waiting = None;
+        self.key = key;
+        Ok(())
+    }
+}
+
+/// Copies a session into another store, in one piece, and answers its key there.
+fn move_session(from: &Store, key: u64, to: &Store) -> Result<u64> {
+    let snapshot = from.snapshot()?;
+    let record = snapshot.session(key)?.unwrap_or_default();
+    let reader = super::super::SessionReader::new(snapshot, key, record);
+    let mut builder = Builder::new(to, uncounted(reader.record()), Some(from))?;
+    reader.export(&ExportMode::Current, &mut Feeding(&mut builder))?;
+    builder.finish(NewLeaf::Line(reader.leaf_ordinal()?))
+}
+
+/// Hands exported bytes to a builder.
+struct Feeding<'b, 's>(&'b mut Builder<'s>);
+
+impl std::io::Write for Feeding<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.push(bytes).map_err(std::io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Error {
+    /// Whether it is about storing, and not about what was asked for.
+    pub(super) fn is_of_storing(&self) -> bool {
+        matches!(
+            self,
+            Self::Engine(_)
+                | Self::File { .. }
+                | Self::Output(_)
+                | Self::Corrupted(_)
+                | Self::ReadOnly { .. }
+                | Self::StoreInUse { .. }
+                | Self::SessionExists { .. }
+        )
+    }
+}

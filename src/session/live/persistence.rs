@@ -1,0 +1,38 @@
+//! When and how entries are stored: omp's documented rules as values that can be set.
+
+use leafline_import::Family;
+use leafline_import::pi_omp::Rules;
+
+/// What is stored of a live session, and when (omp document, persistence; observed behaviour, writing).
+///
+/// What is read back is what is stored: a string that the rules cut is cut from the moment when it is appended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Persistence {
+    /// Whether nothing is stored before the first message of an assistant, then everything at once. Until then the
+    /// session is in memory, and a crash loses it. Of a session that is stored already, nothing waits.
+    pub waits_for_assistant: bool,
+    /// What is done to an entry before it is stored.
+    pub rules: Rules,
+    /// Whether the first failure to store is kept and returned by each later call that writes, so that nothing is
+    /// appended behind a gap.
+    pub latches_errors: bool,
+}
+
+impl Persistence {
+    /// As the family's program does it. Both wait for the assistant; omp cuts strings of more than 500,000 UTF-16
+    /// units, drops `partialJson` and `jsonlEvents`, and replaces images of 1,024 base64 characters or more by
+    /// references, where pi keeps everything.
+    pub fn documented(family: Family) -> Self {
+        let rules = match family {
+            Family::Omp => Rules::documented(),
+            _ => Rules::keep_everything(),
+        };
+        Self { waits_for_assistant: true, rules, latches_errors: true }
+    }
+
+    /// Stores each entry at once and as it is.
+    pub fn immediate() -> Self {
+        Self { waits_for_assistant: false, rules: Rules::keep_everything(), latches_errors: true }
+    }
+}

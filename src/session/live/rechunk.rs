@@ -1,0 +1,167 @@
+//! Writing lines again in other chunks: appended ones are sealed, changed ones take the old ones' place.
+
+use std::sync::Arc;
+
+use super::super::index::frames::FrameEncoder;
+use super::super::lines::LineView;
+use super::super::reader::SessionReader;
+use crate::error::Result;
+use crate::store::chunk::{CHUNK_CAPACITY, ChunkBuilder, EncodedFrames, Hole};
+use crate::store::compression::{Dictionary, NO_DICTIONARY};
+use crate::store::session_record::SessionRecord;
+use crate::store::slice::Slice;
+use crate::store::snapshot::Snapshot;
+
+/// Lines that are appended one by one before they are sealed: written once alone and once together, so that an
+/// append costs a small page and not the rewriting of a chunk.
+pub(super) const LOOSE_LINES: u64 = 16;
+
+/// A line as it is stored: its text without what is cut out, and its holes.
+pub(super) struct StoredText {
+    pub(super) text: Vec<u8>,
+    pub(super) holes: Vec<Hole>,
+}
+
+/// Writes the lines from the first of a chunk up to `to`, which begins one or is the end, again: as `change` says,
+/// or as they are. Their nodes stay.
+pub(super) fn rechunk(
+    reader: &SessionReader<'_>,
+    from: u64,
+    to: u64,
+    mut change: impl FnMut(&LineView<'_>) -> Option<StoredText>,
+    slice: &mut Slice,
+) -> Result<()> {
+    let session = reader.key();
+    let dictionary = tail_dictionary(reader, to)?;
+    let mut encoder = FrameEncoder::new();
+    let mut frames = EncodedFrames::default();
+    let mut nodes = Vec::new();
+    let mut cursor = reader.cursor(from);
+    for _ in from..to {
+        let Some(line) = cursor.next()? else { break };
+        nodes.push(*line.node);
+        let changed = change(&line);
+        let (text, holes) = match &changed {
+            Some(stored) => (&*stored.text, &*stored.holes),
+            None => (line.text, line.holes),
+        };
+        if encoder.is_full_for(text.len()) {
+            encoder.close(&mut frames, &dictionary);
+        }
+        encoder.push([text].into_iter(), holes.iter().cloned());
+    }
+    encoder.close(&mut frames, &dictionary);
+    remove(reader, from, to, slice)?;
+    let mut chunk = ChunkBuilder::new(from, dictionary.id);
+    let mut rest = &*nodes;
+    for frame in frames.iter() {
+        let (of_frame, behind) = rest.split_at(frame.lengths.len());
+        rest = behind;
+        if !chunk.is_empty() && !chunk.has_room(&frame, of_frame) {
+            let next = ChunkBuilder::new(chunk.next_ordinal(), dictionary.id);
+            let full = std::mem::replace(&mut chunk, next);
+            slice.rewrites.push(((session, full.first()), full.finish()));
+        }
+        chunk.push(&frame, of_frame);
+    }
+    if !chunk.is_empty() {
+        slice.rewrites.push(((session, chunk.first()), chunk.finish()));
+    }
+    Ok(())
+}
+
+/// Takes out the chunks whose first lines are in the range.
+fn remove(reader: &SessionReader<'_>, from: u64, to: u64, slice: &mut Slice) -> Result<()> {
+    let session = reader.key();
+    let mut next = from;
+    while next < to
+        && let Some((first, bytes)) = reader.snapshot().chunk_from(session, next)?
+        && first < to
+    {
+        slice.removed.push((session, first));
+        next = first + Snapshot::parse(session, first, &bytes)?.line_count().max(1);
+    }
+    Ok(())
+}
+
+/// Seals the lines that were appended one by one, once there are enough of them, and ends the last line where an
+/// imported file had no final line feed: what follows would be joined to it.
+pub(super) fn seal(
+    reader: &SessionReader<'_>,
+    record: &mut SessionRecord,
+    slice: &mut Slice,
+) -> Result<()> {
+    let is_torn = lacks_line_feed(reader)?;
+    if record.lines - record.sealed < LOOSE_LINES && !is_torn {
+        return Ok(());
+    }
+    let from = first_with_room(reader, record.sealed)?;
+    let last = record.lines.saturating_sub(1);
+    rechunk(
+        reader,
+        from,
+        record.lines,
+        |line| {
+            (is_torn && line.ordinal == last).then(|| StoredText {
+                text: [line.text, b"\n"].concat(),
+                holes: line.holes.to_vec(),
+            })
+        },
+        slice,
+    )?;
+    if is_torn {
+        record.bytes += 1;
+        record.text_bytes += 1;
+        count_line_feed(reader, record, last)?;
+    }
+    record.sealed = record.lines;
+    Ok(())
+}
+
+/// Adds the line feed to the bytes of the line's type.
+fn count_line_feed(
+    reader: &SessionReader<'_>,
+    record: &mut SessionRecord,
+    line: u64,
+) -> Result<()> {
+    let Some(entry) = reader.line(line)? else { return Ok(()) };
+    let name = super::super::index::prepare::type_name(entry.line());
+    if let Some(count) = record.types.iter_mut().find(|count| count.name == name) {
+        count.bytes += 1;
+    }
+    Ok(())
+}
+
+/// Whether the session's last line has no line feed.
+fn lacks_line_feed(reader: &SessionReader<'_>) -> Result<bool> {
+    let record = reader.record();
+    // Only an imported file can end like that, and only as long as nothing stands behind its bytes.
+    if record.imported.complete || record.migrated || record.bytes != record.imported.length {
+        return Ok(false);
+    }
+    let last = record.lines.checked_sub(1).map(|last| reader.line(last)).transpose()?.flatten();
+    Ok(last.is_some_and(|last| !last.line().ends_with(b"\n")))
+}
+
+/// Where sealing begins: at the chunk before the loose lines if that is less than half full, else at the first of
+/// them.
+fn first_with_room(reader: &SessionReader<'_>, sealed: u64) -> Result<u64> {
+    let Some(last) = sealed.checked_sub(1) else { return Ok(sealed) };
+    let before = reader.snapshot().chunk_of(reader.key(), last)?;
+    Ok(match before {
+        Some((first, bytes)) if bytes.as_slice().len() < CHUNK_CAPACITY / 2 => first,
+        _ => sealed,
+    })
+}
+
+/// The dictionary of the chunk before the line `end`; for a session without lines the store's newest one.
+pub(super) fn tail_dictionary(reader: &SessionReader<'_>, end: u64) -> Result<Arc<Dictionary>> {
+    let store = reader.snapshot().store();
+    let last = end.checked_sub(1);
+    let chunk = last.map(|last| reader.snapshot().chunk_of(reader.key(), last)).transpose()?;
+    let id = match chunk.flatten() {
+        Some((first, bytes)) => Snapshot::parse(reader.key(), first, &bytes)?.dictionary(),
+        None => store.dictionary_ids()?.last().copied().unwrap_or(NO_DICTIONARY),
+    };
+    store.dictionary(id)
+}

@@ -1,0 +1,291 @@
+//! Rewriting: the few lines that change take the old ones' place, in one transaction; the rest of the session is
+//! not touched, however long it is.
+
+use std::collections::BTreeMap;
+
+use leafline_import::scan::Scanner;
+use leafline_import::{EntryKind, Family, MessageRole, ecma, text};
+use serde::Serialize;
+
+use super::super::index::effect::{Effect, effect_of};
+use super::super::index::prepare::{StoredLine, classify, type_name};
+use super::super::{Entry, Session, SessionReader};
+use super::append::{commit_record, exact_id, open};
+use super::rechunk::{StoredText, rechunk};
+use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::store::session_record::{ImportedBytes, SessionRecord};
+use crate::store::slice::{BlobGain, Slice};
+use crate::store::snapshot::Snapshot;
+
+impl Session<'_> {
+    /// Names the session. pi appends a `session_info` entry, trimmed; omp writes the title into the header (pi
+    /// document, `appendSessionInfo`; omp document, persistence).
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn set_session_name(&mut self, name: &str) -> Result<()> {
+        if self.family == Family::Omp {
+            return self.set_header("title", &json(name)?, |record| {
+                record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
+            });
+        }
+        self.append_session_info(name).map(drop)
+    }
+
+    /// Moves the session to another working directory: the header says so from now on (omp document, move
+    /// operations).
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn move_to(&mut self, cwd: &str) -> Result<()> {
+        self.set_header("cwd", &json(cwd)?, |record| record.cwd = Some(cwd.to_owned()))
+    }
+
+    fn set_header(
+        &mut self,
+        member: &'static str,
+        value: &str,
+        note: impl FnOnce(&mut SessionRecord),
+    ) -> Result<()> {
+        self.persist(|session| {
+            replace_lines(session.place(), (session.key, &session.id), |reader, record| {
+                note(record);
+                let Some(header) = reader.get_header()? else { return Ok(Vec::new()) };
+                Ok(vec![(header.ordinal(), with_member(header.line(), member, value)?)])
+            })
+        })?;
+        Ok(())
+    }
+
+    /// Gives a tool call other arguments, in the last message of the assistant that makes it. Answers whether there
+    /// is such a message (omp document, tool-call argument rewrites).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidEntry`] where the arguments cannot be written as JSON; those of the store.
+    pub fn rewrite_tool_call_arguments(
+        &mut self,
+        tool_call_id: &str,
+        arguments: &impl Serialize,
+    ) -> Result<bool> {
+        let arguments = serde_json::to_value(arguments).map_err(invalid)?;
+        let changed = self.persist(|session| {
+            replace_lines(session.place(), (session.key, &session.id), |reader, _| {
+                find_tool_call(reader, tool_call_id, &arguments)
+            })
+        })?;
+        Ok(changed > 0)
+    }
+
+    /// Rewrites entries: `change` is shown each one and answers its new JSON, or nothing to leave it (omp document,
+    /// `rewriteEntries`). All changes are one transaction. Answers how many there are.
+    ///
+    /// An entry stays what it is: its type, role, id, parent and time, and what it sets (a label, a name, settings).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidEntry`] for JSON that is no such entry: nothing is changed then. What `change` fails with.
+    pub fn rewrite_entries(
+        &mut self,
+        mut change: impl FnMut(&Entry) -> Result<Option<String>>,
+    ) -> Result<u64> {
+        self.persist(|session| {
+            replace_lines(session.place(), (session.key, &session.id), |reader, _| {
+                let mut changes = Vec::new();
+                reader.lines(0, |entry| {
+                    if entry.kind().is_entry()
+                        && let Some(json) = change(&entry)?
+                    {
+                        changes.push((entry.ordinal(), line_of(&json)?));
+                    }
+                    Ok(true)
+                })?;
+                Ok(changes)
+            })
+        })
+    }
+}
+
+fn invalid(problem: impl std::fmt::Display) -> Error {
+    Error::InvalidEntry { problem: format!("this cannot be written as an entry: {problem}") }
+}
+
+fn json(text: &str) -> Result<String> {
+    serde_json::to_string(text).map_err(invalid)
+}
+
+/// JSON as a line that a program would write.
+fn line_of(json: &str) -> Result<Vec<u8>> {
+    let mut line = Vec::with_capacity(json.len() + 1);
+    ecma::restringify(json, &mut line).map_err(invalid)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// A line with another value of a member, its other bytes as a program writes them.
+fn with_member(line: &[u8], member: &'static str, value: &str) -> Result<Vec<u8>> {
+    let decoded = text::decode(line);
+    let mut document =
+        ecma::Document::parse(text::trim_start_of_file(&decoded)).map_err(invalid)?;
+    document.set(member, value.to_owned());
+    let mut new = Vec::with_capacity(line.len() + value.len());
+    document.write(&mut new);
+    new.push(b'\n');
+    Ok(new)
+}
+
+/// The last message of the assistant with this tool call, with other arguments.
+fn find_tool_call(
+    reader: &SessionReader<'_>,
+    id: &str,
+    arguments: &serde_json::Value,
+) -> Result<Vec<(u64, Vec<u8>)>> {
+    let assistant = MessageRole::Assistant.code();
+    for ordinal in (0..reader.record().lines).rev() {
+        if reader.node(ordinal)?.is_none_or(|node| node.role != assistant) {
+            continue;
+        }
+        let Some(entry) = reader.line(ordinal)? else { continue };
+        // What JavaScript takes and this JSON reader refuses has no call that could be found.
+        let Ok(mut value) = entry.json() else { continue };
+        let blocks =
+            value.pointer_mut("/message/content").and_then(|content| content.as_array_mut());
+        let call = blocks.into_iter().flatten().find(|block| {
+            block.get("type").is_some_and(|kind| kind == "toolCall")
+                && block.get("id").is_some_and(|known| known == id)
+        });
+        if let Some(call) = call.and_then(|call| call.as_object_mut()) {
+            call.insert("arguments".to_owned(), arguments.clone());
+            return Ok(vec![(ordinal, line_of(&value.to_string())?)]);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Puts lines in the place of others, in one transaction. Answers how many changed.
+fn replace_lines(
+    store: &Store,
+    (key, name): (u64, &str),
+    find: impl FnOnce(&SessionReader<'_>, &mut SessionRecord) -> Result<Vec<(u64, Vec<u8>)>>,
+) -> Result<u64> {
+    store.write(|snapshot| {
+        let reader = open(snapshot, key, name)?;
+        let mut record = reader.record().clone();
+        let changes = find(&reader, &mut record)?;
+        let mut slice = Slice::default();
+        let mut stored = BTreeMap::new();
+        for (ordinal, line) in changes {
+            let Some(old) = reader.line(ordinal)? else { continue };
+            if old.line() == line {
+                continue;
+            }
+            refuse_other_entry(&old, &line)?;
+            count(&mut record, &old, &line);
+            stored.insert(ordinal, exchange(&reader, ordinal, &line, &mut record, &mut slice)?);
+        }
+        if stored.is_empty() {
+            return Ok((slice, 0));
+        }
+        let changed = stored.len() as u64;
+        rechunk_around(&reader, &mut stored, &mut slice)?;
+        if !record.migrated {
+            // The session's bytes no longer begin with those that were imported.
+            record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
+        }
+        commit_record(key, record, reader.leaf_ordinal()?, &mut slice);
+        Ok((slice, changed))
+    })
+}
+
+/// Rewrites the chunks that hold changed lines.
+fn rechunk_around(
+    reader: &SessionReader<'_>,
+    stored: &mut BTreeMap<u64, StoredText>,
+    slice: &mut Slice,
+) -> Result<()> {
+    while let Some((&ordinal, _)) = stored.first_key_value() {
+        let Some((first, bytes)) = reader.snapshot().chunk_of(reader.key(), ordinal)? else {
+            break;
+        };
+        let behind = first + Snapshot::parse(reader.key(), first, &bytes)?.line_count();
+        rechunk(reader, first, behind, |line| stored.remove(&line.ordinal), slice)?;
+        stored.remove(&ordinal);
+    }
+    Ok(())
+}
+
+/// Notes the blobs that a line gains and loses, and answers it as it is stored.
+fn exchange(
+    reader: &SessionReader<'_>,
+    ordinal: u64,
+    line: &[u8],
+    record: &mut SessionRecord,
+    slice: &mut Slice,
+) -> Result<StoredText> {
+    let new = StoredLine::of(line);
+    if let Some(old) = reader.snapshot().line(reader.key(), ordinal, None)? {
+        record.text_bytes =
+            (record.text_bytes + new.text.len() as u64).saturating_sub(old.text().len() as u64);
+        slice.released.extend(old.holes.iter().map(|hole| (hole.hash, hole.kind.is_cut())));
+    }
+    for (hole, blob) in new.holes.iter().zip(new.blobs) {
+        slice.blobs.push(BlobGain {
+            session: reader.key(),
+            hash: blob.hash,
+            bytes: blob.bytes,
+            hole: hole.kind.is_cut(),
+            reference: true,
+        });
+    }
+    Ok(StoredText { text: new.text, holes: new.holes })
+}
+
+/// Corrects the bytes that are counted, and the first prompt.
+fn count(record: &mut SessionRecord, old: &Entry, new: &[u8]) {
+    let (before, after) = (old.line().len() as u64, new.len() as u64);
+    record.bytes = (record.bytes + after).saturating_sub(before);
+    let name = type_name(new);
+    if let Some(count) = record.types.iter_mut().find(|count| count.name == name) {
+        count.bytes = (count.bytes + after).saturating_sub(before);
+    }
+    if let (Some(Effect::Prompt(before)), Some(Effect::Prompt(after))) =
+        (effect(old.line()), effect(new))
+        && record.first_prompt.as_ref() == Some(&before)
+    {
+        record.first_prompt = Some(after);
+    }
+}
+
+fn effect(line: &[u8]) -> Option<Effect> {
+    let decoded = text::decode(line);
+    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
+    let (kind, role, _) = classify(&scan);
+    effect_of(kind, role, &scan)
+}
+
+/// Refuses a line that would be another entry, or set something else: the rows of the tree stand for the old one.
+fn refuse_other_entry(old: &Entry, new: &[u8]) -> Result<()> {
+    let new_entry = Entry::new(old.ordinal(), new.to_vec());
+    let is_same = new_entry.kind() == old.kind()
+        && new_entry.role() == old.role()
+        && new_entry.timestamp() == old.timestamp()
+        && exact_id(new) == exact_id(old.line())
+        && new_entry.parent_id() == old.parent_id();
+    let effects = (effect(old.line()), effect(new));
+    let sets_the_same = match &effects {
+        (Some(Effect::Prompt(_)) | None, Some(Effect::Prompt(_)) | None) => true,
+        (before, after) => before == after,
+    };
+    if old.kind() == EntryKind::Header || (is_same && sets_the_same) {
+        return Ok(());
+    }
+    Err(Error::InvalidEntry {
+        problem: format!(
+            "the entry {} would be another one: a rewrite keeps type, role, id, parentId, timestamp, and what the entry sets",
+            old.id().unwrap_or_default()
+        ),
+    })
+}

@@ -1,0 +1,20 @@
+//! The value of the `labels` table: a label, and where it was set.
+
+use bincode::{Decode, Encode};
+
+use super::record::Record;
+
+/// The label that is set on an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct LabelRecord {
+    /// The label's text, WTF-8.
+    pub(crate) label: Vec<u8>,
+    /// The line that set it last.
+    pub(crate) line: u64,
+    /// The line that set the target's label first since it was last cleared: programs list labels in this order.
+    pub(crate) place: u64,
+}
+
+impl Record for LabelRecord {
+    const TABLE: &'static str = "labels";
+}

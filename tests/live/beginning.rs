@@ -1,0 +1,102 @@
+//! When a session is stored.
+
+use leafline::{Error, Family, NewSession, Persistence, Store, StoreOptions};
+
+use super::*;
+
+#[test]
+fn nothing_is_stored_before_the_first_assistant_message() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&NewSession::new(Family::Pi, "/work")).unwrap();
+    let first = session.append_message(&user("Hello")).unwrap();
+    session.append_label_change(&first, Some("start")).unwrap();
+    session.append_thinking_level_change("high").unwrap();
+    assert!(session.is_waiting());
+    assert!(store.sessions().unwrap().is_empty());
+    // It is all there for the one who has it.
+    assert_eq!(path(&session).len(), 3);
+    let before = exported(&session);
+    session.branch(&first).unwrap();
+    let last = session.append_message(&assistant("Hi")).unwrap();
+    assert!(!session.is_waiting());
+    let facts = store.sessions().unwrap().remove(0);
+    assert_eq!((facts.entries, facts.first_prompt.as_deref()), (4, Some("Hello")));
+    assert!(exported(&session).starts_with(&before));
+    let again = store.session(session.id()).unwrap();
+    assert_eq!(path(&again), [first.clone(), last]);
+    assert_eq!(again.reader().unwrap().get_label(&first).unwrap().as_deref(), Some("start"));
+    assert_sound(&store);
+}
+
+#[test]
+fn a_waiting_session_can_be_stored_as_it_is() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&NewSession::new(Family::Omp, "/work")).unwrap();
+    let first = session.append_message(&user("Hello")).unwrap();
+    session.append_message(&user("Are you there?")).unwrap();
+    session.branch(&first).unwrap();
+    session.store_now().unwrap();
+    assert_eq!(leaf(&store.session(session.id()).unwrap()), Some(first));
+    assert_sound(&store);
+}
+
+#[test]
+fn a_policy_may_store_at_once() {
+    let store = Store::in_memory().unwrap();
+    let session = store.create_session(&immediate(Family::Pi)).unwrap();
+    assert_eq!(store.sessions().unwrap()[0].entries, 0);
+    assert_eq!(leaf(&session), None);
+    assert!(exported(&session).starts_with(r#"{"type":"session","version":3,"id":""#));
+}
+
+#[test]
+fn an_id_is_given_once() {
+    let store = Store::in_memory().unwrap();
+    let mut new = immediate(Family::Pi);
+    new.id = Some("mine".to_owned());
+    store.create_session(&new).unwrap();
+    assert!(matches!(store.create_session(&new), Err(Error::SessionExists { .. })));
+}
+
+#[test]
+fn the_first_failure_to_store_is_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("store");
+    let id = {
+        let store = Store::open(&path).unwrap();
+        store.create_session(&immediate(Family::Pi)).unwrap().id().to_owned()
+    };
+    let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+    let store = Store::open_with(&path, &options).unwrap();
+    let mut session = store.session(&id).unwrap();
+    // What was asked for wrongly is no failure to store.
+    assert!(matches!(session.append_message(&"text"), Err(Error::InvalidEntry { .. })));
+    assert!(session.flush().is_ok());
+    assert!(matches!(session.append_message(&user("a")), Err(Error::ReadOnly { .. })));
+    for _ in 0..2 {
+        let error = session.append_message(&user("b")).unwrap_err();
+        assert!(matches!(&error, Error::Latched { .. }), "{error}");
+        assert!(error.to_string().contains("cannot be written"), "{error}");
+    }
+    assert!(session.flush().is_err());
+    let mut unlatched = Persistence::immediate();
+    unlatched.latches_errors = false;
+    let mut session = store.session(&id).unwrap().with_persistence(unlatched);
+    for _ in 0..2 {
+        assert!(matches!(session.append_message(&user("a")), Err(Error::ReadOnly { .. })));
+    }
+}
+
+#[test]
+fn the_newest_session_of_a_directory_is_continued() {
+    let store = Store::in_memory().unwrap();
+    let new = immediate(Family::Pi);
+    let first = store.continue_recent(&new).unwrap().id().to_owned();
+    assert_eq!(store.continue_recent(&new).unwrap().id(), first);
+    let mut elsewhere = new.clone();
+    elsewhere.cwd = "/elsewhere".to_owned();
+    assert_ne!(store.continue_recent(&elsewhere).unwrap().id(), first);
+    let mut second = store.create_session(&new).unwrap();
+    second.append_message(&json!({"role": "user", "content": "Hi"})).unwrap();
+    assert_eq!(store.continue_recent(&new).unwrap().id(), second.id());
+}

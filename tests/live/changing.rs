@@ -1,0 +1,137 @@
+//! Rewriting what is there, and the rules under which entries are stored.
+
+use leafline::{Error, ExportMode, Family, NewSession, Persistence, Rules, Store};
+
+use super::*;
+
+#[test]
+fn names_and_directories_change_the_header_of_omp() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Omp)).unwrap();
+    for number in 0..40 {
+        session.append_message(&user(&format!("message {number}"))).unwrap();
+    }
+    let before = exported(&session);
+    session.set_session_name("A \"name\"").unwrap();
+    session.move_to("/elsewhere").unwrap();
+    let facts = store.sessions().unwrap().remove(0);
+    assert_eq!(facts.title.as_deref(), Some("A \"name\""));
+    assert_eq!(facts.cwd.as_deref(), Some("/elsewhere"));
+    let after = exported(&session);
+    let (header, rest) = after.split_once('\n').unwrap();
+    assert!(header.ends_with(r#","cwd":"/elsewhere","title":"A \"name\""}"#), "{header}");
+    assert_eq!(before.split_once('\n').unwrap().1, rest);
+    assert_sound(&store);
+    session.append_message(&assistant("on it goes")).unwrap();
+    assert_sound(&store);
+}
+
+#[test]
+fn names_are_entries_in_pi() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    session.set_session_name(" name ").unwrap();
+    assert_eq!(store.sessions().unwrap()[0].title.as_deref(), Some("name"));
+    session.set_session_name("").unwrap();
+    assert_eq!(store.sessions().unwrap()[0].title, None);
+    assert_eq!(store.sessions().unwrap()[0].entries, 2);
+}
+
+#[test]
+fn a_tool_call_gets_other_arguments() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Omp)).unwrap();
+    let call = json!({
+        "role": "assistant",
+        "content": [{"type": "toolCall", "id": "call_1", "name": "bash", "arguments": {"command": "ls"}}],
+        "provider": "p", "model": "m",
+    });
+    let id = session.append_message(&call).unwrap();
+    session.append_message(&user("and then")).unwrap();
+    assert!(
+        session
+            .rewrite_tool_call_arguments("call_1", &json!({"command": "pwd", "n": 1.0}))
+            .unwrap()
+    );
+    assert!(!session.rewrite_tool_call_arguments("call_2", &json!({})).unwrap());
+    let line = session.get_entry(&id).unwrap();
+    let text = String::from_utf8_lossy(line.line()).into_owned();
+    assert!(text.contains(r#""name":"bash","arguments":{"command":"pwd","n":1}"#), "{text}");
+    assert_sound(&store);
+}
+
+#[test]
+fn entries_are_rewritten_together_or_not_at_all() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let mut ids = Vec::new();
+    for number in 0..100 {
+        ids.push(session.append_message(&user(&format!("prompt {number}"))).unwrap());
+    }
+    let pruned = session
+        .rewrite_entries(|entry| {
+            let mut value = entry.json().unwrap();
+            if entry.ordinal() % 3 != 1 {
+                return Ok(None);
+            }
+            value["message"]["content"] = json!("pruned ".repeat(2000));
+            Ok(Some(value.to_string()))
+        })
+        .unwrap();
+    assert_eq!(pruned, 34);
+    assert_eq!(path(&session), ids);
+    assert!(store.sessions().unwrap()[0].first_prompt.as_deref().unwrap().starts_with("pruned"));
+    assert_sound(&store);
+    let before = exported(&session);
+    let refused = session.rewrite_entries(|entry| {
+        let mut value = entry.json().unwrap();
+        if entry.ordinal() == 50 {
+            value["parentId"] = json!(null);
+        } else {
+            value["message"]["content"] = json!("lost?");
+        }
+        Ok(Some(value.to_string()))
+    });
+    assert!(matches!(refused, Err(Error::InvalidEntry { .. })), "{refused:?}");
+    assert_eq!(exported(&session), before);
+}
+
+#[test]
+fn omps_rules_are_applied_when_an_entry_is_stored() {
+    let store = Store::in_memory().unwrap();
+    let mut new = NewSession::new(Family::Omp, "/work");
+    let mut persistence = Persistence::documented(Family::Omp);
+    persistence.waits_for_assistant = false;
+    assert_eq!(persistence.rules, Rules::documented());
+    new.persistence = Some(persistence);
+    let mut session = store.create_session(&new).unwrap();
+    let image = "QUJD".repeat(400);
+    let message = json!({
+        "role": "toolResult", "toolCallId": "c", "toolName": "read", "isError": false,
+        "partialJson": "{", "details": {"content": "x".repeat(600_000), "lineCount": 9},
+        "content": [{"type": "image", "data": image, "mimeType": "image/png"}],
+    });
+    let id = session.append_message(&message).unwrap();
+    let stored = session.get_entry(&id).unwrap().json().unwrap();
+    let stored = &stored["message"];
+    assert!(stored.get("partialJson").is_none());
+    let text = stored["details"]["content"].as_str().unwrap();
+    assert_eq!(text.len(), 500_000);
+    assert!(text.ends_with("[Session persistence truncated large content]"));
+    assert_eq!(stored["details"]["lineCount"], 3);
+    assert!(stored["content"][0]["data"].as_str().unwrap().starts_with("blob:sha256:"));
+    let mut portable = Vec::new();
+    session.reader().unwrap().export(&ExportMode::Portable, &mut portable).unwrap();
+    assert!(String::from_utf8(portable).unwrap().contains(&image));
+    assert_sound(&store);
+    // The blob goes with its last line.
+    session
+        .rewrite_entries(|entry| {
+            let mut value = entry.json().unwrap();
+            value["message"]["content"] = json!([]);
+            Ok(Some(value.to_string()))
+        })
+        .unwrap();
+    assert_eq!(store.statistics().unwrap().blobs.count, 0);
+    assert_sound(&store);
+}

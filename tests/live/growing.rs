@@ -1,0 +1,182 @@
+//! Appending, branching, labelling.
+
+use leafline::{Compaction, Draft, Error, Family, ImportOptions, Store};
+
+use super::*;
+
+#[test]
+fn many_single_appends_are_sealed_and_stay_exact() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let mut expected = exported(&session);
+    let mut ids = Vec::new();
+    for number in 0..300 {
+        let text = "words and more words ".repeat(number % 50);
+        ids.push(session.append_message(&user(&text)).unwrap());
+        if number % 40 == 39 {
+            let now = exported(&session);
+            assert!(now.starts_with(&expected), "what was there stays as it was");
+            expected = now;
+            assert_sound(&store);
+        }
+    }
+    assert_eq!(path(&session), ids);
+    let reader = session.reader().unwrap();
+    for (number, id) in ids.iter().enumerate() {
+        assert_eq!(reader.get_entry(id).unwrap().ordinal(), number as u64 + 1);
+    }
+    let lines = store.statistics().unwrap();
+    let chunks = lines.tables.iter().find(|table| table.name == "lines").unwrap().rows;
+    assert!(chunks < 60, "{chunks} chunks for 300 lines");
+}
+
+#[test]
+fn the_leaf_outlives_the_handle() {
+    let place = tempfile::tempdir().unwrap();
+    let path_of_store = place.path().join("store");
+    let (id, first) = {
+        let store = Store::open(&path_of_store).unwrap();
+        let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+        let first = session.append_message(&user("a")).unwrap();
+        session.append_message(&assistant("b")).unwrap();
+        session.branch(&first).unwrap();
+        (session.id().to_owned(), first)
+    };
+    let store = Store::open(&path_of_store).unwrap();
+    let mut session = store.session(&id).unwrap();
+    assert_eq!(leaf(&session), Some(first.clone()));
+    let other = session.append_message(&user("c")).unwrap();
+    assert_eq!(path(&session), [first.clone(), other]);
+    session.reset_leaf().unwrap();
+    let mut session = store.session(&id).unwrap();
+    assert_eq!(leaf(&session), None);
+    assert!(path(&session).is_empty());
+    let root = session.append_message(&user("d")).unwrap();
+    assert_eq!(path(&session), [root]);
+    assert_eq!(session.reader().unwrap().get_children(None).unwrap().len(), 2);
+    assert_eq!(session.reader().unwrap().get_children(Some(&first)).unwrap().len(), 2);
+    assert!(matches!(session.branch("nowhere"), Err(Error::EntryNotFound { .. })));
+    assert_sound(&store);
+}
+
+#[test]
+fn a_batch_is_all_or_nothing() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let drafts = [
+        Draft::message(&user("a").to_string()).unwrap(),
+        Draft::thinking_level_change("high"),
+        Draft::label("nowhere", Some("x")),
+    ];
+    assert!(matches!(session.append_all(drafts.clone()), Err(Error::EntryNotFound { .. })));
+    assert_eq!(store.sessions().unwrap()[0].entries, 0);
+    let ids = session.append_all(drafts[..2].to_vec()).unwrap();
+    assert_eq!(path(&session), ids);
+    let many =
+        (0..5000).map(|number| Draft::message(&user(&number.to_string()).to_string()).unwrap());
+    let ids = session.append_all(many).unwrap();
+    assert_eq!(ids.len(), 5000);
+    session.append_message(&user("and one more")).unwrap();
+    assert_eq!(path(&session).len(), 5003);
+    assert_sound(&store);
+}
+
+#[test]
+fn every_kind_of_entry_is_written() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Omp)).unwrap();
+    let nothing: Option<&Value> = None;
+    let first = session.append_message(&user("a")).unwrap();
+    session.append_thinking_level_change("high").unwrap();
+    session.append_model_change("anthropic", "claude-sonnet-4-5").unwrap();
+    session.append_role_model_change("openai/gpt-4o", Some("plan")).unwrap();
+    let compaction = Compaction {
+        summary: "so far",
+        short_summary: Some("short"),
+        first_kept_entry_id: Some(&first),
+        tokens_before: 42_000,
+        ..Compaction::default()
+    };
+    session.append_compaction(&compaction).unwrap();
+    session.append_custom_entry("state", Some(&json!({"count": 42}))).unwrap();
+    session.append_custom_message_entry("note", &"text", true, nothing).unwrap();
+    session.append_label_change(&first, Some("checkpoint")).unwrap();
+    session.append_session_info("  a name  ").unwrap();
+    session.append_mode_change("plan", Some(&json!({"planFile": "/tmp/plan.md"}))).unwrap();
+    session.append_ttsr_injection(&["ruleA", "ruleB"]).unwrap();
+    session.append_session_init("prompt", "task", &["read"], nothing).unwrap();
+    session.branch_with_summary(Some(&first), "left", nothing, Some(true)).unwrap();
+    session.branch_with_summary(None, "left again", nothing, None).unwrap();
+    let text = exported(&session);
+    let types: Vec<String> = text
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["type"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(
+        types,
+        [
+            "session",
+            "message",
+            "thinking_level_change",
+            "model_change",
+            "model_change",
+            "compaction",
+            "custom",
+            "custom_message",
+            "label",
+            "session_info",
+            "mode_change",
+            "ttsr_injection",
+            "session_init",
+            "branch_summary",
+            "branch_summary"
+        ]
+    );
+    assert!(text.contains(r#""fromId":"root","summary":"left again""#));
+    assert!(text.contains(r#""name":"a name""#));
+    assert_eq!(store.sessions().unwrap()[0].title.as_deref(), Some("a name"));
+    assert_sound(&store);
+}
+
+#[test]
+fn an_imported_file_goes_on_where_it_ends() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("s.jsonl");
+    let begun = concat!(
+        r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#,
+        "\n",
+        r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"user","content":"Hi"}}"#
+    );
+    // The last line is complete but for its line feed.
+    std::fs::write(&file, begun).unwrap();
+    let store = Store::open(place.path().join("store")).unwrap();
+    store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
+    let mut session = store.session("s1").unwrap();
+    let id = session.append_message(&assistant("Hello")).unwrap();
+    let text = exported(&session);
+    assert!(text.starts_with(&format!("{begun}\n")));
+    assert_eq!(path(&session), ["a1".to_owned(), id]);
+    assert_sound(&store);
+    // The file as it was is the beginning of the session.
+    let totals = store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
+    assert_eq!((totals.unchanged, totals.failed), (1, 0));
+    // A file that has what was appended, and more, continues it.
+    let grown = format!(
+        "{text}{}\n",
+        r#"{"type":"label","id":"b2","parentId":"a1","timestamp":"2026-02-16T10:22:00.000Z","targetId":"a1","label":"x"}"#
+    );
+    std::fs::write(&file, &grown).unwrap();
+    let totals = store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
+    assert_eq!((totals.grown, totals.failed), (1, 0));
+    assert_eq!(exported(&store.session("s1").unwrap()), grown);
+    assert_sound(&store);
+    // One that went another way would lose what was appended here.
+    let mut session = store.session("s1").unwrap();
+    session.append_message(&user("only here")).unwrap();
+    std::fs::write(&file, format!("{grown}{}\n", r#"{"type":"message","id":"c3","parentId":"b2","timestamp":"2026-02-16T10:23:00.000Z","message":{"role":"user","content":"only there"}}"#)).unwrap();
+    let totals = store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
+    assert_eq!(totals.failed, 1);
+    assert!(exported(&store.session("s1").unwrap()).contains("only here"));
+}

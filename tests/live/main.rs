@@ -1,0 +1,64 @@
+//! Live sessions as an agent uses them: created, appended to, branched, rewritten, forked.
+
+mod beginning;
+mod changing;
+mod copying;
+mod growing;
+#[path = "../place/mod.rs"]
+mod place;
+
+use leafline::{ExportMode, Family, NewSession, Persistence, Session, Store};
+use serde_json::{Value, json};
+
+/// A message of the user.
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text, "timestamp": 1_760_000_000_000u64})
+}
+
+/// A message of the assistant.
+fn assistant(text: &str) -> Value {
+    json!({
+        "role": "assistant",
+        "content": [{"type": "text", "text": text}],
+        "provider": "anthropic",
+        "model": "claude-sonnet-4-5",
+        "stopReason": "stop",
+    })
+}
+
+/// A session that stores everything at once.
+fn immediate(family: Family) -> NewSession {
+    let mut new = NewSession::new(family, "/work/project");
+    new.persistence = Some(Persistence::immediate());
+    new
+}
+
+/// The session's lines as its program would have them.
+fn exported(session: &Session<'_>) -> String {
+    let mut bytes = Vec::new();
+    session.reader().unwrap().export(&ExportMode::Current, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The ids of the path from the root to the leaf.
+fn path(session: &Session<'_>) -> Vec<String> {
+    let mut ids = Vec::new();
+    let reader = session.reader().unwrap();
+    reader
+        .get_path(None, |entry| {
+            ids.push(entry.id().unwrap());
+            Ok(())
+        })
+        .unwrap();
+    ids
+}
+
+fn leaf(session: &Session<'_>) -> Option<String> {
+    session.reader().unwrap().get_leaf().unwrap().and_then(|entry| entry.id())
+}
+
+/// Every table of the store is as its lines say.
+fn assert_sound(store: &Store) {
+    let verification = store.verify().unwrap();
+    assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
+}
