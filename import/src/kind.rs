@@ -161,7 +161,12 @@ impl MessageRole {
     /// The role of a scanned line's message.
     #[must_use]
     pub fn of(scan: &Scan<'_>) -> Self {
-        match scan.members.message_role.and_then(Raw::as_string) {
+        Self::of_role(scan.members.message_role)
+    }
+
+    /// The role of a message, given its `role`.
+    pub(crate) fn of_role(role: Option<Raw<'_>>) -> Self {
+        match role.and_then(Raw::as_string) {
             None => Self::None,
             Some(name) => Self::of_documented_name(&name).unwrap_or(Self::Other),
         }

@@ -60,6 +60,16 @@ pub fn trim(text: &str) -> &str {
     text.trim_matches(is_white_space)
 }
 
+/// The same of WTF-8 text, which `str` cannot hold. A lone surrogate is no white space.
+pub(crate) fn trim_wtf8(text: &[u8]) -> &[u8] {
+    let first = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+    let text = &text[first.len() - trim_start_of_file(first).len()..];
+    let last = text.utf8_chunks().last();
+    // Where something invalid comes after its valid part, the text does not end in white space.
+    let last = last.filter(|chunk| chunk.invalid().is_empty()).map_or("", |chunk| chunk.valid());
+    &text[..text.len() - (last.len() - trim_end_of_file(last).len())]
+}
+
 /// Whether a line has nothing but JavaScript white space.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
@@ -193,6 +203,10 @@ mod tests {
     fn white_space_is_javascript_s() {
         assert_eq!(trim("\u{feff}\u{a0}\u{3000} a\u{2029}\r\n"), "a");
         assert_eq!(trim("\u{85}a"), "\u{85}a");
+        assert_eq!(trim_wtf8(b" \xed\xa0\xbc \xc2\xa0"), b"\xed\xa0\xbc");
+        assert_eq!(trim_wtf8(b"\t\xed\xa0\xbc"), b"\xed\xa0\xbc");
+        assert_eq!(trim_wtf8(b" \n "), b"");
+        assert_eq!(trim_wtf8(b"\xef\xbb\xbfa b\n"), b"a b");
         assert!(is_blank("\u{feff} \r\n") && is_blank("") && !is_blank("\0"));
     }
 }

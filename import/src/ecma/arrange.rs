@@ -59,9 +59,13 @@ fn merge_repeated(text: &str, members: &mut Vec<Child>, first: usize) {
     members.truncate(kept);
 }
 
-/// The array index that a name is: canonical decimal, at most 2^32 - 2.
 fn index_of(text: &str, member: &Child) -> Option<u32> {
-    let name = unescape(raw_name(text, member));
+    array_index(&unescape(raw_name(text, member)))
+}
+
+/// The array index that a name, given as WTF-8, is: canonical decimal, at most 2^32 - 2. An object's members of such names
+/// come before all others.
+pub(crate) fn array_index(name: &[u8]) -> Option<u32> {
     let canonical = match *name {
         [b'0'] => true,
         [b'1'..=b'9', ref rest @ ..] => rest.len() < 10 && rest.iter().all(u8::is_ascii_digit),
@@ -70,6 +74,6 @@ fn index_of(text: &str, member: &Child) -> Option<u32> {
     if !canonical {
         return None;
     }
-    let index = std::str::from_utf8(&name).ok()?.parse().ok()?;
+    let index = std::str::from_utf8(name).ok()?.parse().ok()?;
     (index != u32::MAX).then_some(index)
 }

@@ -1,7 +1,7 @@
 //! A parsed text that keeps pointing into its source, for rewriting and for edits of a few members.
 
 use crate::ecma::build::build;
-use crate::ecma::write::write;
+use crate::ecma::write::{write, write_name};
 use crate::grammar::{Malformed, StringToken};
 use crate::scan::Raw;
 use crate::text::unescape;
@@ -147,7 +147,22 @@ impl<'a> Document<'a> {
 
     /// Appends the text that `JSON.stringify` gives.
     pub fn write(&self, out: &mut Vec<u8>) {
-        write(self, out);
+        write(self, self.root, out);
+    }
+
+    /// The record's members, each as the texts that `JSON.stringify` gives for its name and its value; none where the text
+    /// is no object.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (String, String)> {
+        let (first, last) = match self.nodes[self.root].kind {
+            NodeKind::Object(first, last) => (first, last),
+            _ => (0, 0),
+        };
+        self.children[first..last].iter().map(|child| {
+            let (mut name, mut value) = (Vec::new(), Vec::new());
+            write_name(self, child.name, &mut name);
+            write(self, child.node, &mut value);
+            (utf8(name), utf8(value))
+        })
     }
 
     fn place(&self, first: usize, last: usize, name: &str) -> Option<usize> {
@@ -186,6 +201,10 @@ impl<'a> Document<'a> {
         self.children.push(child);
         self.nodes[object].kind = NodeKind::Object(start, self.children.len());
     }
+}
+
+fn utf8(json: Vec<u8>) -> String {
+    String::from_utf8(json).expect("what is written from text is text: lone surrogates are escapes")
 }
 
 #[cfg(test)]

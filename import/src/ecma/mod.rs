@@ -11,6 +11,7 @@ mod document;
 mod write;
 
 pub use crate::grammar::Malformed;
+pub(crate) use arrange::array_index;
 pub use document::Document;
 pub use write::{write_number, write_string};
 

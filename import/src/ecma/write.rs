@@ -13,9 +13,9 @@ struct Cursor {
     closes_with: u8,
 }
 
-pub(super) fn write(document: &Document<'_>, out: &mut Vec<u8>) {
+pub(super) fn write(document: &Document<'_>, node: usize, out: &mut Vec<u8>) {
     let mut open = Vec::new();
-    write_node(document, document.root, &mut open, out);
+    write_node(document, node, &mut open, out);
     while let Some(cursor) = open.last_mut() {
         if cursor.next == cursor.end {
             out.push(cursor.closes_with);
@@ -27,18 +27,20 @@ pub(super) fn write(document: &Document<'_>, out: &mut Vec<u8>) {
         if !matches!(out.last(), Some(b'{' | b'[')) {
             out.push(b',');
         }
-        match child.name {
-            Name::Absent => {}
-            Name::Written(token) => {
-                write_token(document.text, token, out);
-                out.push(b':');
-            }
-            Name::Given(name) => {
-                write_string(name.as_bytes(), out);
-                out.push(b':');
-            }
+        if !matches!(child.name, Name::Absent) {
+            write_name(document, child.name, out);
+            out.push(b':');
         }
         write_node(document, child.node, &mut open, out);
+    }
+}
+
+/// Writes the name of a member with its quotes; nothing for an element of an array.
+pub(super) fn write_name(document: &Document<'_>, name: Name, out: &mut Vec<u8>) {
+    match name {
+        Name::Absent => {}
+        Name::Written(token) => write_token(document.text, token, out),
+        Name::Given(name) => write_string(name.as_bytes(), out),
     }
 }
 

@@ -1,20 +1,23 @@
-//! What pi and omp share: the header and its versions, telling the two apart, migration, and what entries mean to an
-//! index.
+//! What pi and omp share: the header and its versions, telling the two apart, migration, what entries mean to an index,
+//! and entries that are to be appended.
 //!
 //! A file is read as both programs read it (observed behaviour): split at `\n`; blank lines and lines that are not JSON
 //! are skipped; the first parsed record must be the header.
 
 mod derived_id;
 mod detect;
+mod draft;
 mod facts;
 mod forward;
 mod header;
 mod migrate;
+mod persist;
 mod positions;
 mod version;
 
 pub use derived_id::derived_id;
 pub use detect::{Detection, NotASession, detect};
+pub use draft::{Compaction, Draft, DraftError, Expected, Header, ParentId, Place};
 pub use facts::{
     LabelEffect, SettingsEffect, first_kept_entry_id, label_effect, message_text,
     message_timestamp, session_name, settings_effect, user_text,
@@ -22,4 +25,5 @@ pub use facts::{
 pub use forward::{ForwardReferences, forward_references};
 pub use header::HeaderFacts;
 pub use migrate::{Migrated, Migrator, MigratorState};
+pub use persist::{ExternalisedImage, Rules, TRUNCATION_NOTICE};
 pub use version::HeaderVersion;

@@ -8,6 +8,7 @@ mod payload;
 mod raw;
 
 pub use members::Members;
+pub(crate) use payload::is_reference;
 pub use payload::{Payload, PayloadKind, PayloadPlace, REFERENCE_PREFIX, SMALLEST_BASE64};
 pub use raw::{Elements, Raw};
 

@@ -54,7 +54,7 @@ pub enum PayloadKind {
 
 /// Whether a string without escapes is a reference.
 #[inline]
-pub(super) fn is_reference(content: &[u8]) -> bool {
+pub(crate) fn is_reference(content: &[u8]) -> bool {
     content.len() == REFERENCE_LENGTH
         && content.starts_with(REFERENCE_PREFIX.as_bytes())
         && content[REFERENCE_PREFIX.len()..]

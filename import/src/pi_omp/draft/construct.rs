@@ -1,0 +1,237 @@
+//! A draft of each type of entry, from the arguments of the programs' append methods.
+
+use super::error::DraftError;
+use super::layout::Layout;
+use super::{Draft, Member, quoted};
+use crate::family::Family;
+use crate::kind::EntryKind;
+use crate::scan::Raw;
+
+/// What a compaction says. JSON members are JSON text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Compaction<'a> {
+    /// The summary of the messages that it stands for.
+    pub summary: &'a str,
+    /// omp: a shorter one, for people.
+    pub short_summary: Option<&'a str>,
+    /// The first entry that is kept; left out where `None`.
+    pub first_kept_entry_id: Option<&'a str>,
+    /// Tokens of the context before it.
+    pub tokens_before: u64,
+    /// Anything, as JSON text.
+    pub details: Option<&'a str>,
+    /// Whether an extension made it: `fromHook` in pi's files, `fromExtension` in omp's.
+    pub from_extension: Option<bool>,
+    /// omp: anything, as JSON text.
+    pub preserve_data: Option<&'a str>,
+}
+
+/// Each follows the method of that name of both programs' session managers, and the types of the documents. An `Option`
+/// that is `None` leaves its member out, as an argument that is undefined does.
+///
+/// Ids are given as text here. One that holds a lone surrogate can be set as JSON text, with [`Draft::set_member`].
+impl Draft {
+    /// A message of the conversation, as JSON text.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] where the text is not JSON or no object whose `role` is a string.
+    pub fn message(message: &str) -> Result<Self, DraftError> {
+        Self::begin(EntryKind::Message, Family::Pi).json("message", message)
+    }
+
+    /// A new thinking level.
+    #[must_use]
+    pub fn thinking_level_change(thinking_level: &str) -> Self {
+        Self::begin(EntryKind::ThinkingLevelChange, Family::Pi)
+            .text("thinkingLevel", thinking_level)
+    }
+
+    /// A new model in a session of pi's.
+    #[must_use]
+    pub fn model_change(provider: &str, model_id: &str) -> Self {
+        Self::begin(EntryKind::ModelChange, Family::Pi)
+            .text("provider", provider)
+            .text("modelId", model_id)
+    }
+
+    /// A new model in a session of omp's: `provider/model`, and the role it is for.
+    #[must_use]
+    pub fn model_change_omp(model: &str, role: Option<&str>) -> Self {
+        Self::begin(EntryKind::ModelChange, Family::Omp)
+            .text("model", model)
+            .optional_text("role", role)
+    }
+
+    /// A summary in place of earlier messages. What only omp has goes to the end in a session of pi's.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] where `details` or `preserve_data` is not JSON.
+    pub fn compaction(family: Family, compaction: &Compaction<'_>) -> Result<Self, DraftError> {
+        let mut draft = Self::begin(EntryKind::Compaction, family)
+            .text("summary", compaction.summary)
+            .optional_text("shortSummary", compaction.short_summary)
+            .optional_text("firstKeptEntryId", compaction.first_kept_entry_id)
+            // JavaScript's numbers are doubles, so a count past 2^53 may lose digits.
+            .json("tokensBefore", &compaction.tokens_before.to_string())?
+            .optional_json("details", compaction.details)?
+            .made_by_extension(family, compaction.from_extension)
+            .optional_json("preserveData", compaction.preserve_data)?;
+        draft.arrange();
+        Ok(draft)
+    }
+
+    /// A summary of a branch that was left. Branching from before the first entry is from `root`.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] where `details` is not JSON.
+    pub fn branch_summary(
+        family: Family,
+        from_id: &str,
+        summary: &str,
+        details: Option<&str>,
+        from_extension: Option<bool>,
+    ) -> Result<Self, DraftError> {
+        let draft = Self::begin(EntryKind::BranchSummary, family)
+            .text("fromId", from_id)
+            .text("summary", summary)
+            .optional_json("details", details)?;
+        Ok(draft.made_by_extension(family, from_extension))
+    }
+
+    /// State of an extension, as JSON text.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] where `data` is not JSON.
+    pub fn custom(custom_type: &str, data: Option<&str>) -> Result<Self, DraftError> {
+        Self::begin(EntryKind::Custom, Family::Pi)
+            .text("customType", custom_type)
+            .optional_json("data", data)
+    }
+
+    /// A message of an extension. `content` is JSON text: a string or an array of blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] where `content` or `details` is not JSON, or `content` is neither.
+    pub fn custom_message(
+        custom_type: &str,
+        content: &str,
+        display: bool,
+        details: Option<&str>,
+    ) -> Result<Self, DraftError> {
+        Self::begin(EntryKind::CustomMessage, Family::Pi)
+            .text("customType", custom_type)
+            .json("content", content)?
+            .boolean("display", display)
+            .optional_json("details", details)
+    }
+
+    /// A label for an entry; `None` clears the one it has.
+    #[must_use]
+    pub fn label(target_id: &str, label: Option<&str>) -> Self {
+        Self::begin(EntryKind::Label, Family::Pi)
+            .text("targetId", target_id)
+            .optional_text("label", label)
+    }
+
+    /// The session's name, which is trimmed as JavaScript trims. An empty one clears it.
+    #[must_use]
+    pub fn session_info(name: &str) -> Self {
+        let mut draft = Self::begin(EntryKind::SessionInfo, Family::Pi).text("name", name);
+        draft.trim_name();
+        draft
+    }
+
+    /// omp: a new mode. `data` is JSON text.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] where `data` is not JSON.
+    pub fn mode_change(mode: &str, data: Option<&str>) -> Result<Self, DraftError> {
+        Self::begin(EntryKind::ModeChange, Family::Omp)
+            .text("mode", mode)
+            .optional_json("data", data)
+    }
+
+    /// omp: rules that were injected, by their names.
+    #[must_use]
+    pub fn ttsr_injection(injected_rules: &[impl AsRef<str>]) -> Self {
+        Self::begin(EntryKind::TtsrInjection, Family::Omp).texts("injectedRules", injected_rules)
+    }
+
+    /// omp: what the session began with. `output_schema` is JSON text.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] where `output_schema` is not JSON.
+    pub fn session_init(
+        system_prompt: &str,
+        task: &str,
+        tools: &[impl AsRef<str>],
+        output_schema: Option<&str>,
+    ) -> Result<Self, DraftError> {
+        Self::begin(EntryKind::SessionInit, Family::Omp)
+            .text("systemPrompt", system_prompt)
+            .text("task", task)
+            .texts("tools", tools)
+            .optional_json("outputSchema", output_schema)
+    }
+
+    fn begin(kind: EntryKind, family: Family) -> Self {
+        let layout = Layout::of(kind, family);
+        Self { kind, entry_type: quoted(kind.name()), layout, members: Vec::new() }
+    }
+
+    fn push(mut self, name: &'static str, json: String) -> Self {
+        self.members.push(Member { name: quoted(name), json });
+        self
+    }
+
+    fn text(self, name: &'static str, value: &str) -> Self {
+        self.push(name, quoted(value))
+    }
+
+    fn optional_text(self, name: &'static str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.text(name, value),
+            None => self,
+        }
+    }
+
+    fn texts(self, name: &'static str, values: &[impl AsRef<str>]) -> Self {
+        let values: Vec<String> = values.iter().map(|value| quoted(value.as_ref())).collect();
+        self.push(name, format!("[{}]", values.join(",")))
+    }
+
+    fn boolean(self, name: &'static str, value: bool) -> Self {
+        self.push(name, value.to_string())
+    }
+
+    fn made_by_extension(self, family: Family, value: Option<bool>) -> Self {
+        let name = match family {
+            Family::Pi => "fromHook",
+            Family::Omp => "fromExtension",
+        };
+        match value {
+            Some(value) => self.boolean(name, value),
+            None => self,
+        }
+    }
+
+    fn json(self, name: &'static str, json: &str) -> Result<Self, DraftError> {
+        let json = self.stringified(name, json)?;
+        self.check_value(name, Raw::of_walked(&json))?;
+        Ok(self.push(name, json))
+    }
+
+    fn optional_json(self, name: &'static str, json: Option<&str>) -> Result<Self, DraftError> {
+        match json {
+            Some(json) => self.json(name, json),
+            None => Ok(self),
+        }
+    }
+}
