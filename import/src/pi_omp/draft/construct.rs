@@ -3,7 +3,6 @@
 use super::error::DraftError;
 use super::layout::Layout;
 use super::{Draft, Member, quoted};
-use crate::ecma::write_number;
 use crate::family::Family;
 use crate::kind::EntryKind;
 use crate::scan::Raw;
@@ -70,16 +69,14 @@ impl Draft {
     ///
     /// [`DraftError`] where `details` or `preserve_data` is not JSON.
     pub fn compaction(family: Family, compaction: &Compaction<'_>) -> Result<Self, DraftError> {
-        let mut tokens_before = Vec::new();
-        // JavaScript's numbers are doubles, so a count past 2^53 may lose digits.
-        write_number(&compaction.tokens_before.to_string(), &mut tokens_before);
         let mut draft = Self::begin(EntryKind::Compaction, family)
             .text("summary", compaction.summary)
             .optional_text("shortSummary", compaction.short_summary)
             .optional_text("firstKeptEntryId", compaction.first_kept_entry_id)
-            .json("tokensBefore", &String::from_utf8_lossy(&tokens_before))?
+            // JavaScript's numbers are doubles, so a count past 2^53 may lose digits.
+            .json("tokensBefore", &compaction.tokens_before.to_string())?
             .optional_json("details", compaction.details)?
-            .from_extension(family, compaction.from_extension)
+            .made_by_extension(family, compaction.from_extension)
             .optional_json("preserveData", compaction.preserve_data)?;
         draft.arrange();
         Ok(draft)
@@ -101,7 +98,7 @@ impl Draft {
             .text("fromId", from_id)
             .text("summary", summary)
             .optional_json("details", details)?;
-        Ok(draft.from_extension(family, from_extension))
+        Ok(draft.made_by_extension(family, from_extension))
     }
 
     /// State of an extension, as JSON text.
@@ -214,7 +211,7 @@ impl Draft {
         self.push(name, value.to_string())
     }
 
-    fn from_extension(self, family: Family, value: Option<bool>) -> Self {
+    fn made_by_extension(self, family: Family, value: Option<bool>) -> Self {
         let name = match family {
             Family::Pi => "fromHook",
             Family::Omp => "fromExtension",

@@ -50,3 +50,25 @@ impl Header<'_> {
         out.extend_from_slice(b"}\n");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn omp_s_title_and_lineage() {
+        let header = Header {
+            id: "i",
+            title: Some("t\""),
+            timestamp: 0,
+            cwd: "/é",
+            parent_session: Some(b"\xed\xa0\x80"),
+        };
+        let mut out = Vec::new();
+        header.write(&mut out);
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "{\"type\":\"session\",\"version\":3,\"id\":\"i\",\"title\":\"t\\\"\",\"timestamp\":\"1970-01-01T00:00:00.000Z\",\"cwd\":\"/é\",\"parentSession\":\"\\ud800\"}\n"
+        );
+    }
+}

@@ -6,7 +6,7 @@ const SHORT: Rules =
 
 fn applied(rules: Rules, data: &str) -> (String, Vec<ExternalisedImage>) {
     let mut draft = Draft::custom("c", Some(data)).unwrap();
-    let images = rules.apply(&mut draft, |bytes| [bytes.len() as u8; 32]);
+    let images = rules.apply(&mut draft, |bytes| [u8::try_from(bytes.len()).unwrap(); 32]);
     (draft.member("data").unwrap_or_default().to_owned(), images)
 }
 
