@@ -102,7 +102,7 @@ pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, Tab
 pub use error::{Corruption, Error, Result};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
-    Entry, ExportMode, Finding, Session, SessionFacts, SessionReader, Tree, TreeNode, TypeFacts,
-    Verification,
+    Entry, ExportMode, Finding, Page, PageLimit, Session, SessionFacts, SessionReader, Tree,
+    TreeNode, TypeFacts, UsageStatistics, Verification,
 };
 pub use store::{Store, StoreOptions};
