@@ -103,7 +103,7 @@ pub use error::{Corruption, Error, Result};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
-    Entry, ExportMode, Finding, NewSession, Persistence, Session, SessionFacts, SessionReader,
-    Tree, TreeNode, TypeFacts, Verification,
+    Entry, ExportMode, Finding, NewSession, Page, PageLimit, Persistence, Session, SessionFacts,
+    SessionReader, Tree, TreeNode, TypeFacts, UsageStatistics, Verification,
 };
 pub use store::{Store, StoreOptions};

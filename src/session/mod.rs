@@ -1,23 +1,30 @@
 //! One session: its lines, its tree, its forms.
 
+mod around;
+mod chunk_lines;
+mod climb;
 mod entry;
 pub(crate) mod export;
 mod facts;
 pub(crate) mod index;
 pub(crate) mod lines;
 mod live;
+mod page;
 mod path;
 mod reader;
 mod render;
 mod tree;
+mod usage;
 mod verify;
 
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
 pub use self::live::{NewSession, Persistence};
+pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;
 pub use self::tree::{Tree, TreeNode};
+pub use self::usage::UsageStatistics;
 pub use self::verify::{Finding, Verification};
 pub(crate) use self::verify::{Findings, check as check_session};
 
