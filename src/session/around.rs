@@ -17,7 +17,7 @@ impl SessionReader<'_> {
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
     /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
-    /// let reader = store.session("019c6605")?.reader()?;
+    /// let reader = store.reader("019c6605")?;
     /// let page = reader.entries_around("588262d5", 2, 2, &leafline::PageLimit::default())?;
     /// assert_eq!(page.entries.len(), 5);
     /// assert_eq!(page.entries[2].id().as_deref(), Some("588262d5"));

@@ -49,7 +49,7 @@ impl SessionReader<'_> {
     /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
     /// use leafline::PageLimit;
     ///
-    /// let reader = store.session("019c6605")?.reader()?;
+    /// let reader = store.reader("019c6605")?;
     /// let limit = PageLimit { entries: 10, bytes: 64 << 10 };
     /// let (mut from, mut count) = (Some(0), 0);
     /// while let Some(ordinal) = from {
@@ -100,7 +100,7 @@ impl SessionReader<'_> {
     /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
     /// use leafline::PageLimit;
     ///
-    /// let reader = store.session("019c6605")?.reader()?;
+    /// let reader = store.reader("019c6605")?;
     /// let limit = PageLimit { entries: 5, ..PageLimit::default() };
     /// let mut page = reader.path_backwards(None, &limit)?;
     /// assert_eq!(page.entries[0].id(), reader.get_leaf_id()?);
@@ -152,7 +152,7 @@ impl SessionReader<'_> {
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
     /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
-    /// let reader = store.session("019c6605")?.reader()?;
+    /// let reader = store.reader("019c6605")?;
     /// let mut count = 0;
     /// reader.get_entries(|_| {
     ///     count += 1;

@@ -71,7 +71,7 @@ impl SessionReader<'_> {
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
     /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
-    /// let usage = store.session("019c6605")?.reader()?.usage_statistics()?;
+    /// let usage = store.reader("019c6605")?.usage_statistics()?;
     /// println!("{} answers, {} tokens, ${:.2}", usage.messages, usage.output, usage.cost);
     /// assert!(usage.messages > 0 && usage.output > 0);
     /// # Ok::<(), leafline::Error>(())
