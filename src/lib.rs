@@ -102,7 +102,8 @@ pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, Tab
 pub use error::{Corruption, Error, Result};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
-    Entry, ExportMode, Finding, Session, SessionFacts, SessionReader, Tree, TreeNode, TypeFacts,
+    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, ExportMode,
+    Finding, JsonText, Session, SessionFacts, SessionReader, Tree, TreeNode, TypeFacts,
     Verification,
 };
 pub use store::{Store, StoreOptions};

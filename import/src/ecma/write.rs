@@ -13,9 +13,10 @@ struct Cursor {
     closes_with: u8,
 }
 
-pub(super) fn write(document: &Document<'_>, out: &mut Vec<u8>) {
+/// Writes the value of a node, and all in it.
+pub(super) fn write(document: &Document<'_>, node: usize, out: &mut Vec<u8>) {
     let mut open = Vec::new();
-    write_node(document, document.root, &mut open, out);
+    write_node(document, node, &mut open, out);
     while let Some(cursor) = open.last_mut() {
         if cursor.next == cursor.end {
             out.push(cursor.closes_with);
