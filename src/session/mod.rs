@@ -1,8 +1,11 @@
 //! One session: its lines, its tree, its forms.
 
+mod ancestor;
 mod around;
+mod change;
 mod chunk_lines;
 mod climb;
+mod context;
 mod entry;
 pub(crate) mod export;
 mod facts;
@@ -17,6 +20,9 @@ mod tree;
 mod usage;
 mod verify;
 
+pub use self::context::{
+    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, JsonText,
+};
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
