@@ -12,6 +12,7 @@ use super::super::index::prepare::{StoredLine, classify, type_name};
 use super::super::{Entry, Session, SessionReader};
 use super::append::{commit_record, exact_id, open};
 use super::rechunk::{StoredText, rechunk};
+use super::tool_call::with_arguments;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
@@ -71,7 +72,7 @@ impl Session<'_> {
         tool_call_id: &str,
         arguments: &impl Serialize,
     ) -> Result<bool> {
-        let arguments = serde_json::to_value(arguments).map_err(invalid)?;
+        let arguments = serde_json::to_string(arguments).map_err(invalid)?;
         let changed = self.persist(|session| {
             replace_lines(session.place(), (session.key, &session.id), |reader, _| {
                 find_tool_call(reader, tool_call_id, &arguments)
@@ -82,6 +83,8 @@ impl Session<'_> {
 
     /// Rewrites entries: `change` is shown each one and answers its new JSON, or nothing to leave it (omp document,
     /// `rewriteEntries`). All changes are one transaction. Answers how many there are.
+    ///
+    /// `change` is called inside the write transaction, so it must not write to this store itself.
     ///
     /// An entry stays what it is: its type, role, id, parent and time, and what it sets (a label, a name, settings).
     ///
@@ -141,7 +144,7 @@ fn with_member(line: &[u8], member: &'static str, value: &str) -> Result<Vec<u8>
 fn find_tool_call(
     reader: &SessionReader<'_>,
     id: &str,
-    arguments: &serde_json::Value,
+    arguments: &str,
 ) -> Result<Vec<(u64, Vec<u8>)>> {
     let assistant = MessageRole::Assistant.code();
     for ordinal in (0..reader.record().lines).rev() {
@@ -149,17 +152,8 @@ fn find_tool_call(
             continue;
         }
         let Some(entry) = reader.line(ordinal)? else { continue };
-        // What JavaScript takes and this JSON reader refuses has no call that could be found.
-        let Ok(mut value) = entry.json() else { continue };
-        let blocks =
-            value.pointer_mut("/message/content").and_then(|content| content.as_array_mut());
-        let call = blocks.into_iter().flatten().find(|block| {
-            block.get("type").is_some_and(|kind| kind == "toolCall")
-                && block.get("id").is_some_and(|known| known == id)
-        });
-        if let Some(call) = call.and_then(|call| call.as_object_mut()) {
-            call.insert("arguments".to_owned(), arguments.clone());
-            return Ok(vec![(ordinal, line_of(&value.to_string())?)]);
+        if let Some(json) = with_arguments(&text::decode(entry.line()), id, arguments) {
+            return Ok(vec![(ordinal, line_of(&json)?)]);
         }
     }
     Ok(Vec::new())
