@@ -53,6 +53,8 @@
 //! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
 //!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
 //!   [`SessionReader::get_tree`], [`SessionReader::lines`].
+//! - [`SessionReader::build_context`] gives the [`Context`] at an entry, the messages for the model and the settings in
+//!   force, as the session's program builds it; [`SessionReader::write_context`] writes it as JSON.
 //! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`]; [`Store::export_file`] and
 //!   [`Store::export_all`] write files.
 //! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
@@ -77,7 +79,7 @@
 //!
 //! - It imports and reads the sessions of pi and omp ([`Family`]). Those of Claude Code and Opal are recognised and
 //!   refused.
-//! - It does not write sessions itself: no appending, branching or labelling, and no context for a model.
+//! - It does not write sessions itself: no appending, branching or labelling.
 //! - It does not search text.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.

@@ -1,6 +1,7 @@
 //! One session: its lines, its tree, its forms.
 
 mod ancestor;
+mod change;
 mod context;
 mod entry;
 pub(crate) mod export;

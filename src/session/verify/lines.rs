@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use leafline_import::scan::{Raw, Scanner};
 use leafline_import::{EntryKind, text};
 
+use super::super::change::change_of;
 use super::super::export::PrefixDigest;
 use super::super::index::effect::{Effect, SettingsChange, effect_of};
 use super::super::index::prepare::classify;
@@ -130,11 +131,11 @@ impl Checker<'_, '_> {
             findings.remark("orphan", at, name, "the session has no entry with the parent's id");
         }
         self.expected.count_child(self.reader, line.ordinal, parent, findings)?;
-        let change = match effect {
-            Some(Effect::Settings(change)) => Some(change),
-            _ => None,
-        };
         if !self.reader.record().irregular {
+            let change = change_of(self.reader.snapshot(), kind, line, &scan);
+            let Some(change) = findings.absorb(change)? else {
+                return Ok(());
+            };
             self.check_walks(line.ordinal, node, kind, change, findings)?;
         }
         Ok(())
