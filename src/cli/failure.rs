@@ -46,7 +46,7 @@ pub(super) enum Failure {
     },
     /// The argument is no entry.
     #[error(
-        "ENTRY: {problem}; give a JSON object such as \
+        "ENTRY-JSON: {problem}; give a JSON object such as \
          {{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"Hi\"}}}}"
     )]
     NoEntry {

@@ -128,7 +128,7 @@ fn append_goes_on_with_an_imported_session() {
     let model = r#"{"type":"model_change","model":"a/b"}"#;
     scene.run(["append", OMP_3, model]).id();
     let complaint = scene.run(["append", PI_3, model]).fails(1);
-    assert!(complaint.starts_with("leafline: ENTRY: ") && complaint.contains("provider"));
+    assert!(complaint.starts_with("leafline: ENTRY-JSON: ") && complaint.contains("provider"));
     scene.is_sound();
 }
 

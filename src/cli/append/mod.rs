@@ -19,21 +19,22 @@ use super::{Status, live};
 /// {"type":"message","message":{"role":"user","content":"Hi"}}. Its id, its parent and its time are made here:
 /// those that it has are not used. Other members are kept as they are.
 ///
-/// Without ENTRY the entries are read from standard input, one a line; blank lines are skipped. Prints the new ids in
-/// order, one a line; with --json {"id": ID}. An id is printed when its entry is on disk. Lines are stored together,
-/// up to 1,000 entries or 4 MiB at a time. A line that is no entry ends the stream: what stands before it is stored,
-/// and the error names the line.
+/// Without ENTRY-JSON the entries are read from standard input, one a line; blank lines are skipped. Prints the new
+/// ids in order, one a line; with --json {"id": ID}. An id is printed when its entry is on disk. Lines are stored
+/// together, up to 1,000 entries or 4 MiB at a time. A line that is no entry ends the stream: what stands before it
+/// is stored, and the error names the line.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   leafline append 019c6605 '{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"Hi\"}}'
   leafline append 019c6605 < entries.jsonl
-  leafline path 019c6605 | grep -v '\"type\":\"label\"' | leafline append 019c7bd3")]
+  leafline path 019c6605 | jq -c 'select(.type == \"message\")' | leafline append 019c7bd3")]
 pub(super) struct Arguments {
     /// The session: an id, or the unique beginning of one
     session: String,
 
-    /// The entry as JSON, instead of standard input
+    /// The entry, instead of standard input
+    #[arg(value_name = "ENTRY-JSON")]
     entry: Option<String>,
 }
 
