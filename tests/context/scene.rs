@@ -36,7 +36,7 @@ impl Scene {
     }
 
     pub(crate) fn context(&self, leaf: ContextLeaf<'_>) -> Context {
-        let reader = self.place.store.session("s").unwrap().reader().unwrap();
+        let reader = self.place.store.reader("s").unwrap();
         let context = reader.build_context(leaf, None).unwrap();
         let mut written = Vec::new();
         let length = reader.write_context(leaf, None, &mut written).unwrap();

@@ -57,7 +57,7 @@ fn omp_keeps_a_default_model_that_was_chosen() {
     // Names that are array indices come first in an object of JavaScript.
     assert_eq!(models("g"), r#"{"9":"q/index","10":"q/index","default":"q/3","smol":"q/small"}"#);
     // The same session as pi would see it.
-    let reader = scene.place.store.session("s").unwrap().reader().unwrap();
+    let reader = scene.place.store.reader("s").unwrap();
     let as_pi = reader.build_context(ContextLeaf::Entry("e"), Some(Family::Pi)).unwrap();
     assert!(as_pi.to_json().ends_with(r#""model":{"provider":"p","modelId":"4"}}"#));
 }
@@ -125,18 +125,18 @@ fn what_stands_at_the_leaf_is_told_alone() {
         let mut lines = lines.to_vec();
         lines.push(extra.to_owned());
         let scene = Scene::omp(&lines);
-        let reader = scene.place.store.session("s").unwrap().reader().unwrap();
+        let reader = scene.place.store.reader("s").unwrap();
         assert_eq!(reader.get_session_name().as_deref(), Some("The name"));
         assert_eq!(reader.get_injected_rules().unwrap(), ["x"]);
         assert_eq!(reader.get_last_model_change_role().unwrap().as_deref(), Some("smol"));
     }
     let unnamed =
         Scene::omp(&[entry("model_change", "a", "", json!({"model": "q/m"})), user("b", "a")]);
-    let reader = unnamed.place.store.session("s").unwrap().reader().unwrap();
+    let reader = unnamed.place.store.reader("s").unwrap();
     assert_eq!(reader.get_last_model_change_role().unwrap().as_deref(), Some("default"));
     assert_eq!(reader.get_session_name(), None);
     let none = Scene::omp(&[user("a", "")]);
-    let reader = none.place.store.session("s").unwrap().reader().unwrap();
+    let reader = none.place.store.reader("s").unwrap();
     assert_eq!(reader.get_last_model_change_role().unwrap(), None);
     assert!(reader.get_injected_rules().unwrap().is_empty());
 }

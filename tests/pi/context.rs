@@ -37,7 +37,7 @@ impl Question {
             return None;
         }
         let session = report.session.unwrap();
-        let reader = place.store.session(&session).unwrap().reader().unwrap();
+        let reader = place.store.reader(&session).unwrap();
         let mut ids = Vec::new();
         reader
             .lines(0, |line| {
@@ -90,7 +90,7 @@ impl Question {
             println!("{}: pi does not tell: {}", self.case.name, excerpt(&answer.to_string()));
             return 0;
         };
-        let reader = self.place.store.session(&self.session).unwrap().reader().unwrap();
+        let reader = self.place.store.reader(&self.session).unwrap();
         let mut compared = 0;
         let mut check = |leaf: ContextLeaf<'_>, theirs: &Value| {
             // pi would walk in a circle.
