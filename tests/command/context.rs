@@ -125,6 +125,17 @@ fn each_part_has_its_form() {
 }
 
 #[test]
+fn a_message_need_not_name_its_model() {
+    let scene = Scene::of_session(&file([
+        header("s1"),
+        message("a", None, "x"),
+        entry("b", "a", r#"{"role":"assistant","content":"yes"}"#),
+    ]));
+    let text = scene.run(["context", "s1"]).ok().text();
+    assert!(text.ends_with("\n2 messages; no model; thinking level off\n"), "{text}");
+}
+
+#[test]
 fn omp_has_models_by_role_and_a_mode() {
     let scene = Scene::new();
     scene.run(["new", "--id", "s1", "--family", "omp"]).ok();

@@ -92,24 +92,19 @@ impl<'o> Transcript<'o> {
     }
 }
 
+/// The model of pi's, or those of omp's roles.
 fn models(settings: &ContextSettings) -> String {
-    if let Some(model) = &settings.model {
-        let named: Vec<String> =
-            [&model.provider, &model.model_id].into_iter().flatten().map(plain).collect();
-        return format!("model {}", named.join("/"));
+    let model = settings.model.iter().flat_map(|model| [&model.provider, &model.model_id]);
+    let model: Vec<String> = model.flatten().map(plain).collect();
+    if !model.is_empty() {
+        return format!("model {}", model.join("/"));
     }
-    if settings.models.is_empty() {
-        return "no model".to_owned();
-    }
-    let models: Vec<String> = settings
-        .models
-        .iter()
-        .map(|(role, model)| match role.as_str() {
-            "default" => format!("model {}", printable(model)),
-            role => format!("{} {}", printable(role), printable(model)),
-        })
-        .collect();
-    models.join(", ")
+    let models = settings.models.iter().map(|(role, model)| match role.as_str() {
+        "default" => format!("model {}", printable(model)),
+        role => format!("{} {}", printable(role), printable(model)),
+    });
+    let models: Vec<String> = models.collect();
+    if models.is_empty() { "no model".to_owned() } else { models.join(", ") }
 }
 
 /// A setting: any value may stand there.
