@@ -1,5 +1,6 @@
 //! `leafline context`.
 
+mod told_message;
 mod transcript;
 
 use std::io::Write;

@@ -1,14 +1,12 @@
 //! A context as a person reads it.
 
-mod told_message;
-
 use leafline::{ContextSettings, JsonText};
 
-use self::told_message::{Told, told};
 use super::super::failure::Failure;
 use super::super::number::counted;
 use super::super::output::{BAD, FAINT, KIND, Output};
 use super::super::{text, time};
+use super::told_message::{Told, told};
 
 /// What stands ahead of what a message says.
 const INDENT: &str = "  ";

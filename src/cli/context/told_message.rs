@@ -3,8 +3,8 @@
 use leafline::JsonText;
 use serde_json::Value;
 
-use super::super::super::preview::{self, LONGEST, member};
-use super::super::super::text;
+use super::super::preview::{self, LONGEST, member};
+use super::super::text;
 
 /// A message, as far as a person reads it.
 #[derive(Debug, Default, PartialEq, Eq)]
