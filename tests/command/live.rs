@@ -457,3 +457,29 @@ fn what_was_made_here_can_be_exported_and_imported() {
     scene.run(["rm", "s1"]).ok();
     scene.run(["append", "s1", USER]).fails(1);
 }
+
+#[test]
+fn whoever_waits_for_an_id_gets_it_before_the_stream_ends() {
+    use std::io::BufRead;
+
+    let scene = Scene::of_new_session();
+    let mut append = appending(&scene);
+    let mut input = append.stdin.take().unwrap();
+    let mut ids = std::io::BufReader::new(append.stdout.take().unwrap()).lines();
+    let mut told = Vec::new();
+    for number in 0..5 {
+        writeln!(input, "{}", numbered(number)).unwrap();
+        input.flush().unwrap();
+        told.push(ids.next().unwrap().unwrap());
+    }
+    drop(input);
+    assert!(append.wait().unwrap().success());
+    let path: Vec<String> = scene
+        .run(["path", "s1"])
+        .ok()
+        .json_lines()
+        .iter()
+        .map(|entry| entry["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(path, told);
+}

@@ -21,7 +21,7 @@ use super::{Status, live};
 ///
 /// Without ENTRY-JSON the entries are read from standard input, one a line; blank lines are skipped. Prints the new
 /// ids in order, one a line; with --json {"id": ID}. An id is printed when its entry is on disk. Lines are stored
-/// together, up to 1,000 entries or 4 MiB at a time. A line that is no entry ends the stream: what stands before it
+/// together, as many as are ready, up to 1,000 entries or 4 MiB at a time. A line that is no entry ends the stream: what stands before it
 /// is stored, and the error names the line.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -57,6 +57,7 @@ pub(super) fn run(
         // A hint for whoever is there; nothing depends on it.
         let _ = writeln!(std::io::stderr(), "one entry a line, as JSON; Ctrl-D ends");
     }
+    // Standard input has a small buffer of its own: large reads go past it.
     Stream::new(&mut session, family, out).append(input.lock())?;
     Ok(Status::Done)
 }

@@ -1,6 +1,6 @@
 //! Entries from standard input: batches are stored, then their ids are printed.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 use leafline::{Draft, EntryKind, Family, Session};
 
@@ -14,6 +14,9 @@ const BATCH_ENTRIES: usize = 1000;
 
 /// Bytes of lines that end a batch, so that the memory it takes is bounded.
 const BATCH_BYTES: usize = 4 << 20;
+
+/// Bytes that are read at once. Where no more are ready, the batch ends: whoever waits for an id gets it.
+const READ_BYTES: usize = 1 << 20;
 
 /// Entries on their way into a session.
 pub(super) struct Stream<'a, 's> {
@@ -35,7 +38,8 @@ impl<'a, 's> Stream<'a, 's> {
     }
 
     /// Appends all lines, or those before the first that is no entry.
-    pub(super) fn append(mut self, mut input: impl BufRead) -> Result<(), Failure> {
+    pub(super) fn append(mut self, input: impl Read) -> Result<(), Failure> {
+        let mut input = BufReader::with_capacity(READ_BYTES, input);
         let mut line = Vec::new();
         for number in 1u64.. {
             line.clear();
@@ -51,7 +55,9 @@ impl<'a, 's> Stream<'a, 's> {
                     });
                 }
             }
-            if self.batch.len() >= BATCH_ENTRIES || self.batch_bytes >= BATCH_BYTES {
+            let nothing_is_ready = input.buffer().is_empty();
+            let is_full = self.batch.len() >= BATCH_ENTRIES || self.batch_bytes >= BATCH_BYTES;
+            if nothing_is_ready || is_full {
                 self.store()?;
                 // One very long line is no reason to keep its memory.
                 line.shrink_to(BATCH_BYTES);
