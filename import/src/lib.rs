@@ -39,6 +39,7 @@
 //! - [`EntryKind`] and [`MessageRole`]: what a record and a message are.
 //! - [`pi_omp`], with [`pi`] and [`omp`] for what is theirs alone: the families. A family has a folder of its own, and what
 //!   two share has another.
+//! - [`opal`]: Opal's sessions.
 //!
 //! No input makes it panic, hang, or use stack by the depth of its nesting.
 
@@ -50,6 +51,7 @@ mod grammar;
 mod kind;
 pub mod lines;
 pub mod omp;
+pub mod opal;
 pub mod pi;
 pub mod pi_omp;
 pub mod scan;

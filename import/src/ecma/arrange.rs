@@ -1,4 +1,4 @@
-//! ECMAScript's order of an object's members.
+//! The order in which an object's members are written.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,13 +10,32 @@ use crate::text::unescape;
 /// Up to this many members are compared each with each; objects of real files have four to ten.
 const FEW: usize = 8;
 
-/// Merges repeated members (the first place, the last value) and moves array indices to the front, in numeric order, of
-/// the members from `first` on.
-pub(super) fn arrange(text: &str, members: &mut Vec<Child>, first: usize) {
+/// The order that a program's objects have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// ECMAScript's: array indices first, in numeric order; all others as they were given.
+    IndicesFirst,
+    /// By the bytes of their names, in objects of at most so many members; in larger ones as they were given.
+    ByNameUpTo(usize),
+}
+
+/// Merges repeated members (the first place, the last value) of those from `first` on, and brings them into order.
+pub(super) fn arrange(order: Order, text: &str, members: &mut Vec<Child>, first: usize) {
     if may_repeat(text, &members[first..]) {
         merge_repeated(text, members, first);
     }
     let members = &mut members[first..];
+    match order {
+        Order::IndicesFirst => indices_first(text, members),
+        Order::ByNameUpTo(most) => {
+            if members.len() <= most {
+                members.sort_by_cached_key(|member| unescape(raw_name(text, member)));
+            }
+        }
+    }
+}
+
+fn indices_first(text: &str, members: &mut [Child]) {
     let is_index = |member: &Child| index_of(text, member).is_some();
     if members.iter().any(is_index) {
         // Stable, so that all other members keep their order.

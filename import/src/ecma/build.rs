@@ -1,12 +1,16 @@
 //! From text to [`Document`], in one walk.
 
 use crate::ecma::arrange::arrange;
+use crate::ecma::dialect::Dialect;
 use crate::ecma::document::{Child, Document, Name, Node, NodeKind};
 use crate::grammar::{self, Container, Malformed, Scalar, StringToken, Visitor};
 
-pub(super) fn build(text: &str) -> Result<Document<'_>, Malformed> {
+pub(super) fn build<'a>(
+    text: &'a str,
+    dialect: &'static Dialect,
+) -> Result<Document<'a>, Malformed> {
     let mut builder = Builder {
-        document: Document { text, nodes: Vec::new(), children: Vec::new(), root: 0 },
+        document: Document { text, dialect, nodes: Vec::new(), children: Vec::new(), root: 0 },
         open: Vec::new(),
         pending: Vec::new(),
         name: Name::Absent,
@@ -57,7 +61,8 @@ impl Visitor for Builder<'_> {
     fn close(&mut self, container: Container, end: usize) {
         let open = self.open.pop().expect("the grammar closes only what it has opened");
         if container == Container::Object {
-            arrange(self.document.text, &mut self.pending, open.first_pending);
+            let Document { text, dialect, .. } = self.document;
+            arrange(dialect.order, text, &mut self.pending, open.first_pending);
         }
         let children = &mut self.document.children;
         let first = children.len();

@@ -1,6 +1,7 @@
 //! A parsed text that keeps pointing into its source, for rewriting and for edits of a few members.
 
 use crate::ecma::build::build;
+use crate::ecma::dialect::{Dialect, ECMASCRIPT};
 use crate::ecma::write::{write, write_name};
 use crate::grammar::{Malformed, StringToken};
 use crate::scan::Raw;
@@ -78,6 +79,7 @@ pub(super) struct Child {
 #[derive(Debug, Clone)]
 pub struct Document<'a> {
     pub(super) text: &'a str,
+    pub(super) dialect: &'static Dialect,
     pub(super) nodes: Vec<Node>,
     pub(super) children: Vec<Child>,
     pub(super) root: usize,
@@ -90,7 +92,12 @@ impl<'a> Document<'a> {
     ///
     /// [`Malformed`] where `JSON.parse` would throw.
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
-        build(text)
+        build(text, &ECMASCRIPT)
+    }
+
+    /// Parses a text that is to be written as another program than JavaScript's writes it.
+    pub(crate) fn parse_as(text: &'a str, dialect: &'static Dialect) -> Result<Self, Malformed> {
+        build(text, dialect)
     }
 
     /// Whether the text is an object.

@@ -7,12 +7,15 @@
 
 mod arrange;
 mod build;
+mod dialect;
 mod document;
 mod write;
 
 pub use crate::grammar::Malformed;
-pub(crate) use arrange::array_index;
+pub(crate) use arrange::{Order, array_index};
+pub(crate) use dialect::Dialect;
 pub use document::Document;
+pub(crate) use write::write_string_with;
 pub use write::{write_number, write_string};
 
 /// Appends what `JSON.stringify(JSON.parse(text))` gives, as UTF-8. Nothing is appended on an error.

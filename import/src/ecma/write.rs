@@ -40,8 +40,8 @@ pub(super) fn write(document: &Document<'_>, node: usize, out: &mut Vec<u8>) {
 pub(super) fn write_name(document: &Document<'_>, name: Name, out: &mut Vec<u8>) {
     match name {
         Name::Absent => {}
-        Name::Written(token) => write_token(document.text, token, out),
-        Name::Given(name) => write_string(name.as_bytes(), out),
+        Name::Written(token) => write_token(document, token, out),
+        Name::Given(name) => (document.dialect.write_string)(name.as_bytes(), out),
     }
 }
 
@@ -50,8 +50,8 @@ fn write_node(document: &Document<'_>, node: usize, open: &mut Vec<Cursor>, out:
     let node = &document.nodes[node];
     let raw = &document.text[node.start..node.end];
     match &node.kind {
-        NodeKind::String(token) => write_token(document.text, *token, out),
-        NodeKind::Number => write_number(raw, out),
+        NodeKind::String(token) => write_token(document, *token, out),
+        NodeKind::Number => (document.dialect.write_number)(raw, out),
         NodeKind::Literal => out.extend_from_slice(raw.as_bytes()),
         NodeKind::Given(json) => out.extend_from_slice(json.as_bytes()),
         &(NodeKind::Array(next, end) | NodeKind::Object(next, end)) => {
@@ -62,16 +62,18 @@ fn write_node(document: &Document<'_>, node: usize, open: &mut Vec<Cursor>, out:
     }
 }
 
-fn write_token(text: &str, token: StringToken, out: &mut Vec<u8>) {
+fn write_token(document: &Document<'_>, token: StringToken, out: &mut Vec<u8>) {
+    let text = document.text;
+    // Both dialects have the same short escapes.
     if token.escaped && !has_only_short_escapes(&text.as_bytes()[token.start..token.end]) {
-        write_string(&unescape(&text[token.start..token.end]), out);
+        (document.dialect.write_string)(&unescape(&text[token.start..token.end]), out);
     } else {
         // A string that was accepted is written as it stands, if its escapes are those that would be written.
         out.extend_from_slice(&text.as_bytes()[token.start - 1..=token.end]);
     }
 }
 
-/// Whether each escape of a string that was accepted is one that `JSON.stringify` writes for its character, `\u` ones
+/// Whether each escape of a string that was accepted is one that every dialect writes for its character, `\u` ones
 /// aside: those of real files, where it saves taking the string apart and putting it together.
 fn has_only_short_escapes(inside_quotes: &[u8]) -> bool {
     let mut rest = inside_quotes;
@@ -93,11 +95,16 @@ fn has_only_short_escapes(inside_quotes: &[u8]) -> bool {
 /// assert_eq!(out, r#""a\"\n\u0001é/""#.as_bytes());
 /// ```
 pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
+    write_string_with(b"0123456789abcdef", value, out);
+}
+
+/// The same with other digits in the escapes of units.
+pub(crate) fn write_string_with(digits: &[u8; 16], value: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut at = 0;
     while at < value.len() {
         let end = skip_plain(value, at);
-        write_plain(&value[at..end], out);
+        write_plain(digits, &value[at..end], out);
         let Some(&special) = value.get(end) else {
             break;
         };
@@ -112,7 +119,7 @@ pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
             _ => 0,
         };
         if short == 0 {
-            write_unit(u16::from(special), out);
+            write_unit(digits, u16::from(special), out);
         } else {
             out.extend_from_slice(&[b'\\', short]);
         }
@@ -122,13 +129,14 @@ pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Writes a run that has nothing to escape but, maybe, lone surrogates.
-fn write_plain(mut run: &[u8], out: &mut Vec<u8>) {
+fn write_plain(digits: &[u8; 16], mut run: &[u8], out: &mut Vec<u8>) {
     let mut from = 0;
     while let Some(offset) = memchr(0xed, &run[from..]) {
         let at = from + offset;
         if let [0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf, ..] = run[at..] {
             out.extend_from_slice(&run[..at]);
-            write_unit(0xd000 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f), out);
+            let unit = 0xd000 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f);
+            write_unit(digits, unit, out);
             run = &run[at + 3..];
             from = 0;
         } else {
@@ -138,11 +146,10 @@ fn write_plain(mut run: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(run);
 }
 
-fn write_unit(unit: u16, out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+fn write_unit(digits: &[u8; 16], unit: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\\u");
     for shift in [12, 8, 4, 0] {
-        out.push(DIGITS[usize::from(unit >> shift & 15)]);
+        out.push(digits[usize::from(unit >> shift & 15)]);
     }
 }
 

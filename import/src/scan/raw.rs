@@ -76,6 +76,18 @@ impl<'a> Raw<'a> {
         self.first_byte() == b'['
     }
 
+    /// What it is, in words.
+    pub(crate) fn type_in_words(self) -> &'static str {
+        match self.first_byte() {
+            b'"' => "a string",
+            b'{' => "an object",
+            b'[' => "an array",
+            b't' | b'f' => "a boolean",
+            b'n' => "null",
+            _ => "a number",
+        }
+    }
+
     fn inside_quotes(self) -> Option<&'a str> {
         self.0.strip_prefix('"')?.strip_suffix('"')
     }

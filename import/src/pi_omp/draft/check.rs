@@ -38,7 +38,7 @@ impl Draft {
             entry_type: self.entry_type().into_owned(),
             name: own.name,
             expected: own.expected,
-            found: type_of(value),
+            found: value.type_in_words(),
         })
     }
 
@@ -77,17 +77,5 @@ impl Expected {
             Self::Texts => value.is_array() && value.elements().all(Raw::is_string),
             Self::Message => value.member("role").is_some_and(Raw::is_string),
         }
-    }
-}
-
-/// What a value is, in words.
-fn type_of(value: Raw<'_>) -> &'static str {
-    match value.as_str().as_bytes().first() {
-        Some(b'"') => "a string",
-        Some(b'{') => "an object",
-        Some(b'[') => "an array",
-        Some(b't' | b'f') => "a boolean",
-        Some(b'n') => "null",
-        _ => "a number",
     }
 }

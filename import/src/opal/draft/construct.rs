@@ -1,0 +1,79 @@
+//! A draft of each kind of message, as Opal's own constructors make them.
+
+use std::collections::BTreeMap;
+
+use super::{Draft, quoted};
+use crate::opal::WriteError;
+
+/// What Opal puts ahead of a summary that stands for compacted messages.
+const SUMMARY_NOTICE: &str = "[Conversation summary — older messages were compacted]\n\n";
+
+impl Draft {
+    /// A message from the user.
+    #[must_use]
+    pub fn user(content: &str) -> Self {
+        Self::begin("user").text("content", content)
+    }
+
+    /// A message from the model: text or none, and the tool calls, as JSON text: an array of objects with `call_id`, `name`
+    /// and `arguments`.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] where the tool calls are no JSON array of objects.
+    pub fn assistant(content: Option<&str>, tool_calls: Option<&str>) -> Result<Self, WriteError> {
+        let mut draft = Self::begin("assistant");
+        if let Some(content) = content {
+            draft = draft.text("content", content);
+        }
+        if let Some(tool_calls) = tool_calls {
+            draft.set_member("tool_calls", tool_calls)?;
+        }
+        Ok(draft)
+    }
+
+    /// The result of a tool call.
+    #[must_use]
+    pub fn tool_result(call_id: &str, output: &str, is_error: bool) -> Self {
+        Self::begin("tool_result")
+            .text("call_id", call_id)
+            .text("content", output)
+            .json("is_error", is_error.to_string())
+    }
+
+    /// A summary in place of compacted messages, with the files that were read and changed in them: a message from the
+    /// user, as Opal's compaction makes it.
+    #[must_use]
+    pub fn compaction_summary(summary: &str, read_files: &[&str], modified_files: &[&str]) -> Self {
+        let list = |files: &[&str]| {
+            let files: Vec<String> = files.iter().map(|file| string(file)).collect();
+            format!("[{}]", files.join(","))
+        };
+        let metadata = format!(
+            r#"{{"modified_files":{},"read_files":{},"type":"compaction_summary"}}"#,
+            list(modified_files),
+            list(read_files)
+        );
+        Self::user(&format!("{SUMMARY_NOTICE}{summary}")).json("metadata", metadata)
+    }
+
+    fn begin(role: &str) -> Self {
+        Self { members: BTreeMap::new() }
+            .text("role", role)
+            .json("content", "null".to_owned())
+            .json("is_error", "false".to_owned())
+    }
+
+    fn text(self, name: &str, text: &str) -> Self {
+        self.json(name, string(text))
+    }
+
+    fn json(mut self, name: &str, json: String) -> Self {
+        self.members.insert(name.into(), json);
+        self
+    }
+}
+
+fn string(text: &str) -> String {
+    String::from_utf8(quoted(text.as_bytes())).expect("text in quotes is text")
+}

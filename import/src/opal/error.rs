@@ -1,0 +1,51 @@
+//! Why a line cannot be written.
+
+use crate::grammar::Malformed;
+
+/// Why a line cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// What was given is not JSON.
+    #[error("the record cannot be read: {0}")]
+    Malformed(#[from] Malformed),
+    /// It is JSON, but no object.
+    #[error("the record is {found}: an object is needed")]
+    NotAnObject {
+        /// What it is, in words.
+        found: &'static str,
+    },
+    /// A member that every record of the kind has is not there.
+    #[error("the record has no {name}: {expected} is needed")]
+    MissingMember {
+        /// The member's name.
+        name: &'static str,
+        /// What its value has to be, in words.
+        expected: &'static str,
+    },
+    /// A member has a value of a wrong type.
+    #[error("{name} is {found}: {expected} is needed")]
+    WrongMember {
+        /// The member's name.
+        name: &'static str,
+        /// What its value has to be, in words.
+        expected: &'static str,
+        /// What it is, in words.
+        found: &'static str,
+    },
+    /// A member's value was given as text that is not JSON.
+    #[error("{name} cannot be read: {malformed}")]
+    MalformedMember {
+        /// The member's name.
+        name: String,
+        /// Where the text stops being JSON.
+        #[source]
+        malformed: Malformed,
+    },
+    /// The id and the parent of a draft are given when it is written.
+    #[error("{name} is no member that a draft can be given")]
+    NotAMember {
+        /// `id` or `parent_id`.
+        name: String,
+    },
+}

@@ -1,0 +1,15 @@
+//! Opal's sessions: whole files read, written again and cut down, and what holds of any input.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+#[path = "opal/corpus.rs"]
+mod corpus;
+#[path = "opal/file.rs"]
+mod file;
+#[path = "opal/laws.rs"]
+mod laws;
+mod oracle;
+#[path = "opal/samples.rs"]
+mod samples;
+#[path = "opal/segments.rs"]
+mod segments;
