@@ -1,6 +1,8 @@
 //! Every example of the documents of pi's and omp's formats goes in, means what the document says, and comes out as it was.
 //! The package `leafline-import` has them as entries that are written.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod place;
 
 use leafline::{ContextLeaf, EntryKind, ExportMode, Family, MessageRole, SessionReader};
