@@ -103,7 +103,8 @@ pub use error::{Corruption, Error, Result};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
-    Entry, ExportMode, Finding, NewSession, Persistence, Session, SessionFacts, SessionReader,
-    Tree, TreeNode, TypeFacts, Verification,
+    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, ExportMode,
+    Finding, JsonText, NewSession, Persistence, Session, SessionFacts, SessionReader, Tree,
+    TreeNode, TypeFacts, Verification,
 };
 pub use store::{Store, StoreOptions};

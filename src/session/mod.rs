@@ -1,5 +1,7 @@
 //! One session: its lines, its tree, its forms.
 
+mod ancestor;
+mod context;
 mod entry;
 pub(crate) mod export;
 mod facts;
@@ -12,6 +14,9 @@ mod render;
 mod tree;
 mod verify;
 
+pub use self::context::{
+    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, JsonText,
+};
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};

@@ -3,10 +3,22 @@
 use std::collections::HashSet;
 
 use crate::error::Result;
+use crate::store::node::Node;
 use crate::store::snapshot::Snapshot;
 
 /// Steps after which an irregular walk begins to look for a loop: most walks are no loop.
 const UNCHECKED: u64 = 1024;
+
+/// How far up a walk goes. A walk that does not come by the entry goes on to the root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WalkEnd {
+    /// To the root.
+    Root,
+    /// To the entry with this ordinal, which is the last.
+    At(u64),
+    /// Until the entry with this ordinal, which is not part of it.
+    Before(u64),
+}
 
 /// The ordinals from an entry up to its root, the entry first, as runs of consecutive lines: a long
 /// conversation is nearly one run, however long it is.
@@ -16,35 +28,80 @@ pub(crate) struct PathRuns {
     runs: Vec<(u64, u64)>,
 }
 
+/// A walk up a session's tree, step by step. A parent that is met twice ends it.
+#[derive(Debug)]
+pub(crate) struct Climb<'a, 's> {
+    snapshot: &'a Snapshot<'s>,
+    session: u64,
+    /// Whether the session is irregular: others have no loops.
+    irregular: bool,
+    path: PathRuns,
+    met: HashSet<u64>,
+    steps: u64,
+    next: Option<u64>,
+}
+
+impl<'a, 's> Climb<'a, 's> {
+    /// A walk whose first step is to `from` itself.
+    pub(crate) fn new(
+        snapshot: &'a Snapshot<'s>,
+        session: u64,
+        from: u64,
+        irregular: bool,
+    ) -> Self {
+        let (path, met) = (PathRuns::default(), HashSet::new());
+        Self { snapshot, session, irregular, path, met, steps: 0, next: Some(from) }
+    }
+
+    /// The next entry up; `None` above the root, and where a loop closes.
+    pub(crate) fn step(&mut self) -> Result<Option<(u64, Node)>> {
+        let Some(ordinal) = self.next.take() else {
+            return Ok(None);
+        };
+        if self.irregular && self.has_met(ordinal) {
+            return Ok(None);
+        }
+        self.path.push(ordinal);
+        let node = self.snapshot.node(self.session, ordinal)?.unwrap_or_default();
+        self.next = node.parent.ordinal();
+        Ok(Some((ordinal, node)))
+    }
+
+    /// Whether the walk has come by an entry, which is noted.
+    fn has_met(&mut self, ordinal: u64) -> bool {
+        self.steps += 1;
+        // The first steps are checked once the walk is long: short paths cost no set.
+        if self.steps == UNCHECKED {
+            self.met.extend(self.path.ordinals());
+        }
+        if self.steps < UNCHECKED {
+            return self.path.contains(ordinal);
+        }
+        !self.met.insert(ordinal)
+    }
+}
+
 impl PathRuns {
-    /// Walks up from `from`. A parent that is met twice ends the walk: the path is the part before the loop.
+    /// Walks up from `from` to the root. A loop ends the walk: the path is the part before it.
     pub(crate) fn walk(
         snapshot: &Snapshot<'_>,
         session: u64,
         from: u64,
         irregular: bool,
     ) -> Result<Self> {
-        let mut path = Self::default();
-        let mut met = HashSet::new();
-        let mut steps = 0u64;
-        let mut next = Some(from);
-        while let Some(ordinal) = next {
-            steps += 1;
-            if irregular {
-                // The first steps are checked once the walk is long: short paths cost no set.
-                if steps == UNCHECKED {
-                    met.extend(path.ordinals());
-                }
-                let seen =
-                    if steps >= UNCHECKED { !met.insert(ordinal) } else { path.contains(ordinal) };
-                if seen {
-                    break;
-                }
+        Self::walk_to(Climb::new(snapshot, session, from, irregular), WalkEnd::Root)
+    }
+
+    /// Goes as far as `end` says.
+    pub(crate) fn walk_to(mut climb: Climb<'_, '_>, end: WalkEnd) -> Result<Self> {
+        while climb.next.is_some_and(|next| WalkEnd::Before(next) != end)
+            && let Some((ordinal, _)) = climb.step()?
+        {
+            if WalkEnd::At(ordinal) == end {
+                break;
             }
-            path.push(ordinal);
-            next = snapshot.node(session, ordinal)?.and_then(|node| node.parent.ordinal());
         }
-        Ok(path)
+        Ok(climb.path)
     }
 
     fn push(&mut self, ordinal: u64) {

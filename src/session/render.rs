@@ -21,6 +21,8 @@ pub(crate) enum Rendering {
     Exact,
     /// Inline: references become the blobs they name.
     Inline,
+    /// References that are an image's `data` become base64 where the store has the blob; all others stay.
+    InlineImages,
     /// References: base64 of 1,024 characters or more becomes one.
     References,
 }
@@ -51,7 +53,7 @@ impl<'a, 's> Renderer<'a, 's> {
             at = offset;
             if hole.kind.is_cut() {
                 self.fill(hole, out)?;
-            } else if self.rendering == Rendering::Inline {
+            } else if self.inlines(hole.kind) {
                 at += self.inline(hole, text, offset, out)?;
             } else {
                 self.referenced.insert(hole.hash);
@@ -59,6 +61,15 @@ impl<'a, 's> Renderer<'a, 's> {
         }
         out.extend_from_slice(text.get(at..).unwrap_or_default());
         Ok(())
+    }
+
+    /// Whether a reference of this kind is replaced by its blob.
+    fn inlines(&self, kind: HoleKind) -> bool {
+        match self.rendering {
+            Rendering::Inline => true,
+            Rendering::InlineImages => kind == HoleKind::ImageReference,
+            Rendering::Exact | Rendering::References => false,
+        }
     }
 
     fn fill(&mut self, hole: &Hole, out: &mut Vec<u8>) -> Result<()> {

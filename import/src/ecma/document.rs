@@ -165,6 +165,26 @@ impl<'a> Document<'a> {
         })
     }
 
+    /// Appends the text that `JSON.stringify` gives for the value of a member of the record. Answers whether there is
+    /// such a member; where there is none, nothing is appended.
+    ///
+    /// ```
+    /// use leafline_import::ecma::Document;
+    ///
+    /// let document = Document::parse(r#"{"message":{"role":"user","tries":1.0}}"#)?;
+    /// let mut out = Vec::new();
+    /// assert!(document.write_member("message", &mut out) && !document.write_member("data", &mut out));
+    /// assert_eq!(out, br#"{"role":"user","tries":1}"#);
+    /// # Ok::<(), leafline_import::Malformed>(())
+    /// ```
+    pub fn write_member(&self, name: &str, out: &mut Vec<u8>) -> bool {
+        let member = self.member(self.root, name);
+        if let Some(node) = member {
+            write(self, node, out);
+        }
+        member.is_some()
+    }
+
     fn place(&self, first: usize, last: usize, name: &str) -> Option<usize> {
         (first..last).find(|&place| self.children[place].name.is(self.text, name))
     }

@@ -13,6 +13,7 @@ struct Cursor {
     closes_with: u8,
 }
 
+/// Writes the value of a node, and all in it.
 pub(super) fn write(document: &Document<'_>, node: usize, out: &mut Vec<u8>) {
     let mut open = Vec::new();
     write_node(document, node, &mut open, out);

@@ -6,7 +6,7 @@ use leafline_import::pi_omp::{self, SettingsEffect};
 use leafline_import::scan::{Raw, Scan};
 use leafline_import::{EntryKind, Family, MessageRole};
 
-use crate::store::settings_record::SettingsRecord;
+use crate::store::settings_record::{SettingsRecord, UNDEFINED};
 
 /// Characters of the first prompt that a list shows at the most.
 const PROMPT_CHARACTERS: usize = 200;
@@ -27,7 +27,8 @@ pub(crate) enum Effect {
 /// A change of settings, for the readers of both families. Values are JSON text, but for what is a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SettingsChange {
-    ThinkingLevel(Option<String>),
+    /// [`UNDEFINED`] where the entry has no such member.
+    ThinkingLevel(String),
     Model {
         provider: Option<String>,
         model_id: Option<String>,
@@ -39,7 +40,8 @@ pub(crate) enum SettingsChange {
         model: Option<String>,
     },
     Mode {
-        mode: Option<String>,
+        /// [`UNDEFINED`] where the entry has no such member.
+        mode: String,
         data: Option<String>,
     },
     InjectedRules(Vec<String>),
@@ -69,15 +71,17 @@ pub(crate) fn effect_of(kind: EntryKind, role: MessageRole, scan: &Scan<'_>) -> 
     })
 }
 
-fn settings_change(kind: EntryKind, scan: &Scan<'_>) -> Option<SettingsChange> {
+/// How a line changes the settings of the path that it is on.
+pub(crate) fn settings_change(kind: EntryKind, scan: &Scan<'_>) -> Option<SettingsChange> {
     let json = |raw: Option<Raw<'_>>| raw.map(|raw| raw.as_str().to_owned());
+    let set = |raw| json(raw).unwrap_or_else(|| UNDEFINED.to_owned());
     Some(match pi_omp::settings_effect(Family::Omp, kind, scan) {
-        SettingsEffect::ThinkingLevel(level) => SettingsChange::ThinkingLevel(json(level)),
+        SettingsEffect::ThinkingLevel(level) => SettingsChange::ThinkingLevel(set(level)),
         SettingsEffect::AssistantModel { provider, model } => {
             SettingsChange::Assistant { provider: json(provider), model: json(model) }
         }
         SettingsEffect::Mode { mode, data } => {
-            SettingsChange::Mode { mode: json(mode), data: json(data) }
+            SettingsChange::Mode { mode: set(mode), data: json(data) }
         }
         SettingsEffect::InjectedRules(rules) => {
             SettingsChange::InjectedRules(rules.into_iter().map(Cow::into_owned).collect())
@@ -120,7 +124,7 @@ impl SettingsChange {
     /// Whether it is plain, without making the settings after it, that they are those before.
     pub(crate) fn changes_nothing(&self, before: &SettingsRecord) -> bool {
         match self {
-            Self::ThinkingLevel(level) => before.thinking_level == *level,
+            Self::ThinkingLevel(level) => before.thinking_level.as_ref() == Some(level),
             Self::Assistant { provider, model } => {
                 let known = before.model.as_ref();
                 known.is_some_and(|known| known.0 == *provider && known.1 == *model)
@@ -137,7 +141,7 @@ impl SettingsChange {
     pub(crate) fn apply(&self, before: &SettingsRecord) -> SettingsRecord {
         let mut after = before.clone();
         match self {
-            Self::ThinkingLevel(level) => after.thinking_level.clone_from(level),
+            Self::ThinkingLevel(level) => after.thinking_level = Some(level.clone()),
             Self::Model { provider, model_id, by_role } => {
                 after.model = Some((provider.clone(), model_id.clone()));
                 if let Some((role, model)) = by_role {
@@ -154,7 +158,7 @@ impl SettingsChange {
                 }
             }
             Self::Mode { mode, data } => {
-                after.mode = mode.clone().map(|mode| (mode, data.clone()));
+                after.mode = Some((mode.clone(), data.clone()));
             }
             Self::InjectedRules(rules) => {
                 for rule in rules {

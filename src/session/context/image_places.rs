@@ -1,0 +1,43 @@
+//! Where a message has images that omp resolves when it loads a session.
+
+use leafline_import::ecma::Document;
+use leafline_import::scan::Raw;
+use leafline_import::{EntryKind, text};
+
+use crate::store::chunk::{Hole, HoleKind};
+
+/// The line's holes without the references to images that omp does not resolve.
+///
+/// omp writes references for images in any `content` array, and resolves those alone that are blocks of a message's or
+/// a custom message's own content (omp session storage document, persistence).
+pub(super) fn resolved_by_omp(kind: EntryKind, line: &[u8], holes: &[Hole]) -> Vec<Hole> {
+    let decoded = text::decode(line);
+    let places = Document::parse(&decoded).map_or_else(
+        |_| Vec::new(),
+        |document| {
+            let content = match kind {
+                EntryKind::Message => document.get_within("message", "content"),
+                EntryKind::CustomMessage => document.get("content"),
+                _ => None,
+            };
+            content.map_or_else(Vec::new, |content| image_data(&decoded, content))
+        },
+    );
+    let stays = |hole: &&Hole| {
+        hole.kind != HoleKind::ImageReference
+            || usize::try_from(hole.offset).is_ok_and(|offset| places.contains(&offset))
+    };
+    holes.iter().filter(stays).cloned().collect()
+}
+
+/// Where the `data` of each image block begins in the line, behind its quote.
+fn image_data(line: &str, content: Raw<'_>) -> Vec<usize> {
+    let data = |block: Raw<'_>| {
+        let is_image = block.member("type").is_some_and(|name| name.is_text("image"));
+        let data = block.member("data").filter(|data| is_image && data.is_string())?;
+        // Both point into the same text.
+        let offset = data.as_str().as_ptr().addr().checked_sub(line.as_ptr().addr())?;
+        Some(offset + 1)
+    };
+    content.elements().filter_map(data).collect()
+}
