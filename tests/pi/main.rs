@@ -9,6 +9,7 @@
 mod oracle;
 #[path = "../place/mod.rs"]
 mod place;
+mod sequences;
 
 use std::path::PathBuf;
 
