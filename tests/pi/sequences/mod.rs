@@ -3,6 +3,7 @@
 //! Leafline plays first. The ids and times that it gave go to pi with the same operations, so that even the files are
 //! equal byte for byte. A sequence that fails is shown with its seed, shrunk.
 
+mod files;
 mod observation;
 mod operation;
 mod player;
@@ -71,10 +72,15 @@ fn pi_plays_every_sequence_as_leafline_does() {
 
 fn play(operations: &[Operation], policy: Policy) -> Played {
     let store = Store::in_memory().unwrap();
-    let player = Player::new(&store, policy).play(operations);
+    play_on(&store, operations, policy).played
+}
+
+/// Plays on a new session of the store, which is sound thereafter.
+fn play_on<'s>(store: &'s Store, operations: &[Operation], policy: Policy) -> Player<'s> {
+    let player = Player::new(store, policy).play(operations);
     let verification = store.verify().unwrap();
     assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
-    player.played
+    player
 }
 
 /// The sequence as a job for pi, from a new session.

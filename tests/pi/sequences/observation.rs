@@ -40,10 +40,12 @@ pub(super) enum Header {
 impl Header {
     /// The header's text, in which what is each program's own is blank.
     fn comparable(&self, header: &str) -> String {
-        if *self == Self::Shared {
-            return header.to_owned();
-        }
+        // A file of somebody's may begin with a mark that is no part of its first line.
+        let header = header.trim_start_matches('\u{feff}');
         let mut value: Value = serde_json::from_str(header).unwrap();
+        if *self == Self::Shared {
+            return value.to_string();
+        }
         assert_eq!(value.to_string(), header, "a header as JSON.stringify writes it");
         for member in ["id", "timestamp", "parentSession"] {
             if let Some(value) = value.get_mut(member) {
@@ -60,7 +62,8 @@ impl Header {
             Some((header, rest)) if *self != Self::Shared => {
                 format!("{}\n{rest}", self.comparable(header))
             }
-            _ => file.to_owned(),
+            // The end of the last line may be missing from a file of somebody's.
+            _ => file.strip_suffix('\n').unwrap_or(file).to_owned(),
         }
     }
 }
