@@ -78,9 +78,14 @@ fn play(operations: &[Operation], policy: Policy) -> Played {
 /// Plays on a new session of the store, which is sound thereafter.
 fn play_on<'s>(store: &'s Store, operations: &[Operation], policy: Policy) -> Player<'s> {
     let player = Player::new(store, policy).play(operations);
+    assert_sound(store);
+    player
+}
+
+/// Every table of the store is as its lines say.
+fn assert_sound(store: &Store) {
     let verification = store.verify().unwrap();
     assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
-    player
 }
 
 /// The sequence as a job for pi, from a new session.
@@ -103,12 +108,15 @@ fn difference(played: &Played, answer: &Value) -> Option<String> {
     }
     let results = answer["results"].as_array().unwrap();
     for ((expected, result), step) in played.expected.iter().zip(results).zip(&played.steps) {
+        if result["loops"] == true {
+            // pi would walk in a circle, and was not asked to: from here on the sessions are two.
+            return None;
+        }
         let difference = match expected {
             Expected::Id(id) => (result["id"] != **id).then(|| format!("{id}, not {result}")),
-            Expected::Done => result
-                .as_object()
-                .is_none_or(|result| result.contains_key("error"))
-                .then(|| format!("done, not {result}")),
+            Expected::Done => {
+                (*result != serde_json::json!({})).then(|| format!("done, not {result}"))
+            }
             Expected::NotFound(id) => (result["error"] != format!("Entry {id} not found"))
                 .then(|| format!("no {id}, not {result}")),
             Expected::Observed(ours, header) => {

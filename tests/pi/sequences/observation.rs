@@ -1,6 +1,6 @@
 //! What is to be seen of a session, as Leafline tells it and as pi does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use leafline::{ContextLeaf, Error, ExportMode, Session, SessionReader};
 use serde_json::Value;
@@ -16,13 +16,14 @@ pub(super) struct Observation {
     pub(super) entries: Vec<String>,
     pub(super) leaf: Option<String>,
     pub(super) labels: BTreeMap<String, String>,
-    pub(super) path: Vec<String>,
-    pub(super) tree: Vec<Node>,
-    pub(super) context: String,
+    /// `None` here and below where pi would walk in a circle.
+    pub(super) path: Option<Vec<String>>,
+    pub(super) tree: Option<Vec<Node>>,
+    pub(super) context: Option<String>,
     /// Of each id that was asked for.
-    pub(super) paths: Vec<Vec<String>>,
+    pub(super) paths: Vec<Option<Vec<String>>>,
     pub(super) children: Vec<Vec<String>>,
-    pub(super) contexts: Vec<String>,
+    pub(super) contexts: Vec<Option<String>>,
     /// The session's file; `None` where it is not compared, or there is none.
     pub(super) file: Option<String>,
 }
@@ -90,14 +91,17 @@ pub(super) fn ours(session: &Session<'_>, header: &Header, asked: &[Asked]) -> O
         name: reader.facts().title,
         leaf: reader.get_leaf().unwrap().and_then(|leaf| leaf.id()),
         labels: labels.collect(),
-        path: path(&reader, None),
-        tree: flatten(&tree, &Clone::clone),
-        context: context(&reader, ContextLeaf::Current),
-        paths: asked.iter().map(|id| path(&reader, id.as_deref())).collect(),
+        path: Some(path(&reader, None)),
+        tree: Some(flatten(&tree, &Clone::clone)),
+        context: Some(context(&reader, ContextLeaf::Current)),
+        paths: asked.iter().map(|id| Some(path(&reader, id.as_deref()))).collect(),
         children: asked.iter().map(|id| children(&reader, id.as_deref())).collect(),
         contexts: asked
             .iter()
-            .map(|id| context(&reader, id.as_deref().map_or(ContextLeaf::None, ContextLeaf::Entry)))
+            .map(|id| {
+                let leaf = id.as_deref().map_or(ContextLeaf::None, ContextLeaf::Entry);
+                Some(context(&reader, leaf))
+            })
             .collect(),
         entries,
         file: Some(header.comparable_file(&String::from_utf8_lossy(&file))),
@@ -147,35 +151,66 @@ pub(super) fn theirs(observed: &Value, header: &Header) -> Observation {
         entries: texts(&observed["entries"]),
         leaf: text(&observed["leafId"]),
         labels: serde_json::from_value(observed["labels"].clone()).unwrap(),
-        path: texts(&observed["path"]),
-        tree: nodes(&observed["tree"]).unwrap_or_default(),
-        context: text(&observed["context"]).unwrap_or_default(),
-        paths: observed["paths"].as_array().unwrap().iter().map(texts).collect(),
+        path: path_of(&observed["path"]),
+        tree: nodes(&observed["tree"]),
+        context: text(&observed["context"]),
+        paths: observed["paths"].as_array().unwrap().iter().map(path_of).collect(),
         children: observed["children"].as_array().unwrap().iter().map(texts).collect(),
-        contexts: texts(&observed["contexts"]),
+        contexts: observed["contexts"].as_array().unwrap().iter().map(text).collect(),
         file: file.map(|file| header.comparable_file(&file)),
     }
 }
 
+fn path_of(value: &Value) -> Option<Vec<String>> {
+    value.is_array().then(|| texts(value))
+}
+
 impl Observation {
+    /// Whether an id is met twice.
+    fn repeats_ids(&self) -> bool {
+        let mut seen = HashSet::new();
+        !self.entries.iter().all(|id| seen.insert(id))
+    }
+
+    /// Without what pi does not tell, and what it tells of another tree: an entry whose id comes again is for pi the
+    /// later one, with the children of both and below the parents of both. In Leafline's tree, it is an entry.
+    fn as_far_as(&self, theirs: &Self) -> Self {
+        let mut ours = self.clone();
+        if self.repeats_ids() {
+            ours.tree.clone_from(&theirs.tree);
+            ours.children.clone_from(&theirs.children);
+        }
+        ours.path = ours.path.filter(|_| theirs.path.is_some());
+        ours.tree = ours.tree.filter(|_| theirs.tree.is_some());
+        ours.context = ours.context.filter(|_| theirs.context.is_some());
+        for (ours, theirs) in ours.paths.iter_mut().zip(&theirs.paths) {
+            *ours = ours.take().filter(|_| theirs.is_some());
+        }
+        for (ours, theirs) in ours.contexts.iter_mut().zip(&theirs.contexts) {
+            *ours = ours.take().filter(|_| theirs.is_some());
+        }
+        ours
+    }
+
     /// The first thing that differs, in words.
     pub(super) fn difference(&self, theirs: &Self) -> Option<String> {
+        let ours = self.as_far_as(theirs);
         let shown = |value: &dyn std::fmt::Debug| format!("{value:#?}");
         let pairs = [
-            ("header", shown(&self.header), shown(&theirs.header)),
-            ("name", shown(&self.name), shown(&theirs.name)),
-            ("entries", shown(&self.entries), shown(&theirs.entries)),
-            ("leaf", shown(&self.leaf), shown(&theirs.leaf)),
-            ("labels", shown(&self.labels), shown(&theirs.labels)),
-            ("path", shown(&self.path), shown(&theirs.path)),
-            ("tree", shown(&self.tree), shown(&theirs.tree)),
-            ("context", shown(&self.context), shown(&theirs.context)),
-            ("paths", shown(&self.paths), shown(&theirs.paths)),
-            ("children", shown(&self.children), shown(&theirs.children)),
-            ("contexts", shown(&self.contexts), shown(&theirs.contexts)),
-            ("file", shown(&self.file), shown(&theirs.file)),
+            ("header", shown(&ours.header), shown(&theirs.header)),
+            ("name", shown(&ours.name), shown(&theirs.name)),
+            ("entries", shown(&ours.entries), shown(&theirs.entries)),
+            ("leaf", shown(&ours.leaf), shown(&theirs.leaf)),
+            ("labels", shown(&ours.labels), shown(&theirs.labels)),
+            ("path", shown(&ours.path), shown(&theirs.path)),
+            ("tree", shown(&ours.tree), shown(&theirs.tree)),
+            ("context", shown(&ours.context), shown(&theirs.context)),
+            ("paths", shown(&ours.paths), shown(&theirs.paths)),
+            ("children", shown(&ours.children), shown(&theirs.children)),
+            ("contexts", shown(&ours.contexts), shown(&theirs.contexts)),
+            ("file", shown(&ours.file), shown(&theirs.file)),
         ];
-        if self == theirs {
+        if ours == *theirs {
             return None;
         }
         let (what, ours, theirs) = pairs.into_iter().find(|(_, ours, theirs)| ours != theirs)?;
