@@ -8,6 +8,7 @@ mod observation;
 mod operation;
 mod player;
 mod random;
+mod together;
 mod values;
 
 use std::sync::mpsc::sync_channel;

@@ -80,6 +80,12 @@ pub(super) fn ours(session: &Session<'_>, header: &Header, asked: &[Asked]) -> O
     let labels = entries.iter().filter_map(|id| Some((id.clone(), reader.get_label(id).unwrap()?)));
     let mut file = Vec::new();
     reader.export(&ExportMode::Current, &mut file).unwrap();
+    assert_eq!(reader.facts().entries, entries.len() as u64);
+    for id in asked.iter().flatten().filter(|id| entries.contains(id)) {
+        let entry = reader.get_entry(id).unwrap();
+        assert_eq!(entry.id().as_ref(), Some(id));
+        assert!(file.split_inclusive(|&byte| byte == b'\n').any(|line| line == entry.line()));
+    }
     let line = reader.get_header().unwrap().unwrap();
     let line = String::from_utf8_lossy(line.line());
     if let Header::Own { parent } = header {
@@ -195,6 +201,9 @@ impl Observation {
     /// The first thing that differs, in words.
     pub(super) fn difference(&self, theirs: &Self) -> Option<String> {
         let ours = self.as_far_as(theirs);
+        if ours == *theirs {
+            return None;
+        }
         let shown = |value: &dyn std::fmt::Debug| format!("{value:#?}");
         let pairs = [
             ("header", shown(&ours.header), shown(&theirs.header)),
@@ -210,9 +219,6 @@ impl Observation {
             ("contexts", shown(&ours.contexts), shown(&theirs.contexts)),
             ("file", shown(&ours.file), shown(&theirs.file)),
         ];
-        if ours == *theirs {
-            return None;
-        }
         let (what, ours, theirs) = pairs.into_iter().find(|(_, ours, theirs)| ours != theirs)?;
         Some(format!("{what} differs\n{}", around(&ours, &theirs)))
     }

@@ -24,6 +24,8 @@ pub(super) enum Message {
 #[derive(Debug, Clone)]
 pub(super) enum Operation {
     Message(Message),
+    /// Messages that Leafline takes at once, and pi one by one.
+    Messages(Vec<String>),
     ThinkingLevel(String),
     Model(String, String),
     Compaction {
@@ -77,6 +79,16 @@ pub(super) fn sequence(seed: u64) -> Vec<Operation> {
     operations(&mut random, count, wanders)
 }
 
+/// A sequence of 300 to 500 operations.
+pub(super) fn long_sequence(seed: u64) -> Vec<Operation> {
+    let mut random = Random::new(seed ^ 0x1095_0000);
+    let count = random.between(300, 500);
+    let mut all = operations(&mut random, count, true);
+    // These would leave most of it behind.
+    all.retain(|operation| !matches!(operation, Operation::CreateBranchedSession(_)));
+    all
+}
+
 /// What is done to a session that was there before.
 pub(super) fn continuation(seed: u64) -> Vec<Operation> {
     let mut random = Random::new(seed ^ 0xc0ff_ee00);
@@ -107,7 +119,10 @@ fn reference(random: &mut Random) -> Reference {
 fn operation(random: &mut Random, wanders: bool) -> Operation {
     let kinds = if wanders { 100 } else { 78 };
     match random.below(kinds) {
-        0..=34 => {
+        0 => Operation::Messages(
+            (0..random.between(2, 20)).map(|_| values::message(random)).collect(),
+        ),
+        1..=34 => {
             let text = values::message(random);
             // serde_json refuses some of what JavaScript takes.
             let value = serde_json::from_str(&text).ok().filter(|_| random.chance(50));

@@ -1,7 +1,8 @@
 //! Plays a sequence on Leafline, and writes down what pi is to play and what is to come of it.
 
 use leafline::{
-    Compaction, EntryKind, Error, Family, MessageRole, NewSession, Persistence, Session, Store,
+    Compaction, Draft, EntryKind, Error, Family, MessageRole, NewSession, Persistence, Session,
+    Store,
 };
 use serde_json::value::RawValue;
 
@@ -98,12 +99,14 @@ impl<'s> Player<'s> {
     }
 
     pub(super) fn play(mut self, operations: &[Operation]) -> Self {
-        for operation in operations {
-            self.perform(operation);
-            let waits = self.policy == Policy::Waiting && !self.has_file;
-            assert_eq!(self.session.is_waiting(), waits, "waiting after {operation:?}");
-        }
+        operations.iter().for_each(|operation| self.step(operation));
         self
+    }
+
+    pub(super) fn step(&mut self, operation: &Operation) {
+        self.perform(operation);
+        let waits = self.policy == Policy::Waiting && !self.has_file;
+        assert_eq!(self.session.is_waiting(), waits, "waiting after {operation:?}");
     }
 
     fn id_of(&self, reference: &Reference) -> String {
@@ -135,6 +138,7 @@ impl<'s> Player<'s> {
             Operation::Fork => self.fork(),
             Operation::Reopen => self.reopen(),
             Operation::Observe(references) => self.observe(references),
+            Operation::Messages(messages) => self.append_all(messages),
             _ => self.append(operation),
         }
     }
@@ -157,23 +161,35 @@ impl<'s> Player<'s> {
     fn append(&mut self, operation: &Operation) {
         let mut members = Vec::new();
         let (name, appended) = self.appended(operation, &mut members);
-        let mut given: Vec<(&str, &str)> =
+        let given: Vec<(&str, &str)> =
             members.iter().map(|(name, json)| (*name, &**json)).collect();
         match appended {
-            Ok(id) => {
-                let entry = self.session.get_entry(&id).unwrap();
-                self.has_file |= entry.role() == MessageRole::Assistant;
-                let time = entry.timestamp().unwrap().to_string();
-                let ids = format!("[{}]", quoted(&id));
-                given.extend([("now", &*time), ("ids", &*ids)]);
-                self.played.add(Expected::Id(id.clone()), name, &given);
-                self.entries.push(id);
-            }
+            Ok(id) => self.note_entry(id, name, &given),
             Err(error) => {
                 let named = given.iter().find(|(name, _)| matches!(*name, "target" | "entry"));
                 let named: String = serde_json::from_str(named.unwrap().1).unwrap();
                 self.played.add(not_found(&error, &named), name, &given);
             }
+        }
+    }
+
+    /// Has pi append the entry that Leafline has appended.
+    fn note_entry(&mut self, id: String, name: &str, given: &[(&str, &str)]) {
+        let entry = self.session.get_entry(&id).unwrap();
+        self.has_file |= entry.role() == MessageRole::Assistant;
+        let time = entry.timestamp().unwrap().to_string();
+        let ids = format!("[{}]", quoted(&id));
+        let given = [given, &[("now", &time), ("ids", &ids)]].concat();
+        self.played.add(Expected::Id(id.clone()), name, &given);
+        self.entries.push(id);
+    }
+
+    fn append_all(&mut self, messages: &[String]) {
+        let drafts = messages.iter().map(|message| Draft::message(message).unwrap());
+        let ids = self.session.append_all(drafts).unwrap();
+        assert_eq!(ids.len(), messages.len());
+        for (id, message) in ids.into_iter().zip(messages) {
+            self.note_entry(id, "append_message", &[("message", message)]);
         }
     }
 

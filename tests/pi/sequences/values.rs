@@ -123,9 +123,7 @@ fn image_data(random: &mut Random) -> String {
         source = random.clone();
         random.below(2);
     }
-    let bytes: Vec<u8> =
-        (0..source.between(740, 1000)).map(|_| u8::try_from(source.below(256)).unwrap()).collect();
-    let mut data = STANDARD.encode(bytes);
+    let mut data = base64(&mut source, 740, 1000);
     match random.below(12) {
         0 => data.truncate(data.len() - 1),
         1 => data.insert_str(100, "\\n"),
@@ -137,7 +135,14 @@ fn image_data(random: &mut Random) -> String {
     data
 }
 
-/// Blocks of a message's content.
+/// Base64 of so many bytes.
+fn base64(random: &mut Random, least: usize, most: usize) -> String {
+    let count = random.between(least, most);
+    let bytes: Vec<u8> = (0..count).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
+    STANDARD.encode(bytes)
+}
+
+/// A block of a message's content.
 fn block(random: &mut Random) -> String {
     match random.below(5) {
         0 => {
@@ -155,6 +160,10 @@ fn block(random: &mut Random) -> String {
             r#"{{"type":"toolCall","id":"call_{}","name":"read","arguments":{{{}}}}}"#,
             random.below(100),
             members(random, 2).join(",")
+        ),
+        2 if random.chance(2) => format!(
+            r#"{{"type":"thinking","thinking":"","thinkingSignature":"{}"}}"#,
+            base64(random, 15_000, 60_000)
         ),
         2 => format!(r#"{{"type":"thinking","thinking":{}}}"#, string(random)),
         _ => format!(r#"{{"type":"text","text":{}}}"#, string(random)),
