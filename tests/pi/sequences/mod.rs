@@ -29,7 +29,7 @@ const AHEAD: usize = 16;
 
 /// Even seeds wait for an assistant as pi does, odd ones store at once.
 fn policy(seed: u64) -> Policy {
-    if seed % 2 == 0 { Policy::Waiting } else { Policy::Immediate }
+    if seed.is_multiple_of(2) { Policy::Waiting } else { Policy::Immediate }
 }
 
 /// The seeds to play: `LEAFLINE_SEQUENCES` is a number, or two with a `..` between.
@@ -139,16 +139,17 @@ fn shrink(oracle: &Oracle, seed: u64, first: &str) -> ! {
     let mut pi = oracle.converse();
     let mut operations = operation::sequence(seed);
     let mut last = first.to_owned();
-    let mut place = 0;
-    while place < operations.len() {
-        let mut fewer = operations.clone();
-        fewer.remove(place);
-        match fails(&mut pi, &fewer, policy(seed)) {
-            Some(difference) => {
+    let mut before = usize::MAX;
+    // What is dropped changes which entries the others mean, so that more can be dropped then.
+    while operations.len() < before {
+        before = operations.len();
+        for place in (0..operations.len()).rev() {
+            let mut fewer = operations.clone();
+            fewer.remove(place);
+            if let Some(difference) = fails(&mut pi, &fewer, policy(seed)) {
                 last = difference;
                 operations = fewer;
             }
-            None => place += 1,
         }
     }
     let played = play(&operations, policy(seed));
