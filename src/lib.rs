@@ -50,9 +50,17 @@
 //! - [`Store::import`] takes files and folders, as [`ImportOptions`] say. An [`ImportObserver`] gets a
 //!   [`FileReport`] a file; [`ImportStatus`] says what became of it.
 //! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line; [`Store::session`] gives a [`Session`].
+//! - [`Store::create_session`] begins a session, [`Store::continue_recent`] goes on with the newest one of a directory,
+//!   [`Store::fork_from`] and [`Session::create_branched_session`] copy. A [`Session`] is written by
+//!   [`Session::append_message`] and its like, [`Session::append_all`] with [`Draft`]s, [`Session::branch`],
+//!   [`Session::append_label_change`], [`Session::rewrite_entries`]; when and how is said by a [`Persistence`].
+//!   [`Store::in_memory`] keeps nothing.
 //! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
 //!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
-//!   [`SessionReader::get_tree`], [`SessionReader::lines`].
+//!   [`SessionReader::get_tree`], [`SessionReader::lines`]. [`SessionReader::entries`],
+//!   [`SessionReader::path_backwards`] and [`SessionReader::entries_around`] answer a [`Page`] of a long one.
+//! - [`SessionReader::build_context`] gives the [`Context`] at an entry, the messages for the model and the settings in
+//!   force, as the session's program builds it; [`SessionReader::write_context`] writes it as JSON.
 //! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`]; [`Store::export_file`] and
 //!   [`Store::export_all`] write files.
 //! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
@@ -63,6 +71,9 @@
 //! - When [`Store::import`] returns, or reports a file as imported, grown or replaced, that file's session is on
 //!   disk: it survives a crash of the process and of the machine, as far as the disk keeps what it has confirmed.
 //!   So does a deletion when [`Store::remove`] returns.
+//! - When a method that appends, branches or rewrites returns, what it did is on disk; when it fails, it did nothing.
+//!   Entries that several processes append to one session chain after each other, each below the one before. Only a
+//!   session that waits for its first message of an assistant ([`Session::is_waiting`]) is in memory alone.
 //! - A file is stored as a whole or not at all. After a crash in the middle of an import the files that were
 //!   reported are there. Of the file under way nothing is to be seen; the next import or [`Store::compact`] sweeps
 //!   its rows. Importing the same folder again brings what is missing.
@@ -77,7 +88,6 @@
 //!
 //! - It imports and reads the sessions of pi and omp ([`Family`]). Those of Claude Code and Opal are recognised and
 //!   refused.
-//! - It does not write sessions itself: no appending, branching or labelling, and no context for a model.
 //! - It does not search text.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.
@@ -104,7 +114,7 @@ pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
     Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, ExportMode,
-    Finding, JsonText, NewSession, Persistence, Session, SessionFacts, SessionReader, Tree,
-    TreeNode, TypeFacts, Verification,
+    Finding, JsonText, NewSession, Page, PageLimit, Persistence, Session, SessionFacts,
+    SessionReader, Tree, TreeNode, TypeFacts, UsageStatistics, Verification,
 };
 pub use store::{Store, StoreOptions};

@@ -1,9 +1,10 @@
 //! The JSONL file loaded as agents do when they resume a session: all of it, parsed, by id.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A session in memory.
 #[derive(Debug)]
@@ -34,7 +35,53 @@ impl LoadedSession {
         self.entries.get(*self.by_id.get(id)?)
     }
 
+    /// The context at the last entry, as pi has it: messages that are there already, and a few that are made.
+    pub(crate) fn context(&self) -> Vec<Cow<'_, Value>> {
+        let mut path: Vec<&Value> = Vec::new();
+        let mut next = self.entries.last();
+        while let Some(entry) = next {
+            path.push(entry);
+            next = entry["parentId"].as_str().and_then(|id| self.entry(id));
+        }
+        path.reverse();
+        let is_compaction = |entry: &&Value| entry["type"] == "compaction";
+        let Some(place) = path.iter().rposition(is_compaction) else {
+            return path.into_iter().filter_map(message).collect();
+        };
+        let (above, below) = path.split_at(place);
+        let Some((compaction, below)) = below.split_first() else {
+            return Vec::new();
+        };
+        let kept = above.iter().skip_while(|entry| entry["id"] != compaction["firstKeptEntryId"]);
+        let summary = Cow::Owned(json!({
+            "role": "compactionSummary",
+            "summary": compaction["summary"],
+            "tokensBefore": compaction["tokensBefore"],
+        }));
+        let others = kept.chain(below).filter_map(|entry| message(entry));
+        std::iter::once(summary).chain(others).collect()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
+    }
+}
+
+/// The message that an entry gives.
+fn message(entry: &Value) -> Option<Cow<'_, Value>> {
+    match entry["type"].as_str()? {
+        "message" => entry.get("message").map(Cow::Borrowed),
+        "custom_message" => Some(Cow::Owned(json!({
+            "role": "custom",
+            "customType": entry["customType"],
+            "content": entry["content"],
+            "display": entry["display"],
+        }))),
+        "branch_summary" if entry["summary"] != "" => Some(Cow::Owned(json!({
+            "role": "branchSummary",
+            "summary": entry["summary"],
+            "fromId": entry["fromId"],
+        }))),
+        _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each benchmark uses its part of this")]
 
+pub(crate) mod compacted_session;
 pub(crate) mod copy_baseline;
 pub(crate) mod jsonl_baseline;
 pub(crate) mod latency;

@@ -19,7 +19,14 @@ pub(crate) fn whole_file_group<'c>(
     name: &str,
     bytes: u64,
 ) -> BenchmarkGroup<'c, WallTime> {
-    let mut group = criterion.benchmark_group(with_size(name));
+    whole_file(criterion.benchmark_group(with_size(name)), bytes)
+}
+
+/// A group whose runs each stand for a file of `bytes` bytes.
+pub(crate) fn whole_file(
+    mut group: BenchmarkGroup<'_, WallTime>,
+    bytes: u64,
+) -> BenchmarkGroup<'_, WallTime> {
     group
         .sampling_mode(SamplingMode::Flat)
         .sample_size(SAMPLES)

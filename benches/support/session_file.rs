@@ -29,12 +29,21 @@ struct Identity<'l> {
 impl SessionFile {
     /// The file of the size that the environment asks for; it is made where it is not there.
     pub(crate) fn make() -> Self {
-        let shape = Shape { bytes: size::session_bytes(), ..Shape::default() };
-        let name = format!("session-{}-{:016x}.jsonl", shape.bytes, fingerprint(&shape));
+        Self::of_shape(&Shape { bytes: size::session_bytes(), ..Shape::default() })
+    }
+
+    /// The file of a shape; it is made where it is not there.
+    pub(crate) fn of_shape(shape: &Shape) -> Self {
+        let name = format!("session-{}-{:016x}.jsonl", shape.bytes, fingerprint(shape));
         let path = folder().join(name);
         if !path.exists() {
-            write(&shape, &path);
+            write(&path, |out| generate(shape, out).map(|_| ()));
         }
+        Self::in_place(path)
+    }
+
+    /// A file that is there.
+    pub(crate) fn in_place(path: PathBuf) -> Self {
         let bytes = std::fs::metadata(&path).expect("the session file was just made").len();
         let file = Self { path, bytes };
         file.warm();
@@ -107,11 +116,10 @@ fn fingerprint(shape: &Shape) -> u64 {
 }
 
 /// Writes beside the place and renames, so that an interrupted run leaves no half file to measure on.
-fn write(shape: &Shape, path: &Path) {
+pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut BufWriter<&File>) -> std::io::Result<()>) {
     let temporary = tempfile::NamedTempFile::new_in(folder()).expect("a file can be made");
     let mut out = BufWriter::with_capacity(1 << 20, temporary.as_file());
-    generate(shape, &mut out).expect("the session can be written");
-    out.flush().expect("the session can be written");
+    fill(&mut out).and_then(|()| out.flush()).expect("the session can be written");
     drop(out);
     temporary.as_file().sync_all().expect("the session can be written");
     temporary.persist(path).expect("the session file can be named");

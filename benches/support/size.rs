@@ -8,10 +8,15 @@ const DEFAULT_BYTES: u64 = 64_000_000;
 
 /// Bytes of the session to measure on.
 pub(crate) fn session_bytes() -> u64 {
-    let Ok(text) = std::env::var(VARIABLE) else {
-        return DEFAULT_BYTES;
-    };
-    parse(&text).unwrap_or_else(|| panic!("{VARIABLE}={text}: expected a size like 64MB or 1GB"))
+    asked_bytes().unwrap_or(DEFAULT_BYTES)
+}
+
+/// The size that the environment asks for, where it asks.
+pub(crate) fn asked_bytes() -> Option<u64> {
+    let text = std::env::var(VARIABLE).ok()?;
+    let bytes = parse(&text);
+    assert!(bytes.is_some(), "{VARIABLE}={text}: expected a size like 64MB or 1GB");
+    bytes
 }
 
 fn parse(text: &str) -> Option<u64> {
@@ -28,7 +33,12 @@ fn parse(text: &str) -> Option<u64> {
 
 /// A group's name with the size in it, so that Criterion never compares runs of different sizes.
 pub(crate) fn with_size(name: &str) -> String {
-    format!("{name} {} MB", session_bytes() / 1_000_000)
+    with_bytes(name, session_bytes())
+}
+
+/// A group's name with the size of a session that is chosen otherwise.
+pub(crate) fn with_bytes(name: &str, bytes: u64) -> String {
+    format!("{name} {} MB", bytes / 1_000_000)
 }
 
 /// Bytes as people read them.

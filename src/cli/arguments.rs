@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use super::{children, export, import, ls, path, rm, show, stats, tree, verify};
+use super::{
+    append, branch, children, context, export, extract, fork, import, label, ls, name, new, path,
+    reset_leaf, rm, show, stats, tree, verify,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -12,6 +15,7 @@ Examples:
   leafline ls                                  what is there, newest first
   leafline tree 019c6605                       one session's branches
   leafline path 019c6605 | jq .message.role    the conversation up to the leaf
+  leafline append 019c6605 < entries.jsonl     more of it, an entry a line
   leafline export 019c6605 -o session.jsonl    the file back
 
 A SESSION is a session's id, or the beginning of it where no other id begins so.
@@ -22,8 +26,9 @@ Exit status: 0 when all went well, 1 when something failed, 2 for wrong usage.";
 
 /// Keeps coding agents' sessions in one file, and gives each of them back byte for byte.
 ///
-/// Leafline imports the JSONL sessions of pi and omp, finds any entry of any of them at once, shows their trees,
-/// and exports them again: the same bytes, or as the program would write them today.
+/// Leafline imports the JSONL sessions of pi and omp, finds any entry of any of them at once, shows their trees and
+/// what the model is sent, begins sessions and appends to them, and exports them again: the same bytes, or as the
+/// program would write them today.
 #[derive(Debug, Parser)]
 #[command(name = "leafline", version, after_help = EXAMPLES, after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -48,6 +53,15 @@ pub(super) enum Command {
     Tree(tree::Arguments),
     Path(path::Arguments),
     Children(children::Arguments),
+    Context(context::Arguments),
+    New(new::Arguments),
+    Append(append::Arguments),
+    Branch(branch::Arguments),
+    ResetLeaf(reset_leaf::Arguments),
+    Label(label::Arguments),
+    Name(name::Arguments),
+    Fork(fork::Arguments),
+    Extract(extract::Arguments),
     Stats(stats::Arguments),
     Verify(verify::Arguments),
     Rm(rm::Arguments),

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::error::ErrorKind;
-use clap::{CommandFactory, ValueEnum};
+use clap::ValueEnum;
 use leafline::{ExportMode, ExportReport, Store};
 use serde_json::json;
 
-use super::failure::{Failure, complain};
+use super::failure::{Failure, complain, usage};
 use super::number::{bytes, count};
 use super::output::{BAD, Output};
 use super::place::{Place, shown};
@@ -90,11 +89,6 @@ fn mode(form: Form, blobs: Option<PathBuf>) -> Result<ExportMode, Failure> {
         (Form::Exact, None) => Ok(ExportMode::Exact),
         (Form::Portable, None) => Ok(ExportMode::Portable),
     }
-}
-
-fn usage(message: &str) -> Failure {
-    let mut command = super::arguments::Arguments::command();
-    Failure::Usage(command.error(ErrorKind::ArgumentConflict, message))
 }
 
 fn to_standard_output(

@@ -1,9 +1,13 @@
 //! What ends a command early.
 
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+
+use super::number::{count, counted};
 use super::text;
 
 /// Why a command did not run to its end.
@@ -29,6 +33,44 @@ pub(super) enum Failure {
         /// What was named.
         path: PathBuf,
     },
+    /// The directory that a relative one is below, or the one to take where none is named, is not known.
+    #[error("the current directory is not known ({0}); name an absolute one with --cwd DIR")]
+    NoCurrentDirectory(#[source] std::io::Error),
+    /// A directory's path cannot stand in a session.
+    #[error(
+        "--cwd {path}: a session keeps it as text, and it is not UTF-8; name another directory"
+    )]
+    DirectoryNotText {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The argument is no entry.
+    #[error(
+        "ENTRY-JSON: {problem}; give a JSON object such as \
+         {{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"Hi\"}}}}"
+    )]
+    NoEntry {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A line of standard input is no entry.
+    #[error("standard input, line {line}: {problem}; {}", stored_before(*.stored))]
+    NoEntryInLine {
+        /// The line's number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        problem: String,
+        /// How many entries before it are stored.
+        stored: u64,
+    },
+    /// Entries of standard input could not be stored.
+    #[error("{source}; of standard input, {} stored", counted(*.stored, "entry is", "entries are"))]
+    StreamNotStored {
+        /// How many entries are stored.
+        stored: u64,
+        /// The library's.
+        source: leafline::Error,
+    },
     /// Arguments that clap takes and that do not go together.
     #[error("{0}")]
     Usage(clap::Error),
@@ -39,7 +81,7 @@ impl Failure {
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Output(error) | Self::Library(leafline::Error::Output(error)) => {
-                error.kind() == ErrorKind::BrokenPipe
+                error.kind() == std::io::ErrorKind::BrokenPipe
             }
             _ => false,
         }
@@ -60,6 +102,20 @@ impl Failure {
             Self::Usage(_) => ExitCode::from(2),
             _ => ExitCode::FAILURE,
         }
+    }
+}
+
+/// Wrong usage that clap does not see.
+pub(super) fn usage(message: &str) -> Failure {
+    let mut command = super::arguments::Arguments::command();
+    Failure::Usage(command.error(ErrorKind::ArgumentConflict, message))
+}
+
+fn stored_before(entries: u64) -> String {
+    match entries {
+        0 => "nothing was stored".to_owned(),
+        1 => "the entry before it is stored".to_owned(),
+        more => format!("the {} entries before it are stored", count(more)),
     }
 }
 

@@ -52,8 +52,10 @@ pub(super) fn run(
     }
     if sessions.is_empty() && std::io::stderr().is_terminal() {
         // A hint for whoever is there; nothing depends on it.
-        let _ =
-            writeln!(std::io::stderr(), "no sessions yet; `leafline import PATH...` brings some");
+        let _ = writeln!(
+            std::io::stderr(),
+            "no sessions yet; `leafline import PATH...` brings some, `leafline new` begins one"
+        );
     }
     Ok(Status::Done)
 }

@@ -1,19 +1,30 @@
 //! The command: arguments in, tables or JSON out. One file a command.
 
+mod append;
 mod arguments;
+mod branch;
 mod children;
 mod compact;
+mod context;
 mod entry_json;
 mod export;
+mod extract;
 mod failure;
+mod family;
+mod fork;
 mod import;
+mod label;
+mod live;
 mod ls;
+mod name;
+mod new;
 mod number;
 mod output;
 mod path;
 mod place;
 mod preview;
 mod progress;
+mod reset_leaf;
 mod rm;
 mod show;
 mod stats;
@@ -73,6 +84,15 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Tree(arguments) => tree::run(&arguments, place, out),
         Command::Path(arguments) => path::run(&arguments, place, out),
         Command::Children(arguments) => children::run(&arguments, place, out),
+        Command::Context(arguments) => context::run(&arguments, place, out),
+        Command::New(arguments) => new::run(arguments, place, out),
+        Command::Append(arguments) => append::run(&arguments, place, out),
+        Command::Branch(arguments) => branch::run(&arguments, place, out),
+        Command::ResetLeaf(arguments) => reset_leaf::run(&arguments, place, out),
+        Command::Label(arguments) => label::run(&arguments, place, out),
+        Command::Name(arguments) => name::run(&arguments, place, out),
+        Command::Fork(arguments) => fork::run(&arguments, place, out),
+        Command::Extract(arguments) => extract::run(&arguments, place, out),
         Command::Stats(arguments) => stats::run(&arguments, place, out),
         Command::Verify(arguments) => verify::run(&arguments, place, out),
         Command::Rm(arguments) => rm::run(&arguments, place, out),

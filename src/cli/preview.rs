@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::text;
 
 /// Characters of an entry's text that are shown at most.
-const LONGEST: usize = 200;
+pub(super) const LONGEST: usize = 200;
 
 /// What kind of entry it is, in a word: a message by its role, others by their type.
 pub(super) fn kind_name(kind: EntryKind, role: MessageRole) -> &'static str {
@@ -59,7 +59,8 @@ pub(super) fn words(entry: &Entry) -> String {
     }
 }
 
-fn member<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+/// A member that is a string.
+pub(super) fn member<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
     value.get(name).and_then(Value::as_str)
 }
 
@@ -101,7 +102,7 @@ fn message(message: &Value) -> String {
 }
 
 /// The first text of a content; without one the tools that it calls, its thoughts, or that it is an image.
-fn content(content: &Value) -> String {
+pub(super) fn content(content: &Value) -> String {
     let blocks = match content {
         Value::String(text) => return quoted(Some(text)),
         Value::Array(blocks) => blocks,

@@ -7,6 +7,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Stands where text was left out.
 const ELLIPSIS: char = '…';
 
+/// Stands for a tab in text that is shown whole.
+const TAB: &str = "    ";
+
 /// The text with every character escaped that would command a terminal or turn its writing direction, as
 /// `\u{1b}` or `\n`: what a session holds must not move the cursor, nor show as what it is not.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
@@ -24,6 +27,11 @@ pub(super) fn printable(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(escaped)
+}
+
+/// The lines of a text, each fit for a terminal: tabs become spaces. Without empty lines at the end.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = String> {
+    text.trim_end().lines().map(|line| printable(&line.replace('\t', TAB)).into_owned())
 }
 
 /// Controls, line and paragraph separators, and what sets the direction of text.
@@ -118,6 +126,13 @@ mod tests {
         assert_eq!(one_line("abcdef", 6), "abcdef");
         assert_eq!(one_line("abcdef", 5), "abcde…");
         assert_eq!(one_line(&"x ".repeat(1_000_000), 3), "x x…");
+    }
+
+    #[test]
+    fn lines_keep_their_indentation() {
+        let text = "\tfn\r\n\n  \u{1b}[2Jx\n\n";
+        assert_eq!(lines(text).collect::<Vec<_>>(), ["    fn", "", r"  \u{1b}[2Jx"]);
+        assert_eq!(lines("").count(), 0);
     }
 
     #[test]

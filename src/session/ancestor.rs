@@ -8,7 +8,7 @@ use crate::store::snapshot::{Snapshot, damaged};
 /// Only for sessions that are regular: in others depth and jump are not to be trusted.
 ///
 /// A jump's length follows from the depth alone, so that a jump which would lead too far costs no look-up: of a
-/// million ancestors any is found by reading at most some forty nodes, and a near one by a few that stand close by.
+/// million ancestors any is found by reading some fifty nodes at most, and a near one by a few that stand close by.
 pub(crate) fn ancestor_at_depth(
     snapshot: &Snapshot<'_>,
     session: u64,

@@ -1,6 +1,10 @@
 //! One session: its lines, its tree, its forms.
 
 mod ancestor;
+mod around;
+mod change;
+mod chunk_lines;
+mod climb;
 mod context;
 mod entry;
 pub(crate) mod export;
@@ -8,10 +12,12 @@ mod facts;
 pub(crate) mod index;
 pub(crate) mod lines;
 mod live;
+mod page;
 mod path;
 mod reader;
 mod render;
 mod tree;
+mod usage;
 mod verify;
 
 pub use self::context::{
@@ -21,8 +27,10 @@ pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
 pub use self::live::{NewSession, Persistence};
+pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;
 pub use self::tree::{Tree, TreeNode};
+pub use self::usage::UsageStatistics;
 pub use self::verify::{Finding, Verification};
 pub(crate) use self::verify::{Findings, check as check_session};
 

@@ -47,6 +47,11 @@ impl<'s> SessionReader<'s> {
         self.record.id()
     }
 
+    /// [`Self::id`] by the name that the session managers of pi and omp have.
+    pub fn get_session_id(&self) -> String {
+        self.id()
+    }
+
     /// The family whose format the session has.
     pub fn family(&self) -> Family {
         Family::from_code(self.record.family).unwrap_or(Family::Pi)
@@ -97,6 +102,24 @@ impl<'s> SessionReader<'s> {
             Some(ordinal) => self.line(ordinal),
             None => Ok(None),
         }
+    }
+
+    /// [`Self::get_leaf`] by the name that pi's documents have.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    pub fn get_leaf_entry(&self) -> Result<Option<Entry>> {
+        self.get_leaf()
+    }
+
+    /// The current leaf's id; `None` where the session has no leaf, or the leaf no id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    pub fn get_leaf_id(&self) -> Result<Option<String>> {
+        Ok(self.get_leaf()?.and_then(|leaf| leaf.id()))
     }
 
     pub(crate) fn leaf_ordinal(&self) -> Result<Option<u64>> {

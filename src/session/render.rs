@@ -75,7 +75,7 @@ impl<'a, 's> Renderer<'a, 's> {
     fn fill(&mut self, hole: &Hole, out: &mut Vec<u8>) -> Result<()> {
         if self.rendering == Rendering::References && hole.kind == HoleKind::Image {
             let size = self.snapshot.blob_record(&hole.hash)?.and_then(|record| record.size);
-            if size.is_some_and(|size| size.div_ceil(3) * 4 >= REFERENCE_FROM) {
+            if size.is_some_and(|size| base64_len(size) >= REFERENCE_FROM) {
                 self.referenced.insert(hole.hash);
                 out.extend_from_slice(b"blob:sha256:");
                 out.extend_from_slice(blobs::hex(&hole.hash).as_bytes());
@@ -107,6 +107,21 @@ impl<'a, 's> Renderer<'a, 's> {
         }
         Ok(REFERENCE_LEN)
     }
+}
+
+/// Bytes of a line as [`Rendering::Exact`] gives it, given those of the stored one: what was cut out comes back.
+/// A blob that is not there counts as none; rendering such a line fails.
+pub(crate) fn rendered_len(snapshot: &Snapshot<'_>, stored: u64, holes: &[Hole]) -> Result<u64> {
+    let mut length = stored;
+    for hole in holes.iter().filter(|hole| hole.kind.is_cut()) {
+        let size = snapshot.blob_record(&hole.hash)?.and_then(|record| record.size);
+        length = length.saturating_add(base64_len(size.unwrap_or_default()));
+    }
+    Ok(length)
+}
+
+fn base64_len(bytes: u64) -> u64 {
+    bytes.div_ceil(3).saturating_mul(4)
 }
 
 fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {

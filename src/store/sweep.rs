@@ -32,20 +32,25 @@ impl Store {
         for row in table.iter()? {
             let (session, token) = row?;
             if is_due(token.value()) {
-                due.push(session.value());
+                due.push((session.value(), token.value()));
             }
         }
         let mut freed = 0;
-        for session in due {
-            freed += self.sweep_session(session)?;
+        for (session, token) in due {
+            freed += self.sweep_session(session, token)?;
         }
         Ok(freed)
     }
 
-    fn sweep_session(&self, session: u64) -> Result<u64> {
+    fn sweep_session(&self, session: u64, token: u64) -> Result<u64> {
         let mut freed = 0;
         loop {
             let transaction = self.begin_write()?;
+            // An owner that was done, and let go of its lock, after the table was read has completed the session.
+            if !is_unfinished(&transaction, session, token)? {
+                transaction.abort()?;
+                return Ok(freed);
+            }
             let (bytes, done) = sweep_slice(&transaction, session)?;
             if done {
                 transaction.open_table(tables::UNFINISHED)?.remove(session)?;
@@ -57,6 +62,13 @@ impl Store {
             }
         }
     }
+}
+
+/// Whether the session still waits for a sweep of what this owner has left.
+fn is_unfinished(transaction: &WriteTransaction, session: u64, token: u64) -> Result<bool> {
+    let table = transaction.open_table(tables::UNFINISHED)?;
+    let owner = table.get(session)?;
+    Ok(owner.is_some_and(|owner| owner.value() == token))
 }
 
 /// Removes one slice of the session's rows; answers the freed bytes of blobs and whether all are gone.
@@ -154,4 +166,32 @@ fn remove_chunk(
         freed += blobs.release(&hole.hash, 1, u64::from(is_hole))?;
     }
     Ok(freed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::session_record::SessionRecord;
+    use crate::store::slice::Slice;
+
+    #[test]
+    fn a_session_that_is_completed_meanwhile_is_not_swept() {
+        let store = Store::in_memory().unwrap();
+        let mut begun = Slice { begun: vec![(1, 7), (2, 7)], ..Slice::default() };
+        begun.push_chunk(1, 0, vec![0; 100]);
+        begun.push_chunk(2, 0, vec![0; 100]);
+        store.commit(begun).unwrap();
+        store
+            .sweep_sessions(|_| {
+                let sessions = vec![(1, SessionRecord::default())];
+                let finished = Slice { finished: vec![1], sessions, ..Slice::default() };
+                store.commit(finished).unwrap();
+                true
+            })
+            .unwrap();
+        let snapshot = store.snapshot().unwrap();
+        assert!(snapshot.chunk_from(2, 0).unwrap().is_none());
+        let row = snapshot.table(tables::LINES).unwrap().get((1, 0, 0)).unwrap();
+        assert!(row.is_some(), "the lines of a session that shows stay");
+    }
 }

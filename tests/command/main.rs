@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod changing;
+mod context;
 mod export;
 mod import;
+mod live;
 mod manners;
 mod reading;
 mod scene;

@@ -8,7 +8,7 @@ use crate::scene::{
 };
 
 /// Every command that only reads or changes what is there.
-const NEEDS_A_STORE: [&[&str]; 10] = [
+const NEEDS_A_STORE: [&[&str]; 18] = [
     &["export", "x"],
     &["export", "--all", "-o", "x"],
     &["ls"],
@@ -16,13 +16,21 @@ const NEEDS_A_STORE: [&[&str]; 10] = [
     &["tree", "x"],
     &["path", "x"],
     &["children", "x", "y"],
+    &["context", "x"],
+    &["append", "x"],
+    &["branch", "x", "y"],
+    &["reset-leaf", "x"],
+    &["label", "x", "y", "z"],
+    &["name", "x", "y"],
+    &["fork", "x"],
+    &["extract", "x", "y"],
     &["stats"],
     &["verify"],
     &["compact"],
 ];
 
 #[test]
-fn only_an_import_makes_a_store() {
+fn only_import_and_new_make_a_store() {
     let scene = Scene::new();
     for arguments in NEEDS_A_STORE {
         let complaint = scene.run(arguments.iter().copied()).fails(1);
@@ -83,6 +91,14 @@ fn wrong_usage_is_status_2() {
         &["import"],
         &["ls", "--wrong"],
         &["export", "x", "--as", "zip"],
+        &["append"],
+        &["new", "--family", "claude"],
+        &["new", "--title", "of pi's"],
+        &["new", "--id", ""],
+        &["new", "--id", "two\nlines"],
+        &["new", "--cwd", ""],
+        &["branch", "x"],
+        &["context", "x", "--family", "zip"],
     ] {
         on_samples(arguments.iter().copied()).fails(2);
     }
@@ -95,7 +111,25 @@ fn help_teaches() {
         assert!(text.contains(expected), "{expected} in {text}");
     }
     for name in [
-        "import", "export", "ls", "show", "tree", "path", "children", "stats", "verify", "rm",
+        "import",
+        "export",
+        "ls",
+        "show",
+        "tree",
+        "path",
+        "children",
+        "context",
+        "new",
+        "append",
+        "branch",
+        "reset-leaf",
+        "label",
+        "name",
+        "fork",
+        "extract",
+        "stats",
+        "verify",
+        "rm",
         "compact",
     ] {
         let help = on_samples([name, "--help"]).ok().text();

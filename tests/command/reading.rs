@@ -199,6 +199,8 @@ fn controls_in_a_session_never_reach_the_terminal() {
         &["stats"],
         &["stats", "s1"],
         &["verify"],
+        &["context", "s1"],
+        &["name", "s1"],
     ] {
         let text = scene.run(arguments.iter().copied()).ok().text();
         let raw = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';

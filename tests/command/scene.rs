@@ -1,5 +1,6 @@
 //! Where tests run the command: a folder with a store, and files to import.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -65,6 +66,27 @@ impl Scene {
     /// Runs the command on the store.
     pub(crate) fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Run {
         run_on(&self.store(), arguments)
+    }
+
+    /// Runs the command on the store, with this on its standard input.
+    pub(crate) fn run_with_input<'a>(
+        &self,
+        arguments: impl IntoIterator<Item = &'a str>,
+        input: &[u8],
+    ) -> Run {
+        let mut child = command(&self.store())
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        std::thread::scope(|scope| {
+            // A command that fails early leaves the rest unread.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            finished(child.wait_with_output().unwrap())
+        })
     }
 }
 

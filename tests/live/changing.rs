@@ -27,6 +27,34 @@ fn names_and_directories_change_the_header_of_omp() {
 }
 
 #[test]
+fn a_name_is_what_the_lines_say() {
+    let place = place::Place::new();
+    let title = format!(r#"{{"type":"title","v":1,"title":"Old","pad":"{}"}}"#, " ".repeat(209));
+    let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
+    let named = r#"{"type":"session_info","id":"a1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","name":"Named"}"#;
+    for lines in [vec![&*title, header], vec![header, named], vec![&*title, header, named]] {
+        let file = place.write("s.jsonl", lines.join("\n") + "\n");
+        let options = leafline::ImportOptions::default();
+        let mut options = options;
+        options.family = Some(Family::Omp);
+        options.replace = true;
+        place.import_with(&file, &options);
+        let mut session = place.store.session("s1").unwrap();
+        session.set_session_name("A longer name").unwrap();
+        let text = exported(&session);
+        let first = text.lines().next().unwrap();
+        assert!(!first.contains("title\",\"v") || first.len() == title.len(), "{first}");
+        place.assert_sound();
+        let again = Store::in_memory().unwrap();
+        std::fs::write(&file, &text).unwrap();
+        again.import(&[&file], &options, &mut ()).unwrap();
+        for store in [&place.store, &again] {
+            assert_eq!(store.sessions().unwrap()[0].title.as_deref(), Some("A longer name"));
+        }
+    }
+}
+
+#[test]
 fn names_are_entries_in_pi() {
     let store = Store::in_memory().unwrap();
     let mut session = store.create_session(&immediate(Family::Pi)).unwrap();

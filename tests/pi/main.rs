@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod context;
 mod oracle;
 #[path = "../place/mod.rs"]
 mod place;

@@ -57,22 +57,18 @@ impl Oracle {
         None
     }
 
-    fn start(&self) -> Child {
-        Command::new("node")
+    /// Starts a pi that takes jobs one by one. Answers come in their order. It ends with its questions.
+    pub(crate) fn converse(&self) -> (Questions, Answers) {
+        let mut child = Command::new("node")
             .arg("load.mjs")
             .current_dir(&self.folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .unwrap()
-    }
-
-    /// Starts a pi that takes jobs one by one. Answers come in their order. It ends with its questions.
-    pub(crate) fn converse(&self) -> (Questions, Answers) {
-        let mut child = self.start();
+            .unwrap();
         let input = BufWriter::new(child.stdin.take().unwrap());
         let output = BufReader::new(child.stdout.take().unwrap());
-        (Questions { input }, Answers { child, output })
+        (Questions { input }, Answers { _child: child, output })
     }
 
     /// Has pi open copies of the files.
@@ -87,24 +83,24 @@ impl Oracle {
             jobs.push('\n');
             paths.push(path);
         }
-        let mut child = self.start();
-        let mut input = child.stdin.take().unwrap();
-        let feeding = std::thread::spawn(move || input.write_all(jobs.as_bytes()));
-        let output = child.wait_with_output().unwrap();
-        feeding.join().unwrap().unwrap();
-        assert!(output.status.success(), "node failed");
-        let answers: Vec<Value> = output
-            .stdout
-            .split(|&byte| byte == b'\n')
-            .filter(|line| !line.is_empty())
-            .map(|line| serde_json::from_str(&String::from_utf8_lossy(line)).unwrap_or(Value::Null))
-            .collect();
+        let answers = self.ask(jobs);
         assert_eq!(answers.len(), paths.len(), "an answer a file");
         answers
             .into_iter()
             .zip(paths)
             .map(|(value, path)| Answer { value, file: std::fs::read(path).unwrap() })
             .collect()
+    }
+
+    /// Hands pi jobs, one a line, and gives its answers in their order: null for one that `serde_json` refuses.
+    pub(crate) fn ask(&self, jobs: String) -> Vec<Value> {
+        let (mut questions, mut answers) = self.converse();
+        let count = jobs.lines().count();
+        // Answers are taken while jobs are still handed in: neither side waits for the other to read.
+        std::thread::scope(|scope| {
+            scope.spawn(move || jobs.lines().for_each(|job| questions.ask(job)));
+            (0..count).map(|_| answers.next()).collect()
+        })
     }
 }
 
@@ -124,7 +120,8 @@ impl Questions {
 
 /// Where answers come from.
 pub(crate) struct Answers {
-    child: Child,
+    /// It ends by itself, and removes its folders, when nothing more can be asked.
+    _child: Child,
     output: BufReader<ChildStdout>,
 }
 
@@ -134,14 +131,6 @@ impl Answers {
         let mut line = String::new();
         assert!(self.output.read_line(&mut line).unwrap() > 0, "pi is gone");
         serde_json::from_str(&line).unwrap_or(Value::Null)
-    }
-}
-
-impl Drop for Answers {
-    fn drop(&mut self) {
-        // It ends once its questions are at an end; a failed test leaves some unanswered.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -63,12 +63,25 @@ fn write_node(document: &Document<'_>, node: usize, open: &mut Vec<Cursor>, out:
 }
 
 fn write_token(text: &str, token: StringToken, out: &mut Vec<u8>) {
-    if token.escaped {
+    if token.escaped && !has_only_short_escapes(&text.as_bytes()[token.start..token.end]) {
         write_string(&unescape(&text[token.start..token.end]), out);
     } else {
-        // Without escapes a string that was accepted is written as it stands.
+        // A string that was accepted is written as it stands, if its escapes are those that would be written.
         out.extend_from_slice(&text.as_bytes()[token.start - 1..=token.end]);
     }
+}
+
+/// Whether each escape of a string that was accepted is one that `JSON.stringify` writes for its character, `\u` ones
+/// aside: those of real files, where it saves taking the string apart and putting it together.
+fn has_only_short_escapes(inside_quotes: &[u8]) -> bool {
+    let mut rest = inside_quotes;
+    while let Some(at) = memchr(b'\\', rest) {
+        match rest.get(at + 1) {
+            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => rest = &rest[at + 2..],
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Appends a string's value, given as WTF-8, with its quotes, as `JSON.stringify` does: escapes only for quotes,
@@ -194,6 +207,9 @@ mod tests {
             again(r#""\/\u0041\u000A\u001F\u007f\u2028\ud83c\udf43\ud83c\uDF43\uD800x\udc00""#),
             "\"/A\\n\\u001f\u{7f}\u{2028}🍃🍃\\ud800x\\udc00\""
         );
+        // Escapes that are all as they would be written, and some that are not.
+        assert_eq!(again(r#""\"\\\b\f\n\r\té\\n""#), r#""\"\\\b\f\n\r\té\\n""#);
+        assert_eq!(again(r#""\n\/\n\u0001\u000A""#), r#""\n/\n\u0001\n""#);
         // U+D7FF is the last scalar before the surrogates and begins with the same byte.
         assert_eq!(again("\"\u{d7ff}\\\"\u{d000}\""), "\"\u{d7ff}\\\"\u{d000}\"");
     }

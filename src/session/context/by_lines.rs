@@ -3,11 +3,10 @@
 use leafline_import::scan::{Raw, Scan, Scanner};
 use leafline_import::{EntryKind, text};
 
-use super::super::index::effect::settings_change;
+use super::super::change::change_of;
 use super::super::lines::LineView;
 use super::super::path::{Climb, PathRuns, WalkEnd};
 use super::super::reader::SessionReader;
-use super::super::render::{Renderer, Rendering};
 use super::identity::is_same;
 use super::kind_of;
 use super::selection::Selection;
@@ -50,7 +49,6 @@ fn read_path(
 ) -> Result<(SettingsRecord, Option<Compaction>)> {
     let mut settings = SettingsRecord::default();
     let mut compaction = None;
-    let mut whole = Vec::new();
     for_each_scan(reader, path, |kind, line, scan| {
         if kind == EntryKind::Compaction {
             let text = |raw: Option<Raw<'_>>| Some(raw?.as_str().to_owned());
@@ -59,21 +57,10 @@ fn read_path(
                 first_kept: text(scan.members.first_kept_entry_id),
             });
         }
-        let mut apply = |scan: &Scan<'_>| {
-            if let Some(change) = settings_change(kind, scan)
-                && !change.changes_nothing(&settings)
-            {
-                settings = change.apply(&settings);
-            }
-        };
-        if line.holes.is_empty() || kind == EntryKind::Message {
-            // What is cut out of a message is no provider and no model.
-            apply(scan);
-        } else {
-            whole.clear();
-            Renderer::new(reader.snapshot(), Rendering::Exact)
-                .render(line.text, line.holes, &mut whole)?;
-            apply(&Scanner::new().scan(&text::decode(&whole)));
+        if let Some(change) = change_of(reader.snapshot(), kind, line, scan)?
+            && !change.changes_nothing(&settings)
+        {
+            settings = change.apply(&settings);
         }
         Ok(())
     })?;

@@ -108,7 +108,7 @@ impl SessionReader<'_> {
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
     /// # store.import(&[samples], &ImportOptions::default(), &mut ())?;
     /// # let session = store.sessions()?[0].id.clone();
-    /// let reader = store.session(&session)?.reader()?;
+    /// let reader = store.reader(&session)?;
     /// let context = reader.build_context(ContextLeaf::Current, None)?;
     /// for message in &context.messages {
     ///     println!("line {}: {}", message.ordinal, message.json);

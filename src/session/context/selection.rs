@@ -78,7 +78,7 @@ mod tests {
         store.import(&[folder.path()], &ImportOptions::default(), &mut sessions).unwrap();
         let (mut compared, mut keeping) = (0, 0);
         for id in &sessions.0 {
-            let reader = store.session(id).unwrap().reader().unwrap();
+            let reader = store.reader(id).unwrap();
             if !is_indexed(&reader) {
                 continue;
             }

@@ -132,7 +132,7 @@ struct Lines {
     time: i64,
     text: Vec<u8>,
     ids: Vec<String>,
-    known: std::collections::HashSet<String>,
+    known: std::collections::HashSet<Vec<u8>>,
 }
 
 impl Lines {
@@ -147,29 +147,30 @@ impl Lines {
     }
 
     fn add(&mut self, reader: &SessionReader<'_>, draft: &Draft) -> Result<()> {
-        let has = |id: &str| -> Result<bool> {
-            let stored = reader.snapshot().entry(reader.key(), id.as_bytes())?;
+        let has = |id: &[u8]| -> Result<bool> {
+            let stored = reader.snapshot().entry(reader.key(), id)?;
             Ok(stored.is_some() || self.known.contains(id))
         };
         if draft.kind() == EntryKind::Label {
             let target = draft.member("targetId").and_then(string_of).unwrap_or_default();
             if !has(&target)? {
-                return Err(Error::EntryNotFound { session: reader.id(), entry: target });
+                let entry = String::from_utf8_lossy(&target).into_owned();
+                return Err(Error::EntryNotFound { session: reader.id(), entry });
             }
         }
-        let id = ids::fresh_entry_id(has)?;
+        let id = ids::fresh_entry_id(|id| has(id.as_bytes()))?;
         let parent = self.parent.as_deref().map_or(ParentId::Null, ParentId::Id);
         draft.write(&Place { id: &id, parent, timestamp: self.time }, &mut self.text);
         self.parent = Some(id.clone().into_bytes());
-        self.known.insert(id.clone());
+        self.known.insert(id.clone().into_bytes());
         self.ids.push(id);
         Ok(())
     }
 }
 
-/// A JSON string's text.
-fn string_of(json: &str) -> Option<String> {
-    serde_json::from_str(json).ok()
+/// A JSON string's text, lone surrogates and all.
+fn string_of(json: &str) -> Option<Vec<u8>> {
+    Some(Raw::parse(json).ok()?.as_string()?.into_owned())
 }
 
 /// Gives the lines' references the bytes that came with them.

@@ -8,6 +8,7 @@ mod pending;
 mod persistence;
 mod rechunk;
 mod rewrite;
+mod tool_call;
 
 use leafline_import::Family;
 use leafline_import::pi_omp::{Compaction, Draft};

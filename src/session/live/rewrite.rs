@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use leafline_import::scan::Scanner;
+use leafline_import::scan::{Raw, Scanner};
 use leafline_import::{EntryKind, Family, MessageRole, ecma, text};
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ use super::super::index::prepare::{StoredLine, classify, type_name};
 use super::super::{Entry, Session, SessionReader};
 use super::append::{commit_record, exact_id, open};
 use super::rechunk::{StoredText, rechunk};
+use super::tool_call::with_arguments;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
@@ -26,12 +27,35 @@ impl Session<'_> {
     ///
     /// Those of the store.
     pub fn set_session_name(&mut self, name: &str) -> Result<()> {
-        if self.family == Family::Omp {
-            return self.set_header("title", &json(name)?, |record| {
-                record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
-            });
+        if self.family != Family::Omp {
+            return self.append_session_info(name).map(drop);
         }
-        self.append_session_info(name).map(drop)
+        let title = json(name)?;
+        let names_itself = self.persist(|session| {
+            let mut names_itself = false;
+            replace_lines(session.place(), (session.key, &session.id), |reader, record| {
+                names_itself = record.types.iter().any(|count| count.name == "session_info");
+                record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
+                let mut changes = Vec::new();
+                // A title line ahead of the header counts before it.
+                for ordinal in 0..=record.header {
+                    let Some(line) = reader.line(ordinal)? else { break };
+                    match line.kind() {
+                        EntryKind::Title => {
+                            changes.push((ordinal, title_line(line.line(), &title)?))
+                        }
+                        EntryKind::Header => {
+                            changes.push((ordinal, with_member(line.line(), "title", &title)?));
+                        }
+                        _ => {}
+                    }
+                }
+                Ok(changes)
+            })?;
+            Ok(names_itself)
+        })?;
+        // Entries that name the session, which pi writes, count after the header.
+        if names_itself { self.append_session_info(name).map(drop) } else { Ok(()) }
     }
 
     /// Moves the session to another working directory: the header says so from now on (omp document, move
@@ -71,7 +95,7 @@ impl Session<'_> {
         tool_call_id: &str,
         arguments: &impl Serialize,
     ) -> Result<bool> {
-        let arguments = serde_json::to_value(arguments).map_err(invalid)?;
+        let arguments = serde_json::to_string(arguments).map_err(invalid)?;
         let changed = self.persist(|session| {
             replace_lines(session.place(), (session.key, &session.id), |reader, _| {
                 find_tool_call(reader, tool_call_id, &arguments)
@@ -82,6 +106,8 @@ impl Session<'_> {
 
     /// Rewrites entries: `change` is shown each one and answers its new JSON, or nothing to leave it (omp document,
     /// `rewriteEntries`). All changes are one transaction. Answers how many there are.
+    ///
+    /// `change` is called inside the write transaction, so it must not write to this store itself.
     ///
     /// An entry stays what it is: its type, role, id, parent and time, and what it sets (a label, a name, settings).
     ///
@@ -137,11 +163,32 @@ fn with_member(line: &[u8], member: &'static str, value: &str) -> Result<Vec<u8>
     Ok(new)
 }
 
+/// A title line with another title. It keeps its length where its padding allows, since omp writes over it in place.
+fn title_line(line: &[u8], title: &str) -> Result<Vec<u8>> {
+    let decoded = text::decode(line);
+    let shown = text::trim_start_of_file(&decoded);
+    let mut document = ecma::Document::parse(shown).map_err(invalid)?;
+    document.set("title", title.to_owned());
+    let padding = document.get("pad").is_some_and(Raw::is_string);
+    let written = |document: &ecma::Document<'_>| {
+        let mut new = Vec::with_capacity(line.len());
+        document.write(&mut new);
+        new.push(b'\n');
+        new
+    };
+    if padding {
+        document.set("pad", "\"\"".to_owned());
+        let room = line.len().saturating_sub(written(&document).len());
+        document.set("pad", format!("\"{}\"", " ".repeat(room)));
+    }
+    Ok(written(&document))
+}
+
 /// The last message of the assistant with this tool call, with other arguments.
 fn find_tool_call(
     reader: &SessionReader<'_>,
     id: &str,
-    arguments: &serde_json::Value,
+    arguments: &str,
 ) -> Result<Vec<(u64, Vec<u8>)>> {
     let assistant = MessageRole::Assistant.code();
     for ordinal in (0..reader.record().lines).rev() {
@@ -149,17 +196,8 @@ fn find_tool_call(
             continue;
         }
         let Some(entry) = reader.line(ordinal)? else { continue };
-        // What JavaScript takes and this JSON reader refuses has no call that could be found.
-        let Ok(mut value) = entry.json() else { continue };
-        let blocks =
-            value.pointer_mut("/message/content").and_then(|content| content.as_array_mut());
-        let call = blocks.into_iter().flatten().find(|block| {
-            block.get("type").is_some_and(|kind| kind == "toolCall")
-                && block.get("id").is_some_and(|known| known == id)
-        });
-        if let Some(call) = call.and_then(|call| call.as_object_mut()) {
-            call.insert("arguments".to_owned(), arguments.clone());
-            return Ok(vec![(ordinal, line_of(&value.to_string())?)]);
+        if let Some(json) = with_arguments(&text::decode(entry.line()), id, arguments) {
+            return Ok(vec![(ordinal, line_of(&json)?)]);
         }
     }
     Ok(Vec::new())
@@ -279,7 +317,8 @@ fn refuse_other_entry(old: &Entry, new: &[u8]) -> Result<()> {
         (Some(Effect::Prompt(_)) | None, Some(Effect::Prompt(_)) | None) => true,
         (before, after) => before == after,
     };
-    if old.kind() == EntryKind::Header || (is_same && sets_the_same) {
+    let stands_outside = matches!(old.kind(), EntryKind::Header | EntryKind::Title);
+    if (stands_outside && new_entry.kind() == old.kind()) || (is_same && sets_the_same) {
         return Ok(());
     }
     Err(Error::InvalidEntry {

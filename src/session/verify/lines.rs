@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use leafline_import::pi_omp::HeaderFacts;
 use leafline_import::scan::{Raw, Scanner};
 use leafline_import::{EntryKind, text};
 
+use super::super::change::change_of;
 use super::super::export::PrefixDigest;
 use super::super::index::effect::{Effect, SettingsChange, effect_of};
 use super::super::index::prepare::classify;
@@ -34,6 +36,8 @@ pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification)
             reader.record().imported.length
         }),
         settings: None,
+        title: None,
+        title_is_set: false,
         missing: BTreeMap::new(),
     };
     let read = checker.read_lines(&mut findings);
@@ -54,6 +58,9 @@ struct Checker<'r, 's> {
     imported: PrefixDigest,
     /// The settings that were read last, by id.
     settings: Option<(u64, SettingsRecord)>,
+    /// The title that the lines give so far, and whether another line than the header has set it.
+    title: Option<String>,
+    title_is_set: bool,
     /// References without a blob, and the line of the first.
     missing: BTreeMap<Hash, u64>,
 }
@@ -96,6 +103,14 @@ impl Checker<'_, '_> {
         if let Some(Effect::Label { target, label }) = &effect {
             self.expected.set_label(target.clone(), line.ordinal, label.clone());
         }
+        if let Some(Effect::Title(title)) = &effect {
+            self.title.clone_from(title);
+            self.title_is_set = true;
+        }
+        if line.ordinal == self.reader.record().header && !self.title_is_set {
+            let title = HeaderFacts::of(&scan, line.ordinal).and_then(|header| header.title);
+            self.title = title.filter(|title| !title.is_empty());
+        }
         if kind == EntryKind::Malformed {
             self.expected.malformed += 1;
             findings.remark("malformed", at, None, "the line is not JSON; it is kept as it is");
@@ -130,11 +145,11 @@ impl Checker<'_, '_> {
             findings.remark("orphan", at, name, "the session has no entry with the parent's id");
         }
         self.expected.count_child(self.reader, line.ordinal, parent, findings)?;
-        let change = match effect {
-            Some(Effect::Settings(change)) => Some(change),
-            _ => None,
-        };
         if !self.reader.record().irregular {
+            let change = change_of(self.reader.snapshot(), kind, line, &scan);
+            let Some(change) = findings.absorb(change)? else {
+                return Ok(());
+            };
             self.check_walks(line.ordinal, node, kind, change, findings)?;
         }
         Ok(())
@@ -250,6 +265,9 @@ impl Checker<'_, '_> {
             record.imported.length == 0 || self.imported.digest() == Some(record.imported.digest);
         if !is_imported {
             findings.problem("sessions", None, "the session does not begin with what was imported");
+        }
+        if self.title != record.title.clone().filter(|title| !title.is_empty()) {
+            findings.problem("sessions", None, "the title is not the one that the lines give");
         }
         if record.dropped > 0 {
             let text = format!(

@@ -12,6 +12,9 @@ use crate::oracle::Oracle;
 /// Sequences that are under way at a time.
 const GROUP: u64 = 8;
 
+/// Groups that are played.
+const GROUPS: u64 = 12;
+
 /// Sessions know nothing of each other, and are the same in a store with much in it, whose dictionary compresses them.
 #[test]
 fn sessions_of_one_store_keep_apart() {
@@ -20,7 +23,7 @@ fn sessions_of_one_store_keep_apart() {
     let store = Store::in_memory().unwrap();
     fill(&store);
     let mut operations = 0;
-    for group in 0..20 {
+    for group in 0..GROUPS {
         let seeds: Vec<u64> = (0..GROUP).map(|place| 20_000 + group * GROUP + place).collect();
         for (seed, player) in seeds.iter().zip(in_turns(&store, &seeds)) {
             questions.ask(&job(&player.played));
@@ -29,7 +32,7 @@ fn sessions_of_one_store_keep_apart() {
         }
     }
     assert_sound(&store);
-    println!("{} sequences in turns, {operations} operations", 20 * GROUP);
+    println!("{} sequences in turns, {operations} operations", GROUPS * GROUP);
 }
 
 /// A session of more than the megabyte from which on an import trains a dictionary.

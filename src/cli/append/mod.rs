@@ -1,0 +1,73 @@
+//! `leafline append`.
+
+mod stream;
+
+use std::io::{IsTerminal, Write};
+
+use leafline::{Draft, DraftError, Family};
+
+use self::stream::Stream;
+use super::failure::Failure;
+use super::output::Output;
+use super::place::Place;
+use super::{Status, live};
+
+/// Append entries to a session
+///
+/// Appends an entry below the session's leaf, and each further one below the one before; the last one is the leaf
+/// then. An entry is a JSON object of the session's format, such as
+/// {"type":"message","message":{"role":"user","content":"Hi"}}. Its id, its parent and its time are made here:
+/// those that it has are not used. Other members are kept as they are.
+///
+/// Without ENTRY-JSON the entries are read from standard input, one a line; blank lines are skipped. Prints the new
+/// ids in order, one a line; with --json {"id": ID}. An id is printed when its entry is on disk. Lines are stored
+/// together, as many as are ready, up to 1,000 entries or 4 MiB at a time. A line that is no entry ends the stream: what stands before it
+/// is stored, and the error names the line.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  leafline append 019c6605 '{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"Hi\"}}'
+  leafline append 019c6605 < entries.jsonl
+  leafline path 019c6605 | jq -c 'select(.type == \"message\")' | leafline append 019c7bd3")]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// The entry, instead of standard input
+    #[arg(value_name = "ENTRY-JSON")]
+    entry: Option<String>,
+}
+
+/// Appends the entries.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_change()?;
+    let mut session = live::session(&store, &arguments.session)?;
+    let family = session.reader()?.family();
+    if let Some(json) = &arguments.entry {
+        let draft = draft(json, family).map_err(|problem| Failure::NoEntry { problem })?;
+        live::tell_entry(&session.append(draft)?, out)?;
+        return Ok(Status::Done);
+    }
+    let input = std::io::stdin();
+    if input.is_terminal() {
+        // A hint for whoever is there; nothing depends on it.
+        let _ = writeln!(std::io::stderr(), "one entry a line, as JSON; Ctrl-D ends");
+    }
+    // Standard input has a small buffer of its own: large reads go past it.
+    Stream::new(&mut session, family, out).append(input.lock())?;
+    Ok(Status::Done)
+}
+
+/// An entry of a session of the family; why it is none, in words.
+fn draft(json: &str, family: Family) -> Result<Draft, String> {
+    Draft::from_json(json, family).map_err(|error| match error {
+        DraftError::NotAnEntry { .. } => {
+            format!("{error}; `leafline import` takes a session's whole file")
+        }
+        other => other.to_string(),
+    })
+}

@@ -1,0 +1,123 @@
+//! Entries from standard input: batches are stored, then their ids are printed.
+
+use std::io::{BufRead, BufReader, Read, Write};
+
+use leafline::{Draft, EntryKind, Family, Session};
+
+use super::super::failure::Failure;
+use super::super::live;
+use super::super::output::Output;
+use super::draft;
+
+/// Entries that are stored in one transaction at most: a transaction costs a few milliseconds, whatever is in it.
+const BATCH_ENTRIES: usize = 1000;
+
+/// Bytes of lines that end a batch, so that the memory it takes is bounded.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Bytes that are read at once. Where no more are ready, the batch ends: whoever waits for an id gets it.
+const READ_BYTES: usize = 1 << 20;
+
+/// Entries on their way into a session.
+pub(super) struct Stream<'a, 's> {
+    session: &'a mut Session<'s>,
+    family: Family,
+    out: &'a mut Output,
+    batch: Vec<Draft>,
+    batch_bytes: usize,
+    /// Entries that are on disk.
+    stored: u64,
+    /// Why standard output takes no more ids. The entries are stored all the same.
+    unheard: Option<Failure>,
+}
+
+impl<'a, 's> Stream<'a, 's> {
+    /// A stream into a session.
+    pub(super) fn new(session: &'a mut Session<'s>, family: Family, out: &'a mut Output) -> Self {
+        Self { session, family, out, batch: Vec::new(), batch_bytes: 0, stored: 0, unheard: None }
+    }
+
+    /// Appends all lines, or those before the first that is no entry.
+    pub(super) fn append(mut self, input: impl Read) -> Result<(), Failure> {
+        let mut input = BufReader::with_capacity(READ_BYTES, input);
+        let mut line = Vec::new();
+        for number in 1u64.. {
+            line.clear();
+            match self.take_line(&mut input, &mut line) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(problem) => {
+                    self.store()?;
+                    return Err(Failure::NoEntryInLine {
+                        line: number,
+                        problem,
+                        stored: self.stored,
+                    });
+                }
+            }
+            let nothing_is_ready = input.buffer().is_empty();
+            let is_full = self.batch.len() >= BATCH_ENTRIES || self.batch_bytes >= BATCH_BYTES;
+            if nothing_is_ready || is_full {
+                self.store()?;
+                // One very long line is no reason to keep its memory.
+                line.shrink_to(BATCH_BYTES);
+            }
+        }
+        self.store()?;
+        self.unheard.map_or(Ok(()), Err)
+    }
+
+    /// Takes a line into the batch; `false` at the end of the input. Fails with what is wrong with the line.
+    fn take_line(&mut self, input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, String> {
+        let read = input.read_until(b'\n', line);
+        if read.map_err(|error| format!("it cannot be read: {error}"))? == 0 {
+            return Ok(false);
+        }
+        let Ok(json) = std::str::from_utf8(line) else {
+            return Err("the entry is not UTF-8 text".to_owned());
+        };
+        if json.trim().is_empty() {
+            return Ok(true);
+        }
+        let draft = draft(json, self.family)?;
+        self.check_target(&draft)?;
+        self.batch.push(draft);
+        self.batch_bytes += line.len();
+        Ok(true)
+    }
+
+    /// Looks whether the entry is there that a label is for. Nobody knows the ids of what is in the batch yet, so it
+    /// is stored, or it is not there.
+    fn check_target(&self, draft: &Draft) -> Result<(), String> {
+        if draft.kind() != EntryKind::Label {
+            return Ok(());
+        }
+        let target: Option<String> =
+            draft.member("targetId").and_then(|json| serde_json::from_str(json).ok());
+        self.session
+            .get_entry(&target.unwrap_or_default())
+            .map(drop)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Stores the batch, and prints its ids.
+    fn store(&mut self) -> Result<(), Failure> {
+        self.batch_bytes = 0;
+        let appended = self.session.append_all(self.batch.drain(..));
+        let ids =
+            appended.map_err(|source| Failure::StreamNotStored { stored: self.stored, source })?;
+        self.stored += ids.len() as u64;
+        // Who no longer listens still gets his entries.
+        if self.unheard.is_none() {
+            self.unheard = tell(&ids, self.out).err();
+        }
+        Ok(())
+    }
+}
+
+fn tell(ids: &[String], out: &mut Output) -> Result<(), Failure> {
+    for id in ids {
+        live::tell_entry(id, out)?;
+    }
+    Ok(out.flush()?)
+}

@@ -1,0 +1,68 @@
+//! `leafline branch`.
+
+use leafline::{Error, Session};
+use serde_json::json;
+
+use super::failure::Failure;
+use super::output::Output;
+use super::place::Place;
+use super::{Status, live};
+
+/// What stands for the place before all entries.
+const ROOT: &str = "root";
+
+/// Go back to an entry, to go on from there
+///
+/// Makes an entry the session's leaf, so that what is appended next hangs below it. Nothing is deleted: what was said
+/// after it becomes another branch of the tree. With --summary, a branch_summary entry that says what was left behind
+/// is appended below the entry, becomes the leaf, and its id is printed; ENTRY can be `root` then, the place before
+/// all entries, unless an entry has that id. With --json {"leaf": ENTRY}, or {"id": ID} of the summary.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  leafline branch 019c6605 39f90f81
+  leafline branch 019c6605 39f90f81 --summary \"Fake timers were tried; the test timed out.\"")]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// The entry's id
+    entry: String,
+
+    /// What the branch that is left was about
+    #[arg(long, value_name = "TEXT")]
+    summary: Option<String>,
+}
+
+/// Moves the leaf.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_change()?;
+    let mut session = live::session(&store, &arguments.session)?;
+    if let Some(summary) = &arguments.summary {
+        let entry = origin(&session, &arguments.entry)?;
+        let id = session.branch_with_summary(entry, summary, None::<&()>, None)?;
+        live::tell_entry(&id, out)?;
+        return Ok(Status::Done);
+    }
+    session.branch(&arguments.entry)?;
+    if out.is_json() {
+        out.json(&json!({ "leaf": arguments.entry }))?;
+    }
+    Ok(Status::Done)
+}
+
+/// The entry that is meant; `None` for the place before all.
+fn origin<'e>(session: &Session<'_>, entry: &'e str) -> Result<Option<&'e str>, Failure> {
+    if entry != ROOT {
+        return Ok(Some(entry));
+    }
+    match session.get_entry(entry) {
+        Ok(_) => Ok(Some(entry)),
+        Err(Error::EntryNotFound { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

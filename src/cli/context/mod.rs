@@ -1,0 +1,85 @@
+//! `leafline context`.
+
+mod told_message;
+mod transcript;
+
+use std::io::Write;
+
+use leafline::{ContextLeaf, SessionReader};
+
+use self::transcript::Transcript;
+use super::Status;
+use super::failure::Failure;
+use super::family::FamilyName;
+use super::output::Output;
+use super::place::Place;
+
+/// Print what the model is sent
+///
+/// Prints the messages that the session's program would send to the model at the session's leaf, or at another entry:
+/// those of the path from the root, with the last compaction's summary in place of what it stands for. Tool calls,
+/// their results and thoughts are shortened to a line each. The last line tells the model and the thinking level in
+/// force.
+///
+/// With --json prints the whole context, as one object: for pi {messages, thinkingLevel, model}, for omp
+/// {messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Signs:
+  ~ a thought   → a tool call   ← its result
+
+Examples:
+  leafline context 019c6605 | less
+  leafline context 019c6605 --leaf 5937c1f0 --json | jq '.messages | length'")]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// The entry at which the conversation stands, instead of the leaf
+    #[arg(long, value_name = "ENTRY")]
+    leaf: Option<String>,
+
+    /// The program whose context it is [default: the session's own]
+    #[arg(long, value_enum)]
+    family: Option<FamilyName>,
+}
+
+/// Prints the context.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    let reader = store.reader(&arguments.session)?;
+    let leaf = leaf(&reader, arguments.leaf.as_deref())?;
+    let family = arguments.family.map(Into::into);
+    if out.is_json() {
+        reader.write_context(leaf, family, out)?;
+        out.write_all(b"\n")?;
+        return Ok(Status::Done);
+    }
+    let context = reader.build_context(leaf, family)?;
+    let mut transcript = Transcript::new(out);
+    for message in &context.messages {
+        let entry_time = || Ok(reader.line(message.ordinal)?.and_then(|entry| entry.timestamp()));
+        transcript.message(&message.json, entry_time)?;
+    }
+    transcript.finish(&context.settings)?;
+    Ok(Status::Done)
+}
+
+/// Where the conversation stands. The programs take the last entry for one that is not there; who names an entry here
+/// wants that one.
+fn leaf<'e>(
+    reader: &SessionReader<'_>,
+    named: Option<&'e str>,
+) -> Result<ContextLeaf<'e>, Failure> {
+    match named {
+        Some(id) => {
+            reader.get_entry(id)?;
+            Ok(ContextLeaf::Entry(id))
+        }
+        None => Ok(ContextLeaf::Current),
+    }
+}

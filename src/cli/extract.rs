@@ -1,0 +1,36 @@
+//! `leafline extract`.
+
+use super::failure::Failure;
+use super::output::Output;
+use super::place::Place;
+use super::progress::Spinner;
+use super::{Status, live};
+
+/// Make a session of one branch
+///
+/// Makes a new session of the path from the root to an entry alone, for the same working directory, and prints its id;
+/// with --json {"session": ID}. Labels on the path are kept, and the header names this session as the parent.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  leafline extract 019c6605 5937c1f0")]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// The id of the entry that the branch ends with
+    entry: String,
+}
+
+/// Makes the session.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_change()?;
+    let spinner = Spinner::new("copying the branch");
+    let session = live::session(&store, &arguments.session)?;
+    let branch = session.create_branched_session(&arguments.entry)?;
+    drop(spinner);
+    live::tell_session(branch.id(), out)?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,22 @@
+//! A family, as an option names it.
+
+use clap::ValueEnum;
+use leafline::Family;
+
+/// The families whose sessions are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum FamilyName {
+    /// pi
+    Pi,
+    /// omp
+    Omp,
+}
+
+impl From<FamilyName> for Family {
+    fn from(name: FamilyName) -> Self {
+        match name {
+            FamilyName::Pi => Self::Pi,
+            FamilyName::Omp => Self::Omp,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `leafline fork`.
+
+use std::path::PathBuf;
+
+use super::failure::Failure;
+use super::output::Output;
+use super::place::Place;
+use super::progress::Spinner;
+use super::{Status, live};
+
+/// Copy a session, to go on in two ways
+///
+/// Makes a new session with all entries of another one, whose id its header names as the parent, and prints the new
+/// id; with --json {"session": ID}. Lines that are not JSON are left out, as the programs do. Images are shared.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  leafline fork 019c6605\n  leafline fork 019c6605 --cwd ~/work/tide-clock-2"
+)]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// The working directory that the new session is for [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+}
+
+/// Makes the copy.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let cwd = live::working_directory(arguments.cwd.as_deref())?;
+    let store = place.open_to_change()?;
+    let spinner = Spinner::new("copying the session");
+    let fork = store.fork_from(&arguments.session, &cwd)?;
+    drop(spinner);
+    live::tell_session(fork.id(), out)?;
+    Ok(Status::Done)
+}

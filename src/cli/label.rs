@@ -1,0 +1,38 @@
+//! `leafline label`.
+
+use super::failure::Failure;
+use super::output::Output;
+use super::place::Place;
+use super::{Status, live};
+
+/// Label an entry
+///
+/// Sets the label of an entry, or clears it: without TEXT, or with an empty one. That is an entry itself; it is
+/// appended below the leaf, becomes the leaf, and its id is printed, with --json {"id": ID}.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  leafline label 019c6605 b6d75031 cause\n  leafline label 019c6605 b6d75031"
+)]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+
+    /// The id of the entry to label
+    entry: String,
+
+    /// The label
+    text: Option<String>,
+}
+
+/// Sets or clears the label.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_change()?;
+    let mut session = live::session(&store, &arguments.session)?;
+    let label = arguments.text.as_deref().filter(|label| !label.is_empty());
+    live::tell_entry(&session.append_label_change(&arguments.entry, label)?, out)?;
+    Ok(Status::Done)
+}

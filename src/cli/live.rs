@@ -1,0 +1,73 @@
+//! What the commands that write sessions share.
+
+use std::path::{Component, Path, PathBuf};
+
+use leafline::{Persistence, Session, Store};
+use serde_json::json;
+
+use super::failure::Failure;
+use super::output::Output;
+use super::text;
+
+/// A session to write to. A command ends with what it was told to do: it cannot wait for an assistant, and keeps
+/// what it was given.
+pub(super) fn session<'s>(store: &'s Store, id: &str) -> Result<Session<'s>, Failure> {
+    Ok(store.session(id)?.with_persistence(Persistence::immediate()))
+}
+
+/// Prints the id of a new entry.
+pub(super) fn tell_entry(id: &str, out: &mut Output) -> Result<(), Failure> {
+    tell("id", id, out)
+}
+
+/// Prints the id of a new session.
+pub(super) fn tell_session(id: &str, out: &mut Output) -> Result<(), Failure> {
+    tell("session", id, out)
+}
+
+fn tell(name: &str, id: &str, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        return out.json(&json!({ name: id }));
+    }
+    out.line(format_args!("{}", text::printable(id)))
+}
+
+/// A working directory as the programs note it: absolute, and without `.` and `..`. By default the current one.
+/// It need not be there: sessions outlive directories.
+pub(super) fn working_directory(named: Option<&Path>) -> Result<String, Failure> {
+    let directory = match named {
+        Some(named) => std::path::absolute(named),
+        None => std::env::current_dir(),
+    };
+    let directory = resolved(&directory.map_err(Failure::NoCurrentDirectory)?);
+    let text = directory.into_os_string().into_string();
+    text.map_err(|path| Failure::DirectoryNotText { path: path.into() })
+}
+
+fn resolved(absolute: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for component in absolute.components() {
+        match component {
+            Component::CurDir => {}
+            // The parent of the root is the root.
+            Component::ParentDir => drop(resolved.pop()),
+            other => resolved.push(other),
+        }
+    }
+    resolved
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_are_absolute() {
+        let of = |path: &str| working_directory(Some(Path::new(path))).unwrap();
+        assert_eq!(of("/a//b/./c/../d/"), "/a/b/d");
+        assert_eq!(of("/../.."), "/");
+        assert_eq!(working_directory(None).unwrap(), of("."));
+        assert_eq!(of("x"), format!("{}/x", of(".")));
+    }
+}

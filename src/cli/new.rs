@@ -1,0 +1,71 @@
+//! `leafline new`.
+
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use leafline::{NewSession, Persistence};
+
+use super::Status;
+use super::failure::{Failure, usage};
+use super::family::FamilyName;
+use super::live;
+use super::output::Output;
+use super::place::Place;
+
+/// Begin a session
+///
+/// Makes a session without entries, and prints its id; with --json {"session": ID}. The store is made where there is
+/// none. The programs write a session's file with the first message of an assistant; here the session is stored at
+/// once.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  leafline new
+  session=$(leafline new --family omp --title \"Dark mode\" --cwd ~/work/lantern)")]
+pub(super) struct Arguments {
+    /// The working directory that the session is for [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// The program whose format the session has
+    #[arg(long, value_enum, default_value_t = FamilyName::Pi)]
+    family: FamilyName,
+
+    /// Its id [default: a new one, as the program makes them]
+    #[arg(long, value_parser = NonEmptyStringValueParser::new())]
+    id: Option<String>,
+
+    /// Its title; omp's alone, a session of pi's gets its name from `leafline name`
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// What it descends from, in the program's own words: the path or the id of a session
+    #[arg(long, value_name = "TEXT")]
+    parent: Option<String>,
+}
+
+/// Makes the session.
+pub(super) fn run(
+    arguments: Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    if arguments.title.is_some() && arguments.family != FamilyName::Omp {
+        return Err(usage(
+            "--title TEXT goes with --family omp only; `leafline name SESSION TEXT` names a session of pi's",
+        ));
+    }
+    if arguments.id.as_ref().is_some_and(|id| id.chars().any(char::is_control)) {
+        return Err(usage("--id takes no line breaks and no other control characters"));
+    }
+    let cwd = live::working_directory(arguments.cwd.as_deref())?;
+    let mut new = NewSession::new(arguments.family.into(), cwd);
+    new.id = arguments.id;
+    new.title = arguments.title;
+    new.parent_session = arguments.parent;
+    new.persistence = Some(Persistence::immediate());
+    let store = place.open_or_create()?;
+    let session = store.create_session(&new)?;
+    live::tell_session(session.id(), out)?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,33 @@
+//! `leafline reset-leaf`.
+
+use serde_json::json;
+
+use super::failure::Failure;
+use super::output::Output;
+use super::place::Place;
+use super::{Status, live};
+
+/// Go back before the first entry
+///
+/// Leaves the session without a leaf, so that what is appended next is a new root. Nothing is deleted. With --json
+/// {"leaf": null}.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  leafline reset-leaf 019c6605")]
+pub(super) struct Arguments {
+    /// The session: an id, or the unique beginning of one
+    session: String,
+}
+
+/// Takes the leaf away.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_change()?;
+    live::session(&store, &arguments.session)?.reset_leaf()?;
+    if out.is_json() {
+        out.json(&json!({ "leaf": null }))?;
+    }
+    Ok(Status::Done)
+}

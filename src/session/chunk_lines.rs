@@ -1,0 +1,106 @@
+//! Lines picked out of their chunks: a line's node and length are known before any text is decompressed.
+
+use std::sync::Arc;
+
+use super::lines::LineView;
+use super::render::rendered_len;
+use crate::error::Result;
+use crate::store::chunk::Chunk;
+use crate::store::node::Node;
+use crate::store::snapshot::{Snapshot, damaged};
+
+/// What becomes of a frame once it is decompressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// It goes to the store's cache: its neighbours will be wanted.
+    Cached,
+    /// It is forgotten: a scan would only wash the cache out.
+    Forgotten,
+}
+
+/// One chunk's lines.
+pub(crate) struct ChunkLines<'c, 's> {
+    snapshot: &'c Snapshot<'s>,
+    session: u64,
+    chunk: &'c Chunk<'c>,
+    nodes: Vec<Node>,
+    frames: Frames,
+    /// The frame read last: lines in a row share it, and a large one is not in the cache.
+    frame: Option<(usize, Arc<Vec<u8>>)>,
+}
+
+/// Goes from line to line, beginning at `from`. `visit` answers where to go next; the visit ends with `None`
+/// and outside the session.
+pub(crate) fn visit_lines(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    from: Option<u64>,
+    frames: Frames,
+    mut visit: impl FnMut(&mut ChunkLines<'_, '_>, u64, &Node) -> Result<Option<u64>>,
+) -> Result<()> {
+    let mut next = from;
+    while let Some(ordinal) = next {
+        let Some((first, bytes)) = snapshot.chunk_of(session, ordinal)? else {
+            return Ok(());
+        };
+        let chunk = Snapshot::parse(session, first, &bytes)?;
+        if !chunk.holds(ordinal) {
+            return Ok(());
+        }
+        let nodes = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
+        let mut lines = ChunkLines { snapshot, session, chunk: &chunk, nodes, frames, frame: None };
+        while let Some(ordinal) = next
+            && let Some(node) = lines.node(ordinal)
+        {
+            next = visit(&mut lines, ordinal, &node)?;
+        }
+    }
+    Ok(())
+}
+
+impl ChunkLines<'_, '_> {
+    fn index(&self, ordinal: u64) -> Option<usize> {
+        usize::try_from(ordinal.checked_sub(self.chunk.first())?).ok()
+    }
+
+    fn node(&self, ordinal: u64) -> Option<Node> {
+        self.nodes.get(self.index(ordinal)?).copied()
+    }
+
+    /// Bytes of the line as it came in, without a look at its text.
+    pub(crate) fn rendered_len(&self, ordinal: u64) -> Result<u64> {
+        let stored = self.index(ordinal).and_then(|index| self.chunk.lengths().get(index));
+        rendered_len(
+            self.snapshot,
+            stored.copied().unwrap_or_default(),
+            self.chunk.holes_of(ordinal),
+        )
+    }
+
+    /// A line of the chunk as it is stored; only its frame is decompressed.
+    pub(crate) fn line(&mut self, ordinal: u64) -> Result<LineView<'_>> {
+        let missing = |problem: &str| damaged(self.session, self.chunk.first(), problem.into());
+        let place = self.chunk.locate(ordinal).ok_or_else(|| missing("a line is missing"))?;
+        if self.frame.as_ref().is_none_or(|(index, _)| *index != place.frame) {
+            let text = match self.frames {
+                Frames::Cached => {
+                    self.snapshot.frame_text(self.session, self.chunk, place.frame)?
+                }
+                Frames::Forgotten => Arc::new(self.snapshot.decompress_frame(
+                    self.session,
+                    self.chunk,
+                    place.frame,
+                )?),
+            };
+            self.frame = Some((place.frame, text));
+        }
+        let text = self.frame.as_ref().and_then(|(_, text)| text.get(place.start..place.end));
+        let node = self.index(ordinal).and_then(|index| self.nodes.get(index));
+        match (text, node) {
+            (Some(text), Some(node)) => {
+                Ok(LineView { ordinal, node, text, holes: self.chunk.holes_of(ordinal) })
+            }
+            _ => Err(missing("a line is longer than its frame").into()),
+        }
+    }
+}

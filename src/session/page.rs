@@ -1,0 +1,213 @@
+//! Reading a session a page at a time: never more than was asked for, whatever the session's size.
+
+use std::ops::{Bound, RangeBounds};
+
+use super::chunk_lines::{ChunkLines, Frames, visit_lines};
+use super::climb::Climb;
+use super::entry::Entry;
+use super::reader::{SessionReader, is_entry};
+use crate::error::Result;
+
+/// How much a page may hold. Whichever bound is met first ends it.
+///
+/// A page has at least one entry, where there is one: the first is given even if it alone is longer than
+/// `bytes`, and if `entries` is 0. So going on from page to page always comes to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageLimit {
+    /// Entries. Default: 100.
+    pub entries: usize,
+    /// Bytes of the entries' lines together, as [`Entry::line`] gives them. Default: 1 MiB.
+    pub bytes: u64,
+}
+
+impl Default for PageLimit {
+    fn default() -> Self {
+        Self { entries: 100, bytes: 1 << 20 }
+    }
+}
+
+/// Some entries of a session, and where to go on.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Page {
+    /// The entries, in the order that the method names.
+    pub entries: Vec<Entry>,
+    /// The ordinal of the entry that comes next; `None` at the end.
+    pub next: Option<u64>,
+}
+
+impl SessionReader<'_> {
+    /// The entries whose ordinals are in the range, in the order of the file. Ordinals are line numbers from
+    /// 0; lines that are no entries are passed over. Go on with `next..`.
+    ///
+    /// Lines past the page are not decoded: a page costs the same anywhere in a session of any size.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+    /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+    /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// use leafline::PageLimit;
+    ///
+    /// let reader = store.reader("019c6605")?;
+    /// let limit = PageLimit { entries: 10, bytes: 64 << 10 };
+    /// let (mut from, mut count) = (Some(0), 0);
+    /// while let Some(ordinal) = from {
+    ///     let page = reader.entries(ordinal.., &limit)?;
+    ///     count += page.entries.len() as u64;
+    ///     from = page.next;
+    /// }
+    /// assert_eq!(count, reader.facts().entries);
+    /// # Ok::<(), leafline::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    pub fn entries(&self, range: impl RangeBounds<u64>, limit: &PageLimit) -> Result<Page> {
+        let first = match range.start_bound() {
+            Bound::Included(&ordinal) => Some(ordinal),
+            Bound::Excluded(&ordinal) => ordinal.checked_add(1),
+            Bound::Unbounded => Some(0),
+        };
+        let last = match range.end_bound() {
+            Bound::Included(&ordinal) => Some(ordinal),
+            Bound::Excluded(&ordinal) => ordinal.checked_sub(1),
+            Bound::Unbounded => Some(u64::MAX),
+        };
+        let Some(last) = last else { return Ok(Page::default()) };
+        let mut page = Filling::new(self, limit);
+        visit_lines(self.snapshot(), self.key(), first, Frames::Cached, |lines, ordinal, node| {
+            if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
+                return Ok(None);
+            }
+            Ok(ordinal.checked_add(1))
+        })?;
+        Ok(page.page)
+    }
+
+    /// The way from an entry, or from the leaf, up towards the root: the entry first, then its parent. Go on
+    /// with [`Self::path_backwards_from`].
+    ///
+    /// This is [`Self::get_path`] from its end, with one difference: where the parents of the file go round in
+    /// a loop, which no program writes, this way ends at the earliest line of the loop, and `get_path` goes
+    /// once round. So all pages together are the same whatever their size, and they come to an end.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+    /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+    /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// use leafline::PageLimit;
+    ///
+    /// let reader = store.reader("019c6605")?;
+    /// let limit = PageLimit { entries: 5, ..PageLimit::default() };
+    /// let mut page = reader.path_backwards(None, &limit)?;
+    /// assert_eq!(page.entries[0].id(), reader.get_leaf_id()?);
+    /// while let Some(next) = page.next {
+    ///     page = reader.path_backwards_from(next, &limit)?;
+    /// }
+    /// assert_eq!(page.entries.last().and_then(|root| root.parent_id()), None);
+    /// # Ok::<(), leafline::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntryNotFound`](crate::Error::EntryNotFound).
+    pub fn path_backwards(&self, from: Option<&str>, limit: &PageLimit) -> Result<Page> {
+        let from = match from {
+            Some(id) => Some(self.ordinal_of(id)?),
+            None => self.leaf_ordinal()?,
+        };
+        from.map_or_else(|| Ok(Page::default()), |from| self.path_backwards_from(from, limit))
+    }
+
+    /// [`Self::path_backwards`] from the entry with this ordinal, such as the `next` of the page before. Empty
+    /// where no entry has it.
+    ///
+    /// A page costs what it holds. Only where a parent stands later in the file than its child, the rest of
+    /// the way is gone through once a page, without its text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    pub fn path_backwards_from(&self, ordinal: u64, limit: &PageLimit) -> Result<Page> {
+        let mut page = Filling::new(self, limit);
+        let mut climb = Climb::new(self);
+        let from = Some(ordinal);
+        visit_lines(self.snapshot(), self.key(), from, Frames::Cached, |lines, ordinal, node| {
+            if !is_entry(node) || !page.offer(lines, ordinal)? {
+                return Ok(None);
+            }
+            climb.parent(ordinal, node)
+        })?;
+        Ok(page.page)
+    }
+
+    /// Hands out all entries in the order of the file, until `take` answers `false`: [`Self::lines`] without
+    /// header, blank and malformed lines.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+    /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+    /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// let reader = store.reader("019c6605")?;
+    /// let mut count = 0;
+    /// reader.get_entries(|_| {
+    ///     count += 1;
+    ///     Ok(true)
+    /// })?;
+    /// assert_eq!(count, reader.facts().entries);
+    /// # Ok::<(), leafline::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What `take` fails with.
+    pub fn get_entries(&self, mut take: impl FnMut(Entry) -> Result<bool>) -> Result<()> {
+        let mut cursor = self.cursor(0);
+        while let Some(line) = cursor.next()? {
+            if is_entry(line.node) && !take(self.entry_of(&line)?)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A page on its way.
+struct Filling<'r, 's> {
+    reader: &'r SessionReader<'s>,
+    limit: PageLimit,
+    page: Page,
+    bytes: u64,
+}
+
+impl<'r, 's> Filling<'r, 's> {
+    fn new(reader: &'r SessionReader<'s>, limit: &PageLimit) -> Self {
+        Self { reader, limit: *limit, page: Page::default(), bytes: 0 }
+    }
+
+    /// Takes the entry, or notes it as the next where it has no room. Answers whether it was taken.
+    fn offer(&mut self, lines: &mut ChunkLines<'_, '_>, ordinal: u64) -> Result<bool> {
+        if !self.has_room(lines, ordinal)? {
+            self.page.next = Some(ordinal);
+            return Ok(false);
+        }
+        let entry = self.reader.entry_of(&lines.line(ordinal)?)?;
+        self.bytes += entry.line().len() as u64;
+        self.page.entries.push(entry);
+        Ok(true)
+    }
+
+    fn has_room(&self, lines: &ChunkLines<'_, '_>, ordinal: u64) -> Result<bool> {
+        if self.page.entries.is_empty() {
+            return Ok(true);
+        }
+        if self.page.entries.len() >= self.limit.entries {
+            return Ok(false);
+        }
+        Ok(self.bytes.saturating_add(lines.rendered_len(ordinal)?) <= self.limit.bytes)
+    }
+}

@@ -1,0 +1,485 @@
+//! `leafline new`, `append`, `branch`, `reset-leaf`, `label`, `name`, `fork` and `extract`.
+
+use std::io::Write;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::scene::{OMP_3, PI_3, Run, Scene, command, file, finished, header, message, path};
+
+const USER: &str = r#"{"type":"message","message":{"role":"user","content":"Hello"}}"#;
+const ASSISTANT: &str = r#"{"type":"message","message":{"role":"assistant","content":[]}}"#;
+
+impl Run {
+    /// Standard output, which is one id.
+    #[track_caller]
+    fn id(self) -> String {
+        let text = self.ok().text();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        text.trim_end().to_owned()
+    }
+}
+
+impl Scene {
+    /// A folder whose store holds a session `s1` that was begun here.
+    fn of_new_session() -> Self {
+        let scene = Self::new();
+        assert_eq!(scene.run(["new", "--id", "s1", "--cwd", "/work"]).id(), "s1");
+        scene
+    }
+
+    fn entry(&self, session: &str, id: &str) -> Value {
+        self.run(["show", session, id]).ok().json()
+    }
+
+    fn leaf(&self, session: &str) -> Value {
+        self.run(["show", session, "--json"]).ok().json()["leaf"].clone()
+    }
+
+    /// The session's lines, as the programs would find them.
+    fn lines(&self, session: &str) -> Vec<Value> {
+        self.run(["export", session]).ok().json_lines()
+    }
+
+    #[track_caller]
+    fn is_sound(&self) {
+        assert!(self.run(["verify"]).ok().text().contains("no problems"));
+    }
+}
+
+fn numbered(number: usize) -> String {
+    format!(r#"{{"type":"message","message":{{"role":"user","content":"entry {number}"}}}}"#)
+}
+
+fn members(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn new_makes_a_session_of_pi_for_the_current_directory() {
+    let scene = Scene::new();
+    let mut new = command(&scene.store());
+    let id = finished(new.arg("new").current_dir(scene.folder()).output().unwrap()).id();
+    assert_eq!(id.len(), 36);
+    let lines = scene.lines(&id);
+    assert_eq!(members(&lines[0]), ["type", "version", "id", "timestamp", "cwd"]);
+    let here = scene.folder().canonicalize().unwrap();
+    assert_eq!((lines.len(), lines[0]["cwd"].as_str()), (1, here.to_str()));
+    let facts = scene.run(["show", &id, "--json"]).ok().json();
+    assert_eq!((&facts["family"], &facts["leaf"]), (&"pi".into(), &Value::Null));
+    assert_eq!(scene.run(["ls"]).ok().text().lines().count(), 1);
+    assert!(scene.run(["tree", &id]).ok().text().contains("0 entries"));
+    assert_eq!(scene.run(["path", &id]).ok().text(), "");
+    scene.is_sound();
+}
+
+#[test]
+fn new_takes_what_a_header_says() {
+    let scene = Scene::new();
+    let told = scene.run([
+        "new",
+        "--family",
+        "omp",
+        "--id",
+        "mine",
+        "--title",
+        "A title",
+        "--parent",
+        "s0",
+        "--cwd",
+        "/a/./b/../c/",
+        "--json",
+    ]);
+    assert_eq!(told.ok().text(), "{\"session\":\"mine\"}\n");
+    let header = &scene.lines("mine")[0];
+    let said = [&header["title"], &header["parentSession"], &header["cwd"]];
+    assert_eq!(said, ["A title", "s0", "/a/c"]);
+    assert_eq!(scene.run(["name", "mine"]).ok().text(), "A title\n");
+
+    let taken = scene.run(["new", "--id", "mine"]).fails(1);
+    assert!(taken.contains("\"mine\"") && taken.contains("exists"), "{taken}");
+    let generated = scene.run(["new", "--family", "omp"]).id();
+    assert_eq!(generated.len(), 16);
+}
+
+#[test]
+fn append_hangs_an_entry_below_the_leaf() {
+    let scene = Scene::of_new_session();
+    let first = scene.run(["append", "s1", USER]).id();
+    let second = scene.run(["append", "s1", ASSISTANT, "--json"]).ok().json();
+    assert_eq!(members(&second), ["id"]);
+    let line = scene.entry("s1", second["id"].as_str().unwrap());
+    assert_eq!(members(&line), ["type", "id", "parentId", "timestamp", "message"]);
+    assert_eq!(line["parentId"], first.as_str());
+    assert_eq!(scene.entry("s1", &first)["parentId"], Value::Null);
+    assert_eq!(scene.leaf("s1"), second["id"]);
+    let tree = scene.run(["tree", "s1"]).ok().text();
+    assert!(tree.contains("user \"Hello\"") && tree.contains("◀ leaf"), "{tree}");
+    assert!(scene.run(["ls"]).ok().text().contains("Hello"));
+    scene.is_sound();
+}
+
+#[test]
+fn append_goes_on_with_an_imported_session() {
+    let scene = Scene::of_samples();
+    let id = scene.run(["append", PI_3, USER]).id();
+    assert_eq!(scene.entry(PI_3, &id)["parentId"], "cc2ef6d4");
+    // omp has one name for a model, pi a provider and an id.
+    let model = r#"{"type":"model_change","model":"a/b"}"#;
+    scene.run(["append", OMP_3, model]).id();
+    let complaint = scene.run(["append", PI_3, model]).fails(1);
+    assert!(complaint.starts_with("leafline: ENTRY-JSON: ") && complaint.contains("provider"));
+    scene.is_sound();
+}
+
+#[test]
+fn what_is_no_entry_is_told_with_what_is_wrong() {
+    let scene = Scene::of_new_session();
+    for (entry, problem) in [
+        ("{\"type\":", "cannot be read"),
+        ("[]", "no JSON object"),
+        ("{}", "has no type"),
+        (r#"{"type":"message"}"#, "has no message"),
+        (r#"{"type":"session","id":"x"}"#, "leafline import"),
+        (r#"{"type":"label","targetId":"gone","label":"x"}"#, "\"gone\""),
+    ] {
+        let complaint = scene.run(["append", "s1", entry]).fails(1);
+        assert!(complaint.contains(problem), "{complaint}");
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+        let complaint = scene.run_with_input(["append", "s1"], entry.as_bytes()).fails(1);
+        assert!(complaint.starts_with("leafline: standard input, line 1: "), "{complaint}");
+        assert!(complaint.contains(problem) && complaint.contains("nothing was stored"));
+    }
+    let complaint = scene.run(["append", "gone", USER]).fails(1);
+    assert!(complaint.contains("\"gone\""), "{complaint}");
+    assert_eq!(scene.lines("s1").len(), 1);
+}
+
+#[test]
+fn append_reads_a_stream() {
+    let scene = Scene::of_new_session();
+    let input = format!("\n{USER}\r\n  \n{ASSISTANT}\n{}", numbered(3));
+    let run = scene.run_with_input(["append", "s1"], input.as_bytes()).ok();
+    let ids: Vec<String> = run.text().lines().map(str::to_owned).collect();
+    assert_eq!(ids.len(), 3);
+    let path = scene.run(["path", "s1"]).ok().json_lines();
+    assert_eq!(path.iter().map(|line| line["id"].as_str().unwrap()).collect::<Vec<_>>(), ids);
+    assert_eq!(scene.run_with_input(["append", "s1"], b"").ok().text(), "");
+    assert_eq!(scene.run_with_input(["append", "s1"], b"\n\n").ok().text(), "");
+    let told = scene.run_with_input(["append", "s1", "--json"], input.as_bytes()).ok();
+    assert!(told.json_lines().iter().all(|line| line["id"].is_string()));
+}
+
+#[test]
+fn a_long_stream_stops_at_a_line_that_is_no_entry() {
+    let scene = Scene::of_new_session();
+    let mut lines: Vec<String> = (0..5000).map(numbered).collect();
+    lines[2500] = "{\"type\": torn".to_owned();
+    let run = scene.run_with_input(["append", "s1"], &file(lines));
+    let ids: Vec<String> = run.text().lines().map(str::to_owned).collect();
+    let complaint = run.fails(1);
+    assert!(complaint.starts_with("leafline: standard input, line 2501: "), "{complaint}");
+    assert!(complaint.ends_with("; the 2,500 entries before it are stored\n"), "{complaint}");
+
+    let path = scene.run(["path", "s1"]).ok().json_lines();
+    assert_eq!(path.len(), 2500);
+    for (number, (line, id)) in path.iter().zip(&ids).enumerate() {
+        assert_eq!(line["id"], id.as_str());
+        assert_eq!(line["message"]["content"], format!("entry {number}"));
+    }
+    scene.is_sound();
+}
+
+#[test]
+fn a_label_in_a_stream_needs_an_entry() {
+    let scene = Scene::of_new_session();
+    let target = scene.run(["append", "s1", USER]).id();
+    let label = |target: &str| format!(r#"{{"type":"label","targetId":"{target}","label":"x"}}"#);
+    let input = file([USER.to_owned(), label(&target), label("gone"), USER.to_owned()]);
+    let run = scene.run_with_input(["append", "s1"], &input);
+    assert_eq!(run.text().lines().count(), 2);
+    let complaint = run.fails(1);
+    assert!(complaint.contains("line 3: ") && complaint.contains("\"gone\""), "{complaint}");
+    assert!(complaint.contains("the 2 entries before it are stored"), "{complaint}");
+    assert_eq!(scene.lines("s1").len(), 4);
+}
+
+#[test]
+fn a_line_that_is_not_text_is_no_entry() {
+    let scene = Scene::of_new_session();
+    let complaint = scene.run_with_input(["append", "s1"], b"{\"type\":\"\xff\"}").fails(1);
+    assert!(complaint.contains("line 1: the entry is not UTF-8"), "{complaint}");
+}
+
+fn appending(scene: &Scene) -> Child {
+    let mut append = command(&scene.store());
+    append.args(["append", "s1"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    append.stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn two_streams_at_once_make_one_chain() {
+    const ENTRIES: usize = 3000;
+    let scene = Scene::of_new_session();
+    let input = file((0..ENTRIES).map(numbered));
+    let mut told: Vec<Vec<String>> = std::thread::scope(|scope| {
+        let streams: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    let run = scene.run_with_input(["append", "s1"], &input).ok();
+                    run.text().lines().map(str::to_owned).collect()
+                })
+            })
+            .collect();
+        streams.into_iter().map(|stream| stream.join().unwrap()).collect()
+    });
+    let path = scene.run(["path", "s1"]).ok().json_lines();
+    assert_eq!(path.len(), 2 * ENTRIES);
+    for stream in &mut told {
+        let mut ids = stream.drain(..).peekable();
+        for line in &path {
+            ids.next_if(|id| line["id"] == id.as_str());
+        }
+        assert_eq!(ids.next(), None, "each stream's entries come in their order");
+    }
+    assert!(scene.run(["tree", "s1"]).ok().text().contains("1 root, 1 branch"));
+    scene.is_sound();
+}
+
+#[test]
+fn a_stream_is_stored_when_nobody_listens() {
+    let scene = Scene::of_new_session();
+    let mut append = appending(&scene);
+    drop(append.stdout.take());
+    let mut stdin = append.stdin.take().unwrap();
+    stdin.write_all(&file((0..3000).map(numbered))).unwrap();
+    drop(stdin);
+    let run = finished(append.wait_with_output().unwrap());
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    assert_eq!(scene.lines("s1").len(), 3001);
+}
+
+#[test]
+fn ids_come_while_the_stream_goes_on() {
+    use std::io::{BufRead, BufReader};
+    let scene = Scene::of_new_session();
+    let mut append = appending(&scene);
+    let mut stdin = append.stdin.take().unwrap();
+    stdin.write_all(&file((0..1000).map(numbered))).unwrap();
+    stdin.flush().unwrap();
+    let mut ids = BufReader::new(append.stdout.take().unwrap()).lines();
+    let first = ids.next().unwrap().unwrap();
+    assert_eq!(scene.entry("s1", &first)["message"]["content"], "entry 0");
+    assert_eq!(ids.by_ref().take(999).count(), 999);
+    append.kill().unwrap();
+    append.wait().unwrap();
+    assert_eq!(scene.lines("s1").len(), 1001);
+    drop(stdin);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn ids_that_cannot_be_written_are_a_failure_and_the_entries_stay() {
+    let scene = Scene::of_new_session();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut append = command(&scene.store());
+    let output = append.args(["append", "s1", USER]).stdout(full).output().unwrap();
+    let complaint = finished(output).fails(1);
+    assert!(complaint.starts_with("leafline: writing"), "{complaint}");
+    assert_eq!(scene.lines("s1").len(), 2);
+}
+
+#[test]
+fn branch_goes_back() {
+    let scene = Scene::of_new_session();
+    let [first, second] = [USER, ASSISTANT].map(|entry| scene.run(["append", "s1", entry]).id());
+    assert_eq!(scene.run(["branch", "s1", &first]).ok().text(), "");
+    assert_eq!(scene.leaf("s1"), first.as_str());
+    let aside = scene.run(["append", "s1", ASSISTANT]).id();
+    assert_eq!(scene.entry("s1", &aside)["parentId"], first.as_str());
+    let told = scene.run(["branch", "s1", &second, "--json"]).ok().json();
+    assert_eq!(told, json!({ "leaf": second }));
+    assert_eq!(scene.run(["children", "s1", &first]).ok().text().lines().count(), 2);
+    for entry in ["gone", "root"] {
+        let complaint = scene.run(["branch", "s1", entry]).fails(1);
+        assert!(complaint.contains(entry), "{complaint}");
+    }
+    assert_eq!(scene.leaf("s1"), second.as_str());
+    scene.is_sound();
+}
+
+#[test]
+fn branch_tells_what_was_left() {
+    let scene = Scene::of_new_session();
+    let first = scene.run(["append", "s1", USER]).id();
+    scene.run(["append", "s1", ASSISTANT]).id();
+    let summary = scene.run(["branch", "s1", &first, "--summary", "It failed."]).id();
+    let line = scene.entry("s1", &summary);
+    assert_eq!(
+        [&line["type"], &line["parentId"], &line["fromId"], &line["summary"]],
+        ["branch_summary", &first, &first, "It failed."]
+    );
+    assert_eq!(scene.leaf("s1"), summary.as_str());
+    let told = scene.run(["--json", "branch", "s1", "root", "--summary", "All of it."]).ok().json();
+    let line = scene.entry("s1", told["id"].as_str().unwrap());
+    assert_eq!((&line["parentId"], &line["fromId"]), (&Value::Null, &"root".into()));
+    scene.run(["branch", "s1", "gone", "--summary", "x"]).fails(1);
+    assert_eq!(scene.lines("s1").len(), 5);
+    scene.is_sound();
+}
+
+#[test]
+fn an_entry_can_be_called_root() {
+    let scene = Scene::of_session(&file([
+        header("s1"),
+        message("root", None, "I am"),
+        message("b", Some("root"), "on"),
+    ]));
+    let summary = scene.run(["branch", "s1", "root", "--summary", "left"]).id();
+    assert_eq!(scene.entry("s1", &summary)["parentId"], "root");
+}
+
+#[test]
+fn reset_leaf_begins_again() {
+    let scene = Scene::of_new_session();
+    scene.run(["append", "s1", USER]).id();
+    assert_eq!(scene.run(["reset-leaf", "s1"]).ok().text(), "");
+    assert_eq!(scene.leaf("s1"), Value::Null);
+    assert_eq!(scene.run(["path", "s1"]).ok().text(), "");
+    assert_eq!(scene.run(["context", "s1", "--json"]).ok().json()["messages"], json!([]));
+    assert!(!scene.run(["tree", "s1"]).ok().text().contains("◀"));
+    let told = scene.run(["reset-leaf", "s1", "--json"]).ok().json();
+    assert_eq!(told, json!({ "leaf": null }));
+    let root = scene.run(["append", "s1", USER]).id();
+    assert_eq!(scene.entry("s1", &root)["parentId"], Value::Null);
+    assert!(scene.run(["tree", "s1"]).ok().text().contains("2 roots"));
+    scene.is_sound();
+}
+
+#[test]
+fn labels_are_set_and_cleared() {
+    let scene = Scene::of_new_session();
+    let entry = scene.run(["append", "s1", USER]).id();
+    let label = scene.run(["label", "s1", &entry, "start here"]).id();
+    assert_eq!(scene.entry("s1", &label)["label"], "start here");
+    assert!(scene.run(["tree", "s1"]).ok().text().contains("[start here]"));
+    for clear in [&["label", "s1", &entry, "--json"][..], &["label", "s1", &entry, "", "--json"]] {
+        let told = scene.run(clear.iter().copied()).ok().json();
+        let line = scene.entry("s1", told["id"].as_str().unwrap());
+        assert_eq!((&line["targetId"], line.get("label")), (&entry.as_str().into(), None));
+        assert!(!scene.run(["tree", "s1"]).ok().text().contains("[start here]"));
+    }
+    let complaint = scene.run(["label", "s1", "gone", "x"]).fails(1);
+    assert!(complaint.contains("\"gone\""), "{complaint}");
+    assert_eq!(scene.lines("s1").len(), 5);
+    scene.is_sound();
+}
+
+#[test]
+fn names_are_given_as_the_programs_give_them() {
+    let scene = Scene::of_new_session();
+    scene.run(["new", "--id", "s2", "--family", "omp"]).ok();
+    for session in ["s1", "s2"] {
+        assert_eq!(scene.run(["name", session]).ok().text(), "");
+        assert_eq!(scene.run(["name", session, "--json"]).ok().json(), json!({ "name": null }));
+        assert_eq!(scene.run(["name", session, "Dark mode"]).ok().text(), "");
+        assert_eq!(scene.run(["name", session]).ok().text(), "Dark mode\n");
+        assert!(scene.run(["tree", session]).ok().text().contains("Dark mode"));
+        let told = scene.run(["name", session, "Darker", "--json"]).ok().json();
+        assert_eq!(told, json!({ "name": "Darker" }));
+    }
+    assert_eq!(scene.lines("s1")[2]["type"], "session_info");
+    assert_eq!(scene.lines("s2").len(), 1);
+    assert_eq!(scene.lines("s2")[0]["title"], "Darker");
+    assert_eq!(scene.run(["name", "s2", "", "--json"]).ok().json(), json!({ "name": null }));
+    scene.is_sound();
+}
+
+#[test]
+fn fork_copies_a_session() {
+    let scene = Scene::of_samples();
+    let fork = scene.run(["fork", PI_3, "--cwd", "/elsewhere"]).id();
+    let (lines, of_source) = (scene.lines(&fork), scene.run(["export", PI_3]).ok().text());
+    assert_eq!(
+        (&lines[0]["parentSession"], &lines[0]["cwd"]),
+        (&PI_3.into(), &"/elsewhere".into())
+    );
+    let of_source: Vec<Value> =
+        of_source.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    assert_eq!(lines[1..], of_source[1..]);
+    let told = scene.run(["fork", PI_3, "--json"]).ok().json();
+    let header = &scene.lines(told["session"].as_str().unwrap())[0];
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(header["cwd"].as_str(), here.to_str());
+    scene.run(["fork", "gone"]).fails(1);
+    scene.is_sound();
+}
+
+#[test]
+fn extract_makes_a_session_of_a_branch() {
+    let scene = Scene::of_samples();
+    let branch = scene.run(["extract", PI_3, "5937c1f0"]).id();
+    let lines = scene.lines(&branch);
+    assert_eq!(lines[0]["parentSession"], PI_3);
+    let source = scene.run(["path", PI_3, "--from", "5937c1f0"]).ok().json_lines();
+    let kept = source.iter().filter(|line| line["type"] != "label").count();
+    let copied = lines[1..].iter().filter(|line| line["type"] != "label");
+    assert_eq!(copied.clone().count(), kept);
+    assert!(copied.clone().any(|line| line["id"] == "5937c1f0"));
+    let complaint = scene.run(["extract", PI_3, "gone"]).fails(1);
+    assert!(complaint.contains("\"gone\""), "{complaint}");
+    scene.is_sound();
+}
+
+#[test]
+fn extract_does_not_wait_for_an_assistant() {
+    let scene = Scene::of_new_session();
+    let first = scene.run(["append", "s1", USER]).id();
+    let told = scene.run(["extract", "s1", &first, "--json"]).ok().json();
+    assert_eq!(scene.leaf(told["session"].as_str().unwrap()), first.as_str());
+    assert_eq!(scene.run(["ls"]).ok().text().lines().count(), 2);
+    scene.is_sound();
+}
+
+#[test]
+fn what_was_made_here_can_be_exported_and_imported() {
+    let scene = Scene::of_new_session();
+    scene.run_with_input(["append", "s1"], &file([USER.to_owned(), ASSISTANT.to_owned()])).ok();
+    let exported = scene.run(["export", "s1"]).ok().stdout;
+    let session = scene.write("s1.jsonl", &exported);
+    let other = Scene::new();
+    other.run(["import", path(&session)]).ok();
+    assert_eq!(other.run(["export", "s1"]).ok().stdout, exported);
+    assert_eq!(other.leaf("s1"), scene.leaf("s1"));
+    let text = scene.run(["import", path(&session)]).ok().text();
+    assert!(text.contains("1 file: 1"), "{text}");
+    scene.run(["append", "s1", USER]).id();
+    scene.run(["rm", "s1"]).ok();
+    scene.run(["append", "s1", USER]).fails(1);
+}
+
+#[test]
+fn whoever_waits_for_an_id_gets_it_before_the_stream_ends() {
+    use std::io::BufRead;
+
+    let scene = Scene::of_new_session();
+    let mut append = appending(&scene);
+    let mut input = append.stdin.take().unwrap();
+    let mut ids = std::io::BufReader::new(append.stdout.take().unwrap()).lines();
+    let mut told = Vec::new();
+    for number in 0..5 {
+        writeln!(input, "{}", numbered(number)).unwrap();
+        input.flush().unwrap();
+        told.push(ids.next().unwrap().unwrap());
+    }
+    drop(input);
+    assert!(append.wait().unwrap().success());
+    let path: Vec<String> = scene
+        .run(["path", "s1"])
+        .ok()
+        .json_lines()
+        .iter()
+        .map(|entry| entry["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(path, told);
+}

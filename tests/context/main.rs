@@ -1,0 +1,12 @@
+//! The context at an entry: messages and settings, as the session's program would have them.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+mod compactions;
+mod images;
+mod messages;
+mod odd_files;
+#[path = "../place/mod.rs"]
+mod place;
+mod scene;
+mod settings;

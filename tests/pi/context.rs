@@ -1,0 +1,199 @@
+//! The context at many entries of every file, byte for byte as pi's `buildSessionContext` gives it.
+
+use leafline::{ContextLeaf, ImportStatus, SessionReader};
+use serde_json::{Value, json};
+
+use super::oracle::Oracle;
+use super::place::{Place, corpus};
+use super::{Case, cases};
+
+/// Entries of a session at which contexts are compared, beside the leaf, none at all, and one that is not there.
+const ENTRIES: usize = 20;
+
+/// An id that no session has.
+const NOWHERE: &str = "no entry has this id";
+
+/// What is asked of pi for one session.
+struct Question {
+    case: Case,
+    place: Place,
+    session: String,
+    /// Our ids of all entries, where they have one.
+    ids: Vec<Option<String>>,
+    /// Ids of the entries at which contexts are compared.
+    asked: Vec<String>,
+}
+
+impl Question {
+    fn of(case: Case) -> Option<Self> {
+        let place = Place::new();
+        let path = place.write("session.jsonl", &case.bytes);
+        let options = leafline::ImportOptions {
+            family: Some(leafline::Family::Pi),
+            ..leafline::ImportOptions::default()
+        };
+        let report = place.import_with(&path, &options);
+        if report.status == ImportStatus::Skipped {
+            return None;
+        }
+        let session = report.session.unwrap();
+        let reader = place.store.reader(&session).unwrap();
+        let mut ids = Vec::new();
+        reader
+            .lines(0, |line| {
+                ids.extend(line.kind().is_entry().then(|| line.id()));
+                Ok(true)
+            })
+            .unwrap();
+        let facts = reader.facts();
+        drop(reader);
+        if facts.imported_version == "1" && facts.types.iter().any(|lines| lines.name == "<scalar>")
+        {
+            // An array is in pi's chain of entries, and may be what a compaction keeps. It is not in ours.
+            return None;
+        }
+        // An id with a lone surrogate cannot be named.
+        let named: Vec<&String> =
+            ids.iter().flatten().filter(|id| !id.contains(char::REPLACEMENT_CHARACTER)).collect();
+        let step = named.len().div_ceil(ENTRIES).max(1);
+        let asked = named.iter().rev().step_by(step).map(|id| id.to_string()).collect();
+        Some(Self { case, place, session, ids, asked })
+    }
+
+    /// The job that has pi open a copy and tell the contexts.
+    fn job(&self) -> String {
+        let path = self.place.write("copy.jsonl", &self.case.bytes);
+        let mut paths = vec![Value::Null, json!(NOWHERE)];
+        paths.extend(self.asked.iter().map(|id| json!(id)));
+        let mut job = json!({
+            "op": "play",
+            "file": path,
+            "operations": [{"do": "observe", "paths": paths}],
+        });
+        // pi makes ids up for a file of version 1: it is to take ours.
+        let is_short = |id: &&String| {
+            id.len() == 8 && id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        let short: Vec<&String> = self.ids.iter().flatten().filter(is_short).collect();
+        if short.len() == self.ids.len() {
+            job["ids"] = json!(short);
+        }
+        format!("{job}\n")
+    }
+
+    /// Compares the contexts; answers how many, and none where pi tells of nothing.
+    fn compare(&self, answer: &Value) -> usize {
+        let observed = &answer["results"][0]["observed"];
+        let (Some(entries), Some(contexts)) =
+            (observed["entries"].as_array(), observed["contexts"].as_array())
+        else {
+            println!("{}: pi does not tell: {}", self.case.name, excerpt(&answer.to_string()));
+            return 0;
+        };
+        let reader = self.place.store.reader(&self.session).unwrap();
+        let mut compared = 0;
+        let mut check = |leaf: ContextLeaf<'_>, theirs: &Value| {
+            // pi would walk in a circle.
+            if let Some(theirs) = theirs.as_str() {
+                self.check(&reader, leaf, theirs);
+                compared += 1;
+            }
+        };
+        check(ContextLeaf::None, &contexts[0]);
+        // Lines that are no objects are entries to pi, and lines to us: its last entry may be one of them.
+        if entries.len() == self.ids.len() {
+            check(ContextLeaf::Current, &observed["context"]);
+            check(ContextLeaf::Entry(NOWHERE), &contexts[1]);
+        }
+        for (id, theirs) in self.asked.iter().zip(&contexts[2..]) {
+            check(ContextLeaf::Entry(id), theirs);
+        }
+        compared
+    }
+
+    fn check(&self, reader: &SessionReader<'_>, leaf: ContextLeaf<'_>, theirs: &str) {
+        let ours = reader.build_context(leaf, None).unwrap().to_json();
+        assert!(
+            ours == theirs,
+            "{}, {leaf:?}\nours:   {}\ntheirs: {}",
+            self.case.name,
+            excerpt(&ours),
+            excerpt(theirs)
+        );
+        let mut written = Vec::new();
+        let length = reader.write_context(leaf, None, &mut written).unwrap();
+        assert!(written == ours.as_bytes() && length == ours.len() as u64, "{}", self.case.name);
+    }
+}
+
+fn excerpt(text: &str) -> String {
+    text.chars().take(3000).collect()
+}
+
+/// Entries that give messages in ways which no real file shows.
+fn odd_entries() -> Vec<Case> {
+    let mut lines = vec![
+        r#"{"type":"session","version":3,"id":"odd","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/w"}"#,
+        r#"{"type":"custom_message","customType":"c","content":"x","display":true,"details":{"1":1.0,"a":null},"id":"a","parentId":null,"timestamp":"2026-03-01T08:00:01.5+01:00"}"#,
+        r#"{"type":"custom_message","content":[],"id":"b","parentId":"a"}"#,
+        r#"{"type":"custom_message","customType":null,"details":0,"id":"c","parentId":"b","timestamp":null}"#,
+        r#"{"type":"branch_summary","summary":"s","id":"d","parentId":"c","timestamp":true}"#,
+        r#"{"type":"branch_summary","summary":{"b":1},"fromId":7,"id":"e","parentId":"d","timestamp":1772352001000.7}"#,
+        r#"{"type":"branch_summary","summary":0,"fromId":"a","id":"f","parentId":"e","timestamp":"yesterday"}"#,
+        r#"{"type":"thinking_level_change","id":"g","parentId":"f"}"#,
+        r#"{"type":"thinking_level_change","thinkingLevel":{"b":1.50,"\u0061":"\ud800"},"id":"h","parentId":"g"}"#,
+        r#"{"type":"thinking_level_change","thinkingLevel":null,"id":"i","parentId":"h"}"#,
+        r#"{"type":"model_change","id":"j","parentId":"i"}"#,
+        r#"{"type":"model_change","provider":"p\/q","modelId":1e400,"id":"k","parentId":"j"}"#,
+        r#"{"type":"message","message":{"role":"assistant","content":[]},"id":"l","parentId":"k"}"#,
+        r#"{"type":"message","message":{"role":"assistant","content":[],"model":["m"]},"id":"m","parentId":"l"}"#,
+        r#"{"type":"message","message":{"2":0,"role":"user","1":{},"role":"other"},"id":"n","parentId":"m"}"#,
+        r#"{"type":"message","message":"text","id":"o","parentId":"n"}"#,
+        r#"{"type":"compaction","firstKeptEntryId":"c","id":"p","parentId":"o","timestamp":{}}"#,
+        r#"{"type":"compaction","summary":null,"tokensBefore":"many","firstKeptEntryId":7,"id":"q","parentId":"p","timestamp":-1.5}"#,
+        r#"{"type":"compaction","summary":"s","tokensBefore":-0,"firstKeptEntryId":"\u0062","id":"r","parentId":"q","timestamp":9e15}"#,
+        r#"{"type":"compaction","summary":"s","tokensBefore":1,"firstKeptEntryId":"r","id":"s","parentId":"r"}"#,
+    ];
+    let case = |name: &str, lines: &[&str]| Case {
+        name: format!("odd entries, {name}"),
+        bytes: lines.join("\n").into_bytes(),
+    };
+    let named = case("all with an id", &lines);
+    lines.push(r#"{"type":"message","message":{"role":"user","content":"after"},"parentId":"r"}"#);
+    let nameless = case("the leaf without an id", &lines);
+    lines.push(r#"{"type":"compaction","id":7,"parentId":"o","timestamp":"2026-03"}"#);
+    vec![named, nameless, case("the leaf with a number", &lines)]
+}
+
+#[test]
+fn contexts_are_those_of_pi() {
+    let Some(oracle) = Oracle::find() else { return };
+    let mut cases = cases();
+    cases.extend(odd_entries());
+    // omp's files are sessions to pi as well.
+    for entry in
+        corpus().into_iter().flat_map(|corpus| std::fs::read_dir(corpus.join("omp")).unwrap())
+    {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        cases.push(Case { name: path.display().to_string(), bytes });
+    }
+    let (mut sessions, mut compared, mut untold) = (0, 0, 0);
+    // Some at a time: the contexts of a large session are each as large as it.
+    let mut questions = cases.into_iter().filter_map(Question::of).peekable();
+    while questions.peek().is_some() {
+        let some: Vec<Question> = questions.by_ref().take(40).collect();
+        let answers = oracle.ask(some.iter().map(Question::job).collect());
+        assert_eq!(answers.len(), some.len(), "an answer a job");
+        for (question, answer) in some.iter().zip(&answers) {
+            let contexts = question.compare(answer);
+            compared += contexts;
+            untold += u32::from(contexts == 0);
+            sessions += 1;
+        }
+    }
+    println!("{compared} contexts of {sessions} sessions compared with pi");
+    assert!(compared > 4_500, "only {compared} contexts were compared");
+    // What `serde_json` refuses, and what pi itself throws at.
+    assert!(untold < 5, "pi tells nothing of {untold} sessions");
+}

@@ -1,0 +1,259 @@
+//! Writers that are killed. Each round begins where the one before was cut off.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use leafline::{ImportOptions, Store};
+use leafline_generate::Shape;
+
+use super::kept::{Kept, check_chain};
+use super::process::{PATIENCE, Writers};
+use super::work::{Acknowledged, DEFERRED, Job, Work, carry_out};
+use super::{Chance, assert_sound_and_swept, begin, body, entries, exported};
+
+/// More than a writer comes to before it is killed.
+const ENDLESS: u64 = 1_000_000;
+
+/// How the parent sees the store while writers are killed.
+enum Parent {
+    /// It has it open.
+    Looks(Store),
+    /// It has not: when the last writer is killed nobody has, and the next one to open it repairs it.
+    IsAway,
+}
+
+impl Parent {
+    fn of_round(round: u64, path: &Path) -> Self {
+        if round % 2 == 0 { Self::Looks(Store::open(path).unwrap()) } else { Self::IsAway }
+    }
+
+    fn store(self, path: &Path) -> Store {
+        match self {
+            Self::Looks(store) => store,
+            Self::IsAway => Store::open(path).unwrap(),
+        }
+    }
+}
+
+fn work(store: &Path, writer: String, opens_each: bool, jobs: Vec<Job>) -> Work {
+    Work { store: store.to_owned(), writer, opens_each, jobs }
+}
+
+fn append(session: &str, batch: u64) -> Job {
+    Job::Append { session: session.to_owned(), operations: ENDLESS, batch }
+}
+
+/// Starts the writers, lets them do some operations and a moment's work, and kills them one by one; every other time
+/// those that are left go on for a while. Answers what they told.
+fn kill(works: &[Work], operations: usize, chance: &mut Chance) -> Vec<Acknowledged> {
+    let mut running = Writers::start(works);
+    running.wait_for(operations);
+    let others_go_on = chance.below(2) == 0;
+    let mut told = Vec::new();
+    while let Some(writer) = running.writers.pop() {
+        std::thread::sleep(Duration::from_micros(chance.below(4000)));
+        told.extend(writer.kill());
+        if others_go_on && !running.writers.is_empty() {
+            running.wait_for(10);
+        }
+    }
+    told
+}
+
+#[test]
+fn killed_appenders_keep_what_they_were_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    let mut kept: BTreeMap<String, Kept> = BTreeMap::new();
+    let (rounds, mut operations, mut untold) = (30, 0, 0);
+    for round in 0..rounds {
+        let sessions = ["single", "mixed"].map(|name| format!("{name}-{}", round / 10));
+        let [single, mixed] = &sessions;
+        if round % 10 == 0 {
+            let store = Store::open(&path).unwrap();
+            sessions.iter().for_each(|session| drop(begin(&store, session)));
+        }
+        let jobs =
+            || vec![append(single, 1), append(single, 1), append(mixed, 1), append(mixed, 60)];
+        let works = [
+            work(&path, format!("{round}-one"), false, jobs()),
+            work(&path, format!("{round}-two"), true, jobs()),
+        ];
+        let parent = Parent::of_round(round, &path);
+        let most = usize::try_from(chance.below(60)).unwrap();
+        let told = kill(&works, 1 + most, &mut chance);
+        operations += told.len();
+        let store = parent.store(&path);
+        for session in &sessions {
+            let kept = kept.entry(session.clone()).or_default();
+            kept.take(session, &told);
+            for work in &works {
+                for (number, job) in work.jobs.iter().enumerate() {
+                    if matches!(job, Job::Append { session: to, .. } if to == session) {
+                        kept.note_killed(&format!("{}.{number}", work.writer));
+                    }
+                }
+            }
+            untold += kept.check(&store, session);
+        }
+        // Someone else goes on.
+        let next = Job::Append { session: single.clone(), operations: 1, batch: 1 };
+        let next = work(&path, format!("{round}-next"), true, vec![next]);
+        let one = std::sync::Mutex::new(Vec::new());
+        carry_out(&next, |told| one.lock().unwrap().push(told));
+        kept.get_mut(single).unwrap().take(single, &one.into_inner().unwrap());
+        kept.get_mut(single).unwrap().check(&store, single);
+        assert_sound_and_swept(&store, folder.path());
+    }
+    println!(
+        "{rounds} rounds: {operations} operations told of, {untold} entries stored that nobody was told of"
+    );
+}
+
+#[test]
+fn killed_rewriters_leave_all_changes_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let mut chance = Chance(0xd1b5_4a32_d192_ed03);
+    let store = Store::open(&path).unwrap();
+    for session in ["rewritten", "other"] {
+        begin(&store, session);
+    }
+    let many = Job::Append { session: "rewritten".to_owned(), operations: 2, batch: 150 };
+    carry_out(&work(&path, "first".to_owned(), false, vec![many]), |_| {});
+    drop(store);
+    let (rounds, mut version) = (15, 0);
+    for round in 0..rounds {
+        let rewrite = Job::Rewrite { session: "rewritten".to_owned(), operations: ENDLESS };
+        let jobs = vec![rewrite, append("other", 1)];
+        let works = [work(&path, format!("{round}"), false, jobs)];
+        let parent = Parent::of_round(round, &path);
+        let most = usize::try_from(chance.below(12)).unwrap();
+        let told = kill(&works, 1 + most, &mut chance);
+        let store = parent.store(&path);
+        let rewritten = exported(&store.session("rewritten").unwrap());
+        let entries = entries(&rewritten);
+        check_chain(&entries);
+        assert_eq!(entries.len(), 300);
+        let known = version + told.iter().filter(|told| told.session == "rewritten").count() as u64;
+        version = entries[0]["message"]["version"].as_u64().unwrap();
+        assert!(version == known || version == known + 1, "{version}, {known} told of");
+        assert!(entries.iter().all(|entry| entry["message"]["version"] == version));
+        assert_sound_and_swept(&store, folder.path());
+    }
+    println!("{rounds} rounds: rewritten {version} times");
+}
+
+#[test]
+fn killed_makers_leave_whole_sessions_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let mut chance = Chance(0x94d0_49bb_1331_11eb);
+    let store = Store::open(&path).unwrap();
+    let file = folder.path().join("irregular.jsonl");
+    std::fs::write(&file, super::IRREGULAR).unwrap();
+    store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
+    begin(&store, "source");
+    let many = Job::Append { session: "source".to_owned(), operations: 4, batch: 50 };
+    carry_out(&work(&path, "first".to_owned(), false, vec![many]), |_| {});
+    let mut source = store.session("source").unwrap();
+    source.append_message(&serde_json::json!({"role": "assistant", "content": []})).unwrap();
+    let source = exported(&source);
+    let irregular = exported(&store.session("irregular").unwrap());
+    drop(store);
+    let (rounds, mut made, mut untold) = (20, 0, 0);
+    for round in 0..rounds {
+        let of = |session: &str| (session.to_owned(), ENDLESS);
+        let fork = |(session, operations)| Job::Fork { session, operations };
+        let branch = |(session, operations)| Job::Branch { session, operations };
+        let jobs = vec![
+            fork(of("source")),
+            fork(of("irregular")),
+            branch(of("source")),
+            Job::Begin { operations: ENDLESS },
+        ];
+        let workers = jobs.len();
+        let works = [work(&path, format!("{round}"), round % 3 == 0, jobs)];
+        let parent = Parent::of_round(round, &path);
+        let most = usize::try_from(chance.below(16)).unwrap();
+        let told = kill(&works, 1 + most, &mut chance);
+        let store = parent.store(&path);
+        let shown: Vec<_> = store.sessions().unwrap().into_iter().map(|facts| facts.id).collect();
+        assert!(told.iter().all(|told| shown.contains(&told.session)), "round {round}");
+        let new: Vec<_> =
+            shown.iter().filter(|id| !["source", "irregular"].contains(&id.as_str())).collect();
+        let more = new.len() - told.len();
+        assert!(more <= workers, "round {round}: {more} sessions nobody was told of");
+        (made, untold) = (made + told.len(), untold + more);
+        for id in new {
+            let lines = exported(&store.session(id).unwrap());
+            if id.starts_with(&format!("{round}.")) {
+                let entries = entries(&lines);
+                check_chain(&entries);
+                assert_eq!(entries.len() as u64, DEFERRED, "{id}");
+            } else {
+                let is_whole = [&source, &irregular].iter().any(|of| body(of) == body(&lines));
+                assert!(is_whole, "{id} is a part of its source");
+            }
+        }
+        assert_sound_and_swept(&store, folder.path());
+        for id in shown.iter().filter(|id| !["source", "irregular"].contains(&id.as_str())) {
+            store.remove(id).unwrap();
+        }
+        assert!(exported(&store.session("source").unwrap()) == source);
+        assert_sound_and_swept(&store, folder.path());
+    }
+    println!("{rounds} rounds: {made} sessions told of, {untold} that nobody was told of");
+}
+
+/// Waits until a writer has the lock that it takes before the first of several commits.
+fn wait_for_lock(folder: &Path) {
+    let is_lock = |name: std::ffi::OsString| name.to_string_lossy().contains(".writing-");
+    let begin = Instant::now();
+    while !std::fs::read_dir(folder).unwrap().any(|entry| is_lock(entry.unwrap().file_name())) {
+        assert!(begin.elapsed() < PATIENCE, "no writer is at work");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_killed_fork_of_several_commits_is_swept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    // Its images make several slices.
+    let shape = Shape { bytes: 36_000_000, images: 0.9, ..Shape::default() };
+    let file = folder.path().join("large.jsonl");
+    let mut bytes = Vec::new();
+    let id = leafline_generate::generate(&shape, &mut bytes).unwrap().session_id;
+    std::fs::write(&file, &bytes).unwrap();
+    let store = Store::open(&path).unwrap();
+    store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
+    let source = exported(&store.session(&id).unwrap());
+    let fork = || Job::Fork { session: id.clone(), operations: 1 };
+    drop(store);
+    let (rounds, mut cut_off) = (8, 0);
+    for round in 0..rounds {
+        let parent = Parent::of_round(round, &path);
+        let works = [work(&path, format!("{round}"), false, vec![fork()])];
+        let mut running = Writers::start(&works);
+        wait_for_lock(folder.path());
+        std::thread::sleep(Duration::from_millis(20 * round));
+        let told = running.writers.remove(0).kill();
+        let store = parent.store(&path);
+        let new: Vec<_> = store.sessions().unwrap().into_iter().map(|facts| facts.id).collect();
+        assert!(told.iter().all(|told| new.contains(&told.session)));
+        assert!(new.len() <= 2);
+        let verification = store.verify().unwrap();
+        assert!(verification.problems.is_empty(), "round {round}: {:#?}", verification.problems);
+        cut_off += verification.remarks.iter().filter(|remark| remark.kind == "unfinished").count();
+        for new in new.iter().filter(|new| **new != id) {
+            assert!(body(&exported(&store.session(new).unwrap())) == body(&source));
+            store.remove(new).unwrap();
+        }
+        assert_sound_and_swept(&store, folder.path());
+    }
+    assert!(cut_off > 0, "no fork was cut off between its first commit and its last");
+    println!("{rounds} rounds: {cut_off} forks were cut off between two of their commits");
+}
