@@ -10,6 +10,7 @@ mod context;
 mod oracle;
 #[path = "../place/mod.rs"]
 mod place;
+mod sequences;
 
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
 //! Runs pi on Node.
 
 use std::collections::{HashMap, HashSet};
-use std::io::Write;
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
@@ -57,6 +57,20 @@ impl Oracle {
         None
     }
 
+    /// Starts a pi that takes jobs one by one. Answers come in their order. It ends with its questions.
+    pub(crate) fn converse(&self) -> (Questions, Answers) {
+        let mut child = Command::new("node")
+            .arg("load.mjs")
+            .current_dir(&self.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = BufWriter::new(child.stdin.take().unwrap());
+        let output = BufReader::new(child.stdout.take().unwrap());
+        (Questions { input }, Answers { _child: child, output })
+    }
+
     /// Has pi open copies of the files.
     pub(crate) fn load<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> Vec<Answer> {
         let copies = tempfile::tempdir().unwrap();
@@ -80,29 +94,61 @@ impl Oracle {
 
     /// Hands pi jobs, one a line, and gives its answers in their order: null for one that `serde_json` refuses.
     pub(crate) fn ask(&self, jobs: String) -> Vec<Value> {
-        let mut child = Command::new("node")
-            .arg("load.mjs")
-            .current_dir(&self.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        let feeding = std::thread::spawn(move || input.write_all(jobs.as_bytes()));
-        let output = child.wait_with_output().unwrap();
-        feeding.join().unwrap().unwrap();
-        assert!(output.status.success(), "node failed");
-        output
-            .stdout
-            .split(|&byte| byte == b'\n')
-            .filter(|line| !line.is_empty())
-            .map(|line| serde_json::from_str(&String::from_utf8_lossy(line)).unwrap_or(Value::Null))
-            .collect()
+        let (mut questions, mut answers) = self.converse();
+        let count = jobs.lines().count();
+        // Answers are taken while jobs are still handed in: neither side waits for the other to read.
+        std::thread::scope(|scope| {
+            scope.spawn(move || jobs.lines().for_each(|job| questions.ask(job)));
+            (0..count).map(|_| answers.next()).collect()
+        })
     }
 }
 
-fn text(value: &Value) -> Option<String> {
+/// Where jobs go.
+pub(crate) struct Questions {
+    input: BufWriter<ChildStdin>,
+}
+
+impl Questions {
+    /// Hands in a job, a line of JSON.
+    pub(crate) fn ask(&mut self, job: &str) {
+        self.input.write_all(job.as_bytes()).unwrap();
+        self.input.write_all(b"\n").unwrap();
+        self.input.flush().unwrap();
+    }
+}
+
+/// Where answers come from.
+pub(crate) struct Answers {
+    /// It ends by itself, and removes its folders, when nothing more can be asked.
+    _child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Answers {
+    /// The answer to the next job; null where it holds what `serde_json` refuses.
+    pub(crate) fn next(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.output.read_line(&mut line).unwrap() > 0, "pi is gone");
+        serde_json::from_str(&line).unwrap_or(Value::Null)
+    }
+}
+
+/// A string of an answer.
+pub(crate) fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
+}
+
+/// A list of strings.
+pub(crate) fn texts(value: &Value) -> Vec<String> {
+    value.as_array().into_iter().flatten().filter_map(text).collect()
+}
+
+/// A tree; `None` where pi told none.
+pub(crate) fn nodes(value: &Value) -> Option<Vec<Node>> {
+    let node =
+        |node: &Value| (text(&node["id"]), node["depth"].as_u64().unwrap(), text(&node["label"]));
+    Some(value.as_array()?.iter().map(node).collect())
 }
 
 impl Answer {
@@ -125,20 +171,12 @@ impl Answer {
     }
 
     pub(crate) fn path(&self) -> Option<Vec<String>> {
-        let path = self.value["path"].as_array()?;
-        Some(path.iter().filter_map(text).collect())
+        let path = Some(&self.value["path"]).filter(|path| path.is_array())?;
+        Some(texts(path))
     }
 
     pub(crate) fn tree(&self) -> Option<Vec<Node>> {
-        let nodes = self.value["tree"].as_array()?;
-        Some(
-            nodes
-                .iter()
-                .map(|node| {
-                    (text(&node["id"]), node["depth"].as_u64().unwrap(), text(&node["label"]))
-                })
-                .collect(),
-        )
+        nodes(&self.value["tree"])
     }
 
     pub(crate) fn repeats_ids(&self) -> bool {
