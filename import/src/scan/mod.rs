@@ -12,7 +12,7 @@ pub(crate) use payload::is_reference;
 pub use payload::{Payload, PayloadKind, PayloadPlace, REFERENCE_PREFIX, SMALLEST_BASE64};
 pub use raw::{Elements, Raw};
 
-use crate::grammar::{self, Container, Scalar, StringToken, Visitor};
+use crate::grammar::{self, Both, Container, Scalar, StringToken, Visitor};
 use crate::text::{is_blank, unescape};
 use members::Slot;
 
@@ -69,6 +69,12 @@ impl Scanner {
     /// For the lines of a file up to the first that is not blank, give the text through
     /// [`crate::text::trim_start_of_file`].
     pub fn scan<'a>(&mut self, text: &'a str) -> Scan<'a> {
+        self.scan_beside(text, &mut ())
+    }
+
+    /// Scans one line while another visitor reads it as well, so that a family whose records have other members needs
+    /// no second pass. What the other was told means nothing where the shape is not an object.
+    pub(crate) fn scan_beside<'a>(&mut self, text: &'a str, beside: &mut impl Visitor) -> Scan<'a> {
         self.frames.clear();
         self.payloads.clear();
         let mut scan = Scan { shape: Shape::Malformed, members: Members::default() };
@@ -76,7 +82,7 @@ impl Scanner {
             scan.shape = Shape::Blank;
             return scan;
         }
-        let mut visitor = LineVisitor {
+        let line = LineVisitor {
             text,
             members: &mut scan.members,
             payloads: &mut self.payloads,
@@ -88,7 +94,7 @@ impl Scanner {
             message_slot: None,
             message_start: 0,
         };
-        let walked = grammar::walk(text, &mut self.open, &mut visitor);
+        let walked = grammar::walk(text, &mut self.open, &mut Both { first: line, second: beside });
         if walked.is_err() {
             scan.members = Members::default();
             self.payloads.clear();
