@@ -40,11 +40,13 @@
 //! - [`EntryKind`] and [`MessageRole`]: what a record and a message of pi and omp are.
 //! - [`pi_omp`], with [`pi`] and [`omp`] for what is theirs alone: the families. A family has a folder of its own, and what
 //!   two share has another.
+//! - [`claude`]: Claude Code's files.
 //!
 //! No input makes it panic, hang, or use stack by the depth of its nesting.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod claude;
 mod codes;
 pub mod ecma;
 mod family;
