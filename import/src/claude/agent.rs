@@ -7,7 +7,8 @@ use crate::claude::record::Record;
 pub struct Agent {
     /// `agentId`, of the first entry that has one; older files have none.
     pub id: Option<String>,
-    /// `sessionId`, of the first entry that has one: the session that started the agent (observed).
+    /// `sessionId`, of the first entry that has one: the session that started the agent (observed). Some tools write
+    /// `<session>#agent-<agent>` there; then it is the part before `#` (ours, after published files).
     pub session_id: Option<String>,
 }
 
@@ -64,8 +65,14 @@ impl AgentFile {
     /// The agent whose file it is, by what was observed; `None` for a session's own file.
     #[must_use]
     pub fn agent(&self) -> Option<Agent> {
-        (self.entries > 0 && self.others == 0)
-            .then(|| Agent { id: self.id.clone(), session_id: self.session_id.clone() })
+        if self.entries == 0 || self.others > 0 {
+            return None;
+        }
+        let session_id = self.session_id.as_deref().map(|session_id| match &self.id {
+            None => session_id,
+            Some(id) => session_id.strip_suffix(&format!("#agent-{id}")).unwrap_or(session_id),
+        });
+        Some(Agent { id: self.id.clone(), session_id: session_id.map(String::from) })
     }
 }
 
@@ -89,6 +96,8 @@ mod tests {
         let main = r#"{"type":"user","isSidechain":false,"agentId":"x"}"#;
         let outside = r#"{"type":"summary","summary":"x","leafUuid":"y"}"#;
         assert_eq!(agent(&[outside, side]).unwrap().session_id.as_deref(), Some("s"));
+        let marked = r#"{"type":"user","isSidechain":true,"agentId":"a","sessionId":"s#agent-a"}"#;
+        assert_eq!(agent(&[marked]).unwrap().session_id.as_deref(), Some("s"));
         assert_eq!(agent(&[side, main]), None);
         assert_eq!(agent(&[outside]), None);
         assert_eq!(agent(&[]), None);

@@ -134,9 +134,10 @@ mod tests {
     fn lines_of_every_shape() {
         let prompt = r#"{"type":"user","uuid":"a","message":{"content":"x"}}"#;
         let expected = ("a".to_owned(), RecordKind::User, true);
-        assert_eq!(uuids(format!("{prompt}\r\n").as_bytes()), [expected.clone()]);
-        assert_eq!(uuids(format!("\u{feff}{prompt}\n").as_bytes()), [expected.clone()]);
-        assert_eq!(uuids(format!("\0\0{prompt}\0\n").as_bytes()), [expected.clone()]);
+        for (before, after) in [("", "\r\n"), ("\u{feff}", "\n"), ("\0\0", "\0\n")] {
+            let line = format!("{before}{prompt}{after}");
+            assert_eq!(uuids(line.as_bytes()), std::slice::from_ref(&expected));
+        }
         let torn = br#"{"type":"user","uuid":"t","message":{"content":"x"#;
         let line = [torn, prompt.as_bytes()].concat();
         assert_eq!(uuids(&line), [("t".to_owned(), RecordKind::User, false), expected]);

@@ -164,7 +164,7 @@ fn plainly(lines: &[&str]) -> Option<u64> {
     let summaries = (0..lines.len()).filter(|&line| words[line][0] == "summary");
     let named = summaries
         .filter_map(|line| Some((line, find(words[line][1]).filter(|&named| is_main(named))?)))
-        .last();
+        .next_back();
     if let Some((summary, named)) = named {
         let below = messages.iter().any(|&line| line != named && path(line).contains(&named));
         let later = named < summary && messages.iter().any(|&line| line > summary);
