@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use leafline_import::claude::{
     AgentFile, NotASession, PathEnd, Scanner, detect, for_each_node, path,
 };
+use leafline_import::recover::{Wholeness, recover};
 use leafline_import::{lines, pi_omp, text};
 use serde_json::Value;
 
@@ -177,4 +178,42 @@ fn facts_are_what_serde_json_sees() {
             }
         }
     }
+}
+
+/// Real records on one line, the first one whole or torn anywhere: the second comes back as it was.
+#[test]
+fn spliced_records_come_back() {
+    let Some(corpus) = oracle::folder_of("LEAFLINE_CORPUS", "spliced_records_come_back") else {
+        return;
+    };
+    let mut spliced = 0;
+    for path in files(&corpus) {
+        let file = fs::read(&path).unwrap();
+        let is_record = |line: &&[u8]| {
+            let value = serde_json::from_slice::<Value>(line);
+            // Longer ones would only take longer.
+            line.len() < 20_000 && value.is_ok_and(|value| has_name_and_parent(&value))
+        };
+        let records: Vec<&[u8]> =
+            lines::split(&file).filter(is_record).map(<[u8]>::trim_ascii).take(40).collect();
+        for pair in records.windows(2) {
+            let [first, second] = pair else { continue };
+            for cut in (1..=first.len()).step_by(1 + first.len() / 60) {
+                let line = [&first[..cut], second, b"\n"].concat();
+                let found = recover(&line);
+                let last = found.last().unwrap();
+                assert_eq!(&line[last.bytes.clone()], *second, "{}", line.escape_ascii());
+                assert_eq!(last.wholeness, Wholeness::Whole);
+                assert!(found.len() <= 2, "{}", line.escape_ascii());
+                spliced += 1;
+            }
+        }
+    }
+    assert!(spliced > 1000, "{spliced}");
+}
+
+fn has_name_and_parent(record: &Value) -> bool {
+    record["type"].is_string()
+        && (record["uuid"].is_string() && record.get("parentUuid").is_some()
+            || record["id"].is_string() && record.get("parentId").is_some())
 }
