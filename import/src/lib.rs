@@ -36,15 +36,19 @@
 //! - [`scan`]: one pass over a line: is it JSON, the members an index needs, its payloads.
 //! - [`ecma`]: `JSON.stringify(JSON.parse(text))`, with edits.
 //! - [`time`]: ISO texts and milliseconds since 1970.
-//! - [`EntryKind`] and [`MessageRole`]: what a record and a message are.
+//! - [`recover`]: the records of a line that is not JSON: several on one line, or one that is torn.
+//! - [`EntryKind`] and [`MessageRole`]: what a record and a message of pi and omp are.
 //! - [`pi_omp`], with [`pi`] and [`omp`] for what is theirs alone: the families. A family has a folder of its own, and what
 //!   two share has another.
+//! - [`claude`]: Claude Code's files.
 //! - [`opal`]: Opal's sessions.
 //!
 //! No input makes it panic, hang, or use stack by the depth of its nesting.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod claude;
+mod codes;
 pub mod ecma;
 mod family;
 mod grammar;
@@ -54,6 +58,7 @@ pub mod omp;
 pub mod opal;
 pub mod pi;
 pub mod pi_omp;
+pub mod recover;
 pub mod scan;
 pub mod text;
 pub mod time;

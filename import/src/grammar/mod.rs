@@ -2,8 +2,10 @@
 //!
 //! Everything that reads JSON in this crate goes through [`walk`], so that there is one answer to what is malformed.
 
+mod both;
 mod string;
 
+pub(crate) use both::Both;
 pub(crate) use string::{StringToken, read_string, skip_plain};
 
 /// The text is not JSON.

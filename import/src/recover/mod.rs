@@ -1,0 +1,140 @@
+//! The records of a line that is not JSON: several on one line, a torn one, one with NUL bytes around it.
+//!
+//! The programs skip such a line, and all that hangs on its records is cut off from them (observed). The line stays as
+//! it is; what can be read of it serves only to keep the tree together. It is the same for all families: the names of
+//! pi's and omp's members (`id`, `parentId`) and of Claude Code's (`uuid`, `parentUuid`) are read side by side.
+
+mod fragment;
+mod frame;
+mod walk;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::text::{decode, unescape};
+use frame::{Spans, Value};
+
+/// How much of a record is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Wholeness {
+    /// From its opening brace to the closing one. It may still not be JSON by itself.
+    Whole,
+    /// It begins with its brace and breaks off.
+    Torn,
+    /// Its beginning is lost.
+    Fragment,
+}
+
+/// What a member that names another record holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RecoveredParent<'a> {
+    /// `null`.
+    Null,
+    /// An id, as WTF-8.
+    Id(Cow<'a, [u8]>),
+    /// Anything else.
+    Other,
+}
+
+/// What could be read of a record. Texts are WTF-8 (see [`crate::text`]); what could not be read is absent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovered<'a> {
+    /// Its bytes in the line, without white space and NUL bytes around them.
+    pub bytes: Range<usize>,
+    /// How much of it is there.
+    pub wholeness: Wholeness,
+    /// `type`.
+    pub record_type: Option<Cow<'a, [u8]>>,
+    /// `uuid` (Claude Code).
+    pub uuid: Option<Cow<'a, [u8]>>,
+    /// `parentUuid` (Claude Code); `None` where it was not met.
+    pub parent_uuid: Option<RecoveredParent<'a>>,
+    /// `id` (pi, omp).
+    pub id: Option<Cow<'a, [u8]>>,
+    /// `parentId` (pi, omp); `None` where it was not met.
+    pub parent_id: Option<RecoveredParent<'a>>,
+    /// `timestamp`, as it is written.
+    pub timestamp: Option<Cow<'a, [u8]>>,
+    /// `sessionId` (Claude Code).
+    pub session_id: Option<Cow<'a, [u8]>>,
+    /// `isSidechain` is true (Claude Code).
+    pub is_sidechain: bool,
+}
+
+/// Reads the records of a line, in the order in which they stand; their bytes do not overlap.
+///
+/// The line may be anything. Escapes, control characters and the order of JSON's marks are not checked. A record ends
+/// where its braces close; or it is torn, where the line ends, or where another begins: at `{"name":` in the middle of
+/// a string, which no JSON has, or where no value can stand. A record that begins where a value is expected cannot be
+/// told from one by that; it counts as a record of its own if the one around it is torn and it has the members of an
+/// entry. Records of which no member could be read are left out.
+///
+/// Time and memory grow with the line, not with its nesting.
+///
+/// ```
+/// use leafline_import::recover::{Wholeness, recover};
+///
+/// let line = br#"{"parentUuid":"a","uuid":"b","message":{"content":"Hel{"parentUuid":"b","uuid":"c"}"#;
+/// let records = recover(line);
+/// assert_eq!(records.len(), 2);
+/// assert_eq!(records[0].wholeness, Wholeness::Torn);
+/// assert_eq!(records[0].uuid.as_deref(), Some(&b"b"[..]));
+/// assert_eq!(records[1].wholeness, Wholeness::Whole);
+/// assert_eq!(&line[records[1].bytes.clone()], br#"{"parentUuid":"b","uuid":"c"}"#);
+/// ```
+#[must_use]
+pub fn recover(line: &[u8]) -> Vec<Recovered<'_>> {
+    let mut records = Vec::new();
+    walk::walk(line, &mut |found| {
+        if found.spans != Spans::default() {
+            records.push(read(line, found));
+        }
+    });
+    records
+}
+
+/// A record by its place in the line.
+#[derive(Debug, Clone)]
+struct Found {
+    bytes: Range<usize>,
+    wholeness: Wholeness,
+    spans: Spans,
+}
+
+fn read(line: &[u8], found: Found) -> Recovered<'_> {
+    let spans = &found.spans;
+    let text = |value: &Option<Value>| match value {
+        Some(Value::Text(span)) => Some(string(&line[span.clone()])),
+        _ => None,
+    };
+    let link = |value: &Option<Value>| {
+        value.as_ref().map(|value| match value {
+            Value::Null => RecoveredParent::Null,
+            Value::Text(span) => RecoveredParent::Id(string(&line[span.clone()])),
+            Value::True | Value::Other => RecoveredParent::Other,
+        })
+    };
+    Recovered {
+        record_type: text(&spans.record_type),
+        uuid: text(&spans.uuid),
+        parent_uuid: link(&spans.parent_uuid),
+        id: text(&spans.id),
+        parent_id: link(&spans.parent_id),
+        timestamp: text(&spans.timestamp),
+        session_id: text(&spans.session_id),
+        is_sidechain: matches!(spans.is_sidechain, Some(Value::True)),
+        bytes: found.bytes,
+        wholeness: found.wholeness,
+    }
+}
+
+/// The value of a string, given the bytes between its quotes.
+fn string(inside_quotes: &[u8]) -> Cow<'_, [u8]> {
+    match decode(inside_quotes) {
+        Cow::Borrowed(text) => unescape(text),
+        Cow::Owned(text) => Cow::Owned(unescape(&text).into_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
