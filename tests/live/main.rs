@@ -1,5 +1,7 @@
 //! Live sessions as an agent uses them: created, appended to, branched, rewritten, forked.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 mod beginning;
 mod changing;
 mod copying;
