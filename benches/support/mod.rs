@@ -7,6 +7,7 @@ pub(crate) mod copy_baseline;
 pub(crate) mod jsonl_baseline;
 pub(crate) mod latency;
 pub(crate) mod leafline_store;
+pub(crate) mod messages;
 pub(crate) mod peak_memory;
 pub(crate) mod random_order;
 pub(crate) mod sampling;

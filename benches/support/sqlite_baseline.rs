@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, Statement, params};
 use serde::Deserialize;
@@ -25,6 +26,9 @@ const PAGE_BYTES: i64 = 8 << 10;
 /// The page cache in KiB, which SQLite wants negative: as much as Leafline's default.
 const CACHE_KIBIBYTES: i64 = -(64 << 10);
 
+/// How long it waits for another process's transaction.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 const SCHEMA: &str = "
     CREATE TABLE entries (
         session INTEGER NOT NULL,
@@ -39,6 +43,8 @@ const SCHEMA: &str = "
     CREATE INDEX entries_by_id ON entries (session, id);
     CREATE INDEX entries_by_parent ON entries (session, parent);
 ";
+
+const INSERT: &str = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)";
 
 /// The members of a line that get columns of their own, borrowed from it.
 #[derive(Default, Deserialize)]
@@ -60,14 +66,21 @@ pub(crate) fn open(path: &Path) -> Connection {
         .and_then(|()| connection.pragma_update(None, "journal_mode", "WAL"))
         .and_then(|()| connection.pragma_update(None, "synchronous", "FULL"))
         .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_KIBIBYTES))
+        .and_then(|()| connection.busy_timeout(PATIENCE))
         .expect("SQLite knows the settings");
+    connection
+}
+
+/// A database that does not exist yet.
+pub(crate) fn create(path: &Path) -> Connection {
+    let connection = open(path);
+    connection.execute_batch(SCHEMA).expect("the tables can be made");
     connection
 }
 
 /// Imports the file into a database that does not exist yet, and closes it.
 pub(crate) fn import(file: &SessionFile, database: &Path) {
-    let mut connection = open(database);
-    connection.execute_batch(SCHEMA).expect("the tables can be made");
+    let mut connection = create(database);
     let mut lines = file.open();
     let mut ordinal = 0;
     while import_slice(&mut connection, &mut lines, &mut ordinal) {}
@@ -83,9 +96,7 @@ fn import_slice(
     let transaction = connection.transaction().expect("a transaction can be begun");
     let mut more = true;
     {
-        let mut insert = transaction
-            .prepare_cached("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)")
-            .expect("the statement is correct");
+        let mut insert = transaction.prepare_cached(INSERT).expect("the statement is correct");
         let mut line = Vec::new();
         let mut bytes = 0;
         while more && bytes < SLICE_BYTES {
@@ -93,7 +104,7 @@ fn import_slice(
             bytes += lines.read_until(b'\n', &mut line).expect("the session file can be read");
             more = !line.is_empty();
             if more {
-                insert_line(&mut insert, *ordinal, &line);
+                insert_line(&mut insert, SESSION, *ordinal, &line);
                 *ordinal += 1;
             }
         }
@@ -102,11 +113,11 @@ fn import_slice(
     more
 }
 
-fn insert_line(insert: &mut Statement<'_>, ordinal: i64, line: &[u8]) {
+fn insert_line(insert: &mut Statement<'_>, session: i64, ordinal: i64, line: &[u8]) {
     let columns: Columns<'_> = serde_json::from_slice(line).unwrap_or_default();
     insert
         .execute(params![
-            SESSION,
+            session,
             ordinal,
             columns.id,
             columns.parent,
@@ -115,6 +126,52 @@ fn insert_line(insert: &mut Statement<'_>, ordinal: i64, line: &[u8]) {
             line
         ])
         .expect("the row can be inserted");
+}
+
+/// Appends messages to a session that nobody else appends to.
+pub(crate) struct Appender<'c> {
+    connection: &'c Connection,
+    insert: Statement<'c>,
+    session: i64,
+    ordinal: i64,
+}
+
+impl<'c> Appender<'c> {
+    pub(crate) fn new(connection: &'c Connection, session: i64) -> Self {
+        let insert = connection.prepare(INSERT).expect("the statement is correct");
+        let ordinal = connection
+            .query_row(
+                "SELECT coalesce(max(ordinal) + 1, 0) FROM entries WHERE session = ?",
+                params![session],
+                |row| row.get(0),
+            )
+            .expect("the session can be read");
+        Self { connection, insert, session, ordinal }
+    }
+
+    /// Appends a message; unless a transaction was begun, in one of its own.
+    pub(crate) fn append(&mut self, message: &str) {
+        let line = format!(
+            r#"{{"type":"message","id":"{:08x}","parentId":"{:08x}","timestamp":"2026-02-16T10:20:30.000Z","message":{message}}}"#,
+            scattered(self.ordinal),
+            scattered(self.ordinal - 1),
+        );
+        insert_line(&mut self.insert, self.session, self.ordinal, line.as_bytes());
+        self.ordinal += 1;
+    }
+
+    pub(crate) fn begin(&self) {
+        self.connection.execute_batch("BEGIN IMMEDIATE").expect("a transaction can be begun");
+    }
+
+    pub(crate) fn commit(&self) {
+        self.connection.execute_batch("COMMIT").expect("a transaction can be committed");
+    }
+}
+
+/// Spreads numbers over the index of ids as random ones are.
+fn scattered(number: i64) -> u32 {
+    u32::try_from(number & 0xffff_ffff).unwrap_or_default().wrapping_mul(0x9e37_79b1)
 }
 
 /// The prepared statement for [`line_by_id`].

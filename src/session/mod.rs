@@ -36,7 +36,7 @@ pub(crate) use self::verify::{Findings, check as check_session};
 
 use leafline_import::Family;
 
-use self::index::prepare::Preparer;
+use self::live::Appender;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::snapshot::Snapshot;
@@ -58,7 +58,7 @@ pub struct Session<'s> {
     /// The first failure to store, in words.
     latched: Option<String>,
     /// Tools that appends use again.
-    preparer: Option<Box<Preparer>>,
+    appender: Option<Box<Appender>>,
 }
 
 impl Store {

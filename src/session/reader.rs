@@ -34,6 +34,10 @@ impl<'s> SessionReader<'s> {
         &self.snapshot
     }
 
+    pub(crate) fn into_snapshot(self) -> Snapshot<'s> {
+        self.snapshot
+    }
+
     pub(crate) fn key(&self) -> u64 {
         self.session
     }

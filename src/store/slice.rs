@@ -247,34 +247,53 @@ fn write(transaction: &WriteTransaction, slice: Slice) -> Result<Committed> {
         }
     }
     committed.blob_bytes_saved = write_blobs(transaction, slice.blobs, &slice.released)?;
-    let mut unfinished = transaction.open_table(tables::UNFINISHED)?;
-    for (session, owner) in slice.begun {
-        unfinished.insert(session, owner)?;
-    }
-    for (session, owner, _) in slice.retired {
-        retire(transaction, session)?;
-        unfinished.insert(session, owner)?;
-    }
-    for session in slice.finished {
-        unfinished.remove(session)?;
-    }
+    let Slice { begun, retired, finished, .. } = slice;
+    write_owners(transaction, &begun, &retired, &finished)?;
     let mut leaves = transaction.open_table(tables::LEAVES)?;
     for (session, leaf) in slice.leaves {
         leaves.insert(session, leaf)?;
     }
-    let mut ids = transaction.open_table(tables::SESSION_IDS)?;
-    for (id, session) in slice.session_ids {
-        ids.insert(id.as_slice(), session)?;
+    if !slice.session_ids.is_empty() {
+        let mut ids = transaction.open_table(tables::SESSION_IDS)?;
+        for (id, session) in slice.session_ids {
+            ids.insert(id.as_slice(), session)?;
+        }
     }
-    let mut sources = transaction.open_table(tables::SOURCES)?;
-    for (path, record) in slice.sources {
-        sources.insert(path.as_slice(), record.to_bytes().as_slice())?;
+    if !slice.sources.is_empty() {
+        let mut sources = transaction.open_table(tables::SOURCES)?;
+        for (path, record) in slice.sources {
+            sources.insert(path.as_slice(), record.to_bytes().as_slice())?;
+        }
     }
     let mut sessions = transaction.open_table(tables::SESSIONS)?;
     for (session, record) in slice.sessions {
         sessions.insert(session, record.to_bytes().as_slice())?;
     }
     Ok(committed)
+}
+
+/// Notes which sessions nobody has completed, and which are retired.
+fn write_owners(
+    transaction: &WriteTransaction,
+    begun: &[(u64, u64)],
+    retired: &[(u64, u64, u64)],
+    finished: &[u64],
+) -> Result<()> {
+    if begun.is_empty() && retired.is_empty() && finished.is_empty() {
+        return Ok(());
+    }
+    let mut unfinished = transaction.open_table(tables::UNFINISHED)?;
+    for &(session, owner) in begun {
+        unfinished.insert(session, owner)?;
+    }
+    for &(session, owner, _) in retired {
+        retire(transaction, session)?;
+        unfinished.insert(session, owner)?;
+    }
+    for &session in finished {
+        unfinished.remove(session)?;
+    }
+    Ok(())
 }
 
 fn set_label(

@@ -1,5 +1,6 @@
 //! Appending, branching, labelling.
 
+use base64::Engine;
 use leafline::{Compaction, Draft, Error, Family, ImportOptions, Store};
 
 use super::*;
@@ -25,9 +26,45 @@ fn many_single_appends_are_sealed_and_stay_exact() {
     for (number, id) in ids.iter().enumerate() {
         assert_eq!(reader.get_entry(id).unwrap().ordinal(), number as u64 + 1);
     }
-    let lines = store.statistics().unwrap();
-    let chunks = lines.tables.iter().find(|table| table.name == "lines").unwrap().rows;
-    assert!(chunks < 60, "{chunks} chunks for 300 lines");
+    assert!(chunks(&store) < 60, "{} chunks for 300 lines", chunks(&store));
+}
+
+/// Rows of the table of lines.
+fn chunks(store: &Store) -> u64 {
+    let tables = store.statistics().unwrap().tables;
+    tables.iter().find(|table| table.name == "lines").unwrap().rows
+}
+
+#[test]
+fn a_batch_seals_the_lines_before_it_and_is_not_written_again() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    for number in 0..5 {
+        session.append_message(&user(&number.to_string())).unwrap();
+    }
+    let many = (0..200).map(|number| {
+        let text = format!("{number} ").repeat(100);
+        Draft::message(&user(&text).to_string()).unwrap()
+    });
+    session.append_all(many).unwrap();
+    let before = chunks(&store);
+    session.append_message(&user("and one more")).unwrap();
+    assert_eq!(chunks(&store), before + 1);
+    assert_sound(&store);
+}
+
+#[test]
+fn lines_that_are_long_for_their_images_alone_are_sealed() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    for number in 0..40u8 {
+        let image = base64::engine::general_purpose::STANDARD.encode(vec![number; 60_000]);
+        let content = json!([{"type": "image", "mimeType": "image/png", "data": image}]);
+        session.append_message(&json!({"role": "user", "content": content})).unwrap();
+    }
+    assert!(chunks(&store) < 20, "{} chunks for 41 short lines", chunks(&store));
+    assert_eq!(store.statistics().unwrap().blobs.count, 40);
+    assert_sound(&store);
 }
 
 #[test]

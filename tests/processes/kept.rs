@@ -12,7 +12,7 @@ use super::{entries, exported, text};
 #[derive(Default)]
 pub struct Kept {
     workers: BTreeMap<String, Worker>,
-    /// Entries of earlier checks, as they must remain.
+    /// The lines as they were at the last check: they must remain.
     before: Vec<u8>,
     /// Entries that were read and found right so far.
     checked: usize,
@@ -75,7 +75,7 @@ impl Kept {
             let message = &first["message"];
             let name = text(&message["worker"]);
             let worker = self.workers.entry(name.clone()).or_default();
-            let of = message["of"].as_u64().unwrap() as usize;
+            let of = usize::try_from(message["of"].as_u64().unwrap()).unwrap();
             assert!(of <= rest.len(), "an operation of {name} is cut off");
             let (operation, behind) = rest.split_at(of);
             for (index, entry) in operation.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use leafline::{ImportOptions, Store};
+use leafline::{ImportOptions, Store, StoreOptions};
 use leafline_generate::Shape;
 
 use super::kept::{Kept, check_chain};
@@ -25,14 +25,21 @@ enum Parent {
 
 impl Parent {
     fn of_round(round: u64, path: &Path) -> Self {
-        if round % 2 == 0 { Self::Looks(Store::open(path).unwrap()) } else { Self::IsAway }
+        if round.is_multiple_of(2) { Self::Looks(Store::open(path).unwrap()) } else { Self::IsAway }
     }
 
+    /// The store once the writers are killed, and everything that they have committed.
+    ///
+    /// A writer that is killed while the engine confirms its commit has told nobody of it, and nobody is shown it
+    /// before the next one who writes.
     fn store(self, path: &Path) -> Store {
-        match self {
+        let store = match self {
             Self::Looks(store) => store,
             Self::IsAway => Store::open(path).unwrap(),
-        }
+        };
+        let written = begin(&store, "written-after");
+        store.remove(&written).unwrap();
+        store
     }
 }
 
@@ -67,6 +74,7 @@ fn killed_appenders_keep_what_they_were_told() {
     let path = folder.path().join("store");
     let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
     let mut kept: BTreeMap<String, Kept> = BTreeMap::new();
+    let read_only = StoreOptions { read_only: true, ..StoreOptions::default() };
     let (rounds, mut operations, mut untold) = (30, 0, 0);
     for round in 0..rounds {
         let sessions = ["single", "mixed"].map(|name| format!("{name}-{}", round / 10));
@@ -85,7 +93,6 @@ fn killed_appenders_keep_what_they_were_told() {
         let most = usize::try_from(chance.below(60)).unwrap();
         let told = kill(&works, 1 + most, &mut chance);
         operations += told.len();
-        let store = parent.store(&path);
         for session in &sessions {
             let kept = kept.entry(session.clone()).or_default();
             kept.take(session, &told);
@@ -96,7 +103,12 @@ fn killed_appenders_keep_what_they_were_told() {
                     }
                 }
             }
-            untold += kept.check(&store, session);
+            // What a reader is shown before anyone writes is whole as well.
+            kept.check(&Store::open_with(&path, &read_only).unwrap(), session);
+        }
+        let store = parent.store(&path);
+        for session in &sessions {
+            untold += kept.get_mut(session).unwrap().check(&store, session);
         }
         // Someone else goes on.
         let next = Job::Append { session: single.clone(), operations: 1, batch: 1 };

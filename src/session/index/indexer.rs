@@ -104,6 +104,16 @@ impl<'s> Indexer<'s> {
         }
     }
 
+    /// Lets it look in this snapshot for what is committed, until the next commit.
+    pub(crate) fn look_in(&mut self, snapshot: Snapshot<'s>) {
+        self.snapshot = Some(snapshot);
+    }
+
+    /// Tells it of the committed entry that the next line's parent is, if it has this id.
+    pub(crate) fn know(&mut self, id: Vec<u8>, ordinal: u64) {
+        self.previous = Some((id, ordinal));
+    }
+
     /// Whether the slice should be committed before more is added.
     pub(crate) fn is_slice_full(slice: &Slice) -> bool {
         slice.weight >= SLICE_BYTES || slice.lines >= SLICE_LINES

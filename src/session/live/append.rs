@@ -17,8 +17,8 @@ use crate::store::slice::Slice;
 use crate::store::snapshot::Snapshot;
 use crate::store::tables::NO_LEAF;
 
-/// Bytes of lines that make chunks worth keeping as they are; what is appended in smaller pieces is sealed later.
-const WORTH_A_CHUNK: usize = 8 << 10;
+/// Bytes of lines, as they are stored, that make chunks worth keeping as they are; what is appended in smaller pieces is sealed later.
+const WORTH_A_CHUNK: u64 = 8 << 10;
 
 /// Where appended entries hang.
 #[derive(Debug, Clone, Copy)]
@@ -37,41 +37,102 @@ pub(super) struct Addition {
     pub(super) images: Vec<ExternalisedImage>,
 }
 
-/// Appends entries to a stored session, each below the one before, and answers their ids. The last one is the leaf
-/// then.
-pub(super) fn append(
-    store: &Store,
-    (key, name): (u64, &str),
-    origin: Origin<'_>,
-    additions: Vec<Addition>,
-    preparer: &mut Preparer,
-) -> Result<Vec<String>> {
-    store.write(|snapshot| {
-        let reader = open(snapshot, key, name)?;
-        let leaf = reader.leaf_ordinal()?;
-        let mut lines = Lines::new(parent_id(&reader, origin)?);
-        let mut images = Vec::new();
-        for addition in additions {
-            lines.add(&reader, &addition.draft)?;
-            images.extend(addition.images);
+/// What an append keeps for the next one through the same handle.
+pub(in super::super) struct Appender {
+    preparer: Preparer,
+    last: Option<LastEntry>,
+}
+
+/// The entry that was appended last. It is the leaf most often, and then is not read for its id: no line of a
+/// session ever gets another one.
+struct LastEntry {
+    session: u64,
+    ordinal: u64,
+    id: Vec<u8>,
+}
+
+impl std::fmt::Debug for Appender {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Appender")
+    }
+}
+
+impl Appender {
+    pub(super) fn new() -> Self {
+        Self { preparer: Preparer::new(), last: None }
+    }
+
+    /// Appends entries to a stored session, each below the one before, and answers their ids. The last one is the
+    /// leaf then.
+    pub(super) fn append(
+        &mut self,
+        store: &Store,
+        (key, name): (u64, &str),
+        origin: Origin<'_>,
+        additions: Vec<Addition>,
+    ) -> Result<Vec<String>> {
+        let (ids, leaf) = store.write(|snapshot| {
+            let reader = open(snapshot, key, name)?;
+            let leaf = reader.leaf_ordinal()?;
+            let above = self.entry_above(&reader, origin, leaf)?;
+            let mut lines = Lines::new(above.as_ref().map(|(_, id)| id.clone()));
+            let mut images = Vec::new();
+            for addition in additions {
+                lines.add(&reader, &addition.draft)?;
+                images.extend(addition.images);
+            }
+            let mut slice = Slice::default();
+            let mut record = reader.record().clone();
+            let dictionary = tail_dictionary(&reader, record.lines)?;
+            let mut prepared = self.preparer.prepare(&lines.text, false, &dictionary);
+            bring(&mut prepared, images);
+            let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
+            seal(&reader, &mut record, is_worth_a_chunk, &mut slice)?;
+            let is_irregular = record.irregular;
+            let mut indexer = Indexer::new(store, key, record, leaf, dictionary.id);
+            indexer.look_in(reader.into_snapshot());
+            // Where ids repeat, a parent is the last entry that has the id.
+            if let Some((ordinal, id)) = above.filter(|_| !is_irregular) {
+                indexer.know(id, ordinal);
+            }
+            indexer.add(prepared, &mut slice)?;
+            let Indexed { mut record, leaf, .. } = indexer.finish(&mut slice)?;
+            if is_worth_a_chunk {
+                record.sealed = record.lines;
+            }
+            commit_record(key, record, leaf, &mut slice);
+            Ok((slice, (lines.ids, leaf)))
+        })?;
+        // Not before the commit: another process might yet get the line.
+        self.last = leaf.zip(ids.last()).map(|(ordinal, id)| LastEntry {
+            session: key,
+            ordinal,
+            id: id.clone().into_bytes(),
+        });
+        Ok(ids)
+    }
+
+    /// The entry that the first of the new ones names as its parent: its line and its id.
+    fn entry_above(
+        &self,
+        reader: &SessionReader<'_>,
+        origin: Origin<'_>,
+        leaf: Option<u64>,
+    ) -> Result<Option<(u64, Vec<u8>)>> {
+        match (origin, leaf) {
+            (Origin::Root, _) | (Origin::Leaf, None) => Ok(None),
+            (Origin::Entry(id), _) => Ok(Some((reader.ordinal_of(id)?, id.as_bytes().to_vec()))),
+            (Origin::Leaf, Some(leaf)) => {
+                let is_leaf =
+                    |last: &&LastEntry| last.session == reader.key() && last.ordinal == leaf;
+                let id = match self.last.as_ref().filter(is_leaf) {
+                    Some(last) => Some(last.id.clone()),
+                    None => reader.line(leaf)?.and_then(|line| exact_id(line.line())),
+                };
+                Ok(id.map(|id| (leaf, id)))
+            }
         }
-        let mut slice = Slice::default();
-        let mut record = reader.record().clone();
-        seal(&reader, &mut record, &mut slice)?;
-        let dictionary = tail_dictionary(&reader, record.lines)?;
-        let mut prepared = preparer.prepare(&lines.text, false, &dictionary);
-        bring(&mut prepared, images);
-        let is_worth_a_chunk = lines.text.len() >= WORTH_A_CHUNK;
-        let sealed_before = record.sealed == record.lines;
-        let mut indexer = Indexer::new(store, key, record, leaf, dictionary.id);
-        indexer.add(prepared, &mut slice)?;
-        let Indexed { mut record, leaf, .. } = indexer.finish(&mut slice)?;
-        if is_worth_a_chunk && sealed_before {
-            record.sealed = record.lines;
-        }
-        commit_record(key, record, leaf, &mut slice);
-        Ok((slice, lines.ids))
-    })
+    }
 }
 
 /// Moves the leaf of a stored session.
@@ -102,21 +163,6 @@ pub(super) fn commit_record(
     record.revision += 1;
     slice.leaves.push((key, leaf.unwrap_or(NO_LEAF)));
     slice.sessions.push((key, record));
-}
-
-/// The id that the first of the entries names as its parent.
-fn parent_id(reader: &SessionReader<'_>, origin: Origin<'_>) -> Result<Option<Vec<u8>>> {
-    match origin {
-        Origin::Root => Ok(None),
-        Origin::Entry(id) => {
-            reader.ordinal_of(id)?;
-            Ok(Some(id.as_bytes().to_vec()))
-        }
-        Origin::Leaf => match reader.get_leaf()? {
-            Some(leaf) => Ok(exact_id(leaf.line())),
-            None => Ok(None),
-        },
-    }
 }
 
 /// A line's id, lone surrogates and all; `None` where it is no string.

@@ -14,11 +14,11 @@ use leafline_import::Family;
 use leafline_import::pi_omp::{Compaction, Draft};
 use serde::Serialize;
 
-use self::append::{Addition, Origin, append, move_leaf};
+pub(super) use self::append::Appender;
+use self::append::{Addition, Origin, move_leaf};
 pub use self::create::NewSession;
 pub use self::persistence::Persistence;
 use super::Session;
-use super::index::prepare::Preparer;
 use crate::error::{Error, Result};
 use crate::store::{Store, blobs};
 
@@ -48,7 +48,7 @@ impl<'s> Session<'s> {
         family: Family,
         persistence: Persistence,
     ) -> Self {
-        Self { store, key, id, family, persistence, waiting: None, latched: None, preparer: None }
+        Self { store, key, id, family, persistence, waiting: None, latched: None, appender: None }
     }
 
     /// The same session, stored as `persistence` says from now on.
@@ -124,15 +124,10 @@ impl<'s> Session<'s> {
             return Ok(Vec::new());
         }
         self.persist(|session| {
-            let mut preparer = session.preparer.take().unwrap_or_else(|| Box::new(Preparer::new()));
-            let appended = append(
-                session.place(),
-                (session.key, &session.id),
-                origin,
-                additions,
-                &mut preparer,
-            );
-            session.preparer = Some(preparer);
+            let mut appender = session.appender.take().unwrap_or_else(|| Box::new(Appender::new()));
+            let appended =
+                appender.append(session.place(), (session.key, &session.id), origin, additions);
+            session.appender = Some(appender);
             let ids = appended?;
             if ends_wait {
                 session.store_waiting()?;

@@ -51,6 +51,8 @@ impl Session<'_> {
         let Some(memory) = &self.waiting else { return Ok(()) };
         let key = move_session(memory, self.key, self.store)?;
         self.waiting = None;
+        // It knows the session by its key in memory.
+        self.appender = None;
         self.key = key;
         Ok(())
     }

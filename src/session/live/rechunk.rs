@@ -84,15 +84,17 @@ fn remove(reader: &SessionReader<'_>, from: u64, to: u64, slice: &mut Slice) -> 
     Ok(())
 }
 
-/// Seals the lines that were appended one by one, once there are enough of them, and ends the last line where an
-/// imported file had no final line feed: what follows would be joined to it.
+/// Seals the lines that were appended one by one, once there are enough of them or what follows is worth chunks of
+/// its own, and ends the last line where an imported file had no final line feed: what follows would be joined to it.
 pub(super) fn seal(
     reader: &SessionReader<'_>,
     record: &mut SessionRecord,
+    chunks_follow: bool,
     slice: &mut Slice,
 ) -> Result<()> {
     let is_torn = lacks_line_feed(reader)?;
-    if record.lines - record.sealed < LOOSE_LINES && !is_torn {
+    let enough = if chunks_follow { 1 } else { LOOSE_LINES };
+    if record.lines - record.sealed < enough && !is_torn {
         return Ok(());
     }
     let from = first_with_room(reader, record.sealed)?;
