@@ -108,18 +108,37 @@ impl Session<'_> {
     /// [`Error::SessionNotFound`] when it was deleted meanwhile.
     pub fn reader(&self) -> Result<SessionReader<'_>> {
         let snapshot = self.place().snapshot()?;
-        let record = snapshot.session(self.key)?;
+        let key = self.key_in(&snapshot)?;
+        let record = snapshot.session(key)?;
         let record = record.ok_or_else(|| Error::SessionNotFound { id: self.id.clone() })?;
-        Ok(SessionReader::new(snapshot, self.key, record))
+        Ok(SessionReader::new(snapshot, key, record))
+    }
+
+    /// The session's key. An import that takes another file's state for a session gives it another key; then its id
+    /// leads there.
+    fn key_in(&self, snapshot: &Snapshot<'_>) -> Result<u64> {
+        if snapshot.sessions()?.get(self.key)?.is_some() {
+            return Ok(self.key);
+        }
+        let ids = snapshot.table(tables::SESSION_IDS)?;
+        let found = ids.get(self.id.as_bytes())?.map(|key| key.value());
+        found.ok_or_else(|| Error::SessionNotFound { id: self.id.clone() })
     }
 
     /// The entry with this id. Several reads are cheaper through one [`Self::reader`].
     ///
     /// # Errors
     ///
-    /// [`Error::EntryNotFound`].
+    /// [`Error::EntryNotFound`], [`Error::SessionNotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
-        let found = reader::find_entry(&self.place().snapshot()?, self.key, id)?;
+        let snapshot = self.place().snapshot()?;
+        let mut found = reader::find_entry(&snapshot, self.key, id)?;
+        if found.is_none() {
+            let key = self.key_in(&snapshot)?;
+            if key != self.key {
+                found = reader::find_entry(&snapshot, key, id)?;
+            }
+        }
         found.ok_or_else(|| Error::EntryNotFound { session: self.id.clone(), entry: id.to_owned() })
     }
 }

@@ -119,6 +119,32 @@ fn a_batch_is_all_or_nothing() {
 }
 
 #[test]
+fn a_handle_follows_a_session_that_an_import_replaces() {
+    let place = place::Place::new();
+    let old = concat!(
+        r#"{"type":"session","id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"user","content":"Hi"}}"#,
+        "\n"
+    );
+    let file = place.write("s.jsonl", old);
+    place.import(&file);
+    let mut session = place.store.session("s1").unwrap();
+    assert_eq!(path(&session).len(), 1);
+    place.write("s.jsonl", old.to_owned() + old.lines().last().unwrap() + "\n");
+    assert_eq!(place.import(&file).status, leafline::ImportStatus::Grown);
+    let ids = path(&session);
+    assert_eq!(ids.len(), 2);
+    session.get_entry(&ids[1]).unwrap();
+    let last = session.append_message(&user("and on")).unwrap();
+    assert_eq!(path(&session).last(), Some(&last));
+    place.assert_sound();
+    place.store.remove("s1").unwrap();
+    assert!(matches!(session.append_message(&user("x")), Err(Error::SessionNotFound { .. })));
+    assert!(matches!(session.get_entry(&last), Err(Error::SessionNotFound { .. })));
+}
+
+#[test]
 fn every_kind_of_entry_is_written() {
     let store = Store::in_memory().unwrap();
     let mut session = store.create_session(&immediate(Family::Omp)).unwrap();
