@@ -15,6 +15,7 @@ mod live;
 mod page;
 mod path;
 mod reader;
+mod reads;
 mod render;
 mod tree;
 mod usage;

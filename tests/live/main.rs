@@ -8,6 +8,7 @@ mod copying;
 mod growing;
 #[path = "../place/mod.rs"]
 mod place;
+mod reading;
 
 use leafline::{ExportMode, Family, NewSession, Persistence, Session, Store};
 use serde_json::{Value, json};
