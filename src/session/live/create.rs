@@ -118,8 +118,13 @@ impl Store {
     ///
     /// Those of [`Self::create_session`].
     pub fn continue_recent(&self, new: &NewSession) -> Result<Session<'_>> {
-        let newest = self.sessions()?.into_iter().find(|facts| {
+        let of_directory = self.sessions()?.into_iter().filter(|facts| {
             facts.cwd.as_deref() == Some(&*new.cwd) && facts.family == new.family.name()
+        });
+        // Of several in one millisecond, the one that was begun last: ids that are made here sort by their time.
+        let newest = of_directory.max_by(|a, b| {
+            let times = (a.modified, a.created).cmp(&(b.modified, b.created));
+            times.then_with(|| a.id.cmp(&b.id))
         });
         match newest {
             Some(facts) => self.session(&facts.id),
