@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-use leafline_import::scan::{Members, Raw, Scanner};
+use leafline_import::scan::{Members, Raw};
 use leafline_import::{EntryKind, MessageRole, text};
 
-use super::index::prepare::classify;
+use super::index::prepare::{classify, scan_line};
 use crate::store::node::Node;
 
 /// One line of a session, with its place in it.
@@ -42,9 +42,7 @@ impl Entry {
 
     fn facts(&self) -> Facts {
         *self.facts.get_or_init(|| {
-            let decoded = text::decode(&self.line);
-            let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
-            let (kind, role, time) = classify(&scan);
+            let (kind, role, time) = scan_line(&self.line, classify);
             Facts { kind, role, time }
         })
     }
@@ -100,8 +98,6 @@ impl Entry {
     }
 
     fn member(&self, choose: impl for<'a> Fn(&Members<'a>) -> Option<Raw<'a>>) -> Option<String> {
-        let decoded = text::decode(&self.line);
-        let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
-        Some(choose(&scan.members)?.to_string_lossy()?.into_owned())
+        scan_line(&self.line, |scan| Some(choose(&scan.members)?.to_string_lossy()?.into_owned()))
     }
 }

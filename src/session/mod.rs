@@ -86,9 +86,7 @@ impl Store {
     pub fn reader(&self, id: &str) -> Result<SessionReader<'_>> {
         let snapshot = self.snapshot()?;
         let key = find(&snapshot, id)?;
-        let record = snapshot.session(key)?;
-        let record = record.ok_or_else(|| Error::SessionNotFound { id: id.to_owned() })?;
-        Ok(SessionReader::new(snapshot, key, record))
+        SessionReader::open(snapshot, (key, id))
     }
 }
 
@@ -108,22 +106,7 @@ impl Session<'_> {
     ///
     /// [`Error::SessionNotFound`] when it was deleted meanwhile.
     pub fn reader(&self) -> Result<SessionReader<'_>> {
-        let snapshot = self.place().snapshot()?;
-        let key = self.key_in(&snapshot)?;
-        let record = snapshot.session(key)?;
-        let record = record.ok_or_else(|| Error::SessionNotFound { id: self.id.clone() })?;
-        Ok(SessionReader::new(snapshot, key, record))
-    }
-
-    /// The session's key. An import that takes another file's state for a session gives it another key; then its id
-    /// leads there.
-    fn key_in(&self, snapshot: &Snapshot<'_>) -> Result<u64> {
-        if snapshot.sessions()?.get(self.key)?.is_some() {
-            return Ok(self.key);
-        }
-        let ids = snapshot.table(tables::SESSION_IDS)?;
-        let found = ids.get(self.id.as_bytes())?.map(|key| key.value());
-        found.ok_or_else(|| Error::SessionNotFound { id: self.id.clone() })
+        SessionReader::open(self.place().snapshot()?, (self.key, &self.id))
     }
 
     /// The entry with this id. Several reads are cheaper through one [`Self::reader`].
@@ -132,13 +115,10 @@ impl Session<'_> {
     ///
     /// [`Error::EntryNotFound`], [`Error::SessionNotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
-        let snapshot = self.place().snapshot()?;
-        let mut found = reader::find_entry(&snapshot, self.key, id)?;
+        let mut found = reader::find_entry(&self.place().snapshot()?, self.key, id)?;
         if found.is_none() {
-            let key = self.key_in(&snapshot)?;
-            if key != self.key {
-                found = reader::find_entry(&snapshot, key, id)?;
-            }
+            let reader = self.reader()?;
+            found = reader::find_entry(reader.snapshot(), reader.key(), id)?;
         }
         found.ok_or_else(|| Error::EntryNotFound { session: self.id.clone(), entry: id.to_owned() })
     }

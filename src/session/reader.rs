@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::store::node::Node;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::{Snapshot, StoredLine};
-use crate::store::tables::NO_PARENT;
+use crate::store::tables::{NO_PARENT, SESSION_IDS};
 
 /// A session as it was when the reader was made, whatever is written meanwhile.
 ///
@@ -28,6 +28,19 @@ pub struct SessionReader<'s> {
 impl<'s> SessionReader<'s> {
     pub(crate) fn new(snapshot: Snapshot<'s>, session: u64, record: SessionRecord) -> Self {
         Self { snapshot, session, record }
+    }
+
+    /// The session with this key, or, where an import has given it another one, with this whole id.
+    pub(crate) fn open(snapshot: Snapshot<'s>, (key, id): (u64, &str)) -> Result<Self> {
+        if let Some(record) = snapshot.session(key)? {
+            return Ok(Self::new(snapshot, key, record));
+        }
+        let found = snapshot.table(SESSION_IDS)?.get(id.as_bytes())?.map(|key| key.value());
+        let record = found.map(|key| snapshot.session(key)).transpose()?.flatten();
+        match found.zip(record) {
+            Some((key, record)) => Ok(Self::new(snapshot, key, record)),
+            None => Err(Error::SessionNotFound { id: id.to_owned() }),
+        }
     }
 
     pub(crate) fn snapshot(&self) -> &Snapshot<'s> {

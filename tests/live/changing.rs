@@ -27,6 +27,30 @@ fn names_and_directories_change_the_header_of_omp() {
 }
 
 #[test]
+fn a_rewrite_before_a_last_line_without_a_line_feed_does_not_join_what_follows() {
+    let place = place::Place::new();
+    let file = place.write(
+        "s.jsonl",
+        concat!(
+            r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#,
+            "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"user","content":"Hi"}}"#
+        ),
+    );
+    place.import(&file);
+    let mut session = place.store.session("s1").unwrap();
+    session.move_to("/elsewhere").unwrap();
+    place.assert_sound();
+    session.append_message(&assistant("Hello")).unwrap();
+    place.assert_sound();
+    let text = exported(&session);
+    assert_eq!(text.lines().count(), 3, "{text}");
+    for line in text.lines() {
+        serde_json::from_str::<Value>(line).unwrap();
+    }
+}
+
+#[test]
 fn a_name_is_what_the_lines_say() {
     let place = place::Place::new();
     let title = format!(r#"{{"type":"title","v":1,"title":"Old","pad":"{}"}}"#, " ".repeat(209));

@@ -128,6 +128,12 @@ impl std::fmt::Debug for Preparer {
     }
 }
 
+/// Reads something off one line that is on its own, as it would be read in its file.
+pub(crate) fn scan_line<T>(line: &[u8], read: impl FnOnce(&Scan<'_>) -> T) -> T {
+    let decoded = text::decode(line);
+    read(&Scanner::new().scan(text::trim_start_of_file(&decoded)))
+}
+
 /// What a line is: its kind, whose message, and its timestamp.
 pub(crate) fn classify(scan: &Scan<'_>) -> (EntryKind, MessageRole, Option<i64>) {
     let members = &scan.members;
@@ -222,11 +228,11 @@ fn cut_out(line: &[u8], payloads: &[Payload]) -> Cut {
 
 /// The name under which a line counts: its type's, messages with their role.
 pub(crate) fn type_name(line: &[u8]) -> String {
-    let decoded = text::decode(line);
-    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
-    let (kind, role, _) = classify(&scan);
     let mut counts = TypeCounts::default();
-    counts.add(kind, role, &scan, line.len());
+    scan_line(line, |scan| {
+        let (kind, role, _) = classify(scan);
+        counts.add(kind, role, scan, line.len());
+    });
     counts.into_rows().into_iter().map(|(name, _, _)| name).next().unwrap_or_default()
 }
 

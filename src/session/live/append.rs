@@ -1,12 +1,13 @@
 //! Appending: one transaction reads where the session stands, makes the lines, and writes them.
 
+use std::borrow::Cow;
+
 use leafline_import::EntryKind;
 use leafline_import::pi_omp::{Draft, ExternalisedImage, ParentId, Place};
-use leafline_import::scan::{Raw, Scanner};
-use leafline_import::text;
+use leafline_import::scan::Raw;
 
 use super::super::index::indexer::{Indexed, Indexer};
-use super::super::index::prepare::{Prepared, PreparedBlob, Preparer};
+use super::super::index::prepare::{Prepared, PreparedBlob, Preparer, scan_line};
 use super::super::reader::SessionReader;
 use super::ids;
 use super::rechunk::{seal, tail_dictionary};
@@ -14,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::session_record::SessionRecord;
 use crate::store::slice::Slice;
-use crate::store::snapshot::Snapshot;
 use crate::store::tables::NO_LEAF;
 
 /// Bytes of lines, as they are stored, that make chunks worth keeping as they are; what is appended in smaller pieces is sealed later.
@@ -67,12 +67,13 @@ impl Appender {
     pub(super) fn append(
         &mut self,
         store: &Store,
-        (key, name): (u64, &str),
+        session: (u64, &str),
         origin: Origin<'_>,
         additions: Vec<Addition>,
     ) -> Result<Vec<String>> {
-        let (ids, leaf) = store.write(|snapshot| {
-            let reader = open(snapshot, key, name)?;
+        let (key, ids, leaf) = store.write(|snapshot| {
+            let reader = SessionReader::open(snapshot, session)?;
+            let key = reader.key();
             let leaf = reader.leaf_ordinal()?;
             let above = self.entry_above(&reader, origin, leaf)?;
             let mut lines = Lines::new(above.as_ref().map(|(_, id)| id.clone()));
@@ -101,7 +102,7 @@ impl Appender {
                 record.sealed = record.lines;
             }
             commit_record(key, record, leaf, &mut slice);
-            Ok((slice, (lines.ids, leaf)))
+            Ok((slice, (key, lines.ids, leaf)))
         })?;
         // Not before the commit: another process might yet get the line.
         self.last = leaf.zip(ids.last()).map(|(ordinal, id)| LastEntry {
@@ -136,21 +137,14 @@ impl Appender {
 }
 
 /// Moves the leaf of a stored session.
-pub(super) fn move_leaf(store: &Store, (key, name): (u64, &str), to: Option<&str>) -> Result<()> {
+pub(super) fn move_leaf(store: &Store, session: (u64, &str), to: Option<&str>) -> Result<()> {
     store.write(|snapshot| {
-        let reader = open(snapshot, key, name)?;
+        let reader = SessionReader::open(snapshot, session)?;
         let leaf = to.map(|id| reader.ordinal_of(id)).transpose()?;
         let mut slice = Slice::default();
-        commit_record(key, reader.record().clone(), leaf, &mut slice);
+        commit_record(reader.key(), reader.record().clone(), leaf, &mut slice);
         Ok((slice, ()))
     })
-}
-
-/// The session as the transaction finds it.
-pub(super) fn open<'s>(snapshot: Snapshot<'s>, key: u64, name: &str) -> Result<SessionReader<'s>> {
-    let record = snapshot.session(key)?;
-    let record = record.ok_or_else(|| Error::SessionNotFound { id: name.to_owned() })?;
-    Ok(SessionReader::new(snapshot, key, record))
 }
 
 /// Puts the record and the leaf into the slice.
@@ -167,9 +161,7 @@ pub(super) fn commit_record(
 
 /// A line's id, lone surrogates and all; `None` where it is no string.
 pub(super) fn exact_id(line: &[u8]) -> Option<Vec<u8>> {
-    let decoded = text::decode(line);
-    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
-    scan.members.id.and_then(Raw::as_string).map(std::borrow::Cow::into_owned)
+    scan_line(line, |scan| scan.members.id.and_then(Raw::as_string).map(Cow::into_owned))
 }
 
 /// The lines that are to be appended.

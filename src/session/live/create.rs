@@ -1,9 +1,10 @@
 //! New sessions: empty ones, forks, and single branches of others.
 
 use leafline_import::pi_omp::Header;
-use leafline_import::scan::{Raw, Scanner};
+use leafline_import::scan::Raw;
 use leafline_import::{EntryKind, Family, ecma, text};
 
+use super::super::index::prepare::scan_line;
 use super::super::path::PathRuns;
 use super::super::{Session, SessionReader};
 use super::build::{Builder, NewLeaf};
@@ -155,6 +156,7 @@ fn fork<'s>(store: &'s Store, source: &SessionReader<'_>, cwd: &str) -> Result<S
         new.title = header_title(source)?;
     }
     let (header, record, persistence) = new.begin();
+    let id = record.id();
     let mut builder = Builder::new(store, record, None)?;
     builder.push(&header)?;
     source.lines(0, |entry| {
@@ -167,11 +169,7 @@ fn fork<'s>(store: &'s Store, source: &SessionReader<'_>, cwd: &str) -> Result<S
         Ok(true)
     })?;
     let key = builder.finish(NewLeaf::Last)?;
-    Ok(Session::stored(store, key, record_id(store, key)?, family, persistence))
-}
-
-fn record_id(store: &Store, key: u64) -> Result<String> {
-    Ok(store.snapshot()?.session(key)?.map(|record| record.id()).unwrap_or_default())
+    Ok(Session::stored(store, key, id, family, persistence))
 }
 
 /// A line as a program writes what it has parsed; `false` for what is not JSON.
@@ -239,13 +237,9 @@ impl<'s> Session<'s> {
         let mut new = NewSession::new(family, reader.record().cwd.clone().unwrap_or_default());
         new.parent_session = Some(self.id().to_owned());
         new.persistence = Some(self.persistence.clone());
-        let (header, record, mut persistence) = new.begin();
-        persistence.waits_for_assistant &= !has_assistant(&reader, &path)?;
-        let target = if persistence.waits_for_assistant { None } else { Some(self.store) };
-        let memory = match target {
-            Some(_) => None,
-            None => Some(Box::new(Store::in_memory()?)),
-        };
+        let (header, record, persistence) = new.begin();
+        let waits = persistence.waits_for_assistant && !has_assistant(&reader, &path)?;
+        let memory = if waits { Some(Box::new(Store::in_memory()?)) } else { None };
         let id = record.id();
         let to = memory.as_deref().unwrap_or(self.store);
         let from_store = reader.snapshot().store();
@@ -255,7 +249,7 @@ impl<'s> Session<'s> {
         let last = push_path(&reader, &path, &mut builder)?;
         push_labels(&reader, &path, last, &mut builder)?;
         let key = builder.finish(NewLeaf::Last)?;
-        let mut session = Session::stored(self.store, key, id, family, self.persistence.clone());
+        let mut session = Session::stored(self.store, key, id, family, persistence);
         session.waiting = memory;
         Ok(session)
     }
@@ -334,8 +328,6 @@ fn label_line(
     target: &[u8],
     label: &[u8],
 ) -> Vec<u8> {
-    let decoded = text::decode(setter);
-    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
     let mut line = br#"{"type":"label","id":"#.to_vec();
     ecma::write_string(id.as_bytes(), &mut line);
     line.extend_from_slice(br#","parentId":"#);
@@ -343,11 +335,13 @@ fn label_line(
         Some(parent) => ecma::write_string(parent, &mut line),
         None => line.extend_from_slice(b"null"),
     }
-    if let Some(timestamp) = scan.members.timestamp.map(Raw::as_str) {
-        line.extend_from_slice(br#","timestamp":"#);
-        // It is a part of a line that was parsed.
-        let _ = ecma::restringify(timestamp, &mut line);
-    }
+    scan_line(setter, |scan| {
+        if let Some(timestamp) = scan.members.timestamp.map(Raw::as_str) {
+            line.extend_from_slice(br#","timestamp":"#);
+            // It is a part of a line that was parsed.
+            let _ = ecma::restringify(timestamp, &mut line);
+        }
+    });
     line.extend_from_slice(br#","targetId":"#);
     ecma::write_string(target, &mut line);
     line.extend_from_slice(br#","label":"#);

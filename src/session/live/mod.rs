@@ -66,8 +66,6 @@ impl<'s> Session<'s> {
     /// Does what writes, unless something could not be stored before.
     fn persist<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.flush()?;
-        // An import may have given the session another key.
-        self.key = self.key_in(&self.place().snapshot()?)?;
         let written = write(self);
         if let Err(error) = &written
             && error.is_of_storing()

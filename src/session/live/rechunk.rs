@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::index::frames::FrameEncoder;
+use super::super::index::prepare::type_name;
 use super::super::lines::LineView;
 use super::super::reader::SessionReader;
 use crate::error::Result;
@@ -92,57 +93,43 @@ pub(super) fn seal(
     chunks_follow: bool,
     slice: &mut Slice,
 ) -> Result<()> {
-    let is_torn = lacks_line_feed(reader)?;
+    let mut ended = end_last_line(reader, record)?;
     let enough = if chunks_follow { 1 } else { LOOSE_LINES };
-    if record.lines - record.sealed < enough && !is_torn {
+    if record.lines - record.sealed < enough && ended.is_none() {
         return Ok(());
     }
     let from = first_with_room(reader, record.sealed)?;
-    let last = record.lines.saturating_sub(1);
-    rechunk(
-        reader,
-        from,
-        record.lines,
-        |line| {
-            (is_torn && line.ordinal == last).then(|| StoredText {
-                text: [line.text, b"\n"].concat(),
-                holes: line.holes.to_vec(),
-            })
-        },
-        slice,
-    )?;
-    if is_torn {
-        record.bytes += 1;
-        record.text_bytes += 1;
-        count_line_feed(reader, record, last)?;
-    }
+    let change = |line: &LineView<'_>| {
+        ended.take_if(|(ordinal, _)| *ordinal == line.ordinal).map(|(_, text)| text)
+    };
+    rechunk(reader, from, record.lines, change, slice)?;
     record.sealed = record.lines;
     Ok(())
 }
 
-/// Adds the line feed to the bytes of the line's type.
-fn count_line_feed(
+/// The session's last line with a line feed, where it has none, and its ordinal. It is counted in the record.
+pub(super) fn end_last_line(
     reader: &SessionReader<'_>,
     record: &mut SessionRecord,
-    line: u64,
-) -> Result<()> {
-    let Some(entry) = reader.line(line)? else { return Ok(()) };
-    let name = super::super::index::prepare::type_name(entry.line());
+) -> Result<Option<(u64, StoredText)>> {
+    let found = reader.record();
+    // Only an imported file can end like that, and only as long as nothing stands behind its bytes.
+    if found.imported.complete || found.migrated || found.bytes != found.imported.length {
+        return Ok(None);
+    }
+    let Some(last) = found.lines.checked_sub(1) else { return Ok(None) };
+    let Some(line) = reader.snapshot().line(reader.key(), last, None)? else { return Ok(None) };
+    if line.text().ends_with(b"\n") {
+        return Ok(None);
+    }
+    record.bytes += 1;
+    record.text_bytes += 1;
+    let name = type_name(line.text());
     if let Some(count) = record.types.iter_mut().find(|count| count.name == name) {
         count.bytes += 1;
     }
-    Ok(())
-}
-
-/// Whether the session's last line has no line feed.
-fn lacks_line_feed(reader: &SessionReader<'_>) -> Result<bool> {
-    let record = reader.record();
-    // Only an imported file can end like that, and only as long as nothing stands behind its bytes.
-    if record.imported.complete || record.migrated || record.bytes != record.imported.length {
-        return Ok(false);
-    }
-    let last = record.lines.checked_sub(1).map(|last| reader.line(last)).transpose()?.flatten();
-    Ok(last.is_some_and(|last| !last.line().ends_with(b"\n")))
+    let text = [line.text(), b"\n"].concat();
+    Ok(Some((last, StoredText { text, holes: line.holes })))
 }
 
 /// Where sealing begins: at the chunk before the loose lines if that is less than half full, else at the first of

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use leafline_import::scan::{Raw, Scanner};
+use leafline_import::scan::Raw;
 use leafline_import::{EntryKind, Family, MessageRole, ecma, text};
 use serde::Serialize;
 
 use super::super::index::effect::{Effect, effect_of};
-use super::super::index::prepare::{StoredLine, classify, type_name};
+use super::super::index::prepare::{StoredLine, classify, scan_line, type_name};
 use super::super::{Entry, Session, SessionReader};
-use super::append::{commit_record, exact_id, open};
-use super::rechunk::{StoredText, rechunk};
+use super::append::{commit_record, exact_id};
+use super::rechunk::{StoredText, end_last_line, rechunk};
 use super::tool_call::with_arguments;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -206,11 +206,11 @@ fn find_tool_call(
 /// Puts lines in the place of others, in one transaction. Answers how many changed.
 fn replace_lines(
     store: &Store,
-    (key, name): (u64, &str),
+    session: (u64, &str),
     find: impl FnOnce(&SessionReader<'_>, &mut SessionRecord) -> Result<Vec<(u64, Vec<u8>)>>,
 ) -> Result<u64> {
     store.write(|snapshot| {
-        let reader = open(snapshot, key, name)?;
+        let reader = SessionReader::open(snapshot, session)?;
         let mut record = reader.record().clone();
         let changes = find(&reader, &mut record)?;
         let mut slice = Slice::default();
@@ -228,12 +228,19 @@ fn replace_lines(
             return Ok((slice, 0));
         }
         let changed = stored.len() as u64;
+        // As long as the session's bytes are those that were imported, they tell whether the last line has an end.
+        let last = record.lines.saturating_sub(1);
+        if !stored.contains_key(&last)
+            && let Some((ordinal, ended)) = end_last_line(&reader, &mut record)?
+        {
+            stored.insert(ordinal, ended);
+        }
         rechunk_around(&reader, &mut stored, &mut slice)?;
         if !record.migrated {
             // The session's bytes no longer begin with those that were imported.
             record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
         }
-        commit_record(key, record, reader.leaf_ordinal()?, &mut slice);
+        commit_record(reader.key(), record, reader.leaf_ordinal()?, &mut slice);
         Ok((slice, changed))
     })
 }
@@ -298,10 +305,10 @@ fn count(record: &mut SessionRecord, old: &Entry, new: &[u8]) {
 }
 
 fn effect(line: &[u8]) -> Option<Effect> {
-    let decoded = text::decode(line);
-    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
-    let (kind, role, _) = classify(&scan);
-    effect_of(kind, role, &scan)
+    scan_line(line, |scan| {
+        let (kind, role, _) = classify(scan);
+        effect_of(kind, role, scan)
+    })
 }
 
 /// Refuses a line that would be another entry, or set something else: the rows of the tree stand for the old one.
