@@ -106,7 +106,9 @@ mod session;
 mod store;
 
 pub use catalog::export::ExportReport;
-pub use catalog::import::{FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals};
+pub use catalog::import::{
+    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
+};
 pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
 pub use error::{Corruption, Error, Result};

@@ -11,11 +11,15 @@ pub enum Family {
     Pi,
     /// omp (omp session storage document).
     Omp,
+    /// Claude Code (session JSONL format document).
+    Claude,
+    /// Opal (Opal session document).
+    Opal,
 }
 
 impl Family {
     /// All of them, by code.
-    pub const ALL: &[Self] = &[Self::Pi, Self::Omp];
+    pub const ALL: &[Self] = &[Self::Pi, Self::Omp, Self::Claude, Self::Opal];
 
     /// A number that stands for it in stored data; it never changes.
     #[must_use]
@@ -23,6 +27,8 @@ impl Family {
         match self {
             Self::Pi => 0,
             Self::Omp => 1,
+            Self::Claude => 2,
+            Self::Opal => 3,
         }
     }
 
@@ -38,7 +44,15 @@ impl Family {
         match self {
             Self::Pi => "pi",
             Self::Omp => "omp",
+            Self::Claude => "claude",
+            Self::Opal => "opal",
         }
+    }
+
+    /// Whether its sessions have pi's records: pi and omp.
+    #[must_use]
+    pub fn is_pi_omp(self) -> bool {
+        matches!(self, Self::Pi | Self::Omp)
     }
 }
 
@@ -50,7 +64,7 @@ impl fmt::Display for Family {
 
 /// No family has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no session format is called {name:?}; there are: pi, omp")]
+#[error("no session format is called {name:?}; there are: pi, omp, claude, opal")]
 pub struct UnknownFamily {
     /// The name that was asked for.
     pub name: String,

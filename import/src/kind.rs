@@ -4,10 +4,12 @@ use crate::codes::codes;
 use crate::scan::{Raw, Scan, Shape};
 
 codes! {
-    /// What a line of a pi or omp session is.
+    /// What a line of a session is.
     ///
-    /// A line that is an object and no header or title is an entry, whatever its type: unknown types are kept and can be
-    /// parents and leaves (observed behaviour).
+    /// Of pi's and omp's an object that is no header or title is an entry, whatever its type: unknown types are kept and
+    /// can be parents and leaves (observed behaviour). Claude Code's and Opal's records are given the kind that is nearest:
+    /// their messages are [`EntryKind::Message`], a compact boundary is [`EntryKind::Compaction`], Opal's first line
+    /// [`EntryKind::Header`].
     EntryKind {
         /// The session's header, or a later line of that type.
         Header = 0 "session",
@@ -45,11 +47,17 @@ codes! {
         Malformed = 16 "<malformed>",
         /// A line that is JSON but no object.
         Scalar = 17 "<scalar>",
+        /// Claude Code: a note of the program itself.
+        System = 18 "system",
+        /// Claude Code: a short description of a session, which stands outside the tree.
+        Summary = 19 "summary",
+        /// Claude Code: any other record that stands outside the tree.
+        Outside = 20 "<outside>",
     }
 }
 
 impl EntryKind {
-    /// What a scanned line is.
+    /// What a scanned line of pi or omp is.
     #[must_use]
     pub fn of(scan: &Scan<'_>) -> Self {
         match scan.shape {
@@ -66,14 +74,29 @@ impl EntryKind {
             return Self::Scalar;
         }
         let name = entry_type.and_then(Raw::as_string);
-        name.and_then(|name| Self::of_documented_name(&name)).unwrap_or(Self::Unknown)
+        name.and_then(|name| Self::of_name(&name)).unwrap_or(Self::Unknown)
     }
 
-    /// Whether such a line takes part in the tree. A header, a title line, and a line that is no object do not.
-    ///
+    /// The kind whose records have this `type` in pi's and omp's files.
+    #[must_use]
+    pub fn of_name(name: &[u8]) -> Option<Self> {
+        Self::of_documented_name(name).filter(|kind| *kind <= Self::ModeChange)
+    }
+
+    /// Whether such a line takes part in the tree. A header, a title line, a line that is no object, and what Claude Code
+    /// keeps outside the tree do not.
     #[must_use]
     pub fn is_entry(self) -> bool {
-        !matches!(self, Self::Header | Self::Title | Self::Blank | Self::Malformed | Self::Scalar)
+        !matches!(
+            self,
+            Self::Header
+                | Self::Title
+                | Self::Blank
+                | Self::Malformed
+                | Self::Scalar
+                | Self::Summary
+                | Self::Outside
+        )
     }
 }
 
@@ -100,6 +123,8 @@ codes! {
         Other = 8 "<other>",
         /// The line has no `message` with a role that is a string.
         None = 9 "<none>",
+        /// Claude Code: the program, in the user's name.
+        Meta = 10 "<meta>",
     }
 }
 
@@ -138,8 +163,8 @@ mod tests {
                 assert_eq!(role.code(), code);
             }
         }
-        assert_eq!(EntryKind::ALL.len(), 18);
-        assert_eq!(MessageRole::ALL.len(), 10);
+        assert_eq!(EntryKind::ALL.len(), 21);
+        assert_eq!(MessageRole::ALL.len(), 11);
     }
 
     #[test]
@@ -148,6 +173,7 @@ mod tests {
         assert_eq!(kind(r#"{"type":"l\u0061bel"}"#), EntryKind::Label);
         assert_eq!(kind(r#"{"type":"leaf"}"#), EntryKind::Unknown);
         assert_eq!(kind(r#"{"type":"<blank>"}"#), EntryKind::Unknown);
+        assert_eq!(kind(r#"{"type":"system"}"#), EntryKind::Unknown);
         assert_eq!(kind(r#"{"type":5}"#), EntryKind::Unknown);
         assert_eq!(kind("{}"), EntryKind::Unknown);
         assert_eq!(kind("[]"), EntryKind::Scalar);

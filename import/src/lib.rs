@@ -37,7 +37,8 @@
 //! - [`ecma`]: `JSON.stringify(JSON.parse(text))`, with edits.
 //! - [`time`]: ISO texts and milliseconds since 1970.
 //! - [`recover`]: the records of a line that is not JSON: several on one line, or one that is torn.
-//! - [`EntryKind`] and [`MessageRole`]: what a record and a message of pi and omp are.
+//! - [`detect()`]: whose session a file is.
+//! - [`EntryKind`] and [`MessageRole`]: what a record and a message are.
 //! - [`pi_omp`], with [`pi`] and [`omp`] for what is theirs alone: the families. A family has a folder of its own, and what
 //!   two share has another.
 //! - [`claude`]: Claude Code's files.
@@ -49,6 +50,7 @@
 
 pub mod claude;
 mod codes;
+mod detect;
 pub mod ecma;
 mod family;
 mod grammar;
@@ -63,6 +65,7 @@ pub mod scan;
 pub mod text;
 pub mod time;
 
+pub use detect::{Detection, NotASession, detect};
 pub use family::{Family, UnknownFamily};
 pub use grammar::Malformed;
 pub use kind::{EntryKind, MessageRole};

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use leafline::{
-    Error, Family, FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Store,
+    Error, Family, FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
+    Store,
 };
 
 use super::failure::{Failure, complain};
@@ -44,6 +45,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     blobs: Option<PathBuf>,
 
+    /// Recover entries from lines that are not JSON in pi's and omp's files as well, not only in Claude Code's
+    #[arg(long)]
+    recover: bool,
+
+    /// Recover no entries from lines that are not JSON
+    #[arg(long, conflicts_with = "recover")]
+    strict: bool,
+
     /// Let a file replace its session even if the session holds what the file lacks
     #[arg(long)]
     replace: bool,
@@ -61,6 +70,10 @@ enum FamilyChoice {
     Pi,
     /// omp
     Omp,
+    /// Claude Code
+    Claude,
+    /// Opal
+    Opal,
 }
 
 /// Imports the files.
@@ -77,6 +90,13 @@ pub(super) fn run(
             FamilyChoice::Auto => None,
             FamilyChoice::Pi => Some(Family::Pi),
             FamilyChoice::Omp => Some(Family::Omp),
+            FamilyChoice::Claude => Some(Family::Claude),
+            FamilyChoice::Opal => Some(Family::Opal),
+        },
+        recovery: match (arguments.recover, arguments.strict) {
+            (true, _) => Recovery::All,
+            (_, true) => Recovery::None,
+            _ => Recovery::Documented,
         },
         blobs: arguments.blobs.clone(),
         replace: arguments.replace,

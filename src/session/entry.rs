@@ -1,11 +1,11 @@
 //! An entry, or another line, as a caller gets it.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use leafline_import::scan::{Members, Raw};
-use leafline_import::{EntryKind, MessageRole, text};
+use leafline_import::{EntryKind, Family, MessageRole, text};
 
-use super::index::prepare::{classify, scan_line};
+use super::index::reading::{Line, ParentLink, Reading, read_line};
 use crate::store::node::Node;
 
 /// One line of a session, with its place in it.
@@ -13,6 +13,7 @@ use crate::store::node::Node;
 pub struct Entry {
     ordinal: u64,
     line: Vec<u8>,
+    reading: Reading,
     facts: OnceLock<Facts>,
 }
 
@@ -21,33 +22,40 @@ pub struct Entry {
 struct Facts {
     kind: EntryKind,
     role: MessageRole,
+    is_sidechain: bool,
     time: Option<i64>,
 }
 
 impl Entry {
     /// A line whose facts are scanned when they are asked for: a look-up by id mostly wants the bytes alone.
-    pub(crate) fn new(ordinal: u64, line: Vec<u8>) -> Self {
-        Self { ordinal, line, facts: OnceLock::new() }
+    pub(crate) fn new(reading: Reading, ordinal: u64, line: Vec<u8>) -> Self {
+        Self { ordinal, line, reading, facts: OnceLock::new() }
     }
 
     /// A line whose node is at hand.
-    pub(crate) fn with_node(ordinal: u64, node: &Node, line: Vec<u8>) -> Self {
+    pub(crate) fn with_node(reading: Reading, ordinal: u64, node: &Node, line: Vec<u8>) -> Self {
         let facts = Facts {
             kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
             role: MessageRole::from_code(node.role).unwrap_or(MessageRole::None),
+            is_sidechain: node.is_sidechain,
             time: node.time,
         };
-        Self { ordinal, line, facts: OnceLock::from(facts) }
+        Self { ordinal, line, reading, facts: OnceLock::from(facts) }
     }
 
     fn facts(&self) -> Facts {
         *self.facts.get_or_init(|| {
-            let (kind, role, time) = scan_line(&self.line, classify);
-            Facts { kind, role, time }
+            self.read(|line| Facts {
+                kind: line.kind(),
+                role: line.role(),
+                is_sidechain: line.is_sidechain(),
+                time: line.time(),
+            })
         })
     }
 
-    /// The line's number in its session, from 0; the header counts.
+    /// Its number in its session, from 0. It is the line's number, the header counted, unless a line above it holds
+    /// several records: each of those counts.
     pub fn ordinal(&self) -> u64 {
         self.ordinal
     }
@@ -62,29 +70,42 @@ impl Entry {
         self.facts().role
     }
 
+    /// Whether it is part of an agent's conversation beside the session's own (Claude Code, `isSidechain`).
+    pub fn is_sidechain(&self) -> bool {
+        self.facts().is_sidechain
+    }
+
+    /// The family whose format it has.
+    pub fn family(&self) -> Family {
+        self.reading.family
+    }
+
     /// The entry's timestamp in milliseconds since 1970, where it states one.
     pub fn timestamp(&self) -> Option<i64> {
         self.facts().time
     }
 
-    /// The exact bytes of the line, with its terminator.
+    /// The exact bytes of the line, with its terminator; of a line that holds several records, those of this one.
     pub fn line(&self) -> &[u8] {
         &self.line
     }
 
     /// The entry's id; `None` where the line states none. A lone surrogate in it is shown as U+FFFD.
     pub fn id(&self) -> Option<String> {
-        self.member(|members| members.id)
+        self.read(|line| Some(lossy(line.id()?)))
     }
 
     /// The id of the parent that the line names, whether the session has such an entry or not.
     pub fn parent_id(&self) -> Option<String> {
-        self.member(|members| members.parent_id)
+        self.read(|line| match line.parent() {
+            ParentLink::Id(id) => Some(lossy(id)),
+            ParentLink::None | ParentLink::NoId => None,
+        })
     }
 
     /// The name of the entry's type as it stands in the line.
     pub fn type_name(&self) -> Option<String> {
-        self.member(|members| members.entry_type)
+        self.read(|line| line.type_name().map(Cow::into_owned))
     }
 
     /// The line as JSON.
@@ -97,7 +118,11 @@ impl Entry {
         serde_json::from_str(&text::decode(&self.line))
     }
 
-    fn member(&self, choose: impl for<'a> Fn(&Members<'a>) -> Option<Raw<'a>>) -> Option<String> {
-        scan_line(&self.line, |scan| Some(choose(&scan.members)?.to_string_lossy()?.into_owned()))
+    fn read<T>(&self, read: impl FnOnce(&Line<'_>) -> T) -> T {
+        read_line(self.reading, &self.line, read)
     }
+}
+
+fn lossy(id: Cow<'_, [u8]>) -> String {
+    String::from_utf8_lossy(&id).into_owned()
 }

@@ -31,12 +31,16 @@ pub struct SessionFacts {
     pub created: Option<i64>,
     /// When its last message was, in milliseconds since 1970.
     pub modified: Option<i64>,
+    /// The agent whose conversation it is, where the session `parent_session` started it (Claude Code).
+    pub agent: Option<String>,
     /// Lines of all kinds.
     pub lines: u64,
     /// Entries.
     pub entries: u64,
     /// Lines that are not JSON.
     pub malformed: u64,
+    /// Entries that were recovered from such lines.
+    pub recovered: u64,
     /// Entries whose parent is not in the session.
     pub orphans: u64,
     /// Entries whose id a later entry has as well.
@@ -85,7 +89,9 @@ impl SessionFacts {
             first_prompt: record.first_prompt.clone(),
             created: record.created,
             modified: record.modified,
-            lines: record.lines,
+            agent: record.agent.clone(),
+            lines: record.physical_lines(),
+            recovered: record.recovered,
             entries: record.entries,
             malformed: record.malformed + record.dropped,
             orphans: record.orphans,

@@ -37,6 +37,7 @@ pub(crate) use self::verify::{Findings, check as check_session};
 
 use leafline_import::Family;
 
+use self::index::reading::Reading;
 use self::live::Appender;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -53,6 +54,7 @@ pub struct Session<'s> {
     key: u64,
     id: String,
     family: Family,
+    reading: Reading,
     persistence: Persistence,
     /// Holds the session under `key` while it waits to be stored.
     waiting: Option<Box<Store>>,
@@ -73,9 +75,9 @@ impl Store {
         let key = find(&snapshot, id)?;
         let record = snapshot.session(key)?;
         let record = record.ok_or_else(|| Error::SessionNotFound { id: id.to_owned() })?;
-        let family = Family::from_code(record.family).unwrap_or(Family::Pi);
-        let persistence = Persistence::documented(family);
-        Ok(Session::stored(self, key, record.id(), family, persistence))
+        let reading = Reading::of(&record);
+        let persistence = Persistence::documented(reading.family);
+        Ok(Session::stored(self, key, record.id(), reading, persistence))
     }
 
     /// The session with this id as it is now, for many reads: [`Self::session`] and [`Session::reader`] in one.
@@ -115,10 +117,11 @@ impl Session<'_> {
     ///
     /// [`Error::EntryNotFound`], [`Error::SessionNotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
-        let mut found = reader::find_entry(&self.place().snapshot()?, self.key, id)?;
+        let place = (self.key, self.reading);
+        let mut found = reader::find_entry(&self.place().snapshot()?, place, id)?;
         if found.is_none() {
             let reader = self.reader()?;
-            found = reader::find_entry(reader.snapshot(), reader.key(), id)?;
+            found = reader::find_entry(reader.snapshot(), (reader.key(), reader.reading()), id)?;
         }
         found.ok_or_else(|| Error::EntryNotFound { session: self.id.clone(), entry: id.to_owned() })
     }

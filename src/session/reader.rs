@@ -5,6 +5,7 @@ use leafline_import::{EntryKind, Family};
 use super::entry::Entry;
 use super::export::{ExportMode, export};
 use super::facts::SessionFacts;
+use super::index::reading::Reading;
 use super::lines::{LineCursor, LineView};
 use super::path::PathRuns;
 use super::render::{Renderer, Rendering};
@@ -79,13 +80,17 @@ impl<'s> SessionReader<'s> {
         SessionFacts::of(&self.record)
     }
 
-    /// The header line.
+    /// The header line; Claude Code's sessions have none.
     ///
     /// # Errors
     ///
     /// [`Error::Corrupted`] where the store is damaged.
     pub fn get_header(&self) -> Result<Option<Entry>> {
-        self.line(self.record.header)
+        Ok(self.line(self.record.header)?.filter(|line| line.kind() == EntryKind::Header))
+    }
+
+    pub(crate) fn reading(&self) -> Reading {
+        Reading::of(&self.record)
     }
 
     /// The entry with this id; of an id met twice, the later entry.
@@ -94,7 +99,8 @@ impl<'s> SessionReader<'s> {
     ///
     /// [`Error::EntryNotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
-        find_entry(&self.snapshot, self.session, id)?.ok_or_else(|| self.not_found(id))
+        let found = find_entry(&self.snapshot, (self.session, self.reading()), id)?;
+        found.ok_or_else(|| self.not_found(id))
     }
 
     /// The line with this ordinal, entry or not; `None` behind the session's end.
@@ -106,7 +112,7 @@ impl<'s> SessionReader<'s> {
         let Some(line) = self.snapshot.line(self.session, ordinal, None)? else {
             return Ok(None);
         };
-        Ok(Some(render(&self.snapshot, ordinal, &line)?))
+        Ok(Some(render(&self.snapshot, self.reading(), ordinal, &line)?))
     }
 
     /// The current leaf; `None` where the session has none.
@@ -250,7 +256,7 @@ impl<'s> SessionReader<'s> {
         let mut bytes = Vec::with_capacity(line.text.len());
         Renderer::new(&self.snapshot, Rendering::Exact)
             .render(line.text, line.holes, &mut bytes)?;
-        Ok(Entry::with_node(line.ordinal, line.node, bytes))
+        Ok(Entry::with_node(self.reading(), line.ordinal, line.node, bytes))
     }
 
     /// Hands out lines by ordinal; consecutive ones cost little.
@@ -275,18 +281,27 @@ impl<'s> SessionReader<'s> {
 }
 
 /// The entry with this id in the session with this key.
-pub(super) fn find_entry(snapshot: &Snapshot<'_>, session: u64, id: &str) -> Result<Option<Entry>> {
+pub(super) fn find_entry(
+    snapshot: &Snapshot<'_>,
+    (session, reading): (u64, Reading),
+    id: &str,
+) -> Result<Option<Entry>> {
     let Some(record) = snapshot.entry(session, id.as_bytes())? else {
         return Ok(None);
     };
     let line = snapshot.line(session, record.ordinal, Some(record.chunk))?;
-    line.map(|line| render(snapshot, record.ordinal, &line)).transpose()
+    line.map(|line| render(snapshot, reading, record.ordinal, &line)).transpose()
 }
 
-fn render(snapshot: &Snapshot<'_>, ordinal: u64, line: &StoredLine) -> Result<Entry> {
+fn render(
+    snapshot: &Snapshot<'_>,
+    reading: Reading,
+    ordinal: u64,
+    line: &StoredLine,
+) -> Result<Entry> {
     let mut bytes = Vec::with_capacity(line.text().len());
     Renderer::new(snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
-    Ok(Entry::new(ordinal, bytes))
+    Ok(Entry::new(reading, ordinal, bytes))
 }
 
 /// Whether a node is one of an entry.

@@ -5,6 +5,9 @@ use bincode::{Decode, Encode};
 use super::node::{Node, Parent};
 use super::record::{encoded_len, read, unzigzag, zigzag};
 
+/// The bit in the column of roles that marks what is on a sidechain.
+const SIDECHAIN: u8 = 0x80;
+
 /// The columns as they are stored.
 #[derive(Debug, Clone, Default, Encode, Decode)]
 pub(super) struct Columns {
@@ -29,7 +32,8 @@ impl ColumnWriter {
     /// Adds the next line's node; answers the bytes that it takes.
     pub(super) fn push(&mut self, ordinal: u64, node: &Node) -> usize {
         let codes = self.delta.encode(ordinal, node);
-        self.columns.push(node.kind, node.role, codes);
+        let side = if node.is_sidechain { SIDECHAIN } else { 0 };
+        self.columns.push(node.kind, node.role | side, codes);
         node_len(codes)
     }
 
@@ -95,7 +99,8 @@ impl Delta {
         self.settings = self.settings.wrapping_add(unzigzag(settings));
         Node {
             kind,
-            role,
+            role: role & !SIDECHAIN,
+            is_sidechain: role & SIDECHAIN != 0,
             parent,
             time,
             depth: self.depth.cast_unsigned(),

@@ -11,6 +11,7 @@ pub(crate) mod node;
 pub(crate) mod originals;
 pub(crate) mod owner;
 pub(crate) mod parts;
+pub(crate) mod pointer_record;
 pub(crate) mod record;
 pub(crate) mod session_record;
 pub(crate) mod settings_record;
@@ -314,6 +315,7 @@ impl Store {
             transaction.open_table(tables::LINES)?;
             transaction.open_table(tables::LABELS)?;
             transaction.open_table(tables::SETTINGS)?;
+            transaction.open_table(tables::POINTERS)?;
             transaction.open_table(tables::BLOBS)?;
             transaction.open_table(tables::BLOB_PARTS)?;
             transaction.open_table(tables::ORIGINALS)?;

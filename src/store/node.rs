@@ -7,6 +7,8 @@ pub(crate) struct Node {
     pub(crate) kind: u8,
     /// `MessageRole::code`, for messages.
     pub(crate) role: u8,
+    /// Whether it is part of an agent's conversation beside the session's own.
+    pub(crate) is_sidechain: bool,
     /// Where the line hangs.
     pub(crate) parent: Parent,
     /// The line's timestamp in milliseconds since 1970, where it has one.

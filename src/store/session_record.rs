@@ -17,6 +17,8 @@ pub(crate) struct SessionRecord {
     pub(crate) imported_version: String,
     /// Whether a migration rewrote the lines; the imported bytes are then in `originals`.
     pub(crate) migrated: bool,
+    /// Whether records are recovered from lines that are not JSON.
+    pub(crate) recovers: bool,
     /// Whether a parent comes later, ids repeat or parents loop: then the tree is walked the exact way, and
     /// depth, jump, settings and compaction of the nodes are not to be trusted.
     pub(crate) irregular: bool,
@@ -26,6 +28,10 @@ pub(crate) struct SessionRecord {
     pub(crate) title: Option<String>,
     /// The header's `parentSession`, opaque.
     pub(crate) parent_session: Option<String>,
+    /// Which record set the title: the higher of two stays. 0 but in Claude Code's sessions.
+    pub(crate) title_rank: u8,
+    /// The agent whose conversation it is, where another session (`parent_session`) started one: its id, which may be empty.
+    pub(crate) agent: Option<String>,
     /// The beginning of the first user message.
     pub(crate) first_prompt: Option<String>,
     /// The header's time in milliseconds since 1970.
@@ -36,8 +42,10 @@ pub(crate) struct SessionRecord {
     pub(crate) modified: Option<i64>,
     /// The header's ordinal.
     pub(crate) header: u64,
-    /// Lines, of all kinds.
+    /// Lines, of all kinds; each record of a line that holds several counts here.
     pub(crate) lines: u64,
+    /// Records that end before their line does: those before the last one of a line.
+    pub(crate) splits: u64,
     /// Bytes of the lines.
     pub(crate) bytes: u64,
     /// Bytes of the lines as they are stored before compression: holes cut out.
@@ -46,6 +54,8 @@ pub(crate) struct SessionRecord {
     pub(crate) entries: u64,
     /// Lines that are not JSON.
     pub(crate) malformed: u64,
+    /// Entries of such lines.
+    pub(crate) recovered: u64,
     /// Lines of the imported file that are not JSON and that the migration dropped, as the programs do.
     pub(crate) dropped: u64,
     /// Entries that name a parent which is not in the session.
@@ -58,6 +68,11 @@ pub(crate) struct SessionRecord {
     pub(crate) settings: u64,
     /// The first line of those that were appended since lines were last sealed: each append made a chunk.
     pub(crate) sealed: u64,
+    /// The last message that is on no sidechain, and the last that is on one; of Claude Code's sessions alone.
+    pub(crate) last_message: Option<u64>,
+    pub(crate) last_sidechain_message: Option<u64>,
+    /// Whether it was changed here, and is exported as its program would write it; of Opal's sessions alone.
+    pub(crate) rewritten: bool,
     /// How often the session was written.
     pub(crate) revision: u64,
     /// Lines and bytes by type.
@@ -96,6 +111,11 @@ impl SessionRecord {
     /// Whether lines were appended here behind those that were imported.
     pub(crate) fn is_ahead(&self) -> bool {
         !self.migrated && self.bytes > self.imported.length
+    }
+
+    /// Physical lines.
+    pub(crate) fn physical_lines(&self) -> u64 {
+        self.lines.saturating_sub(self.splits)
     }
 
     /// The id that callers use: WTF-8 as far as it is UTF-8, `<id>~n` for a later claim of the same id.

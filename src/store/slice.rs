@@ -8,6 +8,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 use super::blobs::{BlobTables, Hash};
 use super::entry_record::EntryRows;
 use super::label_record::LabelRecord;
+use super::pointer_record::PointerRecord;
 use super::record::Record;
 use super::session_record::SessionRecord;
 use super::settings_record::SettingsRecord;
@@ -58,6 +59,8 @@ pub(crate) struct Slice {
     /// (session, target), the line, and the label that it sets, or none where it clears it; in order of lines.
     pub(crate) labels: Vec<(LabelKey, u64, Option<Vec<u8>>)>,
     pub(crate) settings: Vec<((u64, u64), SettingsRecord)>,
+    /// (session, ordinal), and what points to entries from there.
+    pub(crate) pointers: Vec<((u64, u64), PointerRecord)>,
     pub(crate) leaves: Vec<(u64, u64)>,
     pub(crate) originals: Vec<((u64, u64), Vec<u8>)>,
     pub(crate) blobs: Vec<BlobGain>,
@@ -95,6 +98,7 @@ impl Slice {
         self.children.retain(|(key, _, _)| *key != session);
         self.labels.retain(|((key, _), _, _)| *key != session);
         self.settings.retain(|((key, _), _)| *key != session);
+        self.pointers.retain(|((key, _), _)| *key != session);
         self.originals.retain(|((key, _), _)| *key != session);
         self.blobs.retain(|gain| gain.session != session);
         self.rewrites.retain(|((key, _), _)| *key != session);
@@ -237,6 +241,12 @@ fn write(transaction: &WriteTransaction, slice: Slice) -> Result<Committed> {
     if !slice.settings.is_empty() {
         let mut table = transaction.open_table(tables::SETTINGS)?;
         for (key, record) in slice.settings {
+            table.insert(key, record.to_bytes().as_slice())?;
+        }
+    }
+    if !slice.pointers.is_empty() {
+        let mut table = transaction.open_table(tables::POINTERS)?;
+        for (key, record) in slice.pointers {
             table.insert(key, record.to_bytes().as_slice())?;
         }
     }

@@ -14,6 +14,7 @@ use super::chunk::{Chunk, Hole, HoleKind, text_check};
 use super::entry_record::EntryRecord;
 use super::label_record::LabelRecord;
 use super::node::Node;
+use super::pointer_record::PointerRecord;
 use super::record::Record;
 use super::session_record::SessionRecord;
 use super::settings_record::SettingsRecord;
@@ -176,6 +177,18 @@ impl<'s> Snapshot<'s> {
                 SettingsRecord::from_bytes(value.value(), || format!("session {session}, {id}"))
             })
             .transpose()
+    }
+
+    /// What points to entries of a session, by ordinal.
+    pub(crate) fn pointers_of(&self, session: u64) -> Result<Vec<(u64, PointerRecord)>> {
+        let mut pointers = Vec::new();
+        for row in self.table(tables::POINTERS)?.range((session, 0)..(session + 1, 0))? {
+            let (key, value) = row?;
+            let (_, ordinal) = key.value();
+            let place = || format!("session {session}, line {ordinal}");
+            pointers.push((ordinal, PointerRecord::from_bytes(value.value(), place)?));
+        }
+        Ok(pointers)
     }
 
     /// The ordinal of the session's leaf.

@@ -123,6 +123,7 @@ fn sweep_slice(transaction: &WriteTransaction, session: u64) -> Result<(u64, boo
         children.remove(key)?;
     }
     left -= remove_pairs(&mut transaction.open_table(tables::SETTINGS)?, session, left)?;
+    left -= remove_pairs(&mut transaction.open_table(tables::POINTERS)?, session, left)?;
     left -= remove_pairs(&mut transaction.open_table(tables::ORIGINALS)?, session, left.min(200))?;
     transaction.open_table(tables::LEAVES)?.remove(session)?;
     Ok((0, left == ROWS_A_COMMIT))

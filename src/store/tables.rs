@@ -8,7 +8,7 @@ use redb::TableDefinition;
 /// Version of everything below: the tables, their keys and the layout of their values.
 ///
 /// A store with another number is refused, never guessed at.
-pub(crate) const FORMAT_VERSION: u64 = 2;
+pub(crate) const FORMAT_VERSION: u64 = 3;
 
 /// Store-wide numbers by name: `format`, `next_session`.
 pub(crate) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
@@ -45,6 +45,10 @@ pub(crate) const LABELS: TableDefinition<(u64, &[u8]), &[u8]> = TableDefinition:
 
 /// (session, settings id) to a [`SettingsRecord`](super::settings_record::SettingsRecord).
 pub(crate) const SETTINGS: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("settings");
+
+/// (session, ordinal) to a [`PointerRecord`](super::pointer_record::PointerRecord): the records of Claude Code that name
+/// the leaf, and its compact boundaries.
+pub(crate) const POINTERS: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("pointers");
 
 /// SHA-256 to a [`BlobRecord`](super::blobs::BlobRecord): size and references.
 pub(crate) const BLOBS: TableDefinition<&[u8; 32], &[u8]> = TableDefinition::new("blobs");

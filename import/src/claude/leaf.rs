@@ -1,11 +1,11 @@
 //! Which entry the conversation has come to.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::convert::Infallible;
 
 use crate::claude::kind::RecordKind;
 use crate::claude::node::Node;
 use crate::claude::tree::SessionTree;
-use crate::claude::uuid_key::UuidKey;
 
 /// What showed the leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,6 +16,18 @@ pub enum LeafSource {
     LastPrompt,
     /// It is the last entry of the conversation (observed).
     LastEntry,
+}
+
+impl LeafSource {
+    /// The source that records of a kind are; `None` for other kinds.
+    #[must_use]
+    pub fn of(kind: RecordKind) -> Option<Self> {
+        match kind {
+            RecordKind::Summary => Some(Self::Summary),
+            RecordKind::LastPrompt => Some(Self::LastPrompt),
+            _ => None,
+        }
+    }
 }
 
 /// The leaf of a session.
@@ -29,7 +41,88 @@ pub struct Leaf {
     pub source: LeafSource,
 }
 
-/// Finds the leaf of a session from its records in the order of the file.
+/// What the rule of the leaf needs of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeafEntry {
+    /// The entry that its `parentUuid` names, unless that is itself.
+    pub parent: Option<u64>,
+    /// Whether it is a message of the user or of the model.
+    pub is_message: bool,
+    /// Whether it is on a sidechain.
+    pub is_sidechain: bool,
+}
+
+/// Answers what the rule of the leaf asks. Entries are told by their places: numbers that grow in the order of the file.
+pub trait LeafLookup {
+    /// Why a look-up can fail.
+    type Error;
+
+    /// The entry with a uuid, given as WTF-8; the last where there are several.
+    ///
+    /// # Errors
+    ///
+    /// What the look-up gives.
+    fn find(&mut self, uuid: &[u8]) -> Result<Option<u64>, Self::Error>;
+
+    /// The entry at a place; `None` where what stands there is none.
+    ///
+    /// # Errors
+    ///
+    /// What the look-up gives.
+    fn entry(&mut self, place: u64) -> Result<Option<LeafEntry>, Self::Error>;
+}
+
+/// A record that names the leaf.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeafPointer {
+    /// Which record it is.
+    pub source: LeafSource,
+    /// Entries at this place and after it stand below the record.
+    pub place: u64,
+    /// The leaf's uuid, as WTF-8.
+    pub uuid: Vec<u8>,
+}
+
+/// A compact boundary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Boundary {
+    /// Its place.
+    pub place: u64,
+    /// Its `logicalParentUuid`, as WTF-8.
+    pub logical_parent: Option<Vec<u8>>,
+    /// The last message ahead of it that is on no sidechain.
+    pub message_before: Option<u64>,
+}
+
+/// What is gathered in one pass over a session, for [`leaf`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeafFacts {
+    /// The records that name the leaf, in the order of the file.
+    pub pointers: Vec<LeafPointer>,
+    /// The compact boundaries, in the order of the file.
+    pub boundaries: Vec<Boundary>,
+    /// The last message that is on no sidechain.
+    pub last_message: Option<u64>,
+    /// The last message that is on one.
+    pub last_sidechain_message: Option<u64>,
+    /// The place behind the last entry.
+    pub end: u64,
+    /// Whether no entry stands ahead of its parent, so that fewer have to be looked at.
+    pub parents_first: bool,
+}
+
+impl LeafFacts {
+    /// Whether an entry belongs to the conversation that the file is of.
+    fn is_main(&self, entry: LeafEntry) -> bool {
+        self.last_message.is_none() || !entry.is_sidechain
+    }
+
+    fn last_main_message(&self) -> Option<u64> {
+        self.last_message.or(self.last_sidechain_message)
+    }
+}
+
+/// The leaf of a session, and what showed it; `None` where there is no message and nothing names an entry.
 ///
 /// 1. What counts is the conversation that the file is of: the entries on no sidechain; in an agent's file, whose
 ///    messages are all on one, those on it. A *message* is a `user` or `assistant` record of it.
@@ -48,6 +141,126 @@ pub struct Leaf {
 ///   document has it on the first line, does not tell when it was written; so it holds against later branches.
 ///
 /// An older summary never takes the place of the last one: what that says of the leaf is older still.
+///
+/// It looks at the entries from the named one, or from the end, on to where the answer shows: a few in most sessions.
+/// Memory grows with their number, not with the session.
+///
+/// # Errors
+///
+/// What a look-up gives.
+pub fn leaf<L: LeafLookup>(
+    lookup: &mut L,
+    facts: &LeafFacts,
+) -> Result<Option<(u64, LeafSource)>, L::Error> {
+    for source in [LeafSource::Summary, LeafSource::LastPrompt] {
+        if let Some((pointer, named)) = last_pointer(lookup, facts, source)?
+            && !is_out_of_date(lookup, facts, pointer, named)?
+        {
+            return Ok(Some((named, source)));
+        }
+    }
+    last_entry(lookup, facts)
+}
+
+/// The last record of a source that names an entry of the conversation.
+fn last_pointer<'f, L: LeafLookup>(
+    lookup: &mut L,
+    facts: &'f LeafFacts,
+    source: LeafSource,
+) -> Result<Option<(&'f LeafPointer, u64)>, L::Error> {
+    for pointer in facts.pointers.iter().rev().filter(|pointer| pointer.source == source) {
+        if let Some(named) = lookup.find(&pointer.uuid)?
+            && lookup.entry(named)?.is_some_and(|entry| facts.is_main(entry))
+        {
+            return Ok(Some((pointer, named)));
+        }
+    }
+    Ok(None)
+}
+
+fn is_out_of_date<L: LeafLookup>(
+    lookup: &mut L,
+    facts: &LeafFacts,
+    pointer: &LeafPointer,
+    named: u64,
+) -> Result<bool, L::Error> {
+    let went_on = named < pointer.place
+        && facts.last_main_message().is_some_and(|message| message >= pointer.place);
+    if went_on {
+        return Ok(true);
+    }
+    let mut logical_parents = Vec::with_capacity(facts.boundaries.len());
+    for boundary in &facts.boundaries {
+        logical_parents.push(match &boundary.logical_parent {
+            Some(uuid) => lookup.find(uuid)?,
+            None => None,
+        });
+    }
+    let goes_forward = |(boundary, logical): (&Boundary, &Option<u64>)| {
+        logical.is_some_and(|logical| logical > boundary.place)
+    };
+    let parents_first =
+        facts.parents_first && !facts.boundaries.iter().zip(&logical_parents).any(goes_forward);
+    let floor = if parents_first { named } else { 0 };
+    // Climbing stops where an earlier climb has been: that one did not come to the entry.
+    let mut climbed = HashSet::new();
+    for place in floor..facts.end {
+        let is_message = |entry: &LeafEntry| entry.is_message && facts.is_main(*entry);
+        if place == named || !lookup.entry(place)?.as_ref().is_some_and(is_message) {
+            continue;
+        }
+        let mut above = Some(place);
+        while let Some(at) = above.filter(|&at| at >= floor) {
+            if at == named {
+                return Ok(true);
+            }
+            if !climbed.insert(at) {
+                break;
+            }
+            above = match lookup.entry(at)?.and_then(|entry| entry.parent) {
+                Some(parent) => Some(parent),
+                None => came_from(facts, &logical_parents, at),
+            };
+        }
+    }
+    Ok(false)
+}
+
+/// The entry that a compact boundary goes on from.
+fn came_from(facts: &LeafFacts, logical_parents: &[Option<u64>], place: u64) -> Option<u64> {
+    let index = facts.boundaries.binary_search_by_key(&place, |boundary| boundary.place).ok()?;
+    logical_parents.get(index).copied().flatten().or(facts.boundaries.get(index)?.message_before)
+}
+
+fn last_entry<L: LeafLookup>(
+    lookup: &mut L,
+    facts: &LeafFacts,
+) -> Result<Option<(u64, LeafSource)>, L::Error> {
+    if facts.last_main_message().is_none() {
+        return Ok(None);
+    }
+    let mut climbed = HashSet::new();
+    for place in (0..facts.end).rev() {
+        let mut above = Some(place);
+        if !lookup.entry(place)?.is_some_and(|entry| facts.is_main(entry)) {
+            continue;
+        }
+        while let Some(at) = above
+            && let Some(entry) = lookup.entry(at)?
+        {
+            if facts.is_main(entry) && entry.is_message {
+                return Ok(Some((place, LeafSource::LastEntry)));
+            }
+            if !climbed.insert(at) {
+                break;
+            }
+            above = entry.parent;
+        }
+    }
+    Ok(None)
+}
+
+/// Finds the leaf of a session from its records in the order of the file, in memory; by the rules of [`leaf`].
 ///
 /// Memory is that of the [`SessionTree`], and a few dozen bytes for each summary and last-prompt.
 ///
@@ -70,20 +283,9 @@ pub struct Leaf {
 #[derive(Debug, Clone, Default)]
 pub struct LeafFinder {
     tree: SessionTree,
-    pointers: Vec<Pointer>,
-    last_message: Option<usize>,
-    /// For each compact boundary, the last message ahead of it.
-    before_boundaries: HashMap<usize, usize>,
-}
-
-/// A record that names the leaf.
-#[derive(Debug, Clone, Copy)]
-struct Pointer {
-    source: LeafSource,
-    line: u64,
-    leaf: UuidKey,
-    /// How many entries stand above it.
-    entries_above: usize,
+    facts: LeafFacts,
+    /// The line of each pointer.
+    pointer_lines: Vec<u64>,
 }
 
 impl LeafFinder {
@@ -95,21 +297,28 @@ impl LeafFinder {
 
     /// Takes note of the next record of the file, which stands on line `line`; a line may hold several.
     pub fn observe(&mut self, line: u64, node: &Node<'_>) {
-        let source = match node.kind {
-            RecordKind::Summary => Some(LeafSource::Summary),
-            RecordKind::LastPrompt => Some(LeafSource::LastPrompt),
-            _ => None,
-        };
-        if let Some((source, leaf)) = source.zip(node.leaf_uuid.as_deref()) {
-            let (leaf, entries_above) = (UuidKey::of(leaf), self.tree.len());
-            self.pointers.push(Pointer { source, line, leaf, entries_above });
+        if let Some((source, uuid)) = node.leaf_pointer() {
+            let place = self.tree.len() as u64;
+            self.facts.pointers.push(LeafPointer { source, place, uuid: uuid.to_vec() });
+            self.pointer_lines.push(line);
         }
         let Some(entry) = self.tree.add(line, node) else { return };
-        if let Some(before) = self.last_message.filter(|_| node.is_compact_boundary) {
-            self.before_boundaries.insert(entry, before);
+        let place = entry as u64;
+        self.facts.end = place + 1;
+        if node.is_compact_boundary {
+            self.facts.boundaries.push(Boundary {
+                place,
+                logical_parent: node.logical_parent.as_deref().map(<[u8]>::to_vec),
+                message_before: self.facts.last_message,
+            });
         }
-        if node.kind.is_message() && !node.is_sidechain {
-            self.last_message = Some(entry);
+        if node.kind.is_message() {
+            let last = if node.is_sidechain {
+                &mut self.facts.last_sidechain_message
+            } else {
+                &mut self.facts.last_message
+            };
+            *last = Some(place);
         }
     }
 
@@ -118,13 +327,9 @@ impl LeafFinder {
     /// Time grows with the number of entries.
     #[must_use]
     pub fn leaf(&self) -> Option<Leaf> {
-        let is_main = self.tree.is_main();
-        let named = [LeafSource::Summary, LeafSource::LastPrompt].into_iter().find_map(|source| {
-            let (pointer, entry) = self.last_pointer(source, &is_main)?;
-            (!self.is_out_of_date(pointer, entry, &is_main)).then_some((entry, source))
-        });
-        let last = || Some((self.last_entry(&is_main)?, LeafSource::LastEntry));
-        let (entry, source) = named.or_else(last)?;
+        let Ok(found) = leaf(&mut InMemory(&self.tree), &self.facts);
+        let (place, source) = found?;
+        let entry = usize::try_from(place).ok()?;
         Some(Leaf { entry, line: self.tree.line(entry), source })
     }
 
@@ -132,8 +337,8 @@ impl LeafFinder {
     /// date or not. Its text describes the session, where no title does.
     #[must_use]
     pub fn summary_line(&self) -> Option<u64> {
-        let is_main = self.tree.is_main();
-        Some(self.last_pointer(LeafSource::Summary, &is_main)?.0.line)
+        let Ok(index) = summary(&mut InMemory(&self.tree), &self.facts);
+        self.pointer_lines.get(index?).copied()
     }
 
     /// The tree of the entries that were observed.
@@ -147,75 +352,42 @@ impl LeafFinder {
     pub fn into_tree(self) -> SessionTree {
         self.tree
     }
+}
 
-    fn last_pointer(
-        &self,
-        source: LeafSource,
-        is_main: &impl Fn(usize) -> bool,
-    ) -> Option<(&Pointer, usize)> {
-        let of_source = self.pointers.iter().rev().filter(|pointer| pointer.source == source);
-        of_source
-            .filter_map(|pointer| Some((pointer, self.tree.find_key(pointer.leaf)?)))
-            .find(|&(_, entry)| is_main(entry))
+/// A tree in memory, to look up in.
+struct InMemory<'t>(&'t SessionTree);
+
+impl LeafLookup for InMemory<'_> {
+    type Error = Infallible;
+
+    fn find(&mut self, uuid: &[u8]) -> Result<Option<u64>, Infallible> {
+        Ok(self.0.find(uuid).map(|entry| entry as u64))
     }
 
-    fn is_out_of_date(
-        &self,
-        pointer: &Pointer,
-        named: usize,
-        is_main: &impl Fn(usize) -> bool,
-    ) -> bool {
-        let is_message = |entry: usize| is_main(entry) && self.is_message(entry);
-        let went_on = named < pointer.entries_above
-            && (pointer.entries_above..self.tree.len()).any(is_message);
-        went_on || self.has_message_below(named, is_message)
+    fn entry(&mut self, place: u64) -> Result<Option<LeafEntry>, Infallible> {
+        let number = usize::try_from(place).unwrap_or(usize::MAX);
+        Ok(self.0.entry(number).map(|entry| LeafEntry {
+            parent: self.0.parent_entry(number).map(|parent| parent as u64),
+            is_message: entry.kind.is_message(),
+            is_sidechain: entry.is_sidechain,
+        }))
     }
+}
 
-    fn is_message(&self, entry: usize) -> bool {
-        self.tree.entry(entry).is_some_and(|entry| entry.kind.is_message())
-    }
-
-    fn has_message_below(&self, named: usize, is_message: impl Fn(usize) -> bool) -> bool {
-        // Climbing stops where an earlier climb has been: that one did not come to the entry.
-        let mut climbed = vec![false; self.tree.len()];
-        (0..self.tree.len()).filter(|&entry| entry != named && is_message(entry)).any(|entry| {
-            let mut above = Some(entry);
-            while let Some(entry) = above
-                && entry != named
-            {
-                if std::mem::replace(&mut climbed[entry], true) {
-                    return false;
-                }
-                above = self.came_from(entry);
-            }
-            above.is_some()
-        })
-    }
-
-    /// The entry that an entry goes on from, over compact boundaries.
-    fn came_from(&self, entry: usize) -> Option<usize> {
-        let parent = self.tree.parent_entry(entry);
-        parent
-            .or_else(|| self.tree.logical_entry(entry))
-            .or_else(|| self.before_boundaries.get(&entry).copied())
-    }
-
-    fn last_entry(&self, is_main: &impl Fn(usize) -> bool) -> Option<usize> {
-        let mut climbed = vec![false; self.tree.len()];
-        (0..self.tree.len()).rev().filter(|&entry| is_main(entry)).find(|&entry| {
-            let mut above = Some(entry);
-            while let Some(entry) = above {
-                if is_main(entry) && self.is_message(entry) {
-                    return true;
-                }
-                if std::mem::replace(&mut climbed[entry], true) {
-                    return false;
-                }
-                above = self.tree.parent_entry(entry);
-            }
-            false
-        })
-    }
+/// The last summary that is about the session's conversation, as its index among [`LeafFacts::pointers`]; see
+/// [`LeafFinder::summary_line`].
+///
+/// # Errors
+///
+/// What a look-up gives.
+pub fn summary<L: LeafLookup>(
+    lookup: &mut L,
+    facts: &LeafFacts,
+) -> Result<Option<usize>, L::Error> {
+    let found = last_pointer(lookup, facts, LeafSource::Summary)?;
+    Ok(found.and_then(|(pointer, _)| {
+        facts.pointers.iter().position(|known| std::ptr::eq(known, pointer))
+    }))
 }
 
 #[cfg(test)]

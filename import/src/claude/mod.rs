@@ -31,7 +31,8 @@
 //! - [`detect`]: is a file a session of Claude Code, by its content.
 //! - [`Scanner`] and [`Record`]: a line's facts, in one pass. [`Node`]: those that the tree needs, and
 //!   [`for_each_node`], which finds them on malformed lines as well.
-//! - [`SessionTree`]: which entry is whose parent. [`LeafFinder`]: which is the leaf.
+//! - [`SessionTree`]: which entry is whose parent. [`LeafFinder`]: which is the leaf; [`leaf`], the same over any
+//!   [`LeafLookup`].
 //! - [`path`], [`context`], [`full_history`]: the conversation at an entry, over any [`Lookup`].
 //! - [`forks`] and [`messages`]: where the user went back, and which entries are one message of the API.
 //! - [`AgentFile`] and [`project_folder_name`]: how files belong together.
@@ -56,7 +57,10 @@ pub use detect::{Detection, MOST_UNMARKED, NotASession, detect};
 pub use folder::project_folder_name;
 pub use forks::{Fork, ForkEntry, forks};
 pub use kind::RecordKind;
-pub use leaf::{Leaf, LeafFinder, LeafSource};
+pub use leaf::{
+    Boundary, Leaf, LeafEntry, LeafFacts, LeafFinder, LeafLookup, LeafPointer, LeafSource, leaf,
+    summary,
+};
 pub use members::Content;
 pub use messages::{Message, messages};
 pub use node::{Node, for_each_node};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::claude::kind::RecordKind;
+use crate::claude::leaf::LeafSource;
 use crate::claude::record::{Parent, Record};
 use crate::claude::scanner::Scanner;
 use crate::recover::{Recovered, RecoveredParent, Wholeness, recover};
@@ -51,6 +52,12 @@ impl<'a> Node<'a> {
             is_prompt: record.is_prompt(),
             is_compact_boundary: record.is_compact_boundary(),
         }
+    }
+
+    /// The leaf that a `summary` or `last-prompt` names, as WTF-8.
+    #[must_use]
+    pub fn leaf_pointer(&self) -> Option<(LeafSource, &[u8])> {
+        LeafSource::of(self.kind).zip(self.leaf_uuid.as_deref())
     }
 
     /// Of what could be read of a record on a line that is not JSON. It is no prompt, since its content was not read.

@@ -144,11 +144,6 @@ impl SessionTree {
         }
     }
 
-    /// Where the conversation of a compact boundary came from, as far as the file has it.
-    pub(super) fn logical_entry(&self, entry: usize) -> Option<usize> {
-        self.find_key(*self.logical_parents.get(&entry)?)
-    }
-
     fn link(&self, entry: usize) -> Link<usize> {
         match self.entries.get(entry).map(|entry| entry.parent) {
             Some(ParentKey::Uuid(uuid)) => self.find_key(uuid).map_or(Link::Missing, Link::Entry),

@@ -64,24 +64,12 @@ pub enum NotASession {
         /// The line's ordinal, from 0.
         line: u64,
     },
-    /// It looks like a session of Claude Code.
-    #[error("this looks like a Claude Code session (line {}), which cannot be imported yet", line + 1)]
-    ClaudeCode {
-        /// The line's ordinal, from 0.
-        line: u64,
-    },
-    /// It looks like a session of Opal.
-    #[error("this looks like an Opal session (line {}), which cannot be imported yet", line + 1)]
-    Opal {
-        /// The line's ordinal, from 0.
-        line: u64,
-    },
 }
 
 /// Tells what a file is by its first bytes; a few hundred kilobytes show enough.
 ///
 /// `complete` says that `prefix` is the whole file, so that its last line counts without a terminator; otherwise a line
-/// that the prefix cuts is left out. `choice` is the family the caller knows it to be.
+/// that the prefix cuts is left out. `choice` is pi or omp where the caller knows which it is; another family is no choice.
 ///
 /// The first record that parses must be an object of type `session` with a string `id`. omp may have title lines ahead of
 /// it (observed behaviour), so they are passed over unless pi is asked for. Without a choice it is omp's where a record
@@ -111,6 +99,7 @@ pub fn detect(
     if prefix.is_empty() && complete {
         return Err(NotASession::Empty);
     }
+    let choice = choice.filter(|family| family.is_pi_omp());
     let mut scanner = Scanner::new();
     let mut positions = Positions::default();
     let mut title = None;
@@ -134,7 +123,7 @@ pub fn detect(
             if kind == EntryKind::Title && choice != Some(Family::Pi) {
                 title = scan.members.title.and_then(Raw::to_string_lossy).map(String::from);
             } else {
-                header = Some(header_of(&scan, kind, text, line)?);
+                header = Some(header_of(&scan, kind, line)?);
             }
         }
         if header.is_some() && (shows_omp || choice.is_some()) {
@@ -156,12 +145,7 @@ pub fn detect(
 }
 
 /// The header that a file's first record must be.
-fn header_of(
-    scan: &Scan<'_>,
-    kind: EntryKind,
-    text: &str,
-    line: u64,
-) -> Result<HeaderFacts, NotASession> {
+fn header_of(scan: &Scan<'_>, kind: EntryKind, line: u64) -> Result<HeaderFacts, NotASession> {
     if scan.shape != Shape::Object {
         return Err(NotASession::NotAnObject { line });
     }
@@ -169,12 +153,7 @@ fn header_of(
         return HeaderFacts::of(scan, line).ok_or(NotASession::HeaderWithoutId { line });
     }
     let found = scan.members.entry_type.and_then(Raw::to_string_lossy);
-    let has = |name| Raw::parse(text).is_ok_and(|record| record.member(name).is_some());
     Err(match found {
-        _ if ["uuid", "sessionId", "leafUuid"].into_iter().any(has) => {
-            NotASession::ClaudeCode { line }
-        }
-        None if has("metadata") => NotASession::Opal { line },
         None => NotASession::NoType { line },
         Some(found) => NotASession::WrongType { line, found: found.into_owned() },
     })
@@ -239,8 +218,7 @@ mod tests {
             NotASession::HeaderWithoutId { line: 0 }
         );
         assert_eq!(reason("{}"), NotASession::NoType { line: 0 });
-        assert_eq!(reason(r#"{"type":"user","uuid":"x"}"#), NotASession::ClaudeCode { line: 0 });
-        assert_eq!(reason("\n{\"metadata\":{}}"), NotASession::Opal { line: 1 });
+        assert_eq!(reason("\n{\"metadata\":{}}"), NotASession::NoType { line: 1 });
         assert!(matches!(reason(r#"{"type":"message"}"#), NotASession::WrongType { .. }));
         let cut = &HEADER.as_bytes()[..20];
         assert_eq!(

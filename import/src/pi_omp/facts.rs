@@ -57,8 +57,8 @@ pub fn settings_effect<'a>(family: Family, kind: EntryKind, scan: &Scan<'a>) -> 
     match kind {
         EntryKind::ThinkingLevelChange => SettingsEffect::ThinkingLevel(members.thinking_level),
         EntryKind::ModelChange => match family {
-            Family::Pi => pi::model_change(scan),
             Family::Omp => omp::model_change(scan),
+            _ => pi::model_change(scan),
         },
         EntryKind::Message if MessageRole::of(scan) == MessageRole::Assistant => {
             SettingsEffect::AssistantModel {

@@ -52,11 +52,11 @@ fn every_file_of_opal_is_taken_and_no_other() {
             assert!(!matches!(error, NotASession::NoMessage { .. }), "{name}");
         }
     }
-    // What the other families' detection calls Opal's is what is taken here.
     for (name, bytes) in files("opal", test) {
-        for choice in [None, Some(Family::Pi), Some(Family::Omp)] {
-            let error = leafline_import::pi_omp::detect(&bytes, choice, true).unwrap_err();
-            assert!(matches!(error, leafline_import::pi_omp::NotASession::Opal { .. }), "{name}");
+        let found = leafline_import::detect(&bytes, None, true).unwrap();
+        assert_eq!(found.family(), Family::Opal, "{name}");
+        for choice in [Family::Pi, Family::Omp, Family::Claude] {
+            assert!(leafline_import::detect(&bytes, Some(choice), true).is_err(), "{name}");
         }
     }
 }

@@ -5,11 +5,12 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use leafline_import::Family;
-use leafline_import::pi_omp::{Detection, NotASession, detect};
+use leafline_import::{Detection, Family, NotASession, detect};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::report::{FileReport, ImportStatus};
+use super::report::{FileReport, ImportStatus, Recovery};
+use crate::session::index::leaf::LeafHint;
+use crate::session::index::reading::Reading;
 use crate::store::source_record::SourceRecord;
 
 /// Bytes by which a file is told apart. A longer first line is read to its end.
@@ -31,11 +32,17 @@ pub(super) struct Candidate {
     pub(super) size: u64,
     pub(super) modified: Option<SystemTime>,
     pub(super) detection: Detection,
+    external_id: Vec<u8>,
+    recovery: Recovery,
 }
 
 impl Candidate {
     /// Opens a file; the report says why it is none.
-    pub(super) fn open(path: &Path, family: Option<Family>) -> Result<Self, Box<FileReport>> {
+    pub(super) fn open(
+        path: &Path,
+        family: Option<Family>,
+        recovery: Recovery,
+    ) -> Result<Self, Box<FileReport>> {
         let failed = |error: std::io::Error| {
             Box::new(
                 FileReport::new(path.to_owned(), ImportStatus::Failed)
@@ -73,13 +80,44 @@ impl Candidate {
             file,
             size,
             modified: metadata.modified().ok(),
+            external_id: external_id(&detection, path),
             detection,
+            recovery,
         })
     }
 
-    /// The header's id, as bytes of WTF-8.
+    /// The session's id, as bytes of WTF-8: the header's; where a family has none, the file's name without its ending.
     pub(super) fn external_id(&self) -> &[u8] {
-        &self.detection.header.id
+        &self.external_id
+    }
+
+    /// How its lines are read. A file that is migrated is read as its program reads it.
+    pub(super) fn reading(&self) -> Reading {
+        let family = self.detection.family();
+        let recovers = match self.recovery {
+            Recovery::Documented => family == Family::Claude,
+            Recovery::All => family != Family::Opal && !self.needs_migration(),
+            Recovery::None => false,
+        };
+        Reading { family, recovers }
+    }
+
+    /// Whether the caller said how malformed lines are read.
+    pub(super) fn insists_on_recovery(&self) -> bool {
+        self.recovery != Recovery::Documented
+    }
+
+    /// Whether the program would rewrite the file on opening it.
+    pub(super) fn needs_migration(&self) -> bool {
+        matches!(&self.detection, Detection::PiOmp(detection) if detection.needs_migration)
+    }
+
+    /// What the header says of the leaf.
+    pub(super) fn leaf_hint(&self) -> LeafHint {
+        match &self.detection {
+            Detection::Opal(header) => LeafHint::Opal(header.current_id.clone()),
+            _ => LeafHint::None,
+        }
     }
 
     /// The record of the file as a source of the session.
@@ -95,8 +133,11 @@ impl Candidate {
     /// A report with what the header tells.
     pub(super) fn report(&self, status: ImportStatus) -> FileReport {
         let mut report = FileReport::new(self.path.clone(), status);
-        report.family = Some(self.detection.family);
-        report.version = self.detection.version.whole();
+        report.family = Some(self.detection.family());
+        report.version = match &self.detection {
+            Detection::PiOmp(detection) => detection.version.whole(),
+            _ => None,
+        };
         report.bytes = self.size;
         report
     }
@@ -136,10 +177,19 @@ fn prefer_folder(
     prefix: &[u8],
 ) -> Detection {
     let in_folder = path.components().any(|part| part.as_os_str() == ".omp");
-    if family.is_some() || detection.family != Family::Pi || !in_folder {
+    if family.is_some() || detection.family() != Family::Pi || !in_folder {
         return detection;
     }
     detect(prefix, Some(Family::Omp), false).unwrap_or(detection)
+}
+
+fn external_id(detection: &Detection, path: &Path) -> Vec<u8> {
+    let stem = || path.file_stem().unwrap_or_default().as_encoded_bytes().to_vec();
+    match detection {
+        Detection::PiOmp(detection) => detection.header.id.clone(),
+        Detection::Claude(_) => stem(),
+        Detection::Opal(header) => header.session_id.clone().unwrap_or_else(stem),
+    }
 }
 
 fn nanoseconds(time: SystemTime) -> i128 {

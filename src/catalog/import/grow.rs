@@ -3,6 +3,7 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
+use leafline_import::Family;
 use leafline_import::lines::BlockReader;
 
 use super::blob_folder::BlobFolder;
@@ -13,6 +14,7 @@ use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::index::indexer::{Indexed, Indexer};
 use crate::session::index::prepare::Preparer;
+use crate::session::index::reading::Reading;
 use crate::store::Store;
 use crate::store::compression::Dictionary;
 use crate::store::session_record::SessionRecord;
@@ -58,7 +60,11 @@ impl Growth<'_> {
         let mut slice = Slice::default();
         let mut indexer =
             Indexer::new(self.store, session, record.clone(), before, self.dictionary.id);
-        let mut preparer = Preparer::new();
+        indexer.hint(candidate.leaf_hint());
+        if candidate.reading().family == Family::Claude {
+            indexer.know_pointers(self.store.snapshot()?.pointers_of(session)?);
+        }
+        let mut preparer = Preparer::new(Reading::of(record));
         let gained = candidate.size - record.bytes;
         let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES);
         loop {
@@ -76,7 +82,7 @@ impl Growth<'_> {
                 return Ok(Extended::No);
             }
         }
-        let Indexed { record: mut new, leaf, needs_resolving } = indexer.finish(&mut slice)?;
+        let Indexed { record: mut new, leaf, needs_resolving, .. } = indexer.finish(&mut slice)?;
         let imported = digest.finish();
         if needs_resolving || imported.length != candidate.size || repeats_ids(self.store, &slice)?
         {

@@ -3,6 +3,7 @@
 use crossbeam_channel::Sender;
 
 use super::report::FileReport;
+use crate::session::index::leaf::LeafHint;
 use crate::session::index::prepare::Prepared;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
 use crate::store::source_record::SourceRecord;
@@ -30,6 +31,10 @@ pub(super) struct FileStart {
     pub(super) report: FileReport,
     /// The key of the session whose place this one takes.
     pub(super) replaces: Option<Replaced>,
+    /// Whether it is an agent's file for certain, of those that seem to be one.
+    pub(super) is_agent: bool,
+    /// What the file's header says of the leaf.
+    pub(super) hint: LeafHint,
     /// The dictionary that its lines are compressed with.
     pub(super) dictionary: u32,
 }

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::fmt;
 
 use leafline_import::ecma::{self, Document};
-use leafline_import::scan::{Raw, Scanner};
-use leafline_import::{EntryKind, text};
+use leafline_import::{EntryKind, Family, text};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Result;
+use crate::session::index::reading::{LineReader, Reading};
 use crate::session::lines::{LineCursor, LineView};
 use crate::store::Store;
 use crate::store::blobs::Hash;
@@ -64,14 +64,16 @@ impl fmt::Display for Losses {
 /// entry is also held when the file's entry in the same place says the same.
 pub(super) fn losses(store: &Store, old: u64, new: u64) -> Result<Option<Losses>> {
     let snapshot = store.snapshot()?;
-    let was_migrated = snapshot.session(old)?.is_some_and(|record| record.migrated);
+    let record = snapshot.session(old)?;
+    let was_migrated = record.as_ref().is_some_and(|record| record.migrated);
+    let reading = record.map_or(Reading::plain(Family::Pi), |record| Reading::of(&record));
     let mut losses = Losses::default();
     let mut comparison = Comparison {
         snapshot: &snapshot,
         new,
         candidates: LineCursor::new(&snapshot, new, 0),
         expected: 0,
-        scanner: Scanner::new(),
+        reader: LineReader::new(reading),
         unaddressed: None,
         by_place: was_migrated.then(|| LineCursor::new(&snapshot, new, 0)),
     };
@@ -88,7 +90,7 @@ struct Comparison<'a, 's> {
     candidates: LineCursor<'a, 's>,
     /// The line of the new session that is expected to be the same as the next old one.
     expected: u64,
-    scanner: Scanner,
+    reader: LineReader,
     /// Hashes of the new session's lines without an id, once one is asked for.
     unaddressed: Option<HashSet<u64>>,
     /// Goes through the new session's entries one by one beside the old one's, where ids were made up.
@@ -110,8 +112,8 @@ impl Comparison<'_, '_> {
             return Ok(());
         }
         let decoded = text::decode(line.text);
-        let scan = self.scanner.scan(text::trim_start_of_file(&decoded));
-        let id = scan.members.id.filter(|_| kind.is_entry()).and_then(Raw::as_string);
+        let read = self.reader.read(text::trim_start_of_file(&decoded));
+        let id = read.id().filter(|_| kind.is_entry());
         let Some(id) = id else {
             losses.lines += u64::from(!self.has_unaddressed(&line)?);
             return Ok(());

@@ -1,5 +1,6 @@
 //! Bulk import: files and folders become sessions.
 
+mod agents;
 mod blob_folder;
 mod candidate;
 mod dictionary;
@@ -22,7 +23,9 @@ use crossbeam_channel::unbounded;
 use self::blob_folder::BlobFolder;
 use self::pipeline::Stopped;
 use self::read::Reader;
-pub use self::report::{FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals};
+pub use self::report::{
+    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
+};
 use self::writer::Writer;
 use crate::error::Result;
 use crate::store::Store;

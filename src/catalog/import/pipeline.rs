@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use leafline_import::Family;
 
 use super::blob_folder::BlobFolder;
 use super::items::Item;
 use super::writer::Writer;
 use crate::error::Result;
 use crate::session::index::prepare::Preparer;
+use crate::session::index::reading::Reading;
 use crate::store::compression::{Compressor, Dictionary};
 use crate::store::originals;
 
@@ -26,8 +28,17 @@ const ITEMS_UNDER_WAY: usize = 64;
 
 /// Work that any worker can do.
 enum Job {
-    Lines { number: u64, block: Vec<u8>, opens_file: bool, dictionary: Arc<Dictionary> },
+    Lines(Box<Lines>),
     Original { number: u64, bytes: Vec<u8> },
+}
+
+/// Lines to be prepared.
+struct Lines {
+    number: u64,
+    block: Vec<u8>,
+    opens_file: bool,
+    reading: Reading,
+    dictionary: Arc<Dictionary>,
 }
 
 /// The reading side's end of the pipeline.
@@ -55,11 +66,13 @@ impl Feeder {
         &mut self,
         block: Vec<u8>,
         opens_file: bool,
+        reading: Reading,
         dictionary: &Arc<Dictionary>,
     ) -> Result<(), Stopped> {
         let number = self.take_number()?;
         let dictionary = Arc::clone(dictionary);
-        self.jobs.send(Job::Lines { number, block, opens_file, dictionary }).map_err(|_| Stopped)
+        let lines = Lines { number, block, opens_file, reading, dictionary };
+        self.jobs.send(Job::Lines(Box::new(lines))).map_err(|_| Stopped)
     }
 
     /// Sends bytes of an imported file to be kept beside its migrated lines.
@@ -124,11 +137,13 @@ fn work_on(
     used: &Sender<Vec<u8>>,
     blobs: Option<&BlobFolder>,
 ) {
-    let mut preparer = Preparer::new();
+    let mut preparer = Preparer::new(Reading::plain(Family::Pi));
     let mut compressor = Compressor::new();
     for job in work {
         let item = match job {
-            Job::Lines { number, block, opens_file, dictionary } => {
+            Job::Lines(lines) => {
+                let Lines { number, block, opens_file, reading, dictionary } = *lines;
+                preparer.set_reading(reading);
                 let mut prepared = preparer.prepare(&block, opens_file, &dictionary);
                 if let Some(folder) = blobs {
                     folder.bring(&mut prepared);

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use leafline_import::lines::{BlockReader, split};
-use leafline_import::pi_omp::{Migrated, Migrator, forward_references};
-use leafline_import::text;
+use leafline_import::pi_omp::{self, Migrated, Migrator, forward_references};
+use leafline_import::{Detection, text};
 
+use super::agents;
 use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
 use super::dictionary::Choice;
@@ -66,7 +67,8 @@ impl<'s> Reader<'s> {
         feeder: &mut Feeder,
         outcome: &mut Outcome<'_>,
     ) -> Step {
-        let mut candidate = match Candidate::open(path, self.options.family) {
+        let mut candidate = match Candidate::open(path, self.options.family, self.options.recovery)
+        {
             Ok(candidate) => candidate,
             Err(report) => {
                 outcome.observer.read(report.bytes);
@@ -107,6 +109,22 @@ impl<'s> Reader<'s> {
             }
         };
         match plan {
+            // The same bytes, to be read in another way: nothing can be lost.
+            Plan::Unchanged { session, record, ahead: false }
+                if candidate.insists_on_recovery()
+                    && !record.is_ahead()
+                    && record.recovers != candidate.reading().recovers =>
+            {
+                let report = candidate.report(ImportStatus::Replaced);
+                let replaced = Replaced {
+                    session,
+                    revision: record.revision,
+                    even_with_losses: true,
+                    else_number: None,
+                };
+                in_flight.insert(candidate.external_id().to_vec());
+                self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
+            }
             Plan::Unchanged { session, record, ahead } => {
                 let Some(report) = self.unchanged(candidate, session, &record, ahead)? else {
                     return Ok(Ok(Done::Conflict));
@@ -230,12 +248,22 @@ impl<'s> Reader<'s> {
         let session = self.key()?;
         let record = new_record(candidate, number);
         let dictionary = self.dictionary.dictionary()?;
-        let start = FileStart { session, record, report, replaces, dictionary: dictionary.id };
+        let start = FileStart {
+            session,
+            record,
+            report,
+            replaces,
+            is_agent: agents::is_among(&candidate.path),
+            hint: candidate.leaf_hint(),
+            dictionary: dictionary.id,
+        };
         go_on!(feeder.send(Item::Begin(Box::new(start))));
-        let read = if candidate.detection.needs_migration {
-            migrate(candidate, feeder, &dictionary, outcome)
-        } else {
-            copy(candidate, feeder, &dictionary, outcome)
+        let read = match &candidate.detection {
+            Detection::PiOmp(detection) if detection.needs_migration => {
+                let detection = detection.clone();
+                migrate(candidate, &detection, feeder, &dictionary, outcome)
+            }
+            _ => copy(candidate, feeder, &dictionary, outcome),
         };
         let item = match read {
             Ok(Ok((imported, dropped))) => {
@@ -262,21 +290,46 @@ impl<'s> Reader<'s> {
 }
 
 fn new_record(candidate: &Candidate, number: u32) -> SessionRecord {
-    let detection = &candidate.detection;
-    let header = &detection.header;
-    SessionRecord {
-        external_id: header.id.clone(),
+    let reading = candidate.reading();
+    let record = SessionRecord {
+        external_id: candidate.external_id().to_vec(),
         number,
-        family: detection.family.code(),
-        imported_version: detection.version.number().to_string(),
-        migrated: detection.needs_migration,
-        cwd: header.cwd.clone(),
-        title: header.title.clone(),
-        parent_session: header.parent_session.clone(),
-        created: header.timestamp_ms,
-        modified: header.timestamp_ms.or(candidate.modified_milliseconds()),
+        family: reading.family.code(),
+        migrated: candidate.needs_migration(),
+        recovers: reading.recovers,
         ..SessionRecord::default()
-    }
+    };
+    let record = match &candidate.detection {
+        Detection::PiOmp(detection) => {
+            let header = &detection.header;
+            SessionRecord {
+                imported_version: detection.version.number().to_string(),
+                cwd: header.cwd.clone(),
+                title: header.title.clone(),
+                parent_session: header.parent_session.clone(),
+                created: header.timestamp_ms,
+                ..record
+            }
+        }
+        Detection::Claude(detection) => {
+            let agent = agents::of(candidate, detection);
+            SessionRecord {
+                imported_version: detection.version.clone().unwrap_or_default(),
+                cwd: detection.cwd.clone(),
+                parent_session: agent.as_ref().and_then(|agent| agent.parent.clone()),
+                agent: agent.map(|agent| agent.id),
+                created: detection.timestamp_ms,
+                ..record
+            }
+        }
+        Detection::Opal(header) => SessionRecord {
+            cwd: header.cwd.clone(),
+            title: header.title.clone(),
+            created: header.created_at_ms,
+            ..record
+        },
+    };
+    SessionRecord { modified: record.created.or(candidate.modified_milliseconds()), ..record }
 }
 
 /// What was read of a file: its bytes, and the lines that a migration dropped.
@@ -293,10 +346,11 @@ fn copy(
     let mut blocks = BlockReader::new(&candidate.file, BLOCK_BYTES);
     let mut digest = Digest::default();
     let mut opens_file = true;
+    let reading = candidate.reading();
     while let Some(block) = blocks.next_block(feeder.buffer())? {
         digest.take(&block);
         outcome.observer.read(block.len() as u64);
-        go_on!(feeder.send_lines(block, opens_file, dictionary));
+        go_on!(feeder.send_lines(block, opens_file, reading, dictionary));
         opens_file = false;
     }
     Ok(Ok((digest.finish(), 0)))
@@ -305,13 +359,15 @@ fn copy(
 /// Feeds a file's lines as their program would rewrite them, and the bytes as they are.
 fn migrate(
     candidate: &mut Candidate,
+    detection: &pi_omp::Detection,
     feeder: &mut Feeder,
     dictionary: &Arc<Dictionary>,
     outcome: &mut Outcome<'_>,
 ) -> Read {
     candidate.file.seek(SeekFrom::Start(0))?;
-    let mut migrator = Migrator::new(&candidate.detection.header);
-    if candidate.detection.version.needs_tree() {
+    let reading = candidate.reading();
+    let mut migrator = Migrator::new(&detection.header);
+    if detection.version.needs_tree() {
         let forward = forward_references(BufReader::with_capacity(BLOCK_BYTES, &candidate.file))?;
         migrator = migrator.with_forward_references(forward);
         candidate.file.seek(SeekFrom::Start(0))?;
@@ -331,14 +387,14 @@ fn migrate(
         }
         go_on!(feeder.send_original(block));
         if migrated.len() >= BLOCK_BYTES {
-            go_on!(feeder.send_lines(std::mem::take(&mut migrated), false, dictionary));
+            go_on!(feeder.send_lines(std::mem::take(&mut migrated), false, reading, dictionary));
         }
     }
     if migrator.finish(&mut migrated) == Migrated::Written {
         dropped -= 1;
     }
     if !migrated.is_empty() {
-        go_on!(feeder.send_lines(migrated, false, dictionary));
+        go_on!(feeder.send_lines(migrated, false, reading, dictionary));
     }
     Ok(Ok((digest.finish(), dropped)))
 }

@@ -14,9 +14,25 @@ pub struct ImportOptions {
     pub family: Option<Family>,
     /// A folder of blobs, each named by the SHA-256 of its bytes in hex, that references are resolved from.
     pub blobs: Option<PathBuf>,
+    /// Which records are recovered from lines that are not JSON.
+    pub recovery: Recovery,
     /// Whether a file takes the place of the session it was imported as even if the session holds what the
     /// file lacks.
     pub replace: bool,
+}
+
+/// Which records are recovered from lines that are not JSON: several on one line, or a torn one of which the id can be
+/// read. They are entries then; the bytes stay the line that they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Recovery {
+    /// Those of Claude Code's files. pi and omp skip such lines, and so does Leafline then.
+    #[default]
+    Documented,
+    /// Those of pi's and omp's files as well. What a migration reads is read as its program does.
+    All,
+    /// None.
+    None,
 }
 
 /// What became of a file.
@@ -104,7 +120,7 @@ impl FileReport {
     /// Puts the session's counts into the report.
     pub(super) fn describe(&mut self, record: &SessionRecord) {
         self.session = Some(record.id());
-        self.lines = record.lines;
+        self.lines = record.physical_lines();
         self.entries = record.entries;
         self.malformed = record.malformed + record.dropped;
     }

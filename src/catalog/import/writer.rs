@@ -9,6 +9,7 @@ use super::known::free_number;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::index::indexer::{Indexed, Indexer};
+use crate::session::index::reading::Reading;
 use crate::session::index::resolve::resolve;
 use crate::store::Store;
 use crate::store::owner::Owner;
@@ -94,8 +95,9 @@ impl<'s> Writer<'s> {
     }
 
     fn begin(&mut self, start: FileStart) {
-        let indexer =
+        let mut indexer =
             Indexer::new(self.store, start.session, start.record.clone(), None, start.dictionary);
+        indexer.hint(start.hint.clone());
         self.current = Some(Current { start, indexer, pieces: 0, begun: false });
     }
 
@@ -133,8 +135,14 @@ impl<'s> Writer<'s> {
             return Ok(());
         };
         let Current { start, indexer, begun, .. } = current;
-        let FileStart { session, mut report, replaces, .. } = start;
-        let Indexed { mut record, leaf, needs_resolving } = indexer.finish(&mut self.slice)?;
+        let FileStart { session, mut report, replaces, is_agent, .. } = start;
+        let Indexed { mut record, mut leaf, leaf_facts, needs_resolving } =
+            indexer.finish(&mut self.slice)?;
+        // An agent's file has no message of its own session's; only all of them tell.
+        if record.agent.is_some() && !is_agent && record.last_message.is_some() {
+            record.agent = None;
+            record.parent_session = None;
+        }
         record.imported = end.imported;
         record.sealed = record.lines;
         record.dropped = end.dropped;
@@ -149,7 +157,8 @@ impl<'s> Writer<'s> {
         }
         if needs_resolving || record.duplicates > 0 {
             record.irregular = true;
-            record.orphans = resolve(self.store, session)?;
+            record.orphans = resolve(self.store, session, Reading::of(&record))?;
+            leaf = leaf_facts.decide(self.store, session, &mut record)?;
         }
         let mut keeps_address = false;
         if let Some(replaced) = replaces {

@@ -2,14 +2,26 @@
 
 use std::borrow::Cow;
 
+use leafline_import::claude::{self, RecordKind};
 use leafline_import::pi_omp::{self, SettingsEffect};
 use leafline_import::scan::{Raw, Scan};
 use leafline_import::{EntryKind, Family, MessageRole};
 
+use super::reading::{Line, LineScan};
+use crate::store::pointer_record::PointerKind;
 use crate::store::settings_record::{SettingsRecord, UNDEFINED};
 
 /// Characters of the first prompt that a list shows at the most.
 const PROMPT_CHARACTERS: usize = 200;
+
+/// The rank of a title that the user gave in Claude Code.
+pub(crate) const CUSTOM_TITLE: u8 = 3;
+
+/// The rank of a title that the model gave in Claude Code.
+const AI_TITLE: u8 = 2;
+
+/// The rank of a summary's text in Claude Code, where no title was given.
+pub(crate) const SUMMARY_TITLE: u8 = 1;
 
 /// One effect of one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,8 +30,10 @@ pub(crate) enum Effect {
     Settings(SettingsChange),
     /// A label is set on the target, or cleared.
     Label { target: Vec<u8>, label: Option<Vec<u8>> },
-    /// The session has this title now, or none.
-    Title(Option<String>),
+    /// The session has this title now, or none; of titles of Claude Code's the one with the higher rank stays.
+    Title { title: Option<String>, rank: u8 },
+    /// A record that names the leaf, or where the conversation came from.
+    Pointer { kind: PointerKind, target: Option<Vec<u8>>, text: Option<String> },
     /// A user message begins with this.
     Prompt(String),
 }
@@ -48,7 +62,19 @@ pub(crate) enum SettingsChange {
 }
 
 /// The effect of a line.
-pub(crate) fn effect_of(kind: EntryKind, role: MessageRole, scan: &Scan<'_>) -> Option<Effect> {
+pub(crate) fn effect_of(line: &Line<'_>) -> Option<Effect> {
+    match line.scan() {
+        LineScan::PiOmp(scan) => effect_of_entry(line.kind(), line.role(), scan),
+        LineScan::Claude(record) => effect_of_record(record),
+        LineScan::Opal(opal) if line.role() == MessageRole::User => {
+            Some(Effect::Prompt(beginning(&opal.content()?)?))
+        }
+        LineScan::Opal(_) | LineScan::Recovered(..) => None,
+    }
+}
+
+fn effect_of_entry(kind: EntryKind, role: MessageRole, scan: &Scan<'_>) -> Option<Effect> {
+    let title = |title| Effect::Title { title, rank: 0 };
     Some(match kind {
         EntryKind::Message if role == MessageRole::User => {
             Effect::Prompt(beginning(&pi_omp::user_text(kind, scan)?)?)
@@ -61,14 +87,43 @@ pub(crate) fn effect_of(kind: EntryKind, role: MessageRole, scan: &Scan<'_>) -> 
             }
         }
         EntryKind::SessionInfo => {
-            Effect::Title(pi_omp::session_name(kind, scan).filter(|name| !name.is_empty()))
+            title(pi_omp::session_name(kind, scan).filter(|name| !name.is_empty()))
         }
         // A title line without a title leaves the one that the header tells.
         EntryKind::Title => {
-            Effect::Title(Some(pi_omp::session_name(kind, scan).filter(|name| !name.is_empty())?))
+            title(Some(pi_omp::session_name(kind, scan).filter(|name| !name.is_empty())?))
         }
         _ => Effect::Settings(settings_change(kind, scan)?),
     })
+}
+
+fn effect_of_record(record: &claude::Record<'_>) -> Option<Effect> {
+    let title = |title: Option<Cow<'_, str>>, rank| {
+        let title = title?.trim().to_owned();
+        (!title.is_empty()).then_some(Effect::Title { title: Some(title), rank })
+    };
+    if record.is_compact_boundary() {
+        let target = record.logical_parent().map(Cow::into_owned);
+        return Some(Effect::Pointer { kind: PointerKind::Boundary, target, text: None });
+    }
+    match record.kind() {
+        RecordKind::User => Some(Effect::Prompt(beginning(&record.prompt_text()?)?)),
+        RecordKind::CustomTitle => title(record.custom_title(), CUSTOM_TITLE),
+        RecordKind::AiTitle => title(record.ai_title(), AI_TITLE),
+        kind => {
+            let kind = match claude::LeafSource::of(kind)? {
+                claude::LeafSource::Summary => PointerKind::Summary,
+                _ => PointerKind::LastPrompt,
+            };
+            let target = Some(record.leaf_uuid()?.into_owned());
+            let text = record.summary().and_then(|text| beginning(&text));
+            Some(Effect::Pointer {
+                kind,
+                target,
+                text: text.filter(|_| kind == PointerKind::Summary),
+            })
+        }
+    }
 }
 
 /// How a line changes the settings of the path that it is on.

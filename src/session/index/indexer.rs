@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use leafline_import::EntryKind;
+use leafline_import::{EntryKind, Family};
 
-use super::effect::{Effect, SettingsChange};
+use super::effect::{Effect, SUMMARY_TITLE, SettingsChange};
+use super::leaf::{self, LeafHint, LeafSourceLines};
 use super::nodes::{Ancestor, NODE_WINDOW, NodeWindow};
 use super::prepare::{ParentName, Prepared, PreparedBlob, PreparedLine};
 use super::window::EntryWindow;
@@ -15,6 +16,7 @@ use crate::store::Store;
 use crate::store::chunk::{ChunkBuilder, EncodedFrame};
 use crate::store::entry_record::EntryRecord;
 use crate::store::node::{Node, Parent};
+use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::session_record::{SessionRecord, TypeCount};
 use crate::store::settings_record::SettingsRecord;
 use crate::store::slice::{BlobGain, Slice};
@@ -63,14 +65,53 @@ pub(crate) struct Indexer<'s> {
     overflowed: bool,
     /// The first header's ordinal, once it was met.
     header: Option<u64>,
+    /// What points to entries, in the order of the lines.
+    pointers: Vec<(u64, PointerRecord)>,
+    /// What the file's header says of the leaf.
+    hint: LeafHint,
+    /// Whether the lines are made here, so that the last entry is the leaf.
+    is_live: bool,
 }
 
 /// A session's rows are all written but for its record.
 pub(crate) struct Indexed {
     pub(crate) record: SessionRecord,
     pub(crate) leaf: Option<u64>,
+    /// What decides about the leaf again, once the parents are resolved.
+    pub(crate) leaf_facts: UndecidedLeaf,
     /// Whether the parents must be resolved again, since some come later than their children.
     pub(crate) needs_resolving: bool,
+}
+
+/// What the leaf of an irregular session is decided by.
+pub(crate) struct UndecidedLeaf {
+    pointers: Vec<(u64, PointerRecord)>,
+    hint: LeafHint,
+    last: Option<u64>,
+}
+
+impl UndecidedLeaf {
+    /// The leaf of the session as it is committed, with all its parents; the record gets the title that goes with it.
+    pub(crate) fn decide(
+        &self,
+        store: &Store,
+        session: u64,
+        record: &mut SessionRecord,
+    ) -> Result<Option<u64>> {
+        let snapshot = store.snapshot()?;
+        let mut lines = leaf::Committed { snapshot: &snapshot, session };
+        let decided = leaf::decide(&mut lines, record, &self.pointers, &self.hint, self.last)?;
+        set_summary(record, decided.summary);
+        Ok(decided.leaf)
+    }
+}
+
+/// A summary's text is the title where none was given.
+fn set_summary(record: &mut SessionRecord, summary: Option<String>) {
+    if record.title_rank <= SUMMARY_TITLE && summary.is_some() {
+        record.title = summary;
+        record.title_rank = SUMMARY_TITLE;
+    }
 }
 
 impl<'s> Indexer<'s> {
@@ -100,6 +141,9 @@ impl<'s> Indexer<'s> {
             leaf,
             overflowed: false,
             header: (next > 0).then_some(record.header),
+            pointers: Vec::new(),
+            hint: LeafHint::None,
+            is_live: false,
             record,
         }
     }
@@ -107,6 +151,21 @@ impl<'s> Indexer<'s> {
     /// Lets it look in this snapshot for what is committed, until the next commit.
     pub(crate) fn look_in(&mut self, snapshot: Snapshot<'s>) {
         self.snapshot = Some(snapshot);
+    }
+
+    /// Tells it that the lines are made here: the last entry is the leaf.
+    pub(crate) fn set_live(&mut self) {
+        self.is_live = true;
+    }
+
+    /// Tells it what the file's header says of the leaf.
+    pub(crate) fn hint(&mut self, hint: LeafHint) {
+        self.hint = hint;
+    }
+
+    /// Tells it what pointed to entries among the lines that are there already.
+    pub(crate) fn know_pointers(&mut self, pointers: Vec<(u64, PointerRecord)>) {
+        self.pointers = pointers;
     }
 
     /// Tells it of the committed entry that the next line's parent is, if it has this id.
@@ -167,7 +226,9 @@ impl<'s> Indexer<'s> {
         let before = record.lines;
         for (index, line) in (0..).zip(lines) {
             record.entries += u64::from(line.kind.is_entry());
-            record.malformed += u64::from(line.kind == EntryKind::Malformed);
+            record.malformed += u64::from(line.ends_malformed);
+            record.recovered += u64::from(line.is_recovered);
+            record.splits += u64::from(line.goes_on);
             record.unaddressed += u64::from(line.kind.is_entry() && line.id.is_none());
             record.last_activity = record.last_activity.max(line.activity);
             if line.kind == EntryKind::Header && self.header.is_none() {
@@ -245,11 +306,20 @@ impl<'s> Indexer<'s> {
         let mut node = Node {
             kind: line.kind.code(),
             role: line.role.code(),
+            is_sidechain: line.is_sidechain,
             time: line.time,
             jump: ordinal,
             ..Node::default()
         };
         let settings = self.apply(effect, ordinal, slice);
+        if line.kind == EntryKind::Message {
+            let last = if line.is_sidechain {
+                &mut self.record.last_sidechain_message
+            } else {
+                &mut self.record.last_message
+            };
+            *last = Some(ordinal);
+        }
         if line.kind.is_entry() {
             self.place(&mut node, ordinal, line, names, settings, slice)?;
         }
@@ -420,7 +490,20 @@ impl<'s> Indexer<'s> {
             Effect::Label { target, label } => {
                 slice.labels.push(((self.session, target), ordinal, label));
             }
-            Effect::Title(title) => self.record.title = title,
+            Effect::Title { title, rank } => {
+                if rank >= self.record.title_rank {
+                    self.record.title = title;
+                    self.record.title_rank = rank;
+                }
+            }
+            Effect::Pointer { kind, target, text } => {
+                let message_before =
+                    self.record.last_message.filter(|_| kind == PointerKind::Boundary);
+                let pointer = PointerRecord { kind, target, text, message_before };
+                slice.weight += 64;
+                slice.pointers.push(((self.session, ordinal), pointer.clone()));
+                self.pointers.push((ordinal, pointer));
+            }
             Effect::Prompt(prompt) => {
                 self.record.first_prompt.get_or_insert(prompt);
             }
@@ -449,9 +532,34 @@ impl<'s> Indexer<'s> {
         for id in unresolved {
             needs_resolving = needs_resolving || self.find(&id)?.is_some();
         }
+        let mut leaf = self.leaf;
+        let pointers = std::mem::take(&mut self.pointers);
+        let hint = std::mem::take(&mut self.hint);
+        if !needs_resolving && self.family_decides() {
+            let record = self.record.clone();
+            let decided = leaf::decide(&mut self, &record, &pointers, &hint, leaf)?;
+            set_summary(&mut self.record, decided.summary);
+            leaf = decided.leaf;
+        }
         self.load_entries(slice);
         self.record.modified =
             self.record.last_activity.filter(|&time| time > 0).or(self.record.modified);
-        Ok(Indexed { record: self.record, leaf: self.leaf, needs_resolving })
+        let leaf_facts = UndecidedLeaf { pointers, hint, last: self.leaf };
+        Ok(Indexed { record: self.record, leaf, leaf_facts, needs_resolving })
+    }
+
+    /// Whether the last entry need not be the leaf.
+    fn family_decides(&self) -> bool {
+        !Family::from_code(self.record.family).is_some_and(Family::is_pi_omp) && !self.is_live
+    }
+}
+
+impl LeafSourceLines for Indexer<'_> {
+    fn find(&mut self, id: &[u8]) -> Result<Option<u64>> {
+        Indexer::find(self, id)
+    }
+
+    fn node(&mut self, ordinal: u64) -> Result<Option<Ancestor>> {
+        self.ancestor(ordinal)
     }
 }

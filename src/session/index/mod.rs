@@ -3,7 +3,9 @@
 pub(crate) mod effect;
 pub(crate) mod frames;
 pub(crate) mod indexer;
+pub(crate) mod leaf;
 mod nodes;
 pub(crate) mod prepare;
+pub(crate) mod reading;
 pub(crate) mod resolve;
 mod window;

@@ -4,12 +4,16 @@ use std::collections::VecDeque;
 
 use crate::store::node::Node;
 
-/// Lines that are remembered: 8 MiB. More than a slice may hold, so that what is older is committed.
+/// Lines that are remembered: 12 MiB. More than a slice may hold, so that what is older is committed.
 pub(crate) const NODE_WINDOW: usize = 256 << 10;
 
-/// What a child needs to know of an ancestor.
+/// What a child, or the rule of the leaf, needs to know of a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ancestor {
+    /// `u64::MAX` for none.
+    parent: u64,
+    pub(crate) kind: u8,
+    pub(crate) is_sidechain: bool,
     pub(crate) depth: u64,
     pub(crate) jump: u64,
     pub(crate) settings: u64,
@@ -18,6 +22,10 @@ pub(crate) struct Ancestor {
 }
 
 impl Ancestor {
+    pub(crate) fn parent(self) -> Option<u64> {
+        (self.parent != u64::MAX).then_some(self.parent)
+    }
+
     pub(crate) fn compaction(self) -> Option<u64> {
         (self.compaction != u64::MAX).then_some(self.compaction)
     }
@@ -26,6 +34,9 @@ impl Ancestor {
 impl From<&Node> for Ancestor {
     fn from(node: &Node) -> Self {
         Self {
+            parent: node.parent.ordinal().unwrap_or(u64::MAX),
+            kind: node.kind,
+            is_sidechain: node.is_sidechain,
             depth: node.depth,
             jump: node.jump,
             settings: node.settings,

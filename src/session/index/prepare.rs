@@ -6,11 +6,12 @@ use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use leafline_import::scan::{Payload, PayloadKind, PayloadPlace, Raw, Scan, Scanner};
-use leafline_import::{EntryKind, MessageRole, lines, pi_omp, text, time};
+use leafline_import::scan::{Payload, PayloadKind, PayloadPlace, Scanner};
+use leafline_import::{EntryKind, MessageRole, lines, text};
 
 use super::effect::{Effect, effect_of};
 use super::frames::FrameEncoder;
+use super::reading::{Line, LineReader, ParentLink, Reading, pieces, read_line};
 use crate::store::blobs::{self, Hash};
 use crate::store::chunk::{EncodedFrames, Hole, HoleKind};
 use crate::store::compression::Dictionary;
@@ -34,11 +35,18 @@ pub(crate) enum ParentName {
 pub(crate) struct PreparedLine {
     pub(crate) kind: EntryKind,
     pub(crate) role: MessageRole,
+    pub(crate) is_sidechain: bool,
     pub(crate) time: Option<i64>,
     /// For a message of the user or the assistant: when it was, as pi reckons a session's last activity.
     pub(crate) activity: Option<i64>,
     pub(crate) id: Option<Range<usize>>,
     pub(crate) parent: ParentName,
+    /// Whether it is an entry although it is not JSON.
+    pub(crate) is_recovered: bool,
+    /// Whether the line goes on with another record.
+    pub(crate) goes_on: bool,
+    /// Whether a line ends here that is not JSON.
+    pub(crate) ends_malformed: bool,
 }
 
 /// Bytes for the store by their hash.
@@ -69,13 +77,18 @@ pub(crate) struct Prepared {
 
 /// One worker's tools.
 pub(crate) struct Preparer {
-    scanner: Scanner,
+    reader: LineReader,
     encoder: FrameEncoder,
 }
 
 impl Preparer {
-    pub(crate) fn new() -> Self {
-        Self { scanner: Scanner::new(), encoder: FrameEncoder::new() }
+    pub(crate) fn new(reading: Reading) -> Self {
+        Self { reader: LineReader::new(reading), encoder: FrameEncoder::new() }
+    }
+
+    /// Prepares the lines of another session from now on.
+    pub(crate) fn set_reading(&mut self, reading: Reading) {
+        self.reader.set_reading(reading);
     }
 
     /// Prepares the lines of a block. `opens_file` says that it begins the file, where a byte order mark
@@ -90,23 +103,33 @@ impl Preparer {
         let mut counts = TypeCounts::default();
         let mut at_start = opens_file;
         for line in lines::split(block) {
+            let context = Context { at_start, goes_on: false, is_piece: false };
             let decoded = text::decode(line);
             let shown = if at_start { text::trim_start_of_file(&decoded) } else { &decoded };
-            let scan = self.scanner.scan(shown);
-            let (kind, role, time) = classify(&scan);
-            at_start &= kind == EntryKind::Blank;
-            counts.add(kind, role, &scan, line.len());
-            describe(&mut prepared, (kind, role, time), &scan);
-            // Positions in a text that was repaired, or trimmed, are none in the line's bytes.
-            let exact =
-                shown.len() == line.len() && matches!(decoded, std::borrow::Cow::Borrowed(_));
-            let line_payloads = if exact { self.scanner.payloads() } else { &[] };
-            let cut = cut_out(line, line_payloads);
-            let length = cut.length(line);
-            if self.encoder.is_full_for(length) {
-                self.encoder.close(&mut prepared.frames, dictionary);
+            let read = self.reader.read(shown);
+            at_start &= read.kind() == EntryKind::Blank;
+            if !(read.is_malformed() && self.reader.reading().recovers) {
+                describe(&mut prepared, &read, context);
+                counts.add(&read, line.len());
+                // Positions in a text that was repaired, or trimmed, are none in the line's bytes.
+                let exact =
+                    shown.len() == line.len() && matches!(decoded, std::borrow::Cow::Borrowed(_));
+                let payloads = if exact { self.reader.payloads(shown) } else { &[] };
+                let cut = cut_out(line, payloads);
+                self.push_line(line, cut, &mut prepared, dictionary);
+                continue;
             }
-            self.push_line(line, length, cut, &mut prepared);
+            let mut pieces = pieces(line).peekable();
+            while let Some(piece) = pieces.next() {
+                let decoded = text::decode(piece);
+                let shown =
+                    if context.at_start { text::trim_start_of_file(&decoded) } else { &decoded };
+                let read = self.reader.read(shown);
+                let goes_on = pieces.peek().is_some();
+                describe(&mut prepared, &read, Context { goes_on, is_piece: true, ..context });
+                counts.add(&read, piece.len());
+                self.push_line(piece, Cut { places: Vec::new() }, &mut prepared, dictionary);
+            }
         }
         self.encoder.close(&mut prepared.frames, dictionary);
         prepared.types = counts.into_rows();
@@ -114,12 +137,32 @@ impl Preparer {
         prepared
     }
 
-    fn push_line(&mut self, line: &[u8], length: usize, cut: Cut, prepared: &mut Prepared) {
+    fn push_line(
+        &mut self,
+        line: &[u8],
+        cut: Cut,
+        prepared: &mut Prepared,
+        dictionary: &Dictionary,
+    ) {
+        let length = cut.length(line);
+        if self.encoder.is_full_for(length) {
+            self.encoder.close(&mut prepared.frames, dictionary);
+        }
         let (pieces, holes, blobs) = take_apart(line, cut);
         self.encoder.push(pieces.into_iter(), holes.into_iter());
         prepared.blobs.extend(blobs);
         prepared.text_bytes += length as u64;
     }
+}
+
+/// Where a record stands.
+#[derive(Debug, Clone, Copy)]
+struct Context {
+    at_start: bool,
+    /// Whether another record follows on its line.
+    goes_on: bool,
+    /// Whether it is on a line that is not JSON.
+    is_piece: bool,
 }
 
 impl std::fmt::Debug for Preparer {
@@ -128,57 +171,35 @@ impl std::fmt::Debug for Preparer {
     }
 }
 
-/// Reads something off one line that is on its own, as it would be read in its file.
-pub(crate) fn scan_line<T>(line: &[u8], read: impl FnOnce(&Scan<'_>) -> T) -> T {
-    let decoded = text::decode(line);
-    read(&Scanner::new().scan(text::trim_start_of_file(&decoded)))
-}
-
-/// What a line is: its kind, whose message, and its timestamp.
-pub(crate) fn classify(scan: &Scan<'_>) -> (EntryKind, MessageRole, Option<i64>) {
-    let members = &scan.members;
-    let kind = match EntryKind::of(scan) {
-        // Only a title line stands outside the tree; a record of that type with an id is an entry.
-        EntryKind::Title if members.id.is_some_and(Raw::is_string) => EntryKind::Unknown,
-        kind => kind,
-    };
-    let role = match kind {
-        EntryKind::Message => MessageRole::of(scan),
-        _ => MessageRole::None,
-    };
-    let time = members
-        .timestamp
-        .and_then(Raw::to_string_lossy)
-        .and_then(|timestamp| time::parse_timestamp(&timestamp));
-    (kind, role, time)
-}
-
 /// Adds the line's facts, and its effect.
-fn describe(
-    prepared: &mut Prepared,
-    (kind, role, time): (EntryKind, MessageRole, Option<i64>),
-    scan: &Scan<'_>,
-) {
-    let members = &scan.members;
-    let mut line =
-        PreparedLine { kind, role, time, activity: None, id: None, parent: ParentName::None };
+fn describe(prepared: &mut Prepared, read: &Line<'_>, context: Context) {
+    let kind = read.kind();
+    let mut line = PreparedLine {
+        kind,
+        role: read.role(),
+        is_sidechain: read.is_sidechain(),
+        time: read.time(),
+        activity: read.activity(),
+        id: None,
+        parent: ParentName::None,
+        is_recovered: (context.is_piece || read.is_malformed()) && kind.is_entry(),
+        goes_on: context.goes_on,
+        ends_malformed: !context.goes_on && (context.is_piece || read.is_malformed()),
+    };
     if kind.is_entry() {
-        let mut name = |raw: Raw<'_>| {
-            let id = raw.as_string()?;
+        let mut name = |id: &[u8]| {
             let start = prepared.names.len();
-            prepared.names.extend_from_slice(&id);
-            Some(start..prepared.names.len())
+            prepared.names.extend_from_slice(id);
+            start..prepared.names.len()
         };
-        line.id = members.id.and_then(&mut name);
-        line.parent = match members.parent_id.filter(|parent| parent.is_truthy()) {
-            None => ParentName::None,
-            Some(raw) => name(raw).map_or(ParentName::NoId, ParentName::Id),
+        line.id = read.id().map(|id| name(&id));
+        line.parent = match read.parent() {
+            ParentLink::None => ParentName::None,
+            ParentLink::Id(id) => ParentName::Id(name(&id)),
+            ParentLink::NoId => ParentName::NoId,
         };
     }
-    if matches!(role, MessageRole::User | MessageRole::Assistant) {
-        line.activity = pi_omp::message_timestamp(scan).or(time);
-    }
-    if let Some(effect) = effect_of(kind, role, scan) {
+    if let Some(effect) = effect_of(read) {
         prepared.effects.push((prepared.lines.len(), effect));
     }
     prepared.lines.push(line);
@@ -227,12 +248,9 @@ fn cut_out(line: &[u8], payloads: &[Payload]) -> Cut {
 }
 
 /// The name under which a line counts: its type's, messages with their role.
-pub(crate) fn type_name(line: &[u8]) -> String {
+pub(crate) fn type_name(reading: Reading, line: &[u8]) -> String {
     let mut counts = TypeCounts::default();
-    scan_line(line, |scan| {
-        let (kind, role, _) = classify(scan);
-        counts.add(kind, role, scan, line.len());
-    });
+    read_line(reading, line, |read| counts.add(read, line.len()));
     counts.into_rows().into_iter().map(|(name, _, _)| name).next().unwrap_or_default()
 }
 
@@ -285,18 +303,22 @@ fn take_apart(line: &[u8], cut: Cut) -> (Vec<&[u8]>, Vec<Hole>, Vec<PreparedBlob
 #[derive(Default)]
 struct TypeCounts {
     known: HashMap<(EntryKind, MessageRole), (u64, u64)>,
-    unknown: HashMap<String, (u64, u64)>,
+    named: HashMap<String, (u64, u64)>,
 }
 
 impl TypeCounts {
-    fn add(&mut self, kind: EntryKind, role: MessageRole, scan: &Scan<'_>, length: usize) {
-        let count = if kind == EntryKind::Unknown {
-            let name = scan.members.entry_type.and_then(Raw::to_string_lossy).unwrap_or_default();
-            let name =
-                if name.len() > 64 || self.unknown.len() >= TYPE_NAMES { "" } else { &*name };
-            self.unknown.entry(name.to_owned()).or_default()
-        } else {
-            self.known.entry((kind, role)).or_default()
+    fn add(&mut self, line: &Line<'_>, length: usize) {
+        let count = match line.count_name() {
+            None => self.known.entry((line.kind(), line.role())).or_default(),
+            Some(name) => {
+                let is_new = !self.named.contains_key(&*name);
+                let is_too_much = is_new && self.named.len() >= TYPE_NAMES;
+                let name = if name.len() > 64 || is_too_much { "" } else { &*name };
+                if !self.named.contains_key(name) {
+                    self.named.insert(name.to_owned(), (0, 0));
+                }
+                self.named.get_mut(name).expect("it was put there if it was not there")
+            }
         };
         count.0 += 1;
         count.1 += length as u64;
@@ -310,10 +332,10 @@ impl TypeCounts {
             };
             (name, lines, bytes)
         });
-        let unknown = self.unknown.into_iter().map(|(name, (lines, bytes))| {
+        let named = self.named.into_iter().map(|(name, (lines, bytes))| {
             let name = if name.is_empty() { "(other)".to_owned() } else { name };
             (name, lines, bytes)
         });
-        known.chain(unknown).collect()
+        known.chain(named).collect()
     }
 }

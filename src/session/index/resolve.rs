@@ -2,9 +2,9 @@
 //! known, as the programs do that read the whole file first.
 
 use leafline_import::EntryKind;
-use leafline_import::scan::{Raw, Scan, Scanner};
 use leafline_import::text;
 
+use super::reading::{Line, LineReader, ParentLink, Reading};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::chunk::Chunk;
@@ -20,10 +20,10 @@ const SLICE_BYTES: usize = 24 << 20;
 const SLICE_CHILDREN: usize = 200_000;
 
 /// Resolves every parent of the session again and rewrites what changes. Answers the orphans.
-pub(crate) fn resolve(store: &Store, session: u64) -> Result<u64> {
+pub(crate) fn resolve(store: &Store, session: u64, reading: Reading) -> Result<u64> {
     let mut slice = Slice { reset_children: vec![session], ..Slice::default() };
     let mut snapshot = store.snapshot()?;
-    let mut scanner = Scanner::new();
+    let mut scanner = LineReader::new(reading);
     let mut orphans = 0;
     let mut from = 0;
     while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
@@ -64,7 +64,7 @@ fn parents_of(
     session: u64,
     chunk: &Chunk<'_>,
     nodes: &[Node],
-    scanner: &mut Scanner,
+    scanner: &mut LineReader,
 ) -> Result<Vec<Node>> {
     let mut resolved = nodes.to_vec();
     let mut lines = resolved.iter_mut();
@@ -104,25 +104,24 @@ fn parent_of(
     snapshot: &Snapshot<'_>,
     session: u64,
     line: &[u8],
-    scanner: &mut Scanner,
+    scanner: &mut LineReader,
 ) -> Result<Parent> {
     let decoded = text::decode(line);
-    parent_named(snapshot, session, &scanner.scan(text::trim_start_of_file(&decoded)))
+    parent_named(snapshot, session, &scanner.read(text::trim_start_of_file(&decoded)))
 }
 
 /// The parent that a line names, once all entries are known.
 pub(crate) fn parent_named(
     snapshot: &Snapshot<'_>,
     session: u64,
-    scan: &Scan<'_>,
+    line: &Line<'_>,
 ) -> Result<Parent> {
-    let Some(parent) = scan.members.parent_id.filter(|parent| parent.is_truthy()) else {
-        return Ok(Parent::None);
+    let id = match line.parent() {
+        ParentLink::None => return Ok(Parent::None),
+        ParentLink::NoId => return Ok(Parent::Orphan),
+        ParentLink::Id(id) => id,
     };
-    let Some(id) = parent.as_string() else {
-        return Ok(Parent::Orphan);
-    };
-    if scan.members.id.and_then(Raw::as_string).is_some_and(|own| own == id) {
+    if line.id().is_some_and(|own| own == id) {
         return Ok(Parent::Orphan);
     }
     Ok(match snapshot.entry(session, &id)? {

@@ -7,7 +7,8 @@ use leafline_import::pi_omp::{Draft, ExternalisedImage, ParentId, Place};
 use leafline_import::scan::Raw;
 
 use super::super::index::indexer::{Indexed, Indexer};
-use super::super::index::prepare::{Prepared, PreparedBlob, Preparer, scan_line};
+use super::super::index::prepare::{Prepared, PreparedBlob, Preparer};
+use super::super::index::reading::{Reading, read_line};
 use super::super::reader::SessionReader;
 use super::ids;
 use super::rechunk::{seal, tail_dictionary};
@@ -58,8 +59,8 @@ impl std::fmt::Debug for Appender {
 }
 
 impl Appender {
-    pub(super) fn new() -> Self {
-        Self { preparer: Preparer::new(), last: None }
+    pub(super) fn new(reading: Reading) -> Self {
+        Self { preparer: Preparer::new(reading), last: None }
     }
 
     /// Appends entries to a stored session, each below the one before, and answers their ids. The last one is the
@@ -128,7 +129,9 @@ impl Appender {
                     |last: &&LastEntry| last.session == reader.key() && last.ordinal == leaf;
                 let id = match self.last.as_ref().filter(is_leaf) {
                     Some(last) => Some(last.id.clone()),
-                    None => reader.line(leaf)?.and_then(|line| exact_id(line.line())),
+                    None => {
+                        reader.line(leaf)?.and_then(|line| exact_id(reader.reading(), line.line()))
+                    }
                 };
                 Ok(id.map(|id| (leaf, id)))
             }
@@ -160,8 +163,8 @@ pub(super) fn commit_record(
 }
 
 /// A line's id, lone surrogates and all; `None` where it is no string.
-pub(super) fn exact_id(line: &[u8]) -> Option<Vec<u8>> {
-    scan_line(line, |scan| scan.members.id.and_then(Raw::as_string).map(Cow::into_owned))
+pub(super) fn exact_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
+    read_line(reading, line, |line| line.id().map(Cow::into_owned))
 }
 
 /// The lines that are to be appended.

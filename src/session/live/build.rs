@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::index::indexer::{Indexed, Indexer};
 use super::super::index::prepare::{Prepared, Preparer};
+use super::super::index::reading::Reading;
 use super::super::index::resolve::resolve;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -51,13 +52,15 @@ impl<'s> Builder<'s> {
         let key = store.reserve_sessions(1)?;
         let newest = store.dictionary_ids()?.last().copied().unwrap_or(NO_DICTIONARY);
         let dictionary = store.dictionary(newest)?;
-        let indexer = Indexer::new(store, key, record, None, dictionary.id);
+        let reading = Reading::of(&record);
+        let mut indexer = Indexer::new(store, key, record, None, dictionary.id);
+        indexer.set_live();
         Ok(Self {
             store,
             blobs,
             key,
             owner: None,
-            preparer: Preparer::new(),
+            preparer: Preparer::new(reading),
             dictionary,
             indexer,
             slice: Slice::default(),
@@ -111,7 +114,7 @@ impl<'s> Builder<'s> {
     pub(super) fn finish(mut self, leaf: NewLeaf) -> Result<u64> {
         self.close_block()?;
         let Self { store, key, mut owner, indexer, mut slice, .. } = self;
-        let Indexed { mut record, leaf: last, needs_resolving } = indexer.finish(&mut slice)?;
+        let Indexed { mut record, leaf: last, needs_resolving, .. } = indexer.finish(&mut slice)?;
         if owner.is_some() || needs_resolving {
             if owner.is_none() {
                 let new = Owner::new(store.path())?;
@@ -123,7 +126,7 @@ impl<'s> Builder<'s> {
         }
         if needs_resolving || record.duplicates > 0 {
             record.irregular = true;
-            record.orphans = resolve(store, key)?;
+            record.orphans = resolve(store, key, Reading::of(&record))?;
         }
         record.sealed = record.lines;
         record.revision = 1;

@@ -4,7 +4,7 @@ use leafline_import::pi_omp::Header;
 use leafline_import::scan::Raw;
 use leafline_import::{EntryKind, Family, ecma, text};
 
-use super::super::index::prepare::scan_line;
+use super::super::index::reading::{Reading, scan_line};
 use super::super::path::PathRuns;
 use super::super::{Session, SessionReader};
 use super::build::{Builder, NewLeaf};
@@ -169,7 +169,7 @@ fn fork<'s>(store: &'s Store, source: &SessionReader<'_>, cwd: &str) -> Result<S
         Ok(true)
     })?;
     let key = builder.finish(NewLeaf::Last)?;
-    Ok(Session::stored(store, key, id, family, persistence))
+    Ok(Session::stored(store, key, id, Reading::plain(family), persistence))
 }
 
 /// A line as a program writes what it has parsed; `false` for what is not JSON.
@@ -208,11 +208,11 @@ fn begin<'s>(
     };
     if !persistence.waits_for_assistant {
         let key = build(store)?;
-        return Ok(Session::stored(store, key, id, family, persistence));
+        return Ok(Session::stored(store, key, id, Reading::plain(family), persistence));
     }
     let memory = Store::in_memory()?;
     let key = build(&memory)?;
-    let mut session = Session::stored(store, key, id, family, persistence);
+    let mut session = Session::stored(store, key, id, Reading::plain(family), persistence);
     session.waiting = Some(Box::new(memory));
     Ok(session)
 }
@@ -249,7 +249,7 @@ impl<'s> Session<'s> {
         let last = push_path(&reader, &path, &mut builder)?;
         push_labels(&reader, &path, last, &mut builder)?;
         let key = builder.finish(NewLeaf::Last)?;
-        let mut session = Session::stored(self.store, key, id, family, persistence);
+        let mut session = Session::stored(self.store, key, id, Reading::plain(family), persistence);
         session.waiting = memory;
         Ok(session)
     }
@@ -279,7 +279,7 @@ fn push_path(
         let mut line = Vec::with_capacity(entry.line().len());
         if restringify_line(entry.line(), &mut line) {
             builder.push(&line)?;
-            last = super::append::exact_id(&line);
+            last = super::append::exact_id(reader.reading(), &line);
         }
         Ok(())
     })?;

@@ -19,6 +19,7 @@ use self::append::{Addition, Origin, move_leaf};
 pub use self::create::NewSession;
 pub use self::persistence::Persistence;
 use super::Session;
+use super::index::reading::Reading;
 use crate::error::{Error, Result};
 use crate::store::{Store, blobs};
 
@@ -45,10 +46,21 @@ impl<'s> Session<'s> {
         store: &'s Store,
         key: u64,
         id: String,
-        family: Family,
+        reading: Reading,
         persistence: Persistence,
     ) -> Self {
-        Self { store, key, id, family, persistence, waiting: None, latched: None, appender: None }
+        let Reading { family, .. } = reading;
+        Self {
+            store,
+            key,
+            id,
+            family,
+            reading,
+            persistence,
+            waiting: None,
+            latched: None,
+            appender: None,
+        }
     }
 
     /// The same session, stored as `persistence` says from now on.
@@ -124,7 +136,8 @@ impl<'s> Session<'s> {
             return Ok(Vec::new());
         }
         self.persist(|session| {
-            let mut appender = session.appender.take().unwrap_or_else(|| Box::new(Appender::new()));
+            let mut appender =
+                session.appender.take().unwrap_or_else(|| Box::new(Appender::new(session.reading)));
             let appended =
                 appender.append(session.place(), (session.key, &session.id), origin, additions);
             session.appender = Some(appender);

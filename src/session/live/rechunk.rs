@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::index::frames::FrameEncoder;
 use super::super::index::prepare::type_name;
+use super::super::index::reading::Reading;
 use super::super::lines::LineView;
 use super::super::reader::SessionReader;
 use crate::error::Result;
@@ -124,7 +125,7 @@ pub(super) fn end_last_line(
     }
     record.bytes += 1;
     record.text_bytes += 1;
-    let name = type_name(line.text());
+    let name = type_name(Reading::of(found), line.text());
     if let Some(count) = record.types.iter_mut().find(|count| count.name == name) {
         count.bytes += 1;
     }

@@ -8,7 +8,8 @@ use leafline_import::{EntryKind, Family, MessageRole, ecma, text};
 use serde::Serialize;
 
 use super::super::index::effect::{Effect, effect_of};
-use super::super::index::prepare::{StoredLine, classify, scan_line, type_name};
+use super::super::index::prepare::{StoredLine, type_name};
+use super::super::index::reading::{Reading, read_line};
 use super::super::{Entry, Session, SessionReader};
 use super::append::{commit_record, exact_id};
 use super::rechunk::{StoredText, end_last_line, rechunk};
@@ -220,7 +221,7 @@ fn replace_lines(
             if old.line() == line {
                 continue;
             }
-            refuse_other_entry(&old, &line)?;
+            refuse_other_entry(reader.reading(), &old, &line)?;
             count(&mut record, &old, &line);
             stored.insert(ordinal, exchange(&reader, ordinal, &line, &mut record, &mut slice)?);
         }
@@ -290,36 +291,34 @@ fn exchange(
 
 /// Corrects the bytes that are counted, and the first prompt.
 fn count(record: &mut SessionRecord, old: &Entry, new: &[u8]) {
+    let reading = Reading::of(record);
     let (before, after) = (old.line().len() as u64, new.len() as u64);
     record.bytes = (record.bytes + after).saturating_sub(before);
-    let name = type_name(new);
+    let name = type_name(reading, new);
     if let Some(count) = record.types.iter_mut().find(|count| count.name == name) {
         count.bytes = (count.bytes + after).saturating_sub(before);
     }
     if let (Some(Effect::Prompt(before)), Some(Effect::Prompt(after))) =
-        (effect(old.line()), effect(new))
+        (effect(reading, old.line()), effect(reading, new))
         && record.first_prompt.as_ref() == Some(&before)
     {
         record.first_prompt = Some(after);
     }
 }
 
-fn effect(line: &[u8]) -> Option<Effect> {
-    scan_line(line, |scan| {
-        let (kind, role, _) = classify(scan);
-        effect_of(kind, role, scan)
-    })
+fn effect(reading: Reading, line: &[u8]) -> Option<Effect> {
+    read_line(reading, line, effect_of)
 }
 
 /// Refuses a line that would be another entry, or set something else: the rows of the tree stand for the old one.
-fn refuse_other_entry(old: &Entry, new: &[u8]) -> Result<()> {
-    let new_entry = Entry::new(old.ordinal(), new.to_vec());
+fn refuse_other_entry(reading: Reading, old: &Entry, new: &[u8]) -> Result<()> {
+    let new_entry = Entry::new(reading, old.ordinal(), new.to_vec());
     let is_same = new_entry.kind() == old.kind()
         && new_entry.role() == old.role()
         && new_entry.timestamp() == old.timestamp()
-        && exact_id(new) == exact_id(old.line())
+        && exact_id(reading, new) == exact_id(reading, old.line())
         && new_entry.parent_id() == old.parent_id();
-    let effects = (effect(old.line()), effect(new));
+    let effects = (effect(reading, old.line()), effect(reading, new));
     let sets_the_same = match &effects {
         (Some(Effect::Prompt(_)) | None, Some(Effect::Prompt(_)) | None) => true,
         (before, after) => before == after,

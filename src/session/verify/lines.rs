@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use leafline_import::pi_omp::HeaderFacts;
-use leafline_import::scan::{Raw, Scanner};
 use leafline_import::{EntryKind, text};
+use leafline_import::{opal, pi_omp};
 
 use super::super::change::change_of;
 use super::super::export::PrefixDigest;
-use super::super::index::effect::{Effect, SettingsChange, effect_of};
-use super::super::index::prepare::classify;
+use super::super::index::effect::{Effect, SUMMARY_TITLE, SettingsChange, effect_of};
+use super::super::index::leaf;
+use super::super::index::reading::{LineReader, LineScan};
 use super::super::lines::LineView;
 use super::super::reader::SessionReader;
 use super::super::render::{Renderer, Rendering};
@@ -20,14 +20,16 @@ use crate::error::Result;
 use crate::session::index::resolve::parent_named;
 use crate::store::blobs::{self, Hash};
 use crate::store::node::{Node, Parent};
+use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::settings_record::SettingsRecord;
 
 /// Checks one session.
 pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification) -> Result<()> {
     let mut findings = Findings::new(Some(reader.id()), verification);
+    findings.number_lines(splits(reader)?);
     let mut checker = Checker {
         reader,
-        scanner: Scanner::new(),
+        scanner: LineReader::new(reader.reading()),
         expected: Expected::default(),
         parents: Vec::new(),
         imported: PrefixDigest::new(if reader.record().migrated {
@@ -38,6 +40,9 @@ pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification)
         settings: None,
         title: None,
         title_is_set: false,
+        title_rank: 0,
+        is_in_line: false,
+        last_message: None,
         missing: BTreeMap::new(),
     };
     let read = checker.read_lines(&mut findings);
@@ -48,9 +53,23 @@ pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification)
     Ok(())
 }
 
+/// The records that end before their line does.
+fn splits(reader: &SessionReader<'_>) -> Result<Vec<u64>> {
+    let mut splits = Vec::new();
+    if reader.record().splits > 0 {
+        let mut cursor = reader.cursor(0);
+        while let Some(line) = cursor.next()? {
+            if !line.text.ends_with(b"\n") && line.ordinal + 1 < reader.record().lines {
+                splits.push(line.ordinal);
+            }
+        }
+    }
+    Ok(splits)
+}
+
 struct Checker<'r, 's> {
     reader: &'r SessionReader<'s>,
-    scanner: Scanner,
+    scanner: LineReader,
     expected: Expected,
     /// Parents by ordinal, for the search for loops; only of an irregular session.
     parents: Vec<Option<u64>>,
@@ -61,6 +80,11 @@ struct Checker<'r, 's> {
     /// The title that the lines give so far, and whether another line than the header has set it.
     title: Option<String>,
     title_is_set: bool,
+    title_rank: u8,
+    /// Whether the record before ended within its line.
+    is_in_line: bool,
+    /// The last message on no sidechain.
+    last_message: Option<u64>,
     /// References without a blob, and the line of the first.
     missing: BTreeMap<Hash, u64>,
 }
@@ -92,28 +116,58 @@ impl Checker<'_, '_> {
 
     fn check_line(&mut self, line: &LineView<'_>, findings: &mut Findings<'_>) -> Result<()> {
         let decoded = text::decode(line.text);
-        let scan = self.scanner.scan(text::trim_start_of_file(&decoded));
-        let (kind, role, time) = classify(&scan);
+        let read = self.scanner.read(text::trim_start_of_file(&decoded));
+        let (kind, role, time) = (read.kind(), read.role(), read.time());
         let at = Some(line.ordinal);
         let node = line.node;
-        if (node.kind, node.role, node.time) != (kind.code(), role.code(), time) {
+        let expected = (kind.code(), role.code(), read.is_sidechain(), time);
+        if (node.kind, node.role, node.is_sidechain, node.time) != expected {
             findings.problem("lines", at, "the node's kind, role or time is not the line's");
         }
-        let effect = effect_of(kind, role, &scan);
+        let goes_on = !line.text.ends_with(b"\n") && line.ordinal + 1 < self.reader.record().lines;
+        let is_piece = goes_on || self.is_in_line;
+        self.is_in_line = goes_on;
+        self.expected.splits += u64::from(goes_on);
+        let effect = effect_of(&read);
         if let Some(Effect::Label { target, label }) = &effect {
             self.expected.set_label(target.clone(), line.ordinal, label.clone());
         }
-        if let Some(Effect::Title(title)) = &effect {
+        if let Some(Effect::Title { title, rank }) = &effect
+            && *rank >= self.title_rank
+        {
             self.title.clone_from(title);
+            self.title_rank = *rank;
             self.title_is_set = true;
         }
         if line.ordinal == self.reader.record().header && !self.title_is_set {
-            let title = HeaderFacts::of(&scan, line.ordinal).and_then(|header| header.title);
+            let title = match read.scan() {
+                LineScan::PiOmp(scan) => {
+                    pi_omp::HeaderFacts::of(scan, line.ordinal).and_then(|header| header.title)
+                }
+                LineScan::Opal(header) => {
+                    opal::HeaderFacts::of(header, line.ordinal).and_then(|header| header.title)
+                }
+                _ => None,
+            };
             self.title = title.filter(|title| !title.is_empty());
         }
-        if kind == EntryKind::Malformed {
+        if let Some(Effect::Pointer { kind, target, text }) = effect.clone() {
+            let before = self.last_message.filter(|_| kind == PointerKind::Boundary);
+            let pointer = PointerRecord { kind, target, text, message_before: before };
+            self.expected.pointers.push((line.ordinal, pointer));
+        }
+        if kind == EntryKind::Message && !read.is_sidechain() {
+            self.last_message = Some(line.ordinal);
+        }
+        if !goes_on && (is_piece || read.is_malformed()) {
             self.expected.malformed += 1;
             findings.remark("malformed", at, None, "the line is not JSON; it is kept as it is");
+        }
+        if (is_piece || read.is_malformed()) && kind.is_entry() {
+            self.expected.recovered += 1;
+            let id = read.id().map(|id| String::from_utf8_lossy(&id).into_owned());
+            let text = "the entry was recovered from a line that is not JSON";
+            findings.remark("recovered", at, id, text);
         }
         let is_entry = kind.is_entry();
         if self.reader.record().irregular {
@@ -123,7 +177,7 @@ impl Checker<'_, '_> {
             return Ok(());
         }
         self.expected.entries += 1;
-        let id = scan.members.id.and_then(Raw::as_string);
+        let id = read.id();
         let name = id.as_ref().map(|id| String::from_utf8_lossy(id).into_owned());
         match &id {
             Some(id) => self.check_id(line.ordinal, id, name.as_ref(), findings)?,
@@ -132,7 +186,7 @@ impl Checker<'_, '_> {
                 findings.remark("unaddressed", at, None, "the entry has no string id");
             }
         }
-        let parent = parent_named(self.reader.snapshot(), self.reader.key(), &scan)?;
+        let parent = parent_named(self.reader.snapshot(), self.reader.key(), &read)?;
         if parent != node.parent {
             findings.problem(
                 "lines",
@@ -146,9 +200,15 @@ impl Checker<'_, '_> {
         }
         self.expected.count_child(self.reader, line.ordinal, parent, findings)?;
         if !self.reader.record().irregular {
-            let change = change_of(self.reader.snapshot(), kind, line, &scan);
-            let Some(change) = findings.absorb(change)? else {
-                return Ok(());
+            let change = match read.scan() {
+                LineScan::PiOmp(scan) => {
+                    let change = change_of(self.reader.snapshot(), kind, line, scan);
+                    let Some(change) = findings.absorb(change)? else {
+                        return Ok(());
+                    };
+                    change
+                }
+                _ => None,
             };
             self.check_walks(line.ordinal, node, kind, change, findings)?;
         }
@@ -167,14 +227,17 @@ impl Checker<'_, '_> {
             Some(record) if record.ordinal == ordinal => self.expected.ids += 1,
             Some(record) if record.ordinal > ordinal => {
                 self.expected.duplicates += 1;
-                let text =
-                    format!("line {} has the same id, and wins look-ups", record.ordinal + 1);
+                let other = findings.line_number(record.ordinal);
+                let text = format!("line {other} has the same id, and wins look-ups");
                 findings.remark("duplicate", Some(ordinal), name.cloned(), text);
             }
             Some(record) => findings.problem(
                 "entries",
                 Some(ordinal),
-                format!("the row leads to line {}, which comes earlier", record.ordinal + 1),
+                format!(
+                    "the row leads to line {}, which comes earlier",
+                    findings.line_number(record.ordinal)
+                ),
             ),
             None => findings.problem("entries", Some(ordinal), "the entry has no row"),
         }
@@ -246,6 +309,17 @@ impl Checker<'_, '_> {
         Ok(record)
     }
 
+    /// A summary's text is the title where no other line gives one.
+    fn take_summary(&mut self) -> Result<()> {
+        if self.title_rank < SUMMARY_TITLE {
+            let mut lines =
+                leaf::Committed { snapshot: self.reader.snapshot(), session: self.reader.key() };
+            let summary = leaf::summary(&mut lines, self.reader.record(), &self.expected.pointers)?;
+            self.title = summary.or(self.title.take());
+        }
+        Ok(())
+    }
+
     fn check_whole(&mut self, findings: &mut Findings<'_>) -> Result<()> {
         let record = self.reader.record();
         if record.migrated {
@@ -266,6 +340,8 @@ impl Checker<'_, '_> {
         if !is_imported {
             findings.problem("sessions", None, "the session does not begin with what was imported");
         }
+        self.take_summary()?;
+        let record = self.reader.record();
         if self.title != record.title.clone().filter(|title| !title.is_empty()) {
             findings.problem("sessions", None, "the title is not the one that the lines give");
         }

@@ -33,7 +33,7 @@ pub struct Verification {
 pub struct Finding {
     /// The session's id, where it is about one.
     pub session: Option<String>,
-    /// What it is: `malformed`, `orphan`, `duplicate`, `loop`, `unaddressed`, `dropped`, `missing blob`; or
+    /// What it is: `malformed`, `recovered`, `orphan`, `duplicate`, `loop`, `unaddressed`, `dropped`, `missing blob`; or
     /// the table's name, for damage.
     pub kind: String,
     /// How many there are of the kind in the session.
@@ -63,11 +63,23 @@ impl Session<'_> {
 pub(crate) struct Findings<'v> {
     session: Option<String>,
     verification: &'v mut Verification,
+    /// Records that end before their line does.
+    splits: Vec<u64>,
 }
 
 impl<'v> Findings<'v> {
     pub(crate) fn new(session: Option<String>, verification: &'v mut Verification) -> Self {
-        Self { session, verification }
+        Self { session, verification, splits: Vec::new() }
+    }
+
+    /// Tells it of the records that end before their line does, in order.
+    pub(crate) fn number_lines(&mut self, splits: Vec<u64>) {
+        self.splits = splits;
+    }
+
+    /// The number of the line in which a record stands, from 1.
+    pub(crate) fn line_number(&self, ordinal: u64) -> u64 {
+        ordinal + 1 - self.splits.partition_point(|&split| split < ordinal) as u64
     }
 
     /// Damage in a table.
@@ -115,7 +127,7 @@ impl<'v> Findings<'v> {
             session: self.session.clone(),
             kind: kind.to_owned(),
             count: 1,
-            line: line.map(|ordinal| ordinal + 1),
+            line: line.map(|ordinal| self.line_number(ordinal)),
             entry,
             text,
         }

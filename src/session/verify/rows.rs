@@ -7,6 +7,7 @@ use super::Findings;
 use crate::error::Result;
 use crate::store::label_record::LabelRecord;
 use crate::store::node::Parent;
+use crate::store::pointer_record::PointerRecord;
 use crate::store::tables::NO_PARENT;
 
 /// What the lines ask for.
@@ -16,6 +17,8 @@ pub(super) struct Expected {
     pub(super) bytes: u64,
     pub(super) entries: u64,
     pub(super) malformed: u64,
+    pub(super) recovered: u64,
+    pub(super) splits: u64,
     pub(super) unaddressed: u64,
     pub(super) orphans: u64,
     pub(super) duplicates: u64,
@@ -23,6 +26,7 @@ pub(super) struct Expected {
     pub(super) ids: u64,
     children: u64,
     pub(super) labels: BTreeMap<Vec<u8>, LabelRecord>,
+    pub(super) pointers: Vec<(u64, PointerRecord)>,
 }
 
 impl Expected {
@@ -94,11 +98,16 @@ pub(super) fn check_rows(
             format!("there are {} labels, the lines set {}", labels.len(), expected.labels.len());
         findings.problem("labels", None, text);
     }
+    if reader.snapshot().pointers_of(key)? != expected.pointers {
+        findings.problem("pointers", None, "the rows are not what the lines ask for");
+    }
     for (name, stored, counted) in [
         ("lines", record.lines, expected.lines),
         ("bytes", record.bytes, expected.bytes),
         ("entries", record.entries, expected.entries),
         ("malformed", record.malformed, expected.malformed),
+        ("recovered", record.recovered, expected.recovered),
+        ("splits", record.splits, expected.splits),
         ("unaddressed", record.unaddressed, expected.unaddressed),
         ("orphans", record.orphans, expected.orphans),
         ("duplicates", record.duplicates, expected.duplicates),

@@ -212,10 +212,7 @@ impl Draft {
     }
 
     fn made_by_extension(self, family: Family, value: Option<bool>) -> Self {
-        let name = match family {
-            Family::Pi => "fromHook",
-            Family::Omp => "fromExtension",
-        };
+        let name = if family == Family::Omp { "fromExtension" } else { "fromHook" };
         match value {
             Some(value) => self.boolean(name, value),
             None => self,
