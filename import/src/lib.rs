@@ -43,6 +43,7 @@
 //!   two share has another.
 //! - [`claude`]: Claude Code's files.
 //! - [`opal`]: Opal's sessions.
+//! - [`view`]: one entry of any family as a reader of the conversation sees it.
 //!
 //! No input makes it panic, hang, or use stack by the depth of its nesting.
 
@@ -64,6 +65,7 @@ pub mod recover;
 pub mod scan;
 pub mod text;
 pub mod time;
+pub mod view;
 
 pub use detect::{Detection, NotASession, detect};
 pub use family::{Family, UnknownFamily};

@@ -139,13 +139,28 @@ impl<'a> Raw<'a> {
     /// but an object.
     #[must_use]
     pub fn member(self, name: &str) -> Option<Raw<'a>> {
+        let [member] = self.members([name]);
+        member
+    }
+
+    /// The members of an object by name, each as [`Raw::member`] has it, in one walk. No name may be given twice.
+    pub(crate) fn members<const COUNT: usize>(
+        self,
+        names: [&str; COUNT],
+    ) -> [Option<Raw<'a>>; COUNT] {
         if !self.is_object() {
-            return None;
+            return [None; COUNT];
         }
-        let mut find =
-            FindMember { text: self.0, name, depth: 0, matches: false, start: 0, found: None };
-        grammar::walk(self.0, &mut Vec::new(), &mut find).ok()?;
-        find.found
+        let mut find = FindMembers {
+            text: self.0,
+            names,
+            depth: 0,
+            place: None,
+            start: 0,
+            found: [None; COUNT],
+        };
+        let walked = grammar::walk(self.0, &mut Vec::new(), &mut find);
+        walked.map_or([None; COUNT], |()| find.found)
     }
 }
 
@@ -207,25 +222,28 @@ fn value_end(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// Keeps the last member of that name at the top of an object.
-struct FindMember<'a, 'name> {
+/// Keeps the last member of each name at the top of an object.
+struct FindMembers<'a, 'name, const COUNT: usize> {
     text: &'a str,
-    name: &'name str,
+    names: [&'name str; COUNT],
     depth: usize,
-    matches: bool,
+    /// Which of the names the member at hand has.
+    place: Option<usize>,
     start: usize,
-    found: Option<Raw<'a>>,
+    found: [Option<Raw<'a>>; COUNT],
 }
 
-impl FindMember<'_, '_> {
+impl<const COUNT: usize> FindMembers<'_, '_, COUNT> {
     fn value(&mut self, start: usize, end: usize) {
-        if self.depth == 1 && self.matches {
-            self.found = Some(Raw(&self.text[start..end]));
+        if self.depth == 1
+            && let Some(place) = self.place
+        {
+            self.found[place] = Some(Raw(&self.text[start..end]));
         }
     }
 }
 
-impl Visitor for FindMember<'_, '_> {
+impl<const COUNT: usize> Visitor for FindMembers<'_, '_, COUNT> {
     fn open(&mut self, _: Container, start: usize) {
         if self.depth == 1 {
             self.start = start;
@@ -241,11 +259,14 @@ impl Visitor for FindMember<'_, '_> {
     fn key(&mut self, token: StringToken) {
         if self.depth == 1 {
             let raw = &self.text[token.start..token.end];
-            self.matches = if token.escaped {
-                *unescape(raw) == *self.name.as_bytes()
+            let unescaped;
+            let name = if token.escaped {
+                unescaped = unescape(raw);
+                &*unescaped
             } else {
-                raw == self.name
+                raw.as_bytes()
             };
+            self.place = self.names.iter().position(|wanted| wanted.as_bytes() == name);
         }
     }
 
@@ -292,6 +313,9 @@ mod tests {
         assert_eq!(object.member("a").map(Raw::as_str), Some("[3]"));
         assert_eq!(object.member("b").and_then(|b| b.member("a")).map(Raw::as_str), Some("2"));
         assert_eq!(object.member("c"), None);
+        let [c, b, a] = object.members(["c", "b", "a"]).map(|member| member.map(Raw::as_str));
+        assert_eq!((c, b, a), (None, Some(r#"{"a":2}"#), Some("[3]")));
+        assert_eq!(raw("[1]").members(["a"]), [None]);
     }
 
     #[test]

@@ -1,0 +1,147 @@
+//! A message's content: a text, or blocks.
+//!
+//! The families' blocks are read by one table. Where two of them have a block of one name, it is the same block but for
+//! the names of its members, and none has a member that means something else in another.
+
+use crate::scan::{Raw, is_reference};
+use crate::view::Part;
+
+/// A string's value; `None` for anything else.
+pub(super) fn string(raw: Option<Raw<'_>>) -> Option<String> {
+    Some(raw?.to_string_lossy()?.into_owned())
+}
+
+/// Whether the value is `true`.
+pub(super) fn is_true(raw: Option<Raw<'_>>) -> bool {
+    raw.is_some_and(|raw| raw.as_str() == "true")
+}
+
+/// Adds a text, unless it is no string or empty.
+pub(super) fn push_text(raw: Option<Raw<'_>>, parts: &mut Vec<Part>) {
+    push_made_text(string(raw).unwrap_or_default(), parts);
+}
+
+/// Adds a text that does not stand in the line as it is, unless it is empty.
+pub(super) fn push_made_text(text: String, parts: &mut Vec<Part>) {
+    if !text.is_empty() {
+        parts.push(Part::Text(text));
+    }
+}
+
+/// Adds a thought, unless it is no string or empty.
+pub(super) fn push_thinking(raw: Option<Raw<'_>>, parts: &mut Vec<Part>) {
+    parts.extend(string(raw).filter(|text| !text.is_empty()).map(Part::Thinking));
+}
+
+/// Adds a call of a tool.
+pub(super) fn push_call(
+    id: Option<Raw<'_>>,
+    name: Option<Raw<'_>>,
+    arguments: Option<Raw<'_>>,
+    parts: &mut Vec<Part>,
+) {
+    parts.push(Part::ToolCall {
+        id: string(id),
+        name: string(name).unwrap_or_default(),
+        arguments: arguments.map_or_else(String::new, |arguments| arguments.as_str().to_owned()),
+    });
+}
+
+/// What is told of a tool's result beside its content.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Answer<'a> {
+    pub(super) call_id: Option<Raw<'a>>,
+    pub(super) name: Option<Raw<'a>>,
+    pub(super) is_error: bool,
+}
+
+/// Adds a tool's result: the texts of its content, and after it what else the content has.
+pub(super) fn push_result(answer: Answer<'_>, content: Option<Raw<'_>>, parts: &mut Vec<Part>) {
+    let place = parts.len();
+    parts.push(Part::ToolResult {
+        call_id: string(answer.call_id),
+        name: string(answer.name),
+        is_error: answer.is_error,
+        text: String::new(),
+    });
+    read_within(content, Place::InResult, parts);
+    let mut joined = String::new();
+    let mut rest = Vec::new();
+    for part in parts.drain(place + 1..) {
+        match part {
+            Part::Text(text) if joined.is_empty() => joined = text,
+            Part::Text(text) => {
+                joined.push('\n');
+                joined.push_str(&text);
+            }
+            other => rest.push(other),
+        }
+    }
+    if let Some(Part::ToolResult { text, .. }) = parts.last_mut() {
+        *text = joined;
+    }
+    parts.append(&mut rest);
+}
+
+/// Where blocks stand. Results hold no results, so that reading them never recurses further.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    InMessage,
+    InResult,
+}
+
+/// Adds the parts of a content: the string that it is, or its blocks. Anything else has none.
+pub(super) fn read(content: Option<Raw<'_>>, parts: &mut Vec<Part>) {
+    read_within(content, Place::InMessage, parts);
+}
+
+fn read_within(content: Option<Raw<'_>>, place: Place, parts: &mut Vec<Part>) {
+    push_text(content, parts);
+    for block in content.into_iter().flat_map(Raw::elements) {
+        if block.is_object() {
+            read_block(block, place, parts);
+        } else {
+            push_text(Some(block), parts);
+        }
+    }
+}
+
+fn read_block(block: Raw<'_>, place: Place, parts: &mut Vec<Part>) {
+    let [type_name, id, name] = block.members(["type", "id", "name"]);
+    let Some(type_name) = type_name.and_then(Raw::to_string_lossy) else {
+        return;
+    };
+    match &*type_name {
+        "text" => push_text(block.member("text"), parts),
+        "thinking" => push_thinking(block.member("thinking"), parts),
+        "toolCall" => push_call(id, name, block.member("arguments"), parts),
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            push_call(id, name, block.member("input"), parts);
+        }
+        "tool_result" if place == Place::InMessage => {
+            let [call_id, is_error, content] =
+                block.members(["tool_use_id", "is_error", "content"]);
+            let answer = Answer { call_id, name: None, is_error: is_true(is_error) };
+            push_result(answer, content, parts);
+        }
+        "image" => parts.push(image(block)),
+        _ => parts.push(Part::Other { type_name: type_name.into_owned() }),
+    }
+}
+
+/// An image block: pi and omp have `mimeType` and `data` in it, Claude Code `media_type` and `data` in its `source`.
+pub(super) fn image(block: Raw<'_>) -> Part {
+    let [mut mime_type, mut data, source] = block.members(["mimeType", "data", "source"]);
+    if let Some(source) = source.filter(|source| source.is_object()) {
+        [mime_type, data] = source.members(["media_type", "data"]);
+    }
+    let base64 = data.filter(|data| data.is_string()).map_or("", |data| {
+        let quoted = data.as_str();
+        &quoted[1..quoted.len() - 1]
+    });
+    let base64_length = if is_reference(base64.as_bytes()) { 0 } else { base64.len() };
+    Part::Image { mime_type: string(mime_type), base64_length }
+}
+
+#[cfg(test)]
+mod tests;

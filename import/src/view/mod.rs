@@ -1,0 +1,127 @@
+//! One entry of any family as a reader of the conversation sees it: whom it is from, what it says, when, by which model,
+//! which tools it calls and what they gave.
+//!
+//! It is for those who show or search conversations and do not care which program wrote them. What makes a tree, a leaf
+//! or a context of entries is the families' own, and so is all that a view leaves out.
+//!
+//! ```
+//! use leafline_import::view::{self, Part, Role};
+//!
+//! let prompt = view::pi_omp(
+//!     r#"{"type":"message","timestamp":"2024-12-03T14:00:01.000Z","message":{"role":"user","content":"List\nthe files"}}"#,
+//! );
+//! assert_eq!((prompt.role, prompt.time), (Role::User, Some(1_733_234_401_000)));
+//! assert_eq!(prompt.text(), "List\nthe files");
+//! assert_eq!(prompt.preview(10), "List the…");
+//!
+//! let answer = view::claude(
+//!     r#"{"type":"assistant","message":{"model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#,
+//! );
+//! assert_eq!((answer.role, answer.model.as_deref()), (Role::Assistant, Some("claude-sonnet-4-5")));
+//! let [Part::ToolCall { name, arguments, .. }] = &answer.parts[..] else { panic!("one call") };
+//! assert_eq!((&**name, &**arguments), ("Bash", r#"{"command":"ls"}"#));
+//!
+//! let result = view::opal(r#"{"id":"m3","role":"tool_result","call_id":"t1","content":"README.md"}"#);
+//! assert_eq!((result.role, result.text(), result.preview(80)), (Role::Tool, String::new(), "README.md".to_owned()));
+//! ```
+//!
+//! The roles:
+//!
+//! | role | pi and omp | Claude Code | Opal |
+//! | --- | --- | --- | --- |
+//! | [`Role::User`] | message `user` | `user` | `user` |
+//! | [`Role::Assistant`] | message `assistant` | `assistant` | `assistant`, `tool_call` |
+//! | [`Role::Tool`] | message `toolResult` | `user` that has only `tool_result` blocks | `tool_result` |
+//! | [`Role::System`] | `session_init`; message `developer`, `system` | `system` | |
+//! | [`Role::Summary`] | `compaction`, `branch_summary`; messages `compactionSummary`, `branchSummary` | `summary`, `user` with `isCompactSummary` | `user` with a `metadata.type` of `compaction_summary` |
+//! | [`Role::Shell`] | message `bashExecution`, `pythonExecution` | | |
+//! | [`Role::Custom`] | `custom_message`; message `custom`, `hookMessage`, `fileMention` | | |
+//! | [`Role::Setting`] | `model_change`, `thinking_level_change`, `mode_change`, `ttsr_injection`, `label`, `session_info`, the header, omp's title line | `custom-title`, `ai-title`, `agent-name`, `mode`, `permission-mode` | the header |
+//! | [`Role::Other`] | all else | all else | all else |
+//! | [`Role::None`] | blank, malformed and scalar lines | the same | the same |
+//!
+//! Of a member met twice the last counts. A value that is not of the expected JSON type is as if it were not there. A
+//! view takes time and memory by the line's length, whatever its nesting; of an image it has the length only.
+
+mod claude;
+mod content;
+mod opal;
+mod part;
+mod pi_omp;
+mod preview;
+mod role;
+
+pub use claude::claude;
+pub use opal::opal;
+pub use part::Part;
+pub use pi_omp::pi_omp;
+pub use role::Role;
+
+/// What one line says, made by [`pi_omp`], [`claude`] or [`opal`].
+///
+/// The view of a line that is blank, malformed or no object is the default one: [`Role::None`], and nothing else.
+#[non_exhaustive]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct View {
+    /// Whom it is from.
+    pub role: Role,
+    /// What the format calls it, in its most telling word: of a pi or omp message `role`, of an extension's entries
+    /// `customType`, of a Claude Code `system` record `subtype`, of its attachments and progress the `type` of what they
+    /// carry, of an Opal message `role`, of a summary in Opal `metadata.type`; of all else `type`.
+    pub type_name: Option<String>,
+    /// When it was written, in milliseconds since 1970: its `timestamp`, or else, of pi and omp, `message.timestamp`.
+    pub time: Option<i64>,
+    /// Who runs the model, in pi and omp.
+    pub provider: Option<String>,
+    /// The model that it is from, or that it sets.
+    pub model: Option<String>,
+    /// What it is made of, in the order of the file.
+    pub parts: Vec<Part>,
+    /// It is part of an agent's conversation beside the main one (Claude Code, `isSidechain`).
+    pub is_sidechain: bool,
+    /// Its program does not show it to the user: `display` is false (pi and omp, of an extension), or `isMeta` true
+    /// (Claude Code).
+    pub is_hidden: bool,
+}
+
+impl View {
+    /// What is said: the [`Part::Text`]s with a blank line between them; no thoughts, calls or results.
+    ///
+    /// ```
+    /// use leafline_import::view;
+    ///
+    /// let view = view::claude(
+    ///     r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"Hm."},{"type":"text","text":"One"},{"type":"text","text":"Two"}]}}"#,
+    /// );
+    /// assert_eq!(view.text(), "One\n\nTwo");
+    /// ```
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut joined = String::new();
+        for part in &self.parts {
+            if let Part::Text(text) = part {
+                if !joined.is_empty() {
+                    joined.push_str("\n\n");
+                }
+                joined.push_str(text);
+            }
+        }
+        joined
+    }
+
+    /// The beginning of what is said on one line: at most `most` characters, the last one `…` where more follows. Runs
+    /// of white space become one space.
+    ///
+    /// Of an entry without text it is the beginning of its results, or else of its calls, each as name and arguments,
+    /// or else of its thoughts. Empty where there are none either. Controls other than white space stay.
+    ///
+    /// ```
+    /// let view = leafline_import::view::opal(r#"{"role":"user","content":"  fix\n\n the bug"}"#);
+    /// assert_eq!(view.preview(80), "fix the bug");
+    /// assert_eq!(view.preview(7), "fix th…");
+    /// ```
+    #[must_use]
+    pub fn preview(&self, most: usize) -> String {
+        preview::of(&self.parts, most)
+    }
+}

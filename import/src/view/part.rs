@@ -1,0 +1,56 @@
+//! What an entry is made of.
+
+/// A part of an entry: a block of its content, or what comes to the same.
+///
+/// Texts have U+FFFD for each lone surrogate. A text or a thought that is empty is no part.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// What is said.
+    Text(String),
+    /// What the model thought. Thoughts that the file has only in secret are [`Part::Other`].
+    Thinking(String),
+    /// The model calls a tool.
+    ToolCall {
+        /// The name of the call, by which its result tells what it answers.
+        id: Option<String>,
+        /// The tool; empty where the file does not tell.
+        name: String,
+        /// The arguments as JSON text, just as they stand in the line; empty where there are none.
+        arguments: String,
+    },
+    /// What a tool, or a command of the user, gave. What else than text it gave follows as parts of their own.
+    ToolResult {
+        /// The call that it answers.
+        call_id: Option<String>,
+        /// The tool; Claude Code and Opal do not tell it with the result.
+        name: Option<String>,
+        /// Whether it failed.
+        is_error: bool,
+        /// Its text blocks, each on a line of its own; empty where there are none.
+        text: String,
+    },
+    /// An image.
+    Image {
+        /// Its MIME type.
+        mime_type: Option<String>,
+        /// The length of its base64 text in the line, in bytes; 0 where the line only says where it is kept.
+        base64_length: usize,
+    },
+    /// A block that is none of these.
+    Other {
+        /// Its `type`.
+        type_name: String,
+    },
+}
+
+impl Part {
+    /// The texts of the part that say what it is about, in order. A call's are its name and arguments.
+    pub(super) fn texts(&self) -> [&str; 2] {
+        match self {
+            Self::Text(text) | Self::Thinking(text) | Self::ToolResult { text, .. } => [text, ""],
+            Self::ToolCall { name, arguments, .. } => [name, arguments],
+            Self::Image { .. } | Self::Other { .. } => ["", ""],
+        }
+    }
+}

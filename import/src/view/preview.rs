@@ -1,0 +1,96 @@
+//! The beginning of an entry on one line.
+
+use crate::view::Part;
+
+/// Stands for what was left out.
+const ELLIPSIS: char = '…';
+
+/// The beginning of what the parts say, at most `most` characters of it; see [`crate::view::View::preview`].
+pub(super) fn of(parts: &[Part], most: usize) -> String {
+    let kinds: [fn(&Part) -> bool; 4] = [
+        |part| matches!(part, Part::Text(_)),
+        |part| matches!(part, Part::ToolResult { .. }),
+        |part| matches!(part, Part::ToolCall { .. }),
+        |part| matches!(part, Part::Thinking(_)),
+    ];
+    let lines = kinds.into_iter().map(|is_of_kind| {
+        let texts = parts.iter().filter(|part| is_of_kind(part)).flat_map(Part::texts);
+        one_line(texts.flat_map(str::split_whitespace), most)
+    });
+    lines.into_iter().find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// The words with a space between them. No more of them is read than is shown.
+fn one_line<'a>(words: impl Iterator<Item = &'a str>, most: usize) -> String {
+    let mut line = String::new();
+    let mut length = 0;
+    // Where the last character that leaves room for the ellipsis ends.
+    let mut cut = 0;
+    for word in words {
+        let space = (length > 0).then_some(' ');
+        for character in space.into_iter().chain(word.chars()) {
+            if length + 1 < most {
+                cut = line.len() + character.len_utf8();
+            }
+            if length == most {
+                line.truncate(line[..cut].trim_end().len());
+                line.extend((most > 0).then_some(ELLIPSIS));
+                return line;
+            }
+            line.push(character);
+            length += 1;
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn preview(text: &str, most: usize) -> String {
+        of(&[Part::Text(text.to_owned())], most)
+    }
+
+    #[test]
+    fn white_space_is_folded_and_the_rest_cut() {
+        assert_eq!(preview(" a\r\n\tb\u{a0}c ", 5), "a b c");
+        assert_eq!(preview("a b c", 4), "a b…");
+        assert_eq!(preview("a b c", 3), "a…");
+        assert_eq!(preview("🍃é🍃", 3), "🍃é🍃");
+        assert_eq!(preview("🍃é🍃", 2), "🍃…");
+        assert_eq!(preview("ab", 1), "…");
+        assert_eq!(preview("a", 1), "a");
+        assert_eq!(preview("a", 0), "");
+        assert_eq!(preview(" \n", 9), "");
+    }
+
+    #[test]
+    fn without_text_there_are_results_calls_and_thoughts() {
+        let text = Part::Text("said".to_owned());
+        let thinking = Part::Thinking("thought".to_owned());
+        let call = Part::ToolCall {
+            id: None,
+            name: "read".to_owned(),
+            arguments: r#"{"path": "a"}"#.to_owned(),
+        };
+        let result = Part::ToolResult {
+            call_id: None,
+            name: None,
+            is_error: false,
+            text: "one\ntwo".to_owned(),
+        };
+        let other = Part::Other { type_name: "document".to_owned() };
+        let mut parts = vec![other, thinking, call, result, text];
+        for expected in ["said", "one two", r#"read {"path": "a"}"#, "thought", ""] {
+            assert_eq!(of(&parts, 40), expected);
+            parts.pop();
+        }
+    }
+
+    #[test]
+    fn several_texts_are_one_line() {
+        let parts = ["a", "", "b"].map(|text| Part::Text(text.to_owned()));
+        assert_eq!(of(&parts, 9), "a b");
+    }
+}

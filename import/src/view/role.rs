@@ -1,0 +1,71 @@
+//! Whom an entry is from.
+
+use std::fmt;
+
+/// Whom an entry is from, or what it does in the conversation, in words that hold for every family.
+///
+/// Which entries of a family have which role is in the [module's table](crate::view).
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    /// The user said it, or the program did in the user's name.
+    User,
+    /// The model said it; its tool calls are part of it.
+    Assistant,
+    /// The results of tool calls.
+    Tool,
+    /// The program tells the model or the user something.
+    System,
+    /// A summary that stands for a part of the conversation, or for all of it.
+    Summary,
+    /// A command that the user ran, and what it put out.
+    Shell,
+    /// An extension said it, or it was added to the conversation together with a message.
+    Custom,
+    /// What holds from here on was changed: a model, a mode, a name.
+    Setting,
+    /// Any other record.
+    Other,
+    /// There is no record: the line is blank, malformed or no object.
+    #[default]
+    None,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::User,
+        Self::Assistant,
+        Self::Tool,
+        Self::System,
+        Self::Summary,
+        Self::Shell,
+        Self::Custom,
+        Self::Setting,
+        Self::Other,
+        Self::None,
+    ];
+
+    /// Its name, one word in lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::System => "system",
+            Self::Summary => "summary",
+            Self::Shell => "shell",
+            Self::Custom => "custom",
+            Self::Setting => "setting",
+            Self::Other => "other",
+            Self::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}

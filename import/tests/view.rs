@@ -1,0 +1,11 @@
+//! Views of entries: real files against the same lines as serde_json sees them, and random input.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+#[path = "view/corpus.rs"]
+mod corpus;
+mod oracle;
+#[path = "view/random.rs"]
+mod random;
+#[path = "view/reading.rs"]
+mod reading;
