@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use leafline_import::Family;
+
 /// Everything that Leafline's library can fail with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -43,6 +45,16 @@ pub enum Error {
     InvalidEntry {
         /// What is wrong with it.
         problem: String,
+    },
+    /// The session is of a family whose program does no such thing, or that Leafline does not write.
+    #[error("session {id} is one of {family}, for which there is no {operation}")]
+    WrongFamily {
+        /// The session's id.
+        id: String,
+        /// Its family.
+        family: Family,
+        /// What was to be done, as in "fork".
+        operation: &'static str,
     },
     /// An earlier entry of this handle could not be stored, so that nothing may be appended behind it.
     #[error(

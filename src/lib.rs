@@ -113,6 +113,7 @@ pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
 pub use error::{Corruption, Error, Result};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
+pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
     Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, ExportMode,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use leafline_import::view::{self, View};
 use leafline_import::{EntryKind, Family, MessageRole, text};
 
 use super::index::reading::{Line, ParentLink, Reading, read_line};
@@ -106,6 +107,11 @@ impl Entry {
     /// The name of the entry's type as it stands in the line.
     pub fn type_name(&self) -> Option<String> {
         self.read(|line| line.type_name().map(Cow::into_owned))
+    }
+
+    /// What it says, for callers that do not care whose format it has.
+    pub fn view(&self) -> View {
+        view::of(self.reading.family, text::trim_start_of_file(&text::decode(&self.line)))
     }
 
     /// The line as JSON.

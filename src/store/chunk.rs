@@ -409,19 +409,12 @@ mod tests {
             (0u64..1 << 40).prop_map(Parent::At)
         ];
         let time = proptest::option::of(-(1i64 << 50)..1 << 50);
-        let facts = (any::<u8>(), any::<u8>(), parent, time);
+        let facts = (any::<u8>(), 0u8..128, any::<bool>(), parent, time);
         let numbers =
             (0u64..1 << 40, 0u64..1 << 40, 0u64..1 << 40, proptest::option::of(0u64..1 << 40));
         (facts, numbers).prop_map(
-            |((kind, role, parent, time), (depth, jump, settings, compaction))| Node {
-                kind,
-                role,
-                parent,
-                time,
-                depth,
-                jump,
-                settings,
-                compaction,
+            |((kind, role, is_sidechain, parent, time), (depth, jump, settings, compaction))| {
+                Node { kind, role, is_sidechain, parent, time, depth, jump, settings, compaction }
             },
         )
     }

@@ -57,6 +57,25 @@ pub use part::Part;
 pub use pi_omp::pi_omp;
 pub use role::Role;
 
+use crate::Family;
+
+/// The view of a line of a family's, given its decoded text.
+///
+/// ```
+/// use leafline_import::{Family, view};
+///
+/// let line = r#"{"id":"m1","role":"user","content":"Hello"}"#;
+/// assert_eq!(view::of(Family::Opal, line).text(), "Hello");
+/// ```
+#[must_use]
+pub fn of(family: Family, line: &str) -> View {
+    match family {
+        Family::Pi | Family::Omp => pi_omp(line),
+        Family::Claude => claude(line),
+        Family::Opal => opal(line),
+    }
+}
+
 /// What one line says, made by [`pi_omp`], [`claude`] or [`opal`].
 ///
 /// The view of a line that is blank, malformed or no object is the default one: [`Role::None`], and nothing else.

@@ -164,7 +164,7 @@ fn message_role(role: MessageRole, name: Option<&str>) -> Role {
         MessageRole::BashExecution => Role::Shell,
         MessageRole::Custom | MessageRole::HookMessage => Role::Custom,
         MessageRole::BranchSummary | MessageRole::CompactionSummary => Role::Summary,
-        MessageRole::Other | MessageRole::None => match name {
+        MessageRole::Other | MessageRole::None | MessageRole::Meta => match name {
             Some("developer" | "system") => Role::System,
             Some("pythonExecution") => Role::Shell,
             Some("fileMention") => Role::Custom,
