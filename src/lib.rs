@@ -61,6 +61,8 @@
 //!   [`SessionReader::path_backwards`] and [`SessionReader::entries_around`] answer a [`Page`] of a long one.
 //! - [`SessionReader::build_context`] gives the [`Context`] at an entry, the messages for the model and the settings in
 //!   force, as the session's program builds it; [`SessionReader::write_context`] writes it as JSON.
+//!   [`SessionReader::build_full_history`] has what was compacted too, and [`SessionReader::get_history`] the entries of
+//!   both.
 //! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`]; [`Store::export_file`] and
 //!   [`Store::export_all`] write files.
 //! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
@@ -112,12 +114,13 @@ pub use catalog::import::{
 pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
 pub use error::{Corruption, Error, Result};
+pub use leafline_import::claude::PathEnd;
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
     Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, ExportMode,
-    Finding, JsonText, NewSession, Page, PageLimit, Persistence, Session, SessionFacts,
-    SessionReader, Tree, TreeNode, TypeFacts, UsageStatistics, Verification,
+    Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence, Session,
+    SessionFacts, SessionReader, Tree, TreeNode, TypeFacts, UsageStatistics, Verification,
 };
 pub use store::{Store, StoreOptions};

@@ -9,6 +9,7 @@ mod context;
 mod entry;
 pub(crate) mod export;
 mod facts;
+mod history;
 pub(crate) mod index;
 pub(crate) mod lines;
 mod live;
@@ -27,6 +28,7 @@ pub use self::context::{
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
+pub use self::history::{History, HistoryScope};
 pub use self::live::{NewSession, Persistence};
 pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;
