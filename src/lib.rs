@@ -121,6 +121,7 @@ pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
     Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, ExportMode,
     Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence, Session,
-    SessionFacts, SessionReader, Tree, TreeNode, TypeFacts, UsageStatistics, Verification,
+    SessionFacts, SessionReader, Tree, TreeNode, TreeRecord, TypeFacts, UsageStatistics,
+    Verification,
 };
 pub use store::{Store, StoreOptions};

@@ -32,7 +32,7 @@ pub use self::history::{History, HistoryScope};
 pub use self::live::{NewSession, Persistence};
 pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;
-pub use self::tree::{Tree, TreeNode};
+pub use self::tree::{Tree, TreeNode, TreeRecord};
 pub use self::usage::UsageStatistics;
 pub use self::verify::{Finding, Verification};
 pub(crate) use self::verify::{Findings, check as check_session};
