@@ -9,7 +9,7 @@ use super::super::text;
 /// A message, as far as a person reads it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ToldMessage {
-    /// What its heading says; `None` for a tool's result, which stands below its call.
+    /// What its heading says; `None` for tools' results, which stand below their calls.
     pub(super) role: Option<String>,
     /// The time that it states, in milliseconds since 1970.
     pub(super) time: Option<i64>,
@@ -40,8 +40,11 @@ pub(super) fn told(json: &JsonText) -> ToldMessage {
             ..ToldMessage::default()
         };
     };
-    if member(&message, "role") == Some("toolResult") {
+    if matches!(member(&message, "role"), Some("toolResult" | "tool_result")) {
         return ToldMessage { parts: vec![result(&message)], ..ToldMessage::default() };
+    }
+    if has_results_only(&message) {
+        return ToldMessage { parts: parts(&message), ..ToldMessage::default() };
     }
     let role = text::one_line(member(&message, "role").unwrap_or("message"), LONGEST);
     let role = match member(&message, "customType") {
@@ -55,13 +58,26 @@ pub(super) fn told(json: &JsonText) -> ToldMessage {
     }
 }
 
+/// Whether it is a message in the user's name in which tools answer, as Claude Code has them.
+fn has_results_only(message: &Value) -> bool {
+    let is_result = |block: &Value| member(block, "type") == Some("tool_result");
+    let blocks = message.get("content").and_then(Value::as_array);
+    blocks.is_some_and(|blocks| !blocks.is_empty() && blocks.iter().all(is_result))
+}
+
 fn parts(message: &Value) -> Vec<Told> {
     let mut parts = Vec::new();
+    // Opal has thoughts and calls beside the content.
+    if let Some(thinking) = member(message, "thinking") {
+        parts.push(line("~", text::one_line(thinking, LONGEST)));
+    }
     match message.get("content") {
         Some(Value::String(content)) => parts.push(Told::Text(content.clone())),
         Some(Value::Array(blocks)) => parts.extend(blocks.iter().map(block)),
         _ => {}
     }
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    parts.extend(calls.into_iter().flatten().map(|one| call(one, "arguments")));
     // Who runs something himself shows the model a command, or code, and what came of it.
     if let Some(run) = member(message, "command").or(member(message, "code")) {
         parts.push(line("$", text::one_line(run, LONGEST)));
@@ -82,19 +98,31 @@ fn block(block: &Value) -> Told {
         Some("thinking") => {
             line("~", text::one_line(member(block, "thinking").unwrap_or_default(), LONGEST))
         }
-        Some("toolCall") => {
-            let arguments = block.get("arguments").map(Value::to_string).unwrap_or_default();
-            let call = format!("{} {arguments}", member(block, "name").unwrap_or("tool"));
-            line("→", text::one_line(&call, LONGEST))
+        Some("toolCall") => call(block, "arguments"),
+        Some("tool_use" | "server_tool_use" | "mcp_tool_use") => call(block, "input"),
+        Some("tool_result") => result(block),
+        Some("image") => {
+            let source = block.get("source").and_then(|source| member(source, "media_type"));
+            let name = member(block, "mimeType").or(source).unwrap_or("image");
+            Told::Text(format!("[{name}]"))
         }
-        Some("image") => Told::Text(format!("[{}]", member(block, "mimeType").unwrap_or("image"))),
         other => Told::Text(format!("[{}]", other.unwrap_or("unknown content"))),
     }
 }
 
+/// A call of a tool, with its arguments in a member of this name.
+fn call(call: &Value, arguments: &str) -> Told {
+    let arguments = call.get(arguments).map(Value::to_string).unwrap_or_default();
+    let words = format!("{} {arguments}", member(call, "name").unwrap_or("tool"));
+    line("→", text::one_line(&words, LONGEST))
+}
+
+/// A tool's result, whether a message or a block of one; the programs spell its members differently.
 fn result(message: &Value) -> Told {
-    let is_error = message.get("isError") == Some(&Value::Bool(true));
-    let name = text::one_line(member(message, "toolName").unwrap_or("tool"), LONGEST);
+    let is_true = |name| message.get(name) == Some(&Value::Bool(true));
+    let is_error = is_true("isError") || is_true("is_error");
+    let name = member(message, "toolName").or(member(message, "name")).unwrap_or("tool");
+    let name = text::one_line(name, LONGEST);
     let failed = if is_error { " failed" } else { "" };
     let content = preview::content(message.get("content").unwrap_or(&Value::Null));
     let words = format!("{name}{failed} {content}").trim_end().to_owned();
