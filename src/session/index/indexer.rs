@@ -106,11 +106,14 @@ impl UndecidedLeaf {
     }
 }
 
-/// A summary's text is the title where none was given.
+/// A summary's text is the title where none was given. Lines that come later may take it away again: a summary says
+/// nothing that names an entry on a sidechain, once the session has a conversation of its own.
 fn set_summary(record: &mut SessionRecord, summary: Option<String>) {
-    if record.title_rank <= SUMMARY_TITLE && summary.is_some() {
+    if record.title_rank == SUMMARY_TITLE
+        || (record.title_rank < SUMMARY_TITLE && summary.is_some())
+    {
+        record.title_rank = if summary.is_some() { SUMMARY_TITLE } else { 0 };
         record.title = summary;
-        record.title_rank = SUMMARY_TITLE;
     }
 }
 
