@@ -37,9 +37,10 @@ pub(super) fn fold(
     let old = std::mem::take(&mut tree.nodes);
     let parent_of = |place: usize| old.get(place).and_then(|node| node.parent);
     for (place, node) in old.iter().enumerate() {
-        let top = tops.get(place).copied().unwrap_or(place);
+        let reached = tops.get(place).copied().flatten();
+        let top = reached.unwrap_or(place);
         let parent = parent_of(top);
-        let message = messages.get(place).copied().flatten();
+        let message = messages.get(place).copied().flatten().filter(|_| reached.is_some());
         let next = nodes.len();
         let folded = match message {
             Some(message) => *firsts.entry((message, parent)).or_insert(next),
@@ -84,10 +85,10 @@ pub(super) fn fold(
     (folded, new_copies)
 }
 
-/// For each node the topmost one on its path that is a record of the same message: itself where there is none, and where
-/// no root leads.
-fn tops(tree: &Tree, messages: &[Option<u32>]) -> Vec<usize> {
-    let mut tops: Vec<usize> = (0..tree.nodes.len()).collect();
+/// For each node the topmost one on its path that is a record of the same message, itself where there is none; `None`
+/// where no root leads.
+fn tops(tree: &Tree, messages: &[Option<u32>]) -> Vec<Option<usize>> {
+    let mut tops = vec![None; tree.nodes.len()];
     // The topmost record of each message on the path at hand.
     let mut above: HashMap<u32, usize> = HashMap::new();
     let mut steps: Vec<Step> = tree.roots.iter().rev().map(|&root| Step::Into(root)).collect();
@@ -99,13 +100,15 @@ fn tops(tree: &Tree, messages: &[Option<u32>]) -> Vec<usize> {
             }
             Step::Into(place) => place,
         };
+        let mut top = place;
         if let Some(message) = messages.get(place).copied().flatten() {
-            let top = *above.entry(message).or_insert(place);
+            top = *above.entry(message).or_insert(place);
             if top == place {
                 steps.push(Step::OutOf(message));
-            } else if let Some(known) = tops.get_mut(place) {
-                *known = top;
             }
+        }
+        if let Some(known) = tops.get_mut(place) {
+            *known = Some(top);
         }
         let children = tree.nodes.get(place).map(|node| node.children.as_slice());
         steps.extend(children.unwrap_or_default().iter().map(|&child| Step::Into(child)));

@@ -56,8 +56,9 @@ impl Tree {
         let entries: Vec<ForkEntry<usize>> = (0..)
             .zip(&self.nodes)
             .filter(|(_, node)| takes_sidechains || !node.is_sidechain)
+            .filter(|(place, _)| copies.get(*place).is_none_or(|copy| copy == place))
             .map(|(place, node)| ForkEntry {
-                entry: copies.get(place).copied().unwrap_or(place),
+                entry: place,
                 parent: node.parent,
                 is_prompt: node.role == MessageRole::User,
             })
