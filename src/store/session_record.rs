@@ -97,8 +97,10 @@ pub(crate) struct TypeCount {
 pub(crate) struct ImportedBytes {
     /// How many.
     pub(crate) length: u64,
-    /// Their XXH3, 128 bits.
+    /// Their [`Fingerprint`](super::fingerprint::Fingerprint).
     pub(crate) digest: u128,
+    /// The chain of its whole blocks, by which it is gone on with.
+    pub(crate) chain: u128,
     /// Whether the last line is complete: the bytes end with a line feed, or there are none.
     pub(crate) complete: bool,
 }
