@@ -22,6 +22,7 @@ use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus};
 use super::{Outcome, Step, go_on};
 use crate::error::Result;
+use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
 use crate::store::compression::Dictionary;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
@@ -236,7 +237,10 @@ impl<'s> Reader<'s> {
         let is_complete = record.imported.complete || record.is_ahead();
         let extends = is_complete && !record.migrated && !record.irregular;
         if extends && gained <= LARGEST_GROWTH {
-            let dictionary = self.dictionary.dictionary()?;
+            // What the session is compressed with already: choosing costs more than most growth.
+            let reader = SessionReader::new(self.store.snapshot()?, session, record.clone());
+            let dictionary = tail_dictionary(&reader, record.lines)?;
+            drop(reader);
             let growth = Growth { store: self.store, dictionary: &dictionary, blobs: self.blobs };
             match growth.extend(candidate, session, record)? {
                 Extended::Yes(report) => {

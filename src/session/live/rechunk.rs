@@ -145,7 +145,7 @@ fn first_to_seal(reader: &SessionReader<'_>, sealed: u64, ends_line: bool) -> Re
 }
 
 /// The dictionary of the chunk before the line `end`; for a session without lines the store's newest one.
-pub(super) fn tail_dictionary(reader: &SessionReader<'_>, end: u64) -> Result<Arc<Dictionary>> {
+pub(crate) fn tail_dictionary(reader: &SessionReader<'_>, end: u64) -> Result<Arc<Dictionary>> {
     let store = reader.snapshot().store();
     let last = end.checked_sub(1);
     let chunk = last.map(|last| reader.snapshot().chunk_of(reader.key(), last)).transpose()?;
