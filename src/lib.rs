@@ -112,6 +112,8 @@ pub use catalog::import::{
 pub use catalog::list::{SessionFilter, SessionOrder};
 pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
+#[cfg(feature = "watch")]
+pub use catalog::watch::Watch;
 pub use error::{Corruption, Error, Result};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};

@@ -8,3 +8,5 @@ mod relocate;
 pub(crate) mod remove;
 pub(crate) mod statistics;
 pub(crate) mod verify;
+#[cfg(feature = "watch")]
+pub(crate) mod watch;
