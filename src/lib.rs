@@ -110,6 +110,7 @@ pub use catalog::import::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
 };
 pub use catalog::list::{SessionFilter, SessionOrder};
+pub use catalog::programs::{ProgramFolder, program_folders};
 pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
 #[cfg(feature = "watch")]

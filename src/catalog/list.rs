@@ -135,6 +135,33 @@ impl Store {
             SessionFilter { order: SessionOrder::Modified, limit: Some(1), ..filter.clone() };
         Ok(self.list(&newest)?.pop())
     }
+
+    /// The sessions of the agents that a session started (Claude Code), the oldest first. Agents that its agents
+    /// started are among them: their files name the session alone.
+    ///
+    /// ```
+    /// # fn main() -> leafline::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+    /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/claude");
+    /// store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// let agents = store.agents_of("5b0c7a52")?;
+    /// assert_eq!(agents.len(), 2);
+    /// assert_eq!(agents[0].agent.as_deref(), Some("7d31c0be"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::SessionNotFound`], [`crate::Error::SessionAmbiguous`].
+    pub fn agents_of(&self, session: &str) -> Result<Vec<SessionFacts>> {
+        let session = self.session(session)?;
+        let mut agents = self.sessions()?;
+        agents.retain(|facts| facts.is_agent_of(session.id()));
+        agents.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
+        Ok(agents)
+    }
 }
 
 fn sort(sessions: &mut [SessionFacts], order: SessionOrder) {

@@ -31,6 +31,7 @@ mod stats;
 mod table;
 mod text;
 mod time;
+mod transcript;
 mod tree;
 mod verify;
 

@@ -25,7 +25,7 @@ pub struct SessionFacts {
     pub messages: u64,
     /// Its title or name.
     pub title: Option<String>,
-    /// What the header says of its lineage.
+    /// What the header says of its lineage; of an agent's conversation the id of the session that started it.
     pub parent_session: Option<String>,
     /// The beginning of the first user message, on one line.
     pub first_prompt: Option<String>,
@@ -68,6 +68,11 @@ pub struct TypeFacts {
 }
 
 impl SessionFacts {
+    /// Whether it is the conversation of an agent that the session with this id started.
+    pub fn is_agent_of(&self, session: &str) -> bool {
+        self.agent.is_some() && self.parent_session.as_deref() == Some(session)
+    }
+
     pub(crate) fn of(record: &SessionRecord) -> Self {
         let mut types: Vec<TypeFacts> = record
             .types

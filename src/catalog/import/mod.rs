@@ -22,12 +22,14 @@ use std::path::{Path, PathBuf};
 use crossbeam_channel::unbounded;
 
 use self::blob_folder::BlobFolder;
+pub(super) use self::folder::find as find_files;
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
 pub use self::report::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
 };
 use self::writer::Writer;
+use super::programs;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::owner::Owner;
@@ -121,10 +123,12 @@ impl Store {
     ) -> Result<ImportTotals> {
         self.sweep()?;
         let mut outcome = Outcome::new(observer);
-        let files = folder::find(paths, &mut outcome);
+        let files = find_files(paths, &mut |path, error| outcome.add(&cannot_be_seen(path, error)));
         outcome.expect(&files);
         let owner = Owner::new(self.path())?;
-        let run = self.import_files(files, how, &owner, &mut outcome);
+        let blobs = how.0.blobs.clone().or_else(|| programs::blobs_of(paths));
+        let blobs = blobs.map(BlobFolder::new);
+        let run = self.import_files(files, how, blobs.as_ref(), &owner, &mut outcome);
         let swept = self.sweep_own(&owner);
         let totals = outcome.finish();
         run?;
@@ -136,13 +140,13 @@ impl Store {
         &self,
         files: Vec<(PathBuf, u64)>,
         how: (&ImportOptions, Mode),
+        blobs: Option<&BlobFolder>,
         owner: &Owner,
         outcome: &mut Outcome<'_>,
     ) -> Result<()> {
-        let blobs = how.0.blobs.clone().map(BlobFolder::new);
         let mut files = files;
         for attempt in 1.. {
-            let again = self.import_once(&files, how, blobs.as_ref(), owner, outcome)?;
+            let again = self.import_once(&files, how, blobs, owner, outcome)?;
             if again.is_empty() {
                 break;
             }
@@ -206,6 +210,12 @@ impl Store {
         let file = self.file_bytes()?;
         Ok(file >= COMPACT_FROM && totals.new_bytes.saturating_mul(COMPACT_SHARE) >= file)
     }
+}
+
+/// The report of a file or folder that cannot be looked at.
+fn cannot_be_seen(path: &Path, error: &std::io::Error) -> FileReport {
+    FileReport::new(path.to_owned(), ImportStatus::Failed)
+        .with_reason(format!("looking at it: {error}"))
 }
 
 /// Adds reports up, and passes them on in the order of the files: a report waits until those before it are
