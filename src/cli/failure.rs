@@ -34,6 +34,9 @@ pub(super) enum Failure {
         /// What was named.
         path: PathBuf,
     },
+    /// The end of a watch could not be prepared.
+    #[error("ctrl-c cannot be listened for: {0}")]
+    Watch(String),
     /// The home folder, in which the programs' folders are looked for, is not known.
     #[error(
         "your home folder is not known, so name what is to be imported: `leafline import PATH...`"

@@ -12,14 +12,14 @@ use crate::cli::place::shown;
 use crate::cli::text;
 
 /// The folders of the programs, those with session files and those without.
-pub(super) struct Discovery {
+pub(in crate::cli) struct Discovery {
     found: Vec<ProgramFolder>,
     folders: Vec<FoundFolder>,
 }
 
 /// One of them, as it is told.
 #[derive(Debug, Serialize)]
-pub(super) struct FoundFolder {
+pub(in crate::cli) struct FoundFolder {
     family: &'static str,
     path: String,
     exists: bool,
@@ -29,7 +29,7 @@ pub(super) struct FoundFolder {
 
 impl Discovery {
     /// Looks for all programs' folders, or for that of one. It is an error to find no file.
-    pub(super) fn of(family: Option<Family>) -> Result<Self, Failure> {
+    pub(in crate::cli) fn of(family: Option<Family>) -> Result<Self, Failure> {
         let mut found = program_folders();
         if found.is_empty() {
             return Err(Failure::NoHomeFolder);
@@ -45,7 +45,7 @@ impl Discovery {
     }
 
     /// The folders that are there.
-    pub(super) fn paths(&self) -> Vec<PathBuf> {
+    pub(in crate::cli) fn paths(&self) -> Vec<PathBuf> {
         self.found.iter().map(|folder| folder.path.clone()).collect()
     }
 

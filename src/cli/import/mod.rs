@@ -12,7 +12,8 @@ use leafline::{
 };
 use serde::Serialize;
 
-use self::discovery::{Discovery, FoundFolder};
+pub(super) use self::discovery::Discovery;
+use self::discovery::FoundFolder;
 use super::failure::{Failure, complain};
 use super::number::{bytes, count, counted};
 use super::output::{BAD, FAINT, GOOD, Output};
@@ -75,8 +76,9 @@ pub(super) struct Arguments {
     no_compact: bool,
 }
 
+/// The program that wrote files.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum FamilyChoice {
+pub(super) enum FamilyChoice {
     /// Told by what each file holds
     Auto,
     /// pi
@@ -90,7 +92,7 @@ enum FamilyChoice {
 }
 
 impl FamilyChoice {
-    fn family(self) -> Option<Family> {
+    pub(super) fn family(self) -> Option<Family> {
         match self {
             Self::Auto => None,
             Self::Pi => Some(Family::Pi),
@@ -131,7 +133,7 @@ pub(super) fn run(
     let paths = discovery.as_ref().map_or_else(|| arguments.paths.clone(), Discovery::paths);
     let mut store = place.open_or_create()?;
     let begun = Instant::now();
-    let mut teller = Teller { out, bar: Bar::of_bytes(0), failure: None };
+    let mut teller = Teller::new(out);
     let imported = store.import(&paths, &options, &mut teller);
     let told = teller.finish();
     let totals = imported?;
@@ -157,15 +159,20 @@ fn compact(store: &mut Store) -> Result<(), Failure> {
 }
 
 /// Tells of the import while it goes on.
-struct Teller<'o> {
+pub(super) struct Teller<'o> {
     out: &'o mut Output,
     bar: Bar,
     /// Why standard output takes no more. The import goes on without it.
     failure: Option<Failure>,
 }
 
-impl Teller<'_> {
-    fn finish(self) -> Result<(), Failure> {
+impl<'o> Teller<'o> {
+    pub(super) fn new(out: &'o mut Output) -> Self {
+        Self { out, bar: Bar::of_bytes(0), failure: None }
+    }
+
+    /// Answers why not all was told.
+    pub(super) fn finish(self) -> Result<(), Failure> {
         self.failure.map_or(Ok(()), Err)
     }
 }
@@ -239,7 +246,7 @@ struct TotalsJson<'a> {
     folders: Option<&'a [FoundFolder]>,
 }
 
-fn tell_totals(
+pub(super) fn tell_totals(
     totals: &ImportTotals,
     discovery: Option<&Discovery>,
     begun: Instant,
