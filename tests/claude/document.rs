@@ -124,7 +124,7 @@ fn generated(folder: &Path) -> Vec<PathBuf> {
 fn conversations_are_the_documents() {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = generated(folder.path());
-    paths.extend(files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("import/tests/claude/samples")));
+    paths.extend(files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("import/samples/claude")));
     let generated = paths.len() as u64;
     paths.extend(corpus().into_iter().flat_map(|corpus| files(&corpus.join("claude"))));
     let place = Place::new();

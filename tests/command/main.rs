@@ -11,4 +11,5 @@ mod live;
 mod manners;
 mod reading;
 mod scene;
+mod sync;
 mod tree;

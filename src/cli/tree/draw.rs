@@ -147,20 +147,16 @@ impl<'a, 's> Drawing<'a, 's> {
             return Ok(());
         };
         let entry = self.reader.line(node.ordinal)?;
-        let kind = match &entry {
-            Some(entry) => preview::name(entry),
-            None => preview::kind_name(node.kind, node.role).to_owned(),
+        let (kind, mut words) = match entry.as_ref().map(|entry| (entry, entry.view())) {
+            Some((entry, view)) => (preview::name(entry, &view), preview::words(entry, &view)),
+            None => (preview::kind_name(node.kind, node.role).to_owned(), String::new()),
         };
-        let mut words = entry.as_ref().map(preview::words).unwrap_or_default();
         // Of a message in parts, what the first says that says anything.
         for record in node.records.iter().skip(1) {
-            if words.is_empty() {
-                words = self
-                    .reader
-                    .line(record.ordinal)?
-                    .as_ref()
-                    .map(preview::words)
-                    .unwrap_or_default();
+            if words.is_empty()
+                && let Some(part) = self.reader.line(record.ordinal)?
+            {
+                words = preview::words(&part, &part.view());
             }
         }
         let gutter = if is_branch {

@@ -134,7 +134,7 @@ impl SessionReader<'_> {
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
-    /// # let file = concat!(env!("CARGO_MANIFEST_DIR"), "/import/tests/claude/samples/-home-robin-work-tide-clock/5b0c7a52-9d1e-4c3f-8a64-0f2e6d7b1c90.jsonl");
+    /// # let file = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/claude/projects/-home-robin-work-tide-clock/5b0c7a52-9d1e-4c3f-8a64-0f2e6d7b1c90.jsonl");
     /// # store.import(&[file], &leafline::ImportOptions::default(), &mut ())?;
     /// let reader = store.reader("5b0c7a52")?;
     /// let folded = reader.get_folded_tree()?;
