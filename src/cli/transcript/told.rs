@@ -154,17 +154,4 @@ mod tests {
         assert_eq!(name_of_result(&view, &mut calls), "Read");
         assert_eq!(name_of_result(&view, &mut calls), "");
     }
-
-    #[test]
-    fn the_model_and_the_user_are_told_apart() {
-        for role in ["assistant", "user"] {
-            let json = format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"x"}}]}}"#);
-            let line = format!(r#"{{"type":"{role}","message":{json}}}"#);
-            let told = conversation(&view::claude(&line), "message");
-            assert_eq!(
-                (told.heading.as_deref(), told.is_answer),
-                (Some(role), role == "assistant")
-            );
-        }
-    }
 }
