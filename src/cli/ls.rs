@@ -58,6 +58,8 @@ pub(super) fn run(
             write_tabs(out, &plain_row(session))?;
         }
     }
+    // What is listed stands above what is said of it.
+    out.show()?;
     if sessions.is_empty() {
         hint("no sessions yet; `leafline import` brings some, `leafline new` begins one");
     }
