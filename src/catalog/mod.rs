@@ -5,6 +5,9 @@ pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod names;
 pub(crate) mod programs;
+mod relocate;
 pub(crate) mod remove;
 pub(crate) mod statistics;
 pub(crate) mod verify;
+#[cfg(feature = "watch")]
+pub(crate) mod watch;
