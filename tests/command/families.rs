@@ -104,8 +104,7 @@ fn the_model_is_told_where_it_changes() {
     let text = lines_of(&["path", PI_3, "--text"]);
     let headings: Vec<&String> =
         text.iter().filter(|line| line.starts_with("assistant  2026-02-16 10:2")).collect();
-    let models: Vec<&str> =
-        headings.iter().filter_map(|line| line.splitn(4, "  ").nth(2)).collect();
+    let models: Vec<&str> = headings.iter().filter_map(|line| line.split("  ").nth(2)).collect();
     assert!(headings.len() > 4, "{text:#?}");
     assert_eq!(models, ["claude-opus-4-5", "claude-sonnet-4-5"]);
     assert!(text.contains(&"  · label \"cause\" on b6d75031".to_owned()), "{text:#?}");
