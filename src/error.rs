@@ -86,7 +86,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There is no store in this place, and none was to be made.
-    #[error("store {path} does not exist; `leafline import PATH...` or `leafline new` makes it")]
+    #[error("store {path} does not exist; `leafline import` or `leafline new` makes it")]
     StoreNotFound {
         /// The store's file.
         path: PathBuf,

@@ -153,6 +153,7 @@ pub(crate) struct Line<'a> {
 
 /// What a line is read from.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one at a time is alive, on the stack")]
 pub(crate) enum LineScan<'a> {
     PiOmp(Scan<'a>),
     Claude(claude::Record<'a>),
