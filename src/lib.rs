@@ -112,11 +112,12 @@ pub use catalog::import::{
 pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
 pub use error::{Corruption, Error, Result};
+pub use leafline_import::opal::{Draft as OpalDraft, Metadata, ReplaceOptions, WriteError};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
-    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, ExportMode,
+    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft, ExportMode,
     Finding, JsonText, NewSession, Page, PageLimit, Persistence, Session, SessionFacts,
     SessionReader, Tree, TreeNode, TypeFacts, UsageStatistics, Verification,
 };
