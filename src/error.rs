@@ -65,7 +65,9 @@ pub enum Error {
         problem: String,
     },
     /// Others changed the session each time before it was written again.
-    #[error("session {id} was changed by others while it was written again, several times over; try again")]
+    #[error(
+        "session {id} was changed by others while it was written again, several times over; try again"
+    )]
     SessionContended {
         /// The session's id.
         id: String,

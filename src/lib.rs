@@ -117,8 +117,8 @@ pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
-    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft, ExportMode,
-    Finding, JsonText, NewSession, Page, PageLimit, Persistence, Session, SessionFacts,
+    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft,
+    ExportMode, Finding, JsonText, NewSession, Page, PageLimit, Persistence, Session, SessionFacts,
     SessionReader, Tree, TreeNode, TypeFacts, UsageStatistics, Verification,
 };
 pub use store::{Store, StoreOptions};

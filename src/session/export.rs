@@ -17,7 +17,7 @@ use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
 
 /// Bytes that are gathered before they are handed to the writer.
-const BUFFER_BYTES: usize = 256 << 10;
+pub(super) const BUFFER_BYTES: usize = 256 << 10;
 
 /// The form in which a session comes out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -93,7 +93,8 @@ pub(crate) fn exact_bytes(
     current_lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, record, take)
 }
 
-/// Hands out the lines, of a session that is exported as its program would write it those.
+/// Hands out the lines as they are, or, of a session that was changed here and whose program writes its files anew, as that
+/// would write them.
 fn current_lines(
     renderer: &mut Renderer<'_, '_>,
     snapshot: &Snapshot<'_>,

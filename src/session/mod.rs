@@ -17,7 +17,7 @@ mod page;
 mod path;
 mod reader;
 mod reads;
-mod render;
+pub(crate) mod render;
 mod saved;
 mod tree;
 mod usage;

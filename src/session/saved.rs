@@ -7,6 +7,7 @@
 use leafline_import::opal::{ParentId, encode, with_session};
 use leafline_import::{EntryKind, text};
 
+use super::export::BUFFER_BYTES;
 use super::index::reading::{Reading, read_line};
 use super::lines::{LineCursor, LineView};
 use super::render::{Renderer, Rendering};
@@ -14,7 +15,7 @@ use crate::error::{Corruption, Result};
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
 
-/// Hands out the lines one by one, until `take` answers `false`.
+/// Hands out the lines, until `take` answers `false`.
 pub(super) fn saved_lines(
     renderer: &mut Renderer<'_, '_>,
     snapshot: &Snapshot<'_>,
@@ -27,7 +28,6 @@ pub(super) fn saved_lines(
     let (mut stored, mut saved) = (Vec::new(), Vec::new());
     while let Some(line) = cursor.next()? {
         stored.clear();
-        saved.clear();
         match EntryKind::from_code(line.node.kind) {
             Some(EntryKind::Header) if line.ordinal == record.header => {
                 renderer.render(line.text, line.holes, &mut stored)?;
@@ -43,20 +43,21 @@ pub(super) fn saved_lines(
             }
             _ => continue,
         }
-        if !take(&saved)? {
-            break;
+        if saved.len() >= BUFFER_BYTES {
+            if !take(&saved)? {
+                return Ok(());
+            }
+            saved.clear();
+            saved.shrink_to(4 * BUFFER_BYTES);
+            stored.shrink_to(4 * BUFFER_BYTES);
         }
     }
+    take(&saved)?;
     Ok(())
 }
 
 /// Appends the line that Opal writes for what it reads from this one.
-fn write_line(
-    session: u64,
-    line: &LineView<'_>,
-    stored: &[u8],
-    saved: &mut Vec<u8>,
-) -> Result<()> {
+fn write_line(session: u64, line: &LineView<'_>, stored: &[u8], saved: &mut Vec<u8>) -> Result<()> {
     let decoded = text::decode(stored);
     encode(text::trim_start_of_file(&decoded), saved)
         .map_err(|problem| damaged(session, line, problem))?;

@@ -90,8 +90,7 @@ impl Metadata {
 }
 
 fn text(json: Vec<u8>) -> String {
-    String::from_utf8(json)
-        .expect("what is written from text is text: lone surrogates are escapes")
+    String::from_utf8(json).expect("what is written from text is text: lone surrogates are escapes")
 }
 
 #[cfg(test)]

@@ -49,7 +49,8 @@ impl NewSession {
     /// The header line and the record of it.
     fn begin(&self) -> Result<(Vec<u8>, SessionRecord, Persistence)> {
         let id = self.id.clone().unwrap_or_else(|| ids::fresh_session_id(self.family));
-        let unknown = |operation| Error::WrongFamily { id: id.clone(), family: self.family, operation };
+        let unknown =
+            |operation| Error::WrongFamily { id: id.clone(), family: self.family, operation };
         let time = ids::now();
         let mut line = Vec::new();
         match self.family {
@@ -91,12 +92,8 @@ impl NewSession {
             metadata.set("title", &super::json(title)?)?;
         }
         let metadata = metadata.to_json();
-        opal::Header {
-            session_id: id.as_bytes(),
-            current_id: ParentId::Null,
-            metadata: &metadata,
-        }
-        .write(line)?;
+        opal::Header { session_id: id.as_bytes(), current_id: ParentId::Null, metadata: &metadata }
+            .write(line)?;
         Ok(())
     }
 }

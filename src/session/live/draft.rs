@@ -104,9 +104,6 @@ mod tests {
             unknown(Family::Opal),
             [Some("label"), Some("message in the form of pi's"), None]
         );
-        assert_eq!(
-            unknown(Family::Claude),
-            [Some("label"), Some("appending"), Some("appending")]
-        );
+        assert_eq!(unknown(Family::Claude), [Some("label"), Some("appending"), Some("appending")]);
     }
 }
