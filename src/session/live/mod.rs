@@ -4,6 +4,8 @@ mod append;
 mod build;
 mod create;
 mod draft;
+#[cfg(test)]
+mod faults;
 mod ids;
 mod metadata;
 mod pending;
