@@ -9,6 +9,7 @@ mod export;
 mod import;
 mod live;
 mod manners;
+mod opal;
 mod reading;
 mod scene;
 mod tree;

@@ -131,8 +131,7 @@ fn a_file_that_lacks_what_was_appended_here_takes_no_place() {
     let mut session = place.store.session("s").unwrap();
     session.append(OpalDraft::user("on")).unwrap();
     std::fs::write(&file, went_on_in_opal(FILE, "m2")).unwrap();
-    let mut options = ImportOptions::default();
-    options.replace = true;
+    let options = ImportOptions { replace: true, ..ImportOptions::default() };
     assert_eq!(place.import_with(&file, &options).status, ImportStatus::Replaced);
     assert_eq!(path(&session), ["m1", "m2", "new"]);
     place.assert_sound();

@@ -86,7 +86,7 @@ fn only_a_change_makes_the_export_opals_text() {
     assert_eq!(session.reader().unwrap().facts().lines, 4);
     session.set_metadata_value("n", &1.5).unwrap();
     let new = session.append(OpalDraft::user("a root")).unwrap();
-    assert_eq!(path(&session), [new.clone()]);
+    assert_eq!(path(&session), [&*new]);
     let lines = values(&session);
     assert_eq!(lines[0]["metadata"], json!({"n": 1.5, "title": "T"}));
     assert_eq!((lines.len(), &lines[2]["parent_id"]), (3, &Value::Null));

@@ -160,6 +160,41 @@ fn other_handles_go_on_with_the_session() {
     assert_sound(&store);
 }
 
+/// Each replacement is made of a session that somebody else goes on with meanwhile.
+#[test]
+fn what_others_append_meanwhile_is_not_lost() {
+    let store = Store::in_memory().unwrap();
+    let mut session = begun(&store);
+    let first = session.append(OpalDraft::user("first")).unwrap();
+    let mut other = store.session(session.id()).unwrap();
+    let appended = std::thread::scope(|scope| {
+        let appender = scope.spawn(move || {
+            let mut appended = Vec::new();
+            for n in 0..120 {
+                appended.push(other.append(OpalDraft::user(&n.to_string())).unwrap());
+            }
+            appended
+        });
+        let mut root = first;
+        let mut replaced = 0;
+        while replaced == 0 || !appender.is_finished() {
+            let new = session.replace_path_segment(&[&root], summary(), ReplaceOptions::default());
+            match new {
+                Ok(mut new) => root = new.remove(0),
+                Err(Error::SessionContended { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+            replaced += 1;
+        }
+        let appended = appender.join().unwrap();
+        assert_eq!(path(&session), [&[root][..], &appended].concat());
+        appended
+    });
+    assert_eq!(session.reader().unwrap().facts().entries, appended.len() as u64 + 1);
+    assert_eq!(store.sessions().unwrap().len(), 1);
+    assert_sound(&store);
+}
+
 /// Lines beyond what one slice holds: the session is committed in parts, and seen only as a whole.
 #[test]
 fn a_long_session_is_written_again_in_parts() {

@@ -83,7 +83,7 @@ impl Session<'_> {
         if self.family == Family::Opal { Ok(()) } else { Err(self.wrong_family(operation)) }
     }
 
-    fn wrong_family(&self, operation: &'static str) -> Error {
+    pub(super) fn wrong_family(&self, operation: &'static str) -> Error {
         Error::WrongFamily { id: self.id.clone(), family: self.family, operation }
     }
 }

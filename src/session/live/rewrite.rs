@@ -32,6 +32,7 @@ impl Session<'_> {
         match self.family {
             Family::Omp => {}
             Family::Opal => return self.set_title(name),
+            Family::Claude => return Err(self.wrong_family("name to be given")),
             _ => return self.append_session_info(name).map(drop),
         }
         let title = json(name)?;
