@@ -1,5 +1,5 @@
 //! One session file into a store that does not exist yet, until it is on disk, against SQLite, a copy of the
-//! file, and loading it into memory.
+//! file, and loading it into memory; and a session of Claude Code's of the same size.
 
 mod support;
 
@@ -7,10 +7,12 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 
+use leafline_generate::{Family, Shape};
 use support::jsonl_baseline::LoadedSession;
 use support::leafline_store::{self, Ending};
 use support::sampling::{time_in_fresh_folders, whole_file_group};
 use support::session_file::SessionFile;
+use support::size::session_bytes;
 use support::{copy_baseline, sqlite_baseline};
 
 fn import(criterion: &mut Criterion) {
@@ -48,5 +50,22 @@ fn import(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, import);
+fn import_claude(criterion: &mut Criterion) {
+    let shape = Shape { family: Family::Claude, bytes: session_bytes(), ..Shape::default() };
+    let file = SessionFile::of_shape(&shape);
+    let mut group = whole_file_group(criterion, "import claude", file.bytes());
+    for (name, ending) in [("leafline", Ending::AsItIs), ("leafline, compacted", Ending::Compacted)]
+    {
+        group.bench_function(name, |bencher| {
+            bencher.iter_custom(|iterations| {
+                time_in_fresh_folders(iterations, |path| {
+                    leafline_store::import(&file, path, ending);
+                })
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, import, import_claude);
 criterion_main!(benches);

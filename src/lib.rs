@@ -112,8 +112,12 @@ pub use catalog::export::ExportReport;
 pub use catalog::import::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
 };
+pub use catalog::list::{SessionFilter, SessionOrder};
+pub use catalog::programs::{ProgramFolder, program_folders};
 pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
+#[cfg(feature = "watch")]
+pub use catalog::watch::Watch;
 pub use error::{Corruption, Error, Result};
 pub use leafline_import::opal::{Draft as OpalDraft, Metadata, ReplaceOptions, WriteError};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};

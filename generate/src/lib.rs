@@ -37,6 +37,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "random numbers are cut to size on purpose")]
 
+mod claude;
 mod code;
 mod events;
 mod image;
@@ -76,6 +77,9 @@ pub fn generate(shape: &Shape, out: &mut impl Write) -> io::Result<Summary> {
                 shape.version, shape.images
             ),
         ));
+    }
+    if shape.family == Family::Claude {
+        return claude::Session::new(shape, out).run();
     }
     session::Session::new(shape, out).run()
 }

@@ -43,6 +43,7 @@ struct Arguments {
 enum Program {
     Pi,
     Omp,
+    Claude,
 }
 
 fn size(text: &str) -> Result<u64, String> {
@@ -75,6 +76,7 @@ fn main() -> ExitCode {
         family: match arguments.family {
             Program::Pi => Family::Pi,
             Program::Omp => Family::Omp,
+            Program::Claude => Family::Claude,
         },
     };
     let start = Instant::now();

@@ -20,7 +20,7 @@ const WORDS: [&str; 10] = [
 /// A session of about `entries` lines behind its header, often with a tree that no program would write: orphans, parents
 /// that come later, ids met twice, loops, labels set and cleared, unknown types, blank and malformed lines, CRLF, a
 /// missing final line end; for omp now and then a title line ahead of the header. Each seed makes its own choice of
-/// these, so that some sessions are quite regular.
+/// these, so that some sessions are quite regular. Claude Code's family is taken for pi's.
 ///
 /// ```
 /// use leafline_generate::{Family, random_tree_session};
@@ -252,7 +252,7 @@ impl Writer {
         };
         let short = match self.family {
             Family::Omp => r#","shortSummary":"so far""#,
-            Family::Pi => "",
+            Family::Pi | Family::Claude => "",
         };
         format!(r#","summary":"{text}"{short}{kept},"tokensBefore":4000"#)
     }

@@ -8,6 +8,8 @@ pub enum Family {
     Pi,
     /// omp (oh-my-pi).
     Omp,
+    /// Claude Code.
+    Claude,
 }
 
 /// What a generated session is like. The same shape always gives the same bytes.
@@ -27,7 +29,7 @@ pub struct Shape {
     pub seed: u64,
     /// The size to reach, in bytes. The session ends with the line that reaches it.
     pub bytes: u64,
-    /// The version of the format, 1 to 3. A version 1 has no ids, so no branches, labels or custom entries either.
+    /// The version of the format, 1 to 3; Claude Code's has none. A version 1 has no ids, so no branches, labels or custom entries either.
     pub version: u32,
     /// Whether the conversation goes back and branches.
     pub branches: bool,
@@ -56,7 +58,7 @@ impl Default for Shape {
 /// What was generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// The id of the session, from its header.
+    /// The id of the session, from its header; of Claude Code's, the name of its file without `.jsonl`.
     pub session_id: String,
     /// Lines, the header included.
     pub lines: u64,

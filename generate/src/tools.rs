@@ -12,6 +12,8 @@ use crate::shell;
 pub(crate) struct Call {
     pub(crate) id: Vec<u8>,
     pub(crate) tool: &'static str,
+    /// The members of its arguments, each with a comma ahead of it.
+    pub(crate) arguments: Vec<u8>,
     /// The result's text, escaped.
     pub(crate) result: Vec<u8>,
     /// The value of the result's `details`, where it has one.
@@ -26,11 +28,31 @@ const READS_OF_NEW_FILES: usize = 170;
 /// Of 1,000 reads, how many take only a part of the file.
 const READS_OF_PARTS: usize = 450;
 
-/// Appends a `toolCall` block to a message's content and tells the call.
+/// Appends pi's `toolCall` block to a message's content and tells the call.
 pub(crate) fn call(content: &mut Vec<u8>, project: &mut Project, random: &mut Random) -> Call {
+    let call = make(project, random);
+    content.extend_from_slice(b"{\"type\":\"toolCall\",\"id\":\"");
+    content.extend_from_slice(&call.id);
+    content.extend_from_slice(b"\",\"name\":\"");
+    content.extend_from_slice(call.tool.as_bytes());
+    content.extend_from_slice(b"\",\"arguments\":{");
+    content.extend_from_slice(&call.arguments[1..]);
+    content.extend_from_slice(b"}}");
+    call
+}
+
+/// A call of a tool.
+pub(crate) fn make(project: &mut Project, random: &mut Random) -> Call {
     let mut id = b"toolu_01".to_vec();
     random.characters(&mut id, ALPHANUMERIC, 22);
-    let mut call = Call { id, tool: "", result: Vec::new(), details: Vec::new(), failed: false };
+    let mut call = Call {
+        id,
+        tool: "",
+        arguments: Vec::new(),
+        result: Vec::new(),
+        details: Vec::new(),
+        failed: false,
+    };
     let mut arguments = Vec::new();
     match random.weighted(&WEIGHTS) {
         0 => read(&mut call, &mut arguments, project, random),
@@ -38,13 +60,7 @@ pub(crate) fn call(content: &mut Vec<u8>, project: &mut Project, random: &mut Ra
         2 => edit(&mut call, &mut arguments, project, random),
         _ => write(&mut call, &mut arguments, project, random),
     }
-    content.extend_from_slice(b"{\"type\":\"toolCall\",\"id\":\"");
-    content.extend_from_slice(&call.id);
-    content.extend_from_slice(b"\",\"name\":\"");
-    content.extend_from_slice(call.tool.as_bytes());
-    content.extend_from_slice(b"\",\"arguments\":{");
-    content.extend_from_slice(&arguments[1..]);
-    content.extend_from_slice(b"}}");
+    call.arguments = arguments;
     call
 }
 

@@ -54,6 +54,47 @@ pub fn trim_end_of_file(text: &str) -> &str {
     text.trim_end_matches(is_white_space)
 }
 
+/// Stands for what was left out.
+const ELLIPSIS: char = '…';
+
+/// The beginning of a text on one line: at most `most` characters, the last one `…` where more follows. Runs of white
+/// space become one space. No more of the text is read than is shown.
+///
+/// ```
+/// use leafline_import::text::one_line;
+///
+/// assert_eq!(one_line("  fix\n\n the bug", 80), "fix the bug");
+/// assert_eq!(one_line("  fix\n\n the bug", 7), "fix th…");
+/// ```
+#[must_use]
+pub fn one_line(text: &str, most: usize) -> String {
+    words_on_one_line(text.split_whitespace(), most)
+}
+
+/// [`one_line`] of the words.
+pub(crate) fn words_on_one_line<'a>(words: impl Iterator<Item = &'a str>, most: usize) -> String {
+    let mut line = String::new();
+    let mut length = 0;
+    // Where the last character that leaves room for the ellipsis ends.
+    let mut cut = 0;
+    for word in words {
+        let space = (length > 0).then_some(' ');
+        for character in space.into_iter().chain(word.chars()) {
+            if length + 1 < most {
+                cut = line.len() + character.len_utf8();
+            }
+            if length == most {
+                line.truncate(line[..cut].trim_end().len());
+                line.extend((most > 0).then_some(ELLIPSIS));
+                return line;
+            }
+            line.push(character);
+            length += 1;
+        }
+    }
+    line
+}
+
 /// JavaScript's `String.prototype.trim`.
 #[must_use]
 pub fn trim(text: &str) -> &str {

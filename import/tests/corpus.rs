@@ -7,7 +7,7 @@ mod oracle;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use leafline_import::pi_omp::{NotASession, detect, settings_effect, user_text};
+use leafline_import::pi_omp::{detect, settings_effect, user_text};
 use leafline_import::scan::{Scanner, Shape};
 use leafline_import::{EntryKind, Family, lines, text};
 

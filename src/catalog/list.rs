@@ -1,5 +1,6 @@
 //! Listing sessions from their records: no line is read.
 
+use leafline_import::Family;
 use redb::ReadableTable;
 
 use crate::error::Result;
@@ -8,6 +9,81 @@ use crate::store::Store;
 use crate::store::record::Record;
 use crate::store::session_record::SessionRecord;
 
+/// Which sessions a list has, and in which order. The default has all, the one with the latest message first.
+///
+/// ```
+/// use leafline::{Family, SessionFilter, SessionOrder};
+///
+/// let filter = SessionFilter {
+///     family: Some(Family::Claude),
+///     text: Some("login".to_owned()),
+///     order: SessionOrder::Created,
+///     limit: Some(20),
+///     ..SessionFilter::default()
+/// };
+/// # let _ = filter;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// Of this family alone.
+    pub family: Option<Family>,
+    /// Of this working directory alone.
+    pub cwd: Option<String>,
+    /// Of this working directory, or one below it.
+    pub below: Option<String>,
+    /// With their last message at this time or later, in milliseconds since 1970.
+    pub since: Option<i64>,
+    /// With their last message before this time.
+    pub until: Option<i64>,
+    /// With this text in the title or in the beginning of the first prompt, in upper or lower case.
+    pub text: Option<String>,
+    /// Without the conversations of agents that other sessions started (Claude Code).
+    pub without_agents: bool,
+    /// In this order.
+    pub order: SessionOrder,
+    /// No more than so many.
+    pub limit: Option<usize>,
+}
+
+/// The order of a list; equal ones follow by id.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionOrder {
+    /// The latest message first; sessions without a time last.
+    #[default]
+    Modified,
+    /// The one that was begun last first.
+    Created,
+    /// By title, or first prompt, as texts compare; sessions without either last.
+    Title,
+    /// The largest first.
+    Size,
+}
+
+impl SessionFilter {
+    /// All of a working directory.
+    pub fn of_cwd(cwd: impl Into<String>) -> Self {
+        Self { cwd: Some(cwd.into()), ..Self::default() }
+    }
+
+    fn takes(&self, record: &SessionRecord, text: Option<&str>) -> bool {
+        let directory = record.directory();
+        let is_below = |above: &String| {
+            directory.is_some_and(|directory| super::relocate::rest(directory, above).is_some())
+        };
+        self.family.is_none_or(|family| record.family == family.code())
+            && self.cwd.as_deref().is_none_or(|cwd| directory == Some(cwd))
+            && self.below.as_ref().is_none_or(is_below)
+            && self.since.is_none_or(|since| record.modified.is_some_and(|time| time >= since))
+            && self.until.is_none_or(|until| record.modified.is_some_and(|time| time < until))
+            && !(self.without_agents && record.agent.is_some())
+            && text.is_none_or(|text| {
+                let said = [&record.title, &record.first_prompt];
+                said.into_iter().flatten().any(|said| said.to_lowercase().contains(text))
+            })
+    }
+}
+
 impl Store {
     /// All sessions' facts, the one with the latest message first; equal ones by id.
     ///
@@ -15,14 +91,91 @@ impl Store {
     ///
     /// [`crate::Error::Corrupted`] where the store is damaged.
     pub fn sessions(&self) -> Result<Vec<SessionFacts>> {
+        self.list(&SessionFilter::default())
+    }
+
+    /// The facts of the sessions that a filter takes, in its order. No line is read: a list costs a few microseconds for
+    /// each session of the store.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupted`] where the store is damaged.
+    pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
         let snapshot = self.snapshot()?;
-        let mut sessions = Vec::new();
+        let text = filter.text.as_ref().map(|text| text.to_lowercase());
+        let mut taken = Vec::new();
         for row in snapshot.sessions()?.iter()? {
             let (key, value) = row?;
             let record = SessionRecord::from_bytes(value.value(), || key.value().to_string())?;
-            sessions.push(SessionFacts::of(&record));
+            if filter.takes(&record, text.as_deref()) {
+                taken.push(SessionFacts::of(&record));
+            }
         }
-        sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.id.cmp(&b.id)));
-        Ok(sessions)
+        sort(&mut taken, filter.order);
+        taken.truncate(filter.limit.unwrap_or(usize::MAX));
+        Ok(taken)
     }
+
+    /// The sessions with the latest messages, newest first (omp document, `getRecentSessions`).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::list`].
+    pub fn get_recent_sessions(&self, limit: usize) -> Result<Vec<SessionFacts>> {
+        self.list(&SessionFilter { limit: Some(limit), ..SessionFilter::default() })
+    }
+
+    /// The session with the latest message, of those that a filter takes (omp document, `findMostRecentSession`).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::list`].
+    pub fn find_most_recent(&self, filter: &SessionFilter) -> Result<Option<SessionFacts>> {
+        let newest =
+            SessionFilter { order: SessionOrder::Modified, limit: Some(1), ..filter.clone() };
+        Ok(self.list(&newest)?.pop())
+    }
+
+    /// The sessions of the agents that a session started (Claude Code), the oldest first. Agents that its agents
+    /// started are among them: their files name the session alone.
+    ///
+    /// ```
+    /// # fn main() -> leafline::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+    /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/claude");
+    /// store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// let agents = store.agents_of("5b0c7a52")?;
+    /// assert_eq!(agents.len(), 2);
+    /// assert_eq!(agents[0].agent.as_deref(), Some("7d31c0be"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::SessionNotFound`], [`crate::Error::SessionAmbiguous`].
+    pub fn agents_of(&self, session: &str) -> Result<Vec<SessionFacts>> {
+        let session = self.session(session)?;
+        let mut agents = self.sessions()?;
+        agents.retain(|facts| facts.is_agent_of(session.id()));
+        agents.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
+        Ok(agents)
+    }
+}
+
+fn sort(sessions: &mut [SessionFacts], order: SessionOrder) {
+    sessions.sort_by(|a, b| {
+        let said = |facts: &SessionFacts| {
+            let said = facts.title.as_ref().or(facts.first_prompt.as_ref());
+            (said.is_none(), said.map(|said| said.to_lowercase()))
+        };
+        let ordered = match order {
+            SessionOrder::Modified => b.modified.cmp(&a.modified),
+            SessionOrder::Created => b.created.cmp(&a.created),
+            SessionOrder::Title => said(a).cmp(&said(b)),
+            SessionOrder::Size => b.bytes.cmp(&a.bytes),
+        };
+        ordered.then_with(|| a.id.cmp(&b.id))
+    });
 }

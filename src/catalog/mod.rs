@@ -4,6 +4,10 @@ pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod names;
+pub(crate) mod programs;
+mod relocate;
 pub(crate) mod remove;
 pub(crate) mod statistics;
 pub(crate) mod verify;
+#[cfg(feature = "watch")]
+pub(crate) mod watch;

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use super::{
     append, branch, children, context, export, extract, fork, import, label, ls, name, new, path,
-    reset_leaf, rm, show, stats, tree, verify,
+    relocate, reset_leaf, rm, show, stats, sync, tree, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -47,6 +47,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Import(import::Arguments),
+    Sync(sync::Arguments),
     Export(export::Arguments),
     Ls(ls::Arguments),
     Show(show::Arguments),
@@ -64,6 +65,8 @@ pub(super) enum Command {
     Extract(extract::Arguments),
     Stats(stats::Arguments),
     Verify(verify::Arguments),
+    Move(relocate::MoveArguments),
+    Relocate(relocate::Arguments),
     Rm(rm::Arguments),
     /// Give back the space that deleted and rewritten sessions took
     ///

@@ -60,5 +60,7 @@ pub(super) fn run(
 fn row(child: &Entry, time: impl Fn(i64) -> Option<String>) -> [String; 4] {
     let id = child.id().unwrap_or_default();
     let time = child.timestamp().and_then(time).unwrap_or_default();
-    [text::printable(&id).into_owned(), preview::name(child), time, preview::words(child)]
+    let view = child.view();
+    let [name, words] = [preview::name(child, &view), preview::words(child, &view)];
+    [text::printable(&id).into_owned(), name, time, words]
 }

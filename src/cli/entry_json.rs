@@ -13,10 +13,13 @@ pub(super) struct EntryJson {
     ordinal: u64,
     #[serde(rename = "type")]
     kind: String,
-    role: Option<&'static str>,
+    role: Option<String>,
+    model: Option<String>,
     timestamp: Option<String>,
     #[serde(rename = "parentId")]
     parent_id: Option<String>,
+    /// What is said; no thoughts, calls or results.
+    text: Option<String>,
     /// The exact line, its terminator included; what is not UTF-8 is U+FFFD.
     line: String,
 }
@@ -24,14 +27,23 @@ pub(super) struct EntryJson {
 impl EntryJson {
     /// The entry's.
     pub(super) fn new(entry: &Entry) -> Self {
-        let role = entry.role();
+        let view = entry.view();
+        let text = Some(view.text()).filter(|text| !text.is_empty());
+        let role = match entry.role() {
+            MessageRole::None => None,
+            // A role that no document names is told in the line's own word.
+            MessageRole::Other | MessageRole::Meta => view.type_name,
+            named => Some(named.name().to_owned()),
+        };
         Self {
             id: entry.id(),
             ordinal: entry.ordinal(),
             kind: type_name(entry),
-            role: (role != MessageRole::None).then(|| role.name()),
+            role,
+            model: view.model,
             timestamp: entry.timestamp().and_then(time::iso),
             parent_id: entry.parent_id(),
+            text,
             line: String::from_utf8_lossy(entry.line()).into_owned(),
         }
     }

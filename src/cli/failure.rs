@@ -8,6 +8,7 @@ use clap::CommandFactory;
 use clap::error::ErrorKind;
 
 use super::number::{count, counted};
+use super::place::shown;
 use super::text;
 
 /// Why a command did not run to its end.
@@ -32,6 +33,23 @@ pub(super) enum Failure {
     NoBlobFolder {
         /// What was named.
         path: PathBuf,
+    },
+    /// The end of a watch could not be prepared.
+    #[error("ctrl-c cannot be listened for: {0}")]
+    Watch(String),
+    /// The home folder, in which the programs' folders are looked for, is not known.
+    #[error(
+        "your home folder is not known, so name what is to be imported: `leafline import PATH...`"
+    )]
+    NoHomeFolder,
+    /// None of the programs' folders has a session file.
+    #[error(
+        "nothing to import: there are no session files in {}; name other files or folders: `leafline import PATH...`",
+        listed(.folders)
+    )]
+    NothingToImport {
+        /// Where they were looked for.
+        folders: Vec<PathBuf>,
     },
     /// The directory that a relative one is below, or the one to take where none is named, is not known.
     #[error("the current directory is not known ({0}); name an absolute one with --cwd DIR")]
@@ -109,6 +127,10 @@ impl Failure {
 pub(super) fn usage(message: &str) -> Failure {
     let mut command = super::arguments::Arguments::command();
     Failure::Usage(command.error(ErrorKind::ArgumentConflict, message))
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ")
 }
 
 fn stored_before(entries: u64) -> String {

@@ -1,11 +1,12 @@
 //! `leafline ls`.
 
+use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
 
 use leafline::SessionFacts;
 
 use super::failure::Failure;
-use super::number::{bytes, count};
+use super::number::{bytes, count, counted};
 use super::output::Output;
 use super::place::Place;
 use super::table::{Column, Table, write_tabs};
@@ -17,7 +18,8 @@ const SHORTEST_ID: usize = 8;
 /// List the sessions, newest first
 ///
 /// Lists the sessions: id, family, title or first prompt, working directory, entries, size, and the time of the
-/// last message. On a terminal ids are cut to a beginning that is unique. Without one each session is a line of
+/// last message. Sessions of agents are left out where the session that started them is there: `leafline show` of that
+/// one lists them, and --agents lists all. On a terminal ids are cut to a beginning that is unique. Without one each session is a line of
 /// those seven columns with tabs between them and nothing cut: entries and bytes as plain numbers, the time in UTC.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -27,6 +29,10 @@ pub(super) struct Arguments {
     /// List only so many
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+
+    /// List the sessions of agents too
+    #[arg(long)]
+    agents: bool,
 }
 
 /// Lists the sessions.
@@ -36,33 +42,51 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let sessions = place.open_to_read()?.sessions()?;
-    let listed = sessions
-        .get(..arguments.limit.unwrap_or(usize::MAX).min(sessions.len()))
-        .unwrap_or_default();
+    let (agents, mut listed) = match arguments.agents {
+        true => (Vec::new(), sessions.iter().collect()),
+        false => without_agents(&sessions),
+    };
+    listed.truncate(arguments.limit.unwrap_or(usize::MAX));
     if out.is_json() {
-        for session in listed {
+        for session in &listed {
             out.json(session)?;
         }
     } else if out.width().is_some() {
-        write_table(&sessions, listed, out)?;
+        write_table(&sessions, &listed, out)?;
     } else {
-        for session in listed {
+        for session in &listed {
             write_tabs(out, &plain_row(session))?;
         }
     }
-    if sessions.is_empty() && std::io::stderr().is_terminal() {
-        // A hint for whoever is there; nothing depends on it.
-        let _ = writeln!(
-            std::io::stderr(),
-            "no sessions yet; `leafline import PATH...` brings some, `leafline new` begins one"
-        );
+    if sessions.is_empty() {
+        hint("no sessions yet; `leafline import` brings some, `leafline new` begins one");
+    }
+    if !agents.is_empty() {
+        let sessions = counted(agents.len() as u64, "session of an agent", "sessions of agents");
+        hint(&format!("without {sessions}; `leafline ls --agents` lists them too"));
     }
     Ok(Status::Done)
 }
 
+/// The agents' sessions whose parent is there, and all others.
+fn without_agents(sessions: &[SessionFacts]) -> (Vec<&SessionFacts>, Vec<&SessionFacts>) {
+    let ids: HashSet<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
+    sessions.iter().partition(|session| {
+        let parent = session.parent_session.as_deref();
+        session.agent.is_some() && parent.is_some_and(|parent| ids.contains(parent))
+    })
+}
+
+/// A hint for whoever is there; nothing depends on it.
+fn hint(words: &str) {
+    if std::io::stderr().is_terminal() {
+        let _ = writeln!(std::io::stderr(), "{words}");
+    }
+}
+
 fn write_table(
     all: &[SessionFacts],
-    listed: &[SessionFacts],
+    listed: &[&SessionFacts],
     out: &mut Output,
 ) -> Result<(), Failure> {
     if listed.is_empty() {

@@ -24,13 +24,16 @@ mod path;
 mod place;
 mod preview;
 mod progress;
+mod relocate;
 mod reset_leaf;
 mod rm;
 mod show;
 mod stats;
+mod sync;
 mod table;
 mod text;
 mod time;
+mod transcript;
 mod tree;
 mod verify;
 
@@ -96,6 +99,9 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Stats(arguments) => stats::run(&arguments, place, out),
         Command::Verify(arguments) => verify::run(&arguments, place, out),
         Command::Rm(arguments) => rm::run(&arguments, place, out),
+        Command::Sync(arguments) => sync::run(&arguments, place, out),
+        Command::Move(arguments) => relocate::move_session(&arguments, place, out),
+        Command::Relocate(arguments) => relocate::run(&arguments, place, out),
         Command::Compact => compact::run(place, out),
     }
 }

@@ -2,21 +2,32 @@
 
 use std::io::Write;
 
+use leafline::{Entry, SessionReader};
+
 use super::Status;
 use super::entry_json::EntryJson;
-use super::failure::Failure;
+use super::failure::{Failure, usage};
 use super::output::Output;
 use super::place::Place;
+use super::transcript::Transcript;
 
 /// Print a conversation: the lines from the root to the leaf
 ///
 /// Prints the exact lines of the path from the root of the tree down to the session's leaf, or down to another
 /// entry: what was said, without the branches that were left. With --json each line is wrapped in an object with
-/// its id, ordinal, type, role, timestamp and parentId.
+/// its id, ordinal, type, role, model, timestamp, parentId and text.
+///
+/// With --text prints the conversation to read: who said what, when, and by which model where it changes. Thoughts,
+/// tool calls, results and settings take a line each; --full shows them whole.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  leafline path 019c6605\n  leafline path 019c6605 --from 5937c1f0 | jq -r .message.role"
-)]
+#[command(after_help = "\
+Signs of --text:
+  ~ a thought   → a tool call   ← its result   $ a command of the user's   ! an error   · any other entry
+
+Examples:
+  leafline path 019c6605 --text | less
+  leafline path 019c6605
+  leafline path 019c6605 --from 5937c1f0 | jq -r .message.role")]
 pub(super) struct Arguments {
     /// The session: an id, or the unique beginning of one
     session: String,
@@ -24,6 +35,14 @@ pub(super) struct Arguments {
     /// The entry that the path leads to, instead of the leaf
     #[arg(long, value_name = "ENTRY")]
     from: Option<String>,
+
+    /// Print it to read, not its lines
+    #[arg(long)]
+    text: bool,
+
+    /// Shorten nothing
+    #[arg(long, requires = "text")]
+    full: bool,
 }
 
 /// Prints the path.
@@ -32,18 +51,37 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
+    if arguments.text && out.is_json() {
+        return Err(usage(
+            "the argument '--text' cannot be used with '--json', whose objects have the text",
+        ));
+    }
     let store = place.open_to_read()?;
     let reader = store.reader(&arguments.session)?;
+    let from = arguments.from.as_deref();
+    if arguments.text {
+        let mut transcript = Transcript::new(out, arguments.full);
+        return walk(&reader, from, |entry| transcript.entry(entry));
+    }
     let mut open_line = false;
-    let mut failure = None;
-    let walked = reader.get_path(arguments.from.as_deref(), |entry| {
-        let written = if out.is_json() {
+    walk(&reader, from, |entry| {
+        if out.is_json() {
             out.json(&EntryJson::new(entry))
         } else {
             write_line(out, entry.line(), &mut open_line)
-        };
-        written.map_err(|error| stop(error, &mut failure))
-    });
+        }
+    })
+}
+
+/// Hands out the entries of the path.
+fn walk(
+    reader: &SessionReader<'_>,
+    from: Option<&str>,
+    mut take: impl FnMut(&Entry) -> Result<(), Failure>,
+) -> Result<Status, Failure> {
+    let mut failure = None;
+    let walked =
+        reader.get_path(from, |entry| take(entry).map_err(|error| stop(error, &mut failure)));
     match failure {
         Some(failure) => Err(failure),
         None => Ok(walked.map(|_| Status::Done)?),

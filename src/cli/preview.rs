@@ -1,6 +1,6 @@
 //! An entry in a few words.
 
-use leafline::{Entry, EntryKind, MessageRole};
+use leafline::{Entry, EntryKind, MessageRole, Part, Role, View};
 use serde_json::Value;
 
 use super::text;
@@ -11,17 +11,26 @@ pub(super) const LONGEST: usize = 200;
 /// What kind of entry it is, in a word: a message by its role, others by their type.
 pub(super) fn kind_name(kind: EntryKind, role: MessageRole) -> &'static str {
     match (kind, role) {
-        (EntryKind::Message, MessageRole::None | MessageRole::Other) => kind.name(),
+        (EntryKind::Message, MessageRole::None | MessageRole::Other | MessageRole::Meta) => {
+            kind.name()
+        }
         (EntryKind::Message, role) => role.name(),
         (kind, _) => kind.name(),
     }
 }
 
-/// As [`kind_name`], with the line's own word for a type that no document names.
-pub(super) fn name(entry: &Entry) -> String {
-    match entry.kind() {
-        EntryKind::Unknown => plain(Some(&type_name(entry))),
-        kind => kind_name(kind, entry.role()).to_owned(),
+/// As [`kind_name`], with the line's own word for a type or a role that has no name of its own.
+pub(super) fn name(entry: &Entry, view: &View) -> String {
+    let is_named = match entry.kind() {
+        EntryKind::Message => {
+            !matches!(entry.role(), MessageRole::None | MessageRole::Other | MessageRole::Meta)
+        }
+        kind => !matches!(kind, EntryKind::Unknown | EntryKind::System | EntryKind::Outside),
+    };
+    let stated = view.type_name.as_deref().filter(|_| !is_named);
+    match stated {
+        Some(stated) => plain(stated),
+        None => kind_name(entry.kind(), entry.role()).to_owned(),
     }
 }
 
@@ -32,119 +41,116 @@ pub(super) fn type_name(entry: &Entry) -> String {
 }
 
 /// What the entry says, on one line and fit for a terminal; empty where it says nothing to a person.
-pub(super) fn words(entry: &Entry) -> String {
-    let Ok(line) = entry.json() else {
-        return String::new();
-    };
+pub(super) fn words(entry: &Entry, view: &View) -> String {
     match entry.kind() {
-        EntryKind::Message => message(line.get("message").unwrap_or(&Value::Null)),
-        EntryKind::Compaction | EntryKind::BranchSummary => quoted(member(&line, "summary")),
-        EntryKind::ThinkingLevelChange => plain(member(&line, "thinkingLevel")),
-        EntryKind::ModelChange => model(&line),
-        EntryKind::Custom => plain(member(&line, "customType")),
+        EntryKind::Label => label(entry, view),
+        EntryKind::Custom => plain(view.type_name.as_deref().unwrap_or_default()),
         EntryKind::CustomMessage => {
-            let content = content(line.get("content").unwrap_or(&Value::Null));
-            format!("{} {content}", plain(member(&line, "customType")))
+            let name = plain(view.type_name.as_deref().unwrap_or_default());
+            format!("{name} {}", said(view)).trim().to_owned()
         }
-        EntryKind::Label => label(&line),
-        EntryKind::SessionInfo => quoted(member(&line, "name")),
-        EntryKind::ModeChange => plain(member(&line, "mode")),
-        EntryKind::SessionInit => quoted(member(&line, "task")),
-        EntryKind::TtsrInjection => {
-            let rules = line.get("injectedRules").and_then(Value::as_array);
-            let rules: Vec<&str> = rules.into_iter().flatten().filter_map(Value::as_str).collect();
-            plain(Some(&rules.join(", ")))
-        }
-        _ => String::new(),
+        EntryKind::SessionInfo => said(view),
+        // The task tells more than the prompt of the system ahead of it.
+        EntryKind::SessionInit => match view.parts.last() {
+            Some(Part::Text(task)) => quoted(task),
+            _ => String::new(),
+        },
+        _ if view.role == Role::Setting => plain(&view.text().replace('\n', ", ")),
+        _ if view.role == Role::Shell => plain(&format!("$ {}", view.text())),
+        _ => said(view),
     }
 }
 
-/// A member that is a string.
-pub(super) fn member<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
-    value.get(name).and_then(Value::as_str)
-}
-
-fn plain(text: Option<&str>) -> String {
-    text::one_line(text.unwrap_or_default(), LONGEST)
-}
-
-fn quoted(text: Option<&str>) -> String {
-    match text {
-        Some(text) if !text.trim().is_empty() => format!("\"{}\"", plain(Some(text))),
-        _ => String::new(),
+/// The text, or a tool's result; without one the tools that are called, thoughts, or the name of what else is there.
+fn said(view: &View) -> String {
+    let has_words = view.parts.iter().any(|part| match part {
+        Part::Text(text) | Part::ToolResult { text, .. } => !text.trim().is_empty(),
+        _ => false,
+    });
+    if has_words {
+        return quoted(&view.preview(LONGEST));
+    }
+    let calls = view.parts.iter().filter_map(|part| match part {
+        Part::ToolCall { name, .. } => Some(name.as_str()),
+        _ => None,
+    });
+    let calls: Vec<&str> = calls.collect();
+    if !calls.is_empty() {
+        return plain(&format!("→ {}", calls.join(", ")));
+    }
+    let thought = quoted(&view.preview(LONGEST));
+    if !thought.is_empty() {
+        return thought;
+    }
+    match &view.error {
+        Some(error) => quoted(error),
+        None => view.parts.iter().find_map(block_name).unwrap_or_default(),
     }
 }
 
-fn model(line: &Value) -> String {
-    match (member(line, "provider"), member(line, "modelId")) {
-        (Some(provider), Some(model)) => plain(Some(&format!("{provider}/{model}"))),
-        (_, model) => plain(model.or(member(line, "model"))),
-    }
+/// The name of a part that is no text; `None` for the others.
+pub(super) fn block_name(part: &Part) -> Option<String> {
+    let name = match part {
+        Part::Image { mime_type, .. } => mime_type.as_deref().unwrap_or("image"),
+        Part::Other { type_name } => type_name,
+        _ => return None,
+    };
+    Some(plain(&format!("[{name}]")))
 }
 
-fn label(line: &Value) -> String {
-    let target = plain(member(line, "targetId"));
-    match quoted(member(line, "label")) {
+fn label(entry: &Entry, view: &View) -> String {
+    let line = entry.json().unwrap_or_default();
+    let target = plain(line.get("targetId").and_then(Value::as_str).unwrap_or_default());
+    match said(view) {
         cleared if cleared.is_empty() => format!("cleared on {target}"),
         label => format!("{label} on {target}"),
     }
 }
 
-fn message(message: &Value) -> String {
-    let words = content(message.get("content").unwrap_or(&Value::Null));
-    if !words.is_empty() {
-        return words;
-    }
-    match member(message, "command") {
-        Some(command) => plain(Some(&format!("$ {command}"))),
-        None => quoted(member(message, "summary").or(member(message, "errorMessage"))),
-    }
+fn plain(text: &str) -> String {
+    text::one_line(text, LONGEST)
 }
 
-/// The first text of a content; without one the tools that it calls, its thoughts, or that it is an image.
-pub(super) fn content(content: &Value) -> String {
-    let blocks = match content {
-        Value::String(text) => return quoted(Some(text)),
-        Value::Array(blocks) => blocks,
-        _ => return String::new(),
-    };
-    let of_type =
-        |name: &'static str| blocks.iter().filter(move |block| member(block, "type") == Some(name));
-    let text =
-        of_type("text").map(|block| quoted(member(block, "text"))).find(|text| !text.is_empty());
-    let calls: Vec<&str> = of_type("toolCall").filter_map(|block| member(block, "name")).collect();
-    if let Some(text) = text {
-        return text;
+/// The text between quotation marks; nothing where there is none.
+pub(super) fn quoted(text: &str) -> String {
+    match plain(text) {
+        nothing if nothing.is_empty() => nothing,
+        text => format!("\"{text}\""),
     }
-    if !calls.is_empty() {
-        return plain(Some(&format!("→ {}", calls.join(", "))));
-    }
-    if let Some(thought) = of_type("thinking").next() {
-        return quoted(member(thought, "thinking"));
-    }
-    let image = of_type("image").next();
-    image
-        .map(|image| plain(Some(&format!("[{}]", member(image, "mimeType").unwrap_or("image")))))
-        .unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use leafline_import::view;
+
+    fn words_of(content: &str) -> String {
+        let line =
+            format!(r#"{{"type":"message","message":{{"role":"assistant","content":{content}}}}}"#);
+        said(&view::pi_omp(&line))
+    }
 
     #[test]
     fn a_message_shows_its_text_first() {
-        let blocks = json!({"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a\nb"}]});
-        assert_eq!(message(&blocks), "\"a b\"");
-        assert_eq!(message(&json!({"content": "plain\u{1b}"})), r#""plain\u{1b}""#);
-        let call = json!({"content": [{"type": "toolCall", "name": "bash"}, {"type": "toolCall", "name": "read"}]});
-        assert_eq!(message(&call), "→ bash, read");
-        assert_eq!(message(&json!({"command": "ls"})), "$ ls");
-        assert_eq!(
-            message(&json!({"content": [{"type": "image", "mimeType": "image/png"}]})),
-            "[image/png]"
-        );
-        assert_eq!(message(&json!(7)), "");
+        for (content, expected) in [
+            (r#"[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a\nb"}]"#, "\"a b\""),
+            (r#""plain\u001b""#, r#""plain\u{1b}""#),
+            (
+                r#"[{"type":"toolCall","name":"bash"},{"type":"toolCall","name":"read"}]"#,
+                "→ bash, read",
+            ),
+            (r#"[{"type":"thinking","thinking":"hm"}]"#, "\"hm\""),
+            (r#"[{"type":"image","mimeType":"image/png"}]"#, "[image/png]"),
+            (r#"[{"type":"document"}]"#, "[document]"),
+            ("7", ""),
+        ] {
+            assert_eq!(words_of(content), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn a_failed_answer_shows_why() {
+        let line = r#"{"type":"message","message":{"role":"assistant","content":[],"errorMessage":"too much"}}"#;
+        assert_eq!(said(&view::pi_omp(line)), "\"too much\"");
     }
 }

@@ -10,14 +10,16 @@ use super::failure::Failure;
 use super::number::{bytes, count, counted};
 use super::output::{FAINT, Output, STRONG};
 use super::place::Place;
+use super::preview::{self, LONGEST};
 use super::table::{Column, Table};
-use super::{Status, preview, text, time};
+use super::{Status, text, time};
 
 /// Show a session, or one entry of it
 ///
-/// Shows what a session's header says, how much is in it, and its entries and bytes by type. Given an entry, prints
-/// its exact line and nothing else; with --json an object with its id, ordinal, type, role, timestamp, parentId and
-/// line. Of an id that several entries have, the last one is meant.
+/// Shows what a session's header says, how much is in it, the agents that it started, and its entries and bytes by
+/// type. Given an entry, prints its exact line and nothing else; with --json an object with its id, ordinal, type,
+/// role, model, timestamp, parentId, text (what is said; no thoughts, calls or results) and line. Of an id that several
+/// entries have, the last one is meant.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline show 019c6605\n  leafline show 019c6605 5937c1f0 | jq .message"
@@ -36,6 +38,16 @@ struct SessionJson<'a> {
     #[serde(flatten)]
     facts: &'a SessionFacts,
     leaf: Option<String>,
+    agents: Vec<AgentJson<'a>>,
+}
+
+/// An agent's session, in that of the session which started it.
+#[derive(Serialize)]
+struct AgentJson<'a> {
+    id: &'a str,
+    agent: Option<&'a str>,
+    entries: u64,
+    first_prompt: Option<&'a str>,
 }
 
 /// Shows the session, or the entry.
@@ -48,7 +60,7 @@ pub(super) fn run(
     let reader = store.reader(&arguments.session)?;
     match &arguments.entry {
         Some(id) => show_entry(&reader.get_entry(id)?, out)?,
-        None => show_session(&reader, out)?,
+        None => show_session(&reader, &store.agents_of(&reader.id())?, out)?,
     }
     Ok(Status::Done)
 }
@@ -61,19 +73,29 @@ fn show_entry(entry: &Entry, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show_session(reader: &SessionReader<'_>, out: &mut Output) -> Result<(), Failure> {
+fn show_session(
+    reader: &SessionReader<'_>,
+    agents: &[SessionFacts],
+    out: &mut Output,
+) -> Result<(), Failure> {
     let facts = reader.facts();
     let leaf = reader.get_leaf()?;
     if out.is_json() {
-        return out.json(&SessionJson { facts: &facts, leaf: leaf.as_ref().and_then(Entry::id) });
+        return out.json(&SessionJson {
+            facts: &facts,
+            leaf: leaf.as_ref().and_then(Entry::id),
+            agents: agents.iter().map(AgentJson::new).collect(),
+        });
     }
     write_facts(&facts, out)?;
     if let Some(leaf) = leaf {
         let id = leaf.id().unwrap_or_default();
-        let words =
-            format!("{} {} {}", text::printable(&id), preview::name(&leaf), preview::words(&leaf));
+        let view = leaf.view();
+        let [name, words] = [preview::name(&leaf, &view), preview::words(&leaf, &view)];
+        let words = format!("{} {name} {words}", text::printable(&id));
         write_fact("leaf", Some(words.trim_end()), out)?;
     }
+    write_agents(agents, out)?;
     let mut table =
         Table::new([Column::Text("type"), Column::Number("lines"), Column::Number("bytes")]);
     for kind in &facts.types {
@@ -87,6 +109,31 @@ fn show_session(reader: &SessionReader<'_>, out: &mut Output) -> Result<(), Fail
     table.write(out)
 }
 
+fn write_agents(agents: &[SessionFacts], out: &mut Output) -> Result<(), Failure> {
+    if agents.is_empty() {
+        return Ok(());
+    }
+    let mut table =
+        Table::new([Column::Whole("agent"), Column::Number("entries"), Column::Text("prompt")]);
+    for agent in agents {
+        let prompt = agent.first_prompt.as_deref().unwrap_or_default();
+        table.push([printable(&agent.id), count(agent.entries), text::one_line(prompt, LONGEST)]);
+    }
+    out.line(format_args!(""))?;
+    table.write(out)
+}
+
+impl<'a> AgentJson<'a> {
+    fn new(facts: &'a SessionFacts) -> Self {
+        Self {
+            id: &facts.id,
+            agent: facts.agent.as_deref(),
+            entries: facts.entries,
+            first_prompt: facts.first_prompt.as_deref(),
+        }
+    }
+}
+
 /// Writes the facts, one a line.
 pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
@@ -97,13 +144,20 @@ pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), 
         counted(facts.lines, "line", "lines"),
         counted(facts.entries, "entry", "entries")
     );
+    let parent = facts.parent_session.as_deref().map(printable);
+    let agent = facts.agent.as_deref().map(|agent| {
+        let of = parent.as_ref().map_or_else(String::new, |parent| format!(" of {parent}"));
+        format!("{}{of}", printable(agent))
+    });
     let told = [
         ("session", Some(id)),
         ("title", facts.title.as_deref().map(printable)),
         ("prompt", facts.first_prompt.as_deref().map(printable)),
         ("format", Some(printable(&format))),
         ("folder", facts.cwd.as_deref().map(printable)),
-        ("parent", facts.parent_session.as_deref().map(printable)),
+        // The session that started an agent is named with it.
+        ("parent", parent.filter(|_| facts.agent.is_none())),
+        ("agent", agent),
         ("created", facts.created.and_then(time::local)),
         ("modified", facts.modified.and_then(time::local)),
         ("holds", Some(format!("{lines}, {}", bytes(facts.bytes)))),

@@ -45,24 +45,7 @@ fn is_unprintable(character: char) -> bool {
 
 /// The beginning of a text, at most so many characters of it, on one line: white space becomes single spaces.
 pub(super) fn one_line(text: &str, most: usize) -> String {
-    let mut line = String::new();
-    let mut length = 0;
-    for word in text.split_whitespace() {
-        if length > 0 {
-            line.push(' ');
-            length += 1;
-        }
-        for character in word.chars() {
-            if length >= most {
-                line.truncate(line.trim_end().len());
-                line.push(ELLIPSIS);
-                return printable(&line).into_owned();
-            }
-            line.push(character);
-            length += 1;
-        }
-    }
-    printable(&line).into_owned()
+    printable(&leafline_import::text::one_line(text, most)).into_owned()
 }
 
 /// The columns that a text takes on a terminal.
@@ -124,8 +107,9 @@ mod tests {
     fn lines_are_joined_and_cut() {
         assert_eq!(one_line(" a\n\n b\tc ", 10), "a b c");
         assert_eq!(one_line("abcdef", 6), "abcdef");
-        assert_eq!(one_line("abcdef", 5), "abcde…");
-        assert_eq!(one_line(&"x ".repeat(1_000_000), 3), "x x…");
+        assert_eq!(one_line("abcdef", 5), "abcd…");
+        assert_eq!(one_line(&"x ".repeat(1_000_000), 3), "x…");
+        assert_eq!(one_line("\u{1b}", 1), r"\u{1b}");
     }
 
     #[test]

@@ -3,8 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use xxhash_rust::xxh3::Xxh3;
-
 use super::lines::LineCursor;
 use super::render::{Renderer, Rendering};
 use super::saved::saved_lines;
@@ -12,6 +10,7 @@ use super::saved::saved_lines;
 use crate::error::{Error, FileContext, Result};
 use crate::store::blobs;
 use crate::store::chunk::HoleKind;
+use crate::store::fingerprint::Fingerprint;
 use crate::store::originals::read_originals;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
@@ -170,28 +169,28 @@ fn write_blob(snapshot: &Snapshot<'_>, hash: &blobs::Hash, folder: &std::path::P
     Ok(())
 }
 
-/// The XXH3 of the first bytes of a stream.
+/// The fingerprint of the first bytes of a stream.
 pub(crate) struct PrefixDigest {
-    hasher: Xxh3,
+    fingerprint: Fingerprint,
     left: u64,
 }
 
 impl PrefixDigest {
     /// Of the first `length` bytes.
     pub(crate) fn new(length: u64) -> Self {
-        Self { hasher: Xxh3::new(), left: length }
+        Self { fingerprint: Fingerprint::default(), left: length }
     }
 
     /// Takes bytes; answers whether more are wanted.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> bool {
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
-        self.hasher.update(bytes.get(..most).unwrap_or_default());
+        self.fingerprint.take(bytes.get(..most).unwrap_or_default());
         self.left -= most as u64;
         self.left > 0
     }
 
     /// The digest, once there were as many bytes.
     pub(crate) fn digest(&self) -> Option<u128> {
-        (self.left == 0).then(|| self.hasher.digest128())
+        (self.left == 0).then(|| self.fingerprint.digest())
     }
 }

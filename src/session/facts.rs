@@ -19,11 +19,13 @@ pub struct SessionFacts {
     pub migrated: bool,
     /// Whether parents come later, ids repeat or parents loop.
     pub irregular: bool,
-    /// The working directory.
+    /// The working directory: where the project was moved to, else what the header names.
     pub cwd: Option<String>,
+    /// Messages of the conversation: of the user, the model and tools.
+    pub messages: u64,
     /// Its title or name.
     pub title: Option<String>,
-    /// What the header says of its lineage.
+    /// What the header says of its lineage; of an agent's conversation the id of the session that started it.
     pub parent_session: Option<String>,
     /// The beginning of the first user message, on one line.
     pub first_prompt: Option<String>,
@@ -66,6 +68,11 @@ pub struct TypeFacts {
 }
 
 impl SessionFacts {
+    /// Whether it is the conversation of an agent that the session with this id started.
+    pub fn is_agent_of(&self, session: &str) -> bool {
+        self.agent.is_some() && self.parent_session.as_deref() == Some(session)
+    }
+
     pub(crate) fn of(record: &SessionRecord) -> Self {
         let mut types: Vec<TypeFacts> = record
             .types
@@ -83,7 +90,8 @@ impl SessionFacts {
             imported_version: record.imported_version.clone(),
             migrated: record.migrated,
             irregular: record.irregular,
-            cwd: record.cwd.clone(),
+            cwd: record.directory().map(str::to_owned),
+            messages: messages(record),
             title: record.title.clone(),
             parent_session: record.parent_session.clone(),
             first_prompt: record.first_prompt.clone(),
@@ -101,4 +109,15 @@ impl SessionFacts {
             types,
         }
     }
+}
+
+/// Messages, by the counts of their types.
+fn messages(record: &SessionRecord) -> u64 {
+    let is_message = |name: &str| match Family::from_code(record.family) {
+        Some(Family::Claude) => matches!(name, "user" | "assistant"),
+        // Opal's other lines are no messages, and have names of their own.
+        Some(Family::Opal) => !matches!(name, "session" | "<blank>" | "<malformed>" | "<scalar>"),
+        _ => name.starts_with("message"),
+    };
+    record.types.iter().filter(|count| is_message(&count.name)).map(|count| count.lines).sum()
 }

@@ -6,6 +6,7 @@ pub(crate) mod chunk;
 mod columns;
 pub(crate) mod compression;
 pub(crate) mod entry_record;
+pub(crate) mod fingerprint;
 pub(crate) mod label_record;
 pub(crate) mod node;
 pub(crate) mod originals;

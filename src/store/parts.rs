@@ -25,8 +25,10 @@ pub(crate) fn plan(length: usize) -> Vec<usize> {
     while left > run_capacity(1) {
         let mut pages = LONGEST_RUN;
         while pages > 1 && run_capacity(pages) > left {
-            // A rest that nearly fills the next run takes it whole: one row instead of many small ones.
-            if left * 16 >= run_capacity(pages) * 15 {
+            // A rest that would leave less than a page, or a sixteenth of the run, takes it whole: cut, it
+            // would save little or nothing, and each row is one more look-up for its reader.
+            let unused = run_capacity(pages) - left;
+            if unused < PAGE.max(run_capacity(pages) / 16) {
                 break;
             }
             pages /= 2;
@@ -68,6 +70,13 @@ mod tests {
             let pages: usize = cuts.iter().map(|&row| pages_taken(row)).sum();
             prop_assert!(pages * PAGE <= length + length / 8 + 2 * PAGE);
             prop_assert!(cuts.len() <= length / (run_capacity(LONGEST_RUN)) + 10);
+        }
+    }
+
+    #[test]
+    fn a_chunk_of_several_frames_is_one_row() {
+        for length in 0..=crate::store::chunk::CHUNK_CAPACITY {
+            assert_eq!(plan(length), [length]);
         }
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct SessionRecord {
     pub(crate) irregular: bool,
     /// The header's working directory.
     pub(crate) cwd: Option<String>,
+    /// Where its project was moved to.
+    pub(crate) moved: Option<Moved>,
     /// The title or the name last set.
     pub(crate) title: Option<String>,
     /// The header's `parentSession`, opaque.
@@ -83,6 +85,15 @@ pub(crate) struct SessionRecord {
     pub(crate) sources: Vec<Vec<u8>>,
 }
 
+/// A project's move.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct Moved {
+    /// The working directory that the header named.
+    pub(crate) from: Option<String>,
+    /// The one that it is now.
+    pub(crate) to: String,
+}
+
 /// How many lines of a type there are. Messages count by role, as `message/user`.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct TypeCount {
@@ -98,8 +109,10 @@ pub(crate) struct TypeCount {
 pub(crate) struct ImportedBytes {
     /// How many.
     pub(crate) length: u64,
-    /// Their XXH3, 128 bits.
+    /// Their [`Fingerprint`](super::fingerprint::Fingerprint).
     pub(crate) digest: u128,
+    /// The chain of its whole blocks, by which it is gone on with.
+    pub(crate) chain: u128,
     /// Whether the last line is complete: the bytes end with a line feed, or there are none.
     pub(crate) complete: bool,
 }
@@ -112,6 +125,12 @@ impl SessionRecord {
     /// Whether it holds more than what was imported: lines were appended here, or, of Opal's, anything was changed.
     pub(crate) fn is_ahead(&self) -> bool {
         self.rewritten || (!self.migrated && self.bytes > self.imported.length)
+    }
+
+    /// The working directory: the one that it was moved to, as long as the header names the one that it was moved from.
+    pub(crate) fn directory(&self) -> Option<&str> {
+        let moved = self.moved.as_ref().filter(|moved| moved.from == self.cwd);
+        moved.map(|moved| moved.to.as_str()).or(self.cwd.as_deref())
     }
 
     /// Physical lines.

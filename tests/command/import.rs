@@ -1,20 +1,21 @@
 //! `leafline import`.
 
-use crate::scene::{PI_3, Scene, file, header, message, on_samples, path, samples};
+use crate::scene::{PI_3, SAMPLES, Scene, file, header, message, on_samples, path, samples};
+use serde_json::Value;
 
 #[test]
 fn a_line_a_file_and_a_total() {
     let scene = Scene::new();
     let run = scene.run(["import", path(&samples())]).ok();
     let text = run.text();
-    assert_eq!(text.lines().count(), 8);
-    assert_eq!(text.lines().filter(|line| line.starts_with("imported ")).count(), 7);
+    assert_eq!(text.lines().count(), SAMPLES + 1);
+    assert_eq!(text.lines().filter(|line| line.starts_with("imported ")).count(), SAMPLES);
     let pi = text.lines().find(|line| line.contains(PI_3)).unwrap();
     assert!(pi.contains("1 malformed line") && pi.contains(".jsonl"), "{pi}");
-    assert!(text.lines().last().unwrap().starts_with("7 files: 7 imported; "), "{text}");
+    assert!(text.lines().last().unwrap().starts_with("13 files: 13 imported; "), "{text}");
 
     let again = scene.run(["import", path(&samples())]).ok().text();
-    assert!(again.lines().last().unwrap().starts_with("7 files: 7 unchanged; "), "{again}");
+    assert!(again.lines().last().unwrap().starts_with("13 files: 13 unchanged; "), "{again}");
 }
 
 #[test]
@@ -22,9 +23,14 @@ fn json_is_an_object_a_file_and_then_the_totals() {
     let scene = Scene::new();
     let mut lines = scene.run(["--json", "import", path(&samples())]).ok().json_lines();
     let totals = lines.pop().unwrap();
-    assert_eq!(totals["files"], 7);
-    assert_eq!(totals["imported"], 7);
-    assert_eq!(lines.len(), 7);
+    assert_eq!(totals["files"], SAMPLES);
+    assert_eq!(totals["imported"], SAMPLES);
+    assert_eq!(totals["folders"], Value::Null);
+    assert_eq!(lines.len(), SAMPLES);
+    let families: Vec<_> = ["pi", "omp", "claude", "opal"]
+        .map(|family| lines.iter().filter(|line| line["family"] == family).count())
+        .into();
+    assert_eq!(families, [5, 2, 4, 2]);
     let mut names: Vec<_> = lines[0].as_object().unwrap().keys().cloned().collect();
     names.sort_unstable();
     let expected = [
@@ -152,5 +158,5 @@ fn odd_files_do_not_stop_an_import() {
 
 #[test]
 fn the_samples_stand_in_the_store() {
-    assert_eq!(on_samples(["ls"]).ok().text().lines().count(), 7);
+    assert_eq!(on_samples(["ls", "--agents"]).ok().text().lines().count(), SAMPLES);
 }

@@ -12,4 +12,5 @@ mod manners;
 mod opal;
 mod reading;
 mod scene;
+mod sync;
 mod tree;

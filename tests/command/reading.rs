@@ -1,7 +1,8 @@
 //! `leafline ls`, `show`, `path`, `children`, `stats` and `verify`.
 
 use crate::scene::{
-    OMP_3, PI_3, Scene, file, header, message, on_samples, path, sample, sample_blobs,
+    AGENTS, CLAUDE, OMP_3, OPAL, PI_3, SAMPLES, Scene, file, header, message, on_samples, path,
+    sample, sample_blobs,
 };
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ fn ls_lists_the_newest_first() {
 #[test]
 fn ls_as_json_has_the_facts() {
     let lines = on_samples(["ls", "--json"]).ok().json_lines();
-    assert_eq!(lines.len(), 7);
+    assert_eq!(lines.len(), SAMPLES - AGENTS.len());
     assert_eq!(lines[0]["id"], OMP_3);
     assert_eq!(lines[0]["family"], "omp");
     assert!(
@@ -145,11 +146,11 @@ fn children_come_in_the_order_of_the_file() {
 #[test]
 fn stats_tell_where_the_bytes_go() {
     let text = on_samples(["stats"]).ok().text();
-    for expected in ["sessions  7", "blobs", "saved", "lines", "message/assistant", "of JSONL"] {
+    for expected in ["sessions  13", "blobs", "saved", "lines", "message/assistant", "of JSONL"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
     let json = on_samples(["stats", "--json"]).ok().json();
-    assert_eq!(json["sessions"], 7);
+    assert_eq!(json["sessions"], SAMPLES);
     assert!(
         json["ratio"].is_f64() && json["tables"].is_array() && json["blobs"]["references"].is_u64()
     );
@@ -165,7 +166,7 @@ fn stats_tell_where_the_bytes_go() {
 fn verify_finds_the_samples_whole() {
     let text = on_samples(["verify"]).ok().text();
     let summary = text.lines().last().unwrap();
-    assert!(summary.starts_with("7 sessions, ") && summary.contains("no problems"), "{text}");
+    assert!(summary.starts_with("13 sessions, ") && summary.contains("no problems"), "{text}");
     assert!(text.lines().any(|line| line.starts_with("remark") && line.contains(PI_3)), "{text}");
     let json = on_samples(["verify", PI_3, "--json"]).ok().json();
     assert_eq!((&json["sessions"], &json["problems"]), (&1.into(), &Value::Array(Vec::new())));
@@ -200,6 +201,8 @@ fn controls_in_a_session_never_reach_the_terminal() {
         &["stats", "s1"],
         &["verify"],
         &["context", "s1"],
+        &["path", "s1", "--text"],
+        &["path", "s1", "--text", "--full"],
         &["name", "s1"],
     ] {
         let text = scene.run(arguments.iter().copied()).ok().text();

@@ -12,6 +12,14 @@ pub(crate) const PI_3: &str = "019c6605-4c90-7d2a-9b41-5f0e3c77a1d2";
 pub(crate) const PI_1: &str = "6d1f0f0e-6a53-4c0a-9b1f-0a4d5b7c2e11";
 pub(crate) const OMP_3: &str = "019c7bd3-90ea-7b35-8c11-d4f2a86b0e59";
 
+/// A session of Claude Code's, and the agents that it started.
+pub(crate) const CLAUDE: &str = "5b0c7a52-9d1e-4c3f-8a64-0f2e6d7b1c90";
+pub(crate) const AGENTS: [&str; 2] = ["agent-7d31c0be", "agent-c5e90a17"];
+pub(crate) const OPAL: &str = "sess-5f1c";
+
+/// How many files of sessions the samples have.
+pub(crate) const SAMPLES: usize = 13;
+
 /// The blob that the omp sample refers to.
 pub(crate) const BLOB: &str = "3b8602731095c511a1212461024126e06a8eaf8f29fd4c21913d8f6c9ea8e37f";
 

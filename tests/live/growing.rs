@@ -243,3 +243,25 @@ fn an_imported_file_goes_on_where_it_ends() {
     assert_eq!(totals.failed, 1);
     assert!(exported(&store.session("s1").unwrap()).contains("only here"));
 }
+
+/// A chunk with room is sealed with what follows anyway; one without room is written again for its last line alone.
+#[test]
+fn a_full_chunk_without_a_last_line_feed_is_not_joined_with_what_follows() {
+    let place = place::Place::new();
+    // Hardly compressible, so that the chunk is more than half full.
+    let text: String = (0u64..2_000)
+        .map(|number| format!("{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        .collect();
+    let begun = format!(
+        "{}\n{{\"type\":\"message\",\"id\":\"a1\",\"parentId\":null,\"timestamp\":\"2026-02-16T10:21:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}",
+        r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#,
+    );
+    let file = place.write("s.jsonl", &begun);
+    place.import(&file);
+    let mut session = place.store.session("s1").unwrap();
+    session.append_message(&assistant("Hello")).unwrap();
+    place.assert_sound();
+    let text = exported(&session);
+    assert!(text.starts_with(&format!("{begun}\n")));
+    assert_eq!(text.lines().count(), 3);
+}

@@ -96,6 +96,9 @@ pub struct View {
     pub model: Option<String>,
     /// What it is made of, in the order of the file.
     pub parts: Vec<Part>,
+    /// Why the model gave no answer, or not all of it: `message.errorMessage` (pi and omp). Claude Code has it as the text
+    /// of an answer.
+    pub error: Option<String>,
     /// It is part of an agent's conversation beside the main one (Claude Code, `isSidechain`).
     pub is_sidechain: bool,
     /// Its program does not show it to the user: `display` is false (pi and omp, of an extension), or `isMeta` true

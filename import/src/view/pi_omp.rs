@@ -151,7 +151,12 @@ fn read_message(scan: &Scan<'_>, view: &mut View) {
             read_custom_message(Some(message), view);
             read_mentioned_files(message, &mut view.parts);
         }
-        _ => content::read(content, &mut view.parts),
+        role => {
+            content::read(content, &mut view.parts);
+            if role == Role::Assistant {
+                view.error = string(message.member("errorMessage"));
+            }
+        }
     }
 }
 

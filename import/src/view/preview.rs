@@ -1,9 +1,7 @@
 //! The beginning of an entry on one line.
 
+use crate::text::words_on_one_line;
 use crate::view::Part;
-
-/// Stands for what was left out.
-const ELLIPSIS: char = '…';
 
 /// The beginning of what the parts say, at most `most` characters of it; see [`crate::view::View::preview`].
 pub(super) fn of(parts: &[Part], most: usize) -> String {
@@ -15,33 +13,9 @@ pub(super) fn of(parts: &[Part], most: usize) -> String {
     ];
     let lines = kinds.into_iter().map(|is_of_kind| {
         let texts = parts.iter().filter(|part| is_of_kind(part)).flat_map(Part::texts);
-        one_line(texts.flat_map(str::split_whitespace), most)
+        words_on_one_line(texts.flat_map(str::split_whitespace), most)
     });
     lines.into_iter().find(|line| !line.is_empty()).unwrap_or_default()
-}
-
-/// The words with a space between them. No more of them is read than is shown.
-fn one_line<'a>(words: impl Iterator<Item = &'a str>, most: usize) -> String {
-    let mut line = String::new();
-    let mut length = 0;
-    // Where the last character that leaves room for the ellipsis ends.
-    let mut cut = 0;
-    for word in words {
-        let space = (length > 0).then_some(' ');
-        for character in space.into_iter().chain(word.chars()) {
-            if length + 1 < most {
-                cut = line.len() + character.len_utf8();
-            }
-            if length == most {
-                line.truncate(line[..cut].trim_end().len());
-                line.extend((most > 0).then_some(ELLIPSIS));
-                return line;
-            }
-            line.push(character);
-            length += 1;
-        }
-    }
-    line
 }
 
 #[cfg(test)]

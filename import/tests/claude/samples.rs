@@ -13,7 +13,7 @@ use crate::{lines_of, read};
 
 fn sample(name: &str) -> Vec<u8> {
     let folder =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/claude/samples/-home-robin-work-tide-clock");
+        concat!(env!("CARGO_MANIFEST_DIR"), "/samples/claude/projects/-home-robin-work-tide-clock");
     fs::read(Path::new(folder).join(name)).unwrap()
 }
 

@@ -9,8 +9,10 @@ use leafline_import::{MessageRole, lines};
 use crate::file::File;
 
 fn sample(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/opal");
-    std::fs::read(folder.join(name)).unwrap()
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["samples/opal/sessions", "tests/samples/opal"];
+    let paths = folders.map(|folder| package.join(folder).join(name));
+    std::fs::read(paths.iter().find(|path| path.exists()).unwrap()).unwrap()
 }
 
 #[test]

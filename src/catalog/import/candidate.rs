@@ -3,14 +3,14 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use leafline_import::{Detection, Family, NotASession, detect};
-use xxhash_rust::xxh3::Xxh3;
 
 use super::report::{FileReport, ImportStatus, Recovery};
 use crate::session::index::leaf::LeafHint;
 use crate::session::index::reading::Reading;
+use crate::store::fingerprint::Fingerprint;
 use crate::store::source_record::SourceRecord;
 
 /// Bytes by which a file is told apart. A longer first line is read to its end.
@@ -18,6 +18,13 @@ const PREFIX_BYTES: u64 = 256 << 10;
 
 /// A header in a line longer than this is refused: 64 MiB.
 const LONGEST_PREFIX: u64 = 64 << 20;
+
+/// Bytes of a read from the end of a file.
+const TAIL_BYTES: usize = 64 << 10;
+
+/// A file that was modified within this time may yet be modified without another time to show for it, and a line of it
+/// may be half written.
+const RECENT: Duration = Duration::from_secs(2);
 
 /// Bytes of a read.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -34,6 +41,8 @@ pub(super) struct Candidate {
     pub(super) detection: Detection,
     external_id: Vec<u8>,
     recovery: Recovery,
+    /// Whether what is behind `size` is left out.
+    is_cut: bool,
 }
 
 impl Candidate {
@@ -83,6 +92,7 @@ impl Candidate {
             external_id: external_id(&detection, path),
             detection,
             recovery,
+            is_cut: false,
         })
     }
 
@@ -122,7 +132,41 @@ impl Candidate {
 
     /// The record of the file as a source of the session.
     pub(super) fn source_record(&self, session: u64) -> SourceRecord {
-        SourceRecord { session, size: self.size, modified: self.modified.map(nanoseconds) }
+        // A file that is written within the same tick of the clock again would have the time that it has now.
+        let modified = self.modified.filter(|&modified| !is_recent(modified)).map(nanoseconds);
+        SourceRecord { session, size: self.size, modified }
+    }
+
+    /// The file's bytes from where it stands, as far as they are to be read.
+    pub(super) fn bytes(&self) -> impl Read {
+        let limit = if self.is_cut { self.size } else { u64::MAX };
+        (&self.file).take(limit)
+    }
+
+    /// Leaves out a last line that has no end yet, where the file was written a moment ago: whoever writes it is about to
+    /// end it.
+    pub(super) fn leave_open_line(&mut self) -> std::io::Result<()> {
+        if !self.modified.is_some_and(is_recent) {
+            return Ok(());
+        }
+        let mut end = self.size;
+        let mut buffer = vec![0; TAIL_BYTES];
+        while end > 0 {
+            let start = end.saturating_sub(TAIL_BYTES as u64);
+            let length = usize::try_from(end - start).unwrap_or(TAIL_BYTES);
+            let piece = buffer.get_mut(..length).unwrap_or_default();
+            self.file.seek(SeekFrom::Start(start))?;
+            self.file.read_exact(piece)?;
+            if let Some(place) = piece.iter().rposition(|&byte| byte == b'\n') {
+                let end = start + place as u64 + 1;
+                self.is_cut = end < self.size;
+                self.size = end;
+                break;
+            }
+            end = start;
+        }
+        self.file.seek(SeekFrom::Start(0))?;
+        Ok(())
     }
 
     /// The file's time of modification in milliseconds since 1970.
@@ -142,10 +186,10 @@ impl Candidate {
         report
     }
 
-    /// The XXH3s of the file's first bytes, for each length in ascending order that the file has.
+    /// The fingerprints of the file's first bytes, for each length in ascending order that the file has.
     pub(super) fn digests(&mut self, lengths: &[u64]) -> std::io::Result<Vec<(u64, u128)>> {
         let mut digests = Vec::new();
-        let mut hasher = Xxh3::new();
+        let mut fingerprint = Fingerprint::default();
         let mut buffer = vec![0; BUFFER_BYTES];
         let mut at = 0u64;
         self.file.seek(SeekFrom::Start(0))?;
@@ -158,10 +202,10 @@ impl Candidate {
                     self.file.seek(SeekFrom::Start(0))?;
                     return Ok(digests);
                 }
-                hasher.update(buffer.get(..read).unwrap_or_default());
+                fingerprint.take(buffer.get(..read).unwrap_or_default());
                 at += read as u64;
             }
-            digests.push((length, hasher.digest128()));
+            digests.push((length, fingerprint.digest()));
         }
         self.file.seek(SeekFrom::Start(0))?;
         Ok(digests)
@@ -192,7 +236,12 @@ fn external_id(detection: &Detection, path: &Path) -> Vec<u8> {
     }
 }
 
-fn nanoseconds(time: SystemTime) -> i128 {
+/// Whether a time is a moment ago, or lies ahead.
+fn is_recent(time: SystemTime) -> bool {
+    time.elapsed().map_or(true, |elapsed| elapsed < RECENT)
+}
+
+pub(super) fn nanoseconds(time: SystemTime) -> i128 {
     let since =
         |duration: std::time::Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
     match time.duration_since(UNIX_EPOCH) {

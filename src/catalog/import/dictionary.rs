@@ -13,8 +13,8 @@ use crate::store::Store;
 use crate::store::chunk::FRAME_TARGET;
 use crate::store::compression::{Compressor, Dictionary, NO_DICTIONARY};
 
-/// Bytes of a trained dictionary. A generated session of 1 GB was stored in 0.303 of its bytes with 32 KiB, in
-/// 0.306 with 110 KiB, zstd's default, and in 0.307 with 12 KiB.
+/// Bytes of a trained dictionary. In frames of 4 KiB and chunks of four pages, a generated session of 1 GB was
+/// stored in 0.303 of its bytes with 32 KiB, in 0.306 with 110 KiB, zstd's default, and in 0.307 with 12 KiB.
 const DICTIONARY_BYTES: usize = 32 << 10;
 
 /// Below this, a store gains less from a dictionary than the dictionary takes.

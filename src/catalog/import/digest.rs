@@ -1,28 +1,37 @@
 //! The digest of a file as it is read, by which a later state of it is told from a change.
 
-use xxhash_rust::xxh3::Xxh3;
-
+use crate::store::fingerprint::Fingerprint;
 use crate::store::session_record::ImportedBytes;
 
 /// The digest of a file as it is read.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Digest {
-    hasher: Xxh3,
-    length: u64,
+    fingerprint: Fingerprint,
     last: Option<u8>,
 }
 
 impl Digest {
+    /// Goes on from what was imported before: it is to be given the bytes from the beginning of the block in which that
+    /// ends.
+    pub(super) fn resume(imported: &ImportedBytes) -> Self {
+        Self { fingerprint: Fingerprint::resume(imported.chain, imported.length), last: None }
+    }
+
     pub(super) fn take(&mut self, bytes: &[u8]) {
-        self.hasher.update(bytes);
-        self.length += bytes.len() as u64;
+        self.fingerprint.take(bytes);
         self.last = bytes.last().copied().or(self.last);
+    }
+
+    /// The digest of the bytes so far.
+    pub(super) fn digest(&self) -> u128 {
+        self.fingerprint.digest()
     }
 
     pub(super) fn finish(self) -> ImportedBytes {
         ImportedBytes {
-            length: self.length,
-            digest: self.hasher.digest128(),
+            length: self.fingerprint.length(),
+            digest: self.fingerprint.digest(),
+            chain: self.fingerprint.chain(),
             complete: self.last.is_none_or(|last| last == b'\n'),
         }
     }

@@ -1,34 +1,35 @@
 //! Finding the files of an import.
 
+use std::io::Error;
 use std::path::{Path, PathBuf};
 
-use super::Outcome;
-use super::report::{FileReport, ImportStatus};
+/// Told of what cannot be looked at.
+type Failed<'f> = &'f mut dyn FnMut(&Path, &Error);
 
 /// The files that the paths name, each with its size, in order: a folder's by name, its own files and
-/// folders mixed. What cannot be looked at is reported. A link is followed where it leads to a file; links
+/// folders mixed. A link is followed where it leads to a file; links
 /// to folders are not, since they may lead round in a circle, unless they are named by the caller.
-pub(super) fn find(paths: &[impl AsRef<Path>], outcome: &mut Outcome<'_>) -> Vec<(PathBuf, u64)> {
+pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<(PathBuf, u64)> {
     let mut files = Vec::new();
     for path in paths {
         let path = path.as_ref();
         match std::fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => walk(path, &mut files, outcome),
+            Ok(metadata) if metadata.is_dir() => walk(path, &mut files, failed),
             Ok(metadata) => files.push((path.to_owned(), metadata.len())),
-            Err(error) => outcome.add(&failed(path, &error)),
+            Err(error) => failed(path, &error),
         }
     }
     files
 }
 
-fn walk(folder: &Path, files: &mut Vec<(PathBuf, u64)>, outcome: &mut Outcome<'_>) {
+fn walk(folder: &Path, files: &mut Vec<(PathBuf, u64)>, failed: Failed<'_>) {
     // A list instead of recursion: a folder's depth is bad input like any other.
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) => {
-                outcome.add(&failed(&folder, &error));
+                failed(&folder, &error);
                 continue;
             }
         };
@@ -51,9 +52,4 @@ fn walk(folder: &Path, files: &mut Vec<(PathBuf, u64)>, outcome: &mut Outcome<'_
         }
         folders.extend(inner.into_iter().rev());
     }
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> FileReport {
-    FileReport::new(path.to_owned(), ImportStatus::Failed)
-        .with_reason(format!("looking at it: {error}"))
 }

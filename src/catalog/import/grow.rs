@@ -1,6 +1,7 @@
 //! A file that has grown: its new lines follow those that the store has.
 
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::sync::Arc;
 
 use leafline_import::Family;
@@ -17,6 +18,7 @@ use crate::session::index::prepare::Preparer;
 use crate::session::index::reading::Reading;
 use crate::store::Store;
 use crate::store::compression::Dictionary;
+use crate::store::fingerprint::block_start;
 use crate::store::session_record::SessionRecord;
 use crate::store::slice::{Guard, Slice};
 use crate::store::tables::NO_LEAF;
@@ -52,8 +54,9 @@ impl Growth<'_> {
             report.status = ImportStatus::Failed;
             Ok(Extended::Yes(Box::new(report)))
         };
-        let mut digest = Digest::default();
-        if let Err(error) = digest_beginning(candidate, record.bytes, &mut digest) {
+        let mut digest = Digest::resume(&record.imported);
+        let known = block_start(record.imported.length)..record.bytes;
+        if let Err(error) = digest_known(candidate, known, &mut digest) {
             return failed(report, &error);
         }
         let before = self.store.snapshot()?.leaf(session)?;
@@ -121,14 +124,15 @@ fn repeats_ids(store: &Store, slice: &Slice) -> Result<bool> {
     Ok(false)
 }
 
-fn digest_beginning(
+/// Reads what is known of the file again, as far as the digest needs it to go on.
+fn digest_known(
     candidate: &mut Candidate,
-    length: u64,
+    known: Range<u64>,
     digest: &mut Digest,
 ) -> std::io::Result<()> {
-    candidate.file.seek(SeekFrom::Start(0))?;
+    candidate.file.seek(SeekFrom::Start(known.start))?;
     let mut buffer = vec![0; BLOCK_BYTES];
-    let mut left = length;
+    let mut left = known.end.saturating_sub(known.start);
     while left > 0 {
         let most = usize::try_from(left).map_or(BLOCK_BYTES, |left| left.min(BLOCK_BYTES));
         let read = candidate.file.read(buffer.get_mut(..most).unwrap_or_default())?;

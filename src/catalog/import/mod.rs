@@ -12,6 +12,7 @@ mod known;
 mod losses;
 mod opal_state;
 mod pipeline;
+mod quick;
 mod read;
 mod report;
 mod writer;
@@ -22,12 +23,14 @@ use std::path::{Path, PathBuf};
 use crossbeam_channel::unbounded;
 
 use self::blob_folder::BlobFolder;
+pub(super) use self::folder::find as find_files;
 use self::pipeline::Stopped;
-use self::read::Reader;
+use self::read::{Mode, Reader};
 pub use self::report::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
 };
 use self::writer::Writer;
+use super::programs;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::owner::Owner;
@@ -76,12 +79,57 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
+        self.bring(paths, (options, Mode::Import), observer)
+    }
+
+    /// Brings the store in step with files and folders: what [`Self::import`] does, at the cost of what is new.
+    ///
+    /// A file that has the size and the time of modification that it had when it was imported is not opened. One that is
+    /// longer is compared at its beginning (4 KiB) and in its last block (1 MiB at most) only, and its new lines are added;
+    /// in any other case it is compared as a whole. A last line without an end is left for later if the file was written
+    /// less than two seconds ago. Sessions whose files are gone stay.
+    ///
+    /// ```
+    /// # fn main() -> leafline::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let file = folder.path().join("session.jsonl");
+    /// # let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
+    /// # std::fs::write(&file, format!("{header}\n")).unwrap();
+    /// let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+    /// let totals = store.sync(&[folder.path()], &leafline::ImportOptions::default(), &mut ())?;
+    /// assert_eq!(totals.imported, 1);
+    /// let totals = store.sync(&[folder.path()], &leafline::ImportOptions::default(), &mut ())?;
+    /// assert_eq!(totals.unchanged, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::import`].
+    pub fn sync(
+        &self,
+        paths: &[impl AsRef<Path>],
+        options: &ImportOptions,
+        observer: &mut dyn ImportObserver,
+    ) -> Result<ImportTotals> {
+        self.bring(paths, (options, Mode::Sync), observer)
+    }
+
+    fn bring(
+        &self,
+        paths: &[impl AsRef<Path>],
+        how: (&ImportOptions, Mode),
+        observer: &mut dyn ImportObserver,
+    ) -> Result<ImportTotals> {
         self.sweep()?;
         let mut outcome = Outcome::new(observer);
-        let files = folder::find(paths, &mut outcome);
+        let files = find_files(paths, &mut |path, error| outcome.add(&cannot_be_seen(path, error)));
         outcome.expect(&files);
         let owner = Owner::new(self.path())?;
-        let run = self.import_files(files, options, &owner, &mut outcome);
+        let blobs = how.0.blobs.clone().or_else(|| programs::blobs_of(paths));
+        let blobs = blobs.map(BlobFolder::new);
+        let run = self.import_files(files, how, blobs.as_ref(), &owner, &mut outcome);
         let swept = self.sweep_own(&owner);
         let totals = outcome.finish();
         run?;
@@ -92,14 +140,14 @@ impl Store {
     fn import_files(
         &self,
         files: Vec<(PathBuf, u64)>,
-        options: &ImportOptions,
+        how: (&ImportOptions, Mode),
+        blobs: Option<&BlobFolder>,
         owner: &Owner,
         outcome: &mut Outcome<'_>,
     ) -> Result<()> {
-        let blobs = options.blobs.clone().map(BlobFolder::new);
         let mut files = files;
         for attempt in 1.. {
-            let again = self.import_once(&files, options, blobs.as_ref(), owner, outcome)?;
+            let again = self.import_once(&files, how, blobs, owner, outcome)?;
             if again.is_empty() {
                 break;
             }
@@ -119,7 +167,7 @@ impl Store {
     fn import_once(
         &self,
         files: &[(PathBuf, u64)],
-        options: &ImportOptions,
+        how: (&ImportOptions, Mode),
         blobs: Option<&BlobFolder>,
         owner: &Owner,
         outcome: &mut Outcome<'_>,
@@ -130,7 +178,7 @@ impl Store {
         let mut reader_error = None;
         let written = pipeline::run(writer, blobs, |feeder| {
             let choice = dictionary::Choice::new(self, files);
-            let mut reader = Reader::new(self, options, blobs, choice);
+            let mut reader = Reader::new(self, how, blobs, choice);
             let mut in_flight = HashSet::new();
             for (path, _) in files {
                 while let Ok(ended) = ended.try_recv() {
@@ -163,6 +211,12 @@ impl Store {
         let file = self.file_bytes()?;
         Ok(file >= COMPACT_FROM && totals.new_bytes.saturating_mul(COMPACT_SHARE) >= file)
     }
+}
+
+/// The report of a file or folder that cannot be looked at.
+fn cannot_be_seen(path: &Path, error: &std::io::Error) -> FileReport {
+    FileReport::new(path.to_owned(), ImportStatus::Failed)
+        .with_reason(format!("looking at it: {error}"))
 }
 
 /// Adds reports up, and passes them on in the order of the files: a report waits until those before it are

@@ -61,7 +61,7 @@ fn holds_all(
     if let Err(error) = candidate.file.seek(SeekFrom::Start(0)) {
         return Ok(Err(error));
     }
-    let mut blocks = BlockReader::new(&candidate.file, BLOCK_BYTES);
+    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
     let mut messages =
         Messages { snapshot, session, cursor: LineCursor::new(snapshot, session, 0) };
     let mut scanner = Scanner::new();

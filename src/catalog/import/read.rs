@@ -18,9 +18,11 @@ use super::grow::{Extended, Growth};
 use super::items::{FileEnd, FileStart, Item, Replaced};
 use super::known::{self, Plan};
 use super::pipeline::{BLOCK_BYTES, Feeder};
+use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus};
 use super::{Outcome, Step, go_on};
 use crate::error::Result;
+use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
 use crate::store::compression::Dictionary;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
@@ -39,10 +41,20 @@ enum Done {
     Conflict,
 }
 
+/// How files that are known are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Each is compared as a whole with what is stored.
+    Import,
+    /// As far as size and time, and then its beginning and its end, tell.
+    Sync,
+}
+
 /// Reads files, one after the other.
 pub(super) struct Reader<'s> {
     store: &'s Store,
     options: &'s ImportOptions,
+    mode: Mode,
     blobs: Option<&'s BlobFolder>,
     dictionary: Choice<'s>,
     keys: std::ops::Range<u64>,
@@ -52,11 +64,11 @@ pub(super) struct Reader<'s> {
 impl<'s> Reader<'s> {
     pub(super) fn new(
         store: &'s Store,
-        options: &'s ImportOptions,
+        (options, mode): (&'s ImportOptions, Mode),
         blobs: Option<&'s BlobFolder>,
         dictionary: Choice<'s>,
     ) -> Self {
-        Self { store, options, blobs, dictionary, keys: 0..0, reserve: 1 }
+        Self { store, options, mode, blobs, dictionary, keys: 0..0, reserve: 1 }
     }
 
     /// Does with a file whatever is to be done.
@@ -67,6 +79,13 @@ impl<'s> Reader<'s> {
         feeder: &mut Feeder,
         outcome: &mut Outcome<'_>,
     ) -> Step {
+        if self.mode == Mode::Sync
+            && let Some(report) = quick::unchanged(self.store, path)?
+        {
+            outcome.observer.read(report.bytes);
+            outcome.add(&report);
+            return Ok(Ok(()));
+        }
         let mut candidate = match Candidate::open(path, self.options.family, self.options.recovery)
         {
             Ok(candidate) => candidate,
@@ -80,6 +99,15 @@ impl<'s> Reader<'s> {
         if in_flight.contains(candidate.external_id()) {
             go_on!(feeder.flush());
             in_flight.clear();
+        }
+        // Where the file cannot be read, reading it says so.
+        if self.mode == Mode::Sync
+            && candidate.leave_open_line().is_ok()
+            && let Some((session, record)) = quick::grown(self.store, &mut candidate)?
+            && let Done::Yes =
+                go_on!(self.grow(&mut candidate, session, &record, feeder, outcome)?)
+        {
+            return Ok(Ok(()));
         }
         for _ in 0..super::ATTEMPTS {
             match go_on!(self.carry_out(&mut candidate, in_flight, feeder, outcome)?) {
@@ -216,7 +244,10 @@ impl<'s> Reader<'s> {
         let is_complete = record.imported.complete || record.is_ahead();
         let extends = is_complete && !record.migrated && !record.irregular;
         if extends && gained <= LARGEST_GROWTH {
-            let dictionary = self.dictionary.dictionary()?;
+            // What the session is compressed with already: choosing costs more than most growth.
+            let reader = SessionReader::new(self.store.snapshot()?, session, record.clone());
+            let dictionary = tail_dictionary(&reader, record.lines)?;
+            drop(reader);
             let growth = Growth { store: self.store, dictionary: &dictionary, blobs: self.blobs };
             match growth.extend(candidate, session, record)? {
                 Extended::Yes(report) => {
@@ -302,9 +333,13 @@ fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<Impor
     if !record.rewritten || record.sources != [candidate.source.clone()] {
         return None;
     }
-    let digests = candidate.digests(&[candidate.size]).ok()?;
-    let &(length, digest) = digests.first()?;
-    Some(ImportedBytes { length, digest, complete: true })
+    candidate.file.seek(SeekFrom::Start(0)).ok()?;
+    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
+    let mut digest = Digest::default();
+    while let Some(block) = blocks.next_block(Vec::new()).ok()? {
+        digest.take(&block);
+    }
+    Some(digest.finish())
 }
 
 fn new_record(candidate: &Candidate, number: u32) -> SessionRecord {
@@ -366,7 +401,7 @@ fn copy(
     outcome: &mut Outcome<'_>,
 ) -> Read {
     candidate.file.seek(SeekFrom::Start(0))?;
-    let mut blocks = BlockReader::new(&candidate.file, BLOCK_BYTES);
+    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
     let mut digest = Digest::default();
     let mut opens_file = true;
     let reading = candidate.reading();
@@ -391,11 +426,11 @@ fn migrate(
     let reading = candidate.reading();
     let mut migrator = Migrator::new(&detection.header);
     if detection.version.needs_tree() {
-        let forward = forward_references(BufReader::with_capacity(BLOCK_BYTES, &candidate.file))?;
+        let forward = forward_references(BufReader::with_capacity(BLOCK_BYTES, candidate.bytes()))?;
         migrator = migrator.with_forward_references(forward);
         candidate.file.seek(SeekFrom::Start(0))?;
     }
-    let mut blocks = BlockReader::new(&candidate.file, BLOCK_BYTES);
+    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
     let mut digest = Digest::default();
     let mut dropped = 0;
     let mut migrated = feeder.buffer();

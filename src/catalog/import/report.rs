@@ -12,7 +12,8 @@ use crate::store::session_record::SessionRecord;
 pub struct ImportOptions {
     /// The family of the files; `None` tells it by what they hold.
     pub family: Option<Family>,
-    /// A folder of blobs, each named by the SHA-256 of its bytes in hex, that references are resolved from.
+    /// A folder of blobs, each named by the SHA-256 of its bytes in hex, that references are resolved from. `None` takes
+    /// omp's own, `.omp/agent/blobs`, where a path of the import is, or is in, `.omp/agent/sessions` beside it.
     pub blobs: Option<PathBuf>,
     /// Which records are recovered from lines that are not JSON.
     pub recovery: Recovery,

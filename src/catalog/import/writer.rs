@@ -168,6 +168,7 @@ impl<'s> Writer<'s> {
                 let Replaced { session: old, revision, .. } = replaced;
                 self.slice.guards.push((session, Guard::Same { session: old, revision }));
                 keeps_address = true;
+                record.moved = self.store.snapshot()?.session(old)?.and_then(|old| old.moved);
                 if let Some(losses) = losses {
                     report.add_reason(losses.to_string());
                 }

@@ -1,18 +1,17 @@
 //! `leafline context`.
 
-mod told_message;
-mod transcript;
+mod settings;
 
 use std::io::Write;
 
 use leafline::{ContextLeaf, SessionReader};
 
-use self::transcript::Transcript;
 use super::Status;
 use super::failure::Failure;
 use super::family::FamilyName;
 use super::output::Output;
 use super::place::Place;
+use super::transcript::Transcript;
 
 /// Print what the model is sent
 ///
@@ -60,12 +59,17 @@ pub(super) fn run(
         return Ok(Status::Done);
     }
     let context = reader.build_context(leaf, family)?;
-    let mut transcript = Transcript::new(out);
+    let family = family.unwrap_or_else(|| reader.family());
+    let mut transcript = Transcript::new(out, false);
     for message in &context.messages {
         let entry_time = || Ok(reader.line(message.ordinal)?.and_then(|entry| entry.timestamp()));
-        transcript.message(&message.json, entry_time)?;
+        transcript.message(family, &message.json, entry_time)?;
     }
-    transcript.finish(&context.settings)?;
+    let messages = transcript.length;
+    if messages > 0 {
+        out.line(format_args!(""))?;
+    }
+    out.line(format_args!("{}", settings::summary(messages, &context.settings)))?;
     Ok(Status::Done)
 }
 

@@ -127,11 +127,10 @@ impl<'a, 's> Drawing<'a, 's> {
             return Ok(());
         };
         let entry = self.reader.line(node.ordinal)?;
-        let kind = match &entry {
-            Some(entry) => preview::name(entry),
-            None => preview::kind_name(node.kind, node.role).to_owned(),
+        let (kind, words) = match entry.as_ref().map(|entry| (entry, entry.view())) {
+            Some((entry, view)) => (preview::name(entry, &view), preview::words(entry, &view)),
+            None => (preview::kind_name(node.kind, node.role).to_owned(), String::new()),
         };
-        let words = entry.as_ref().map(preview::words).unwrap_or_default();
         let gutter = if is_branch {
             format!("{}├─", "│ ".repeat(level.saturating_sub(1)))
         } else {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use leafline_import::claude::{self, RecordKind};
 use leafline_import::pi_omp::{self, SettingsEffect};
 use leafline_import::scan::{Raw, Scan};
+use leafline_import::text::one_line;
 use leafline_import::{EntryKind, Family, MessageRole};
 
 use super::reading::{Line, LineScan};
@@ -157,22 +158,7 @@ pub(crate) fn settings_change(kind: EntryKind, scan: &Scan<'_>) -> Option<Settin
 
 /// The beginning of a text, on one line.
 fn beginning(text: &str) -> Option<String> {
-    let mut beginning = String::new();
-    let mut left = PROMPT_CHARACTERS;
-    for word in text.split_whitespace() {
-        if !beginning.is_empty() {
-            beginning.push(' ');
-            left = left.saturating_sub(1);
-        }
-        for character in word.chars().take(left) {
-            beginning.push(character);
-            left -= 1;
-        }
-        if left == 0 {
-            break;
-        }
-    }
-    (!beginning.is_empty()).then_some(beginning)
+    Some(one_line(text, PROMPT_CHARACTERS)).filter(|line| !line.is_empty())
 }
 
 impl SettingsChange {

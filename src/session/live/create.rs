@@ -11,6 +11,7 @@ use super::super::{Session, SessionReader};
 use super::build::{Builder, NewLeaf};
 use super::ids;
 use super::persistence::Persistence;
+use crate::catalog::list::SessionFilter;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::session_record::SessionRecord;
@@ -143,9 +144,9 @@ impl Store {
     ///
     /// Those of [`Self::create_session`].
     pub fn continue_recent(&self, new: &NewSession) -> Result<Session<'_>> {
-        let of_directory = self.sessions()?.into_iter().filter(|facts| {
-            facts.cwd.as_deref() == Some(&*new.cwd) && facts.family == new.family.name()
-        });
+        let filter =
+            SessionFilter { family: Some(new.family), ..SessionFilter::of_cwd(new.cwd.as_str()) };
+        let of_directory = self.list(&filter)?.into_iter();
         // Of several in one millisecond, the one that was begun last: ids that are made here sort by their time.
         let newest = of_directory.max_by(|a, b| {
             let times = (a.modified, a.created).cmp(&(b.modified, b.created));
@@ -260,7 +261,7 @@ impl<'s> Session<'s> {
         let path =
             PathRuns::walk(reader.snapshot(), reader.key(), from, reader.record().irregular)?;
         let family = reader.family();
-        let mut new = NewSession::new(family, reader.record().cwd.clone().unwrap_or_default());
+        let mut new = NewSession::new(family, reader.record().directory().unwrap_or_default());
         new.parent_session = Some(self.id().to_owned());
         new.persistence = Some(self.persistence.clone());
         let (header, record, persistence) = new.begin()?;

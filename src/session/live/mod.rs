@@ -24,6 +24,7 @@ use self::append::{Addition, Origin, move_leaf};
 pub use self::create::NewSession;
 pub use self::draft::EntryDraft;
 pub use self::persistence::Persistence;
+pub(crate) use self::rechunk::tail_dictionary;
 use super::Session;
 use super::index::reading::Reading;
 use crate::error::{Error, Result};

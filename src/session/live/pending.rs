@@ -24,6 +24,7 @@ pub(super) fn uncounted(record: &SessionRecord) -> SessionRecord {
         family: record.family,
         imported_version: record.imported_version.clone(),
         cwd: record.cwd.clone(),
+        moved: record.moved.clone(),
         title: record.title.clone(),
         parent_session: record.parent_session.clone(),
         created: record.created,

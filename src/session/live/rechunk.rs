@@ -99,7 +99,7 @@ pub(super) fn seal(
     if record.lines - record.sealed < enough && ended.is_none() {
         return Ok(());
     }
-    let from = first_with_room(reader, record.sealed)?;
+    let from = first_to_seal(reader, record.sealed, ended.is_some())?;
     let change = |line: &LineView<'_>| {
         ended.take_if(|(ordinal, _)| *ordinal == line.ordinal).map(|(_, text)| text)
     };
@@ -133,19 +133,19 @@ pub(super) fn end_last_line(
     Ok(Some((last, StoredText { text, holes: line.holes })))
 }
 
-/// Where sealing begins: at the chunk before the loose lines if that is less than half full, else at the first of
-/// them.
-fn first_with_room(reader: &SessionReader<'_>, sealed: u64) -> Result<u64> {
+/// Where sealing begins: at the chunk before the loose lines if that is less than half full, or may hold the line that
+/// is ended; else at the first of them.
+fn first_to_seal(reader: &SessionReader<'_>, sealed: u64, ends_line: bool) -> Result<u64> {
     let Some(last) = sealed.checked_sub(1) else { return Ok(sealed) };
     let before = reader.snapshot().chunk_of(reader.key(), last)?;
     Ok(match before {
-        Some((first, bytes)) if bytes.as_slice().len() < CHUNK_CAPACITY / 2 => first,
+        Some((first, bytes)) if ends_line || bytes.as_slice().len() < CHUNK_CAPACITY / 2 => first,
         _ => sealed,
     })
 }
 
 /// The dictionary of the chunk before the line `end`; for a session without lines the store's newest one.
-pub(super) fn tail_dictionary(reader: &SessionReader<'_>, end: u64) -> Result<Arc<Dictionary>> {
+pub(crate) fn tail_dictionary(reader: &SessionReader<'_>, end: u64) -> Result<Arc<Dictionary>> {
     let store = reader.snapshot().store();
     let last = end.checked_sub(1);
     let chunk = last.map(|last| reader.snapshot().chunk_of(reader.key(), last)).transpose()?;

@@ -28,6 +28,10 @@ fn messages_of_user_and_model() {
     assert_eq!(view.provider.as_deref(), Some("anthropic"));
     assert_eq!(view.model.as_deref(), Some("claude-sonnet-4-5"));
     assert_eq!(message(r#""role":"assistant","content":"Old""#).parts, text("Old"));
+    let failed = message(
+        r#""role":"assistant","content":[],"stopReason":"error","errorMessage":"too much""#,
+    );
+    assert_eq!((failed.parts, failed.error.as_deref()), (text(""), Some("too much")));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `leafline import`.
 
+mod discovery;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -8,7 +10,10 @@ use leafline::{
     Error, Family, FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
     Store,
 };
+use serde::Serialize;
 
+pub(super) use self::discovery::Discovery;
+use self::discovery::FoundFolder;
 use super::failure::{Failure, complain};
 use super::number::{bytes, count, counted};
 use super::output::{BAD, FAINT, GOOD, Output};
@@ -18,30 +23,39 @@ use super::{Status, text};
 
 /// Bring session files into the store
 ///
-/// Imports files, and every *.jsonl file below folders. A file that was imported before is compared: unchanged is
+/// Imports files, and every *.jsonl file below folders; without a PATH what pi, omp, Claude Code and Opal keep in your
+/// home folder, after a line a program that says what is there. A file that was imported before is compared: unchanged is
 /// left alone, grown gets what is new, and one whose old lines differ replaces its session only when the session
 /// holds nothing that the file lacks. Each file is stored as a whole or not at all. A file that is no session is
 /// reported and skipped, and is no failure. A large import ends by giving unused space back.
 ///
 /// Prints a line a file: what became of it, the session's id, its entries, its size, its path, and what else is to
 /// be known; then the totals. With --json one object a file (path, status, session, family, version, lines,
-/// entries, malformed, bytes, reason), then one object with the totals, by status.
+/// entries, malformed, bytes, reason), then one object with the totals, by status; without a PATH that one has the
+/// programs' folders too, as folders: [{family, path, exists, files, bytes}].
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Without a PATH:
+  pi            ~/.pi/agent/sessions
+  omp           ~/.omp/agent/sessions, with the blobs in ~/.omp/agent/blobs
+  Claude Code   ~/.claude/projects
+  Opal          ~/.opal/sessions
+
 Examples:
+  leafline import
+  leafline import --family claude
   leafline import ~/.pi/agent/sessions
-  leafline import ~/.omp/agent/sessions --blobs ~/.omp/agent/blobs
   leafline import --replace session.jsonl")]
 pub(super) struct Arguments {
-    /// Files, or folders that are searched for *.jsonl
-    #[arg(required = true, value_name = "PATH")]
+    /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The program that wrote the files
+    /// The program that wrote the files; without a PATH only its folder is imported
     #[arg(long, value_enum, default_value_t = FamilyChoice::Auto)]
     family: FamilyChoice,
 
-    /// The folder of the blobs that sessions refer to, each named by its SHA-256
+    /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's, for omp's folder]
     #[arg(long, value_name = "DIR")]
     blobs: Option<PathBuf>,
 
@@ -62,8 +76,9 @@ pub(super) struct Arguments {
     no_compact: bool,
 }
 
+/// The program that wrote files.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum FamilyChoice {
+pub(super) enum FamilyChoice {
     /// Told by what each file holds
     Auto,
     /// pi
@@ -76,6 +91,18 @@ enum FamilyChoice {
     Opal,
 }
 
+impl FamilyChoice {
+    pub(super) fn family(self) -> Option<Family> {
+        match self {
+            Self::Auto => None,
+            Self::Pi => Some(Family::Pi),
+            Self::Omp => Some(Family::Omp),
+            Self::Claude => Some(Family::Claude),
+            Self::Opal => Some(Family::Opal),
+        }
+    }
+}
+
 /// Imports the files.
 pub(super) fn run(
     arguments: &Arguments,
@@ -85,14 +112,9 @@ pub(super) fn run(
     if let Some(path) = arguments.blobs.as_ref().filter(|path| !path.is_dir()) {
         return Err(Failure::NoBlobFolder { path: path.clone() });
     }
+    let family = arguments.family.family();
     let options = ImportOptions {
-        family: match arguments.family {
-            FamilyChoice::Auto => None,
-            FamilyChoice::Pi => Some(Family::Pi),
-            FamilyChoice::Omp => Some(Family::Omp),
-            FamilyChoice::Claude => Some(Family::Claude),
-            FamilyChoice::Opal => Some(Family::Opal),
-        },
+        family,
         recovery: match (arguments.recover, arguments.strict) {
             (true, _) => Recovery::All,
             (_, true) => Recovery::None,
@@ -101,13 +123,21 @@ pub(super) fn run(
         blobs: arguments.blobs.clone(),
         replace: arguments.replace,
     };
+    let discovery = match arguments.paths.is_empty() {
+        true => Some(Discovery::of(family)?),
+        false => None,
+    };
+    if let Some(discovery) = discovery.as_ref().filter(|_| !out.is_json()) {
+        discovery.tell(out)?;
+    }
+    let paths = discovery.as_ref().map_or_else(|| arguments.paths.clone(), Discovery::paths);
     let mut store = place.open_or_create()?;
     let begun = Instant::now();
-    let mut teller = Teller { out, bar: Bar::of_bytes(0), failure: None };
-    let imported = store.import(&arguments.paths, &options, &mut teller);
+    let mut teller = Teller::new(out);
+    let imported = store.import(&paths, &options, &mut teller);
     let told = teller.finish();
     let totals = imported?;
-    let told = told.and_then(|()| tell_totals(&totals, begun, out));
+    let told = told.and_then(|()| tell_totals(&totals, discovery.as_ref(), begun, out));
     if !arguments.no_compact && store.is_worth_compacting(&totals)? {
         compact(&mut store)?;
     }
@@ -129,15 +159,20 @@ fn compact(store: &mut Store) -> Result<(), Failure> {
 }
 
 /// Tells of the import while it goes on.
-struct Teller<'o> {
+pub(super) struct Teller<'o> {
     out: &'o mut Output,
     bar: Bar,
     /// Why standard output takes no more. The import goes on without it.
     failure: Option<Failure>,
 }
 
-impl Teller<'_> {
-    fn finish(self) -> Result<(), Failure> {
+impl<'o> Teller<'o> {
+    pub(super) fn new(out: &'o mut Output) -> Self {
+        Self { out, bar: Bar::of_bytes(0), failure: None }
+    }
+
+    /// Answers why not all was told.
+    pub(super) fn finish(self) -> Result<(), Failure> {
         self.failure.map_or(Ok(()), Err)
     }
 }
@@ -202,9 +237,23 @@ fn describe(report: &FileReport, out: &Output) -> String {
     line
 }
 
-fn tell_totals(totals: &ImportTotals, begun: Instant, out: &mut Output) -> Result<(), Failure> {
+/// The totals, and what was found where no path was named.
+#[derive(Serialize)]
+struct TotalsJson<'a> {
+    #[serde(flatten)]
+    totals: &'a ImportTotals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folders: Option<&'a [FoundFolder]>,
+}
+
+pub(super) fn tell_totals(
+    totals: &ImportTotals,
+    discovery: Option<&Discovery>,
+    begun: Instant,
+    out: &mut Output,
+) -> Result<(), Failure> {
     if out.is_json() {
-        out.json(totals)?;
+        out.json(&TotalsJson { totals, folders: discovery.map(Discovery::folders) })?;
         return out.show();
     }
     let outcomes = [

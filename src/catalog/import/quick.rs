@@ -1,0 +1,93 @@
+//! What a sync tells of a file without reading all of it.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::candidate::{Candidate, nanoseconds};
+use super::digest::Digest;
+use super::report::{FileReport, ImportStatus};
+use crate::error::Result;
+use crate::session::export::exact_bytes;
+use crate::session::index::reading::Reading;
+use crate::store::Store;
+use crate::store::fingerprint::block_start;
+use crate::store::session_record::SessionRecord;
+use crate::store::snapshot::Snapshot;
+
+/// Bytes of a file's beginning that are compared: programs rewrite a header or a title in place.
+const HEAD_BYTES: usize = 4096;
+
+/// A report on a file that has the size and the time that it had when it was imported: it is not opened. `None` where it
+/// has not, or is not known.
+pub(super) fn unchanged(store: &Store, path: &Path) -> Result<Option<FileReport>> {
+    let (Ok(absolute), Ok(metadata)) = (std::path::absolute(path), std::fs::metadata(path)) else {
+        return Ok(None);
+    };
+    let snapshot = store.snapshot()?;
+    let Some(source) = snapshot.source(absolute.as_os_str().as_encoded_bytes())? else {
+        return Ok(None);
+    };
+    let modified = metadata.modified().ok().map(nanoseconds);
+    if source.size != metadata.len() || source.modified.is_none() || source.modified != modified {
+        return Ok(None);
+    }
+    let Some(record) = snapshot.session(source.session)? else { return Ok(None) };
+    let mut report = FileReport::new(path.to_owned(), ImportStatus::Unchanged);
+    report.family = Some(Reading::of(&record).family);
+    report.bytes = metadata.len();
+    report.describe(&record);
+    Ok(Some(report))
+}
+
+/// The session that was imported from the file, where the file begins with what it has, as far as its beginning and its
+/// last block tell, and goes on.
+pub(super) fn grown(
+    store: &Store,
+    candidate: &mut Candidate,
+) -> Result<Option<(u64, SessionRecord)>> {
+    let snapshot = store.snapshot()?;
+    let Some(source) = snapshot.source(&candidate.source)? else { return Ok(None) };
+    let Some(record) = snapshot.session(source.session)? else { return Ok(None) };
+    let imported = record.imported;
+    let can_grow = imported.length > 0
+        && imported.length < candidate.size
+        && !record.is_ahead()
+        && record.external_id == candidate.external_id()
+        && Reading::of(&record) == candidate.reading();
+    if !can_grow || !begins_alike(&snapshot, source.session, &record, candidate)? {
+        return Ok(None);
+    }
+    // A file that cannot be read here is read, and reported, in the ordinary way.
+    let is_same = last_block_digest(candidate, &record).is_ok_and(|found| found == imported.digest);
+    Ok(is_same.then_some((source.session, record)))
+}
+
+fn begins_alike(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    candidate: &mut Candidate,
+) -> Result<bool> {
+    let most = usize::try_from(record.imported.length).unwrap_or(usize::MAX).min(HEAD_BYTES);
+    let mut stored = Vec::with_capacity(most);
+    exact_bytes(snapshot, session, record, &mut |bytes| {
+        stored.extend_from_slice(bytes);
+        Ok(stored.len() < most)
+    })?;
+    stored.truncate(most);
+    let mut found = vec![0; most];
+    let read =
+        candidate.file.seek(SeekFrom::Start(0)).and_then(|_| candidate.file.read_exact(&mut found));
+    Ok(read.is_ok() && found == stored)
+}
+
+/// The fingerprint of what was imported, if what is ahead of the last whole block is unchanged.
+fn last_block_digest(candidate: &mut Candidate, record: &SessionRecord) -> std::io::Result<u128> {
+    let start = block_start(record.imported.length);
+    candidate.file.seek(SeekFrom::Start(start))?;
+    let mut known = Vec::new();
+    (&mut candidate.file).take(record.imported.length - start).read_to_end(&mut known)?;
+    let mut digest = Digest::resume(&record.imported);
+    digest.take(&known);
+    Ok(digest.digest())
+}

@@ -1,0 +1,126 @@
+//! Where the programs keep their sessions.
+
+use std::path::{Path, PathBuf};
+
+use leafline_import::Family;
+
+use super::import::find_files;
+
+/// The folder in which a program keeps its sessions, whether it is there or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProgramFolder {
+    /// The program.
+    pub family: Family,
+    /// The folder.
+    pub path: PathBuf,
+}
+
+/// The folders in which pi, omp, Claude Code and Opal keep their sessions, in that order. Empty where the user's home
+/// folder is not known.
+///
+/// They are `.pi/agent/sessions` (pi session file document, file location), `.omp/agent/sessions` (omp session storage
+/// document), and, as observed, `.claude/projects` and `.opal/sessions`, all in the home folder: `HOME`, on Windows
+/// `USERPROFILE`. The documents name no setting by which a program takes another place.
+///
+/// ```
+/// # fn main() -> leafline::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+/// let mut folders = leafline::program_folders();
+/// folders.retain(|folder| folder.exists());
+/// for folder in &folders {
+///     let (files, bytes) = folder.size();
+///     println!("{}: {files} files, {bytes} bytes in {}", folder.family, folder.path.display());
+/// }
+/// # folders.clear();
+/// let paths: Vec<_> = folders.iter().map(|folder| &folder.path).collect();
+/// store.import(&paths, &leafline::ImportOptions::default(), &mut ())?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn program_folders() -> Vec<ProgramFolder> {
+    let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
+    home.map(|home| folders_in(&home)).unwrap_or_default()
+}
+
+fn folders_in(home: &Path) -> Vec<ProgramFolder> {
+    let of = |family, parts: &[&str]| {
+        let path = parts.iter().fold(home.to_owned(), |path, part| path.join(part));
+        ProgramFolder { family, path }
+    };
+    vec![
+        of(Family::Pi, &[".pi", "agent", "sessions"]),
+        of(Family::Omp, &[".omp", "agent", "sessions"]),
+        of(Family::Claude, &[".claude", "projects"]),
+        of(Family::Opal, &[".opal", "sessions"]),
+    ]
+}
+
+impl ProgramFolder {
+    /// Whether it is there.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.path.is_dir()
+    }
+
+    /// How many files an import of it looks at, and their bytes; zeros where it is not there.
+    #[must_use]
+    pub fn size(&self) -> (u64, u64) {
+        if !self.exists() {
+            return (0, 0);
+        }
+        // The import tells of what cannot be looked at.
+        let files = find_files(&[&self.path], &mut |_, _| {});
+        (files.len() as u64, files.iter().map(|(_, size)| size).sum())
+    }
+}
+
+/// The folder in which omp keeps the blobs of the sessions in these places: `.omp/agent/blobs` beside
+/// `.omp/agent/sessions` (omp session storage document), of the first place that stands there and has one.
+pub(super) fn blobs_of(paths: &[impl AsRef<Path>]) -> Option<PathBuf> {
+    paths.iter().find_map(|path| {
+        let path = std::path::absolute(path).ok()?;
+        let sessions = path.ancestors().find(|folder| folder.ends_with(".omp/agent/sessions"))?;
+        Some(sessions.with_file_name("blobs")).filter(|blobs| blobs.is_dir())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blobs_stand_beside_omps_sessions_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let omp = home.path().join(".omp/agent/sessions");
+        let pi = home.path().join(".pi/agent/sessions");
+        for folder in [&omp, &pi] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        assert_eq!(blobs_of(&[&omp]), None);
+        for folder in [&omp, &pi] {
+            std::fs::create_dir_all(folder.with_file_name("blobs")).unwrap();
+        }
+        let blobs = omp.with_file_name("blobs");
+        assert_eq!(blobs_of(&[&pi]), None);
+        assert_eq!(blobs_of(&[&pi, &omp]), Some(blobs.clone()));
+        assert_eq!(blobs_of(&[omp.join("-work/one.jsonl")]), Some(blobs));
+        assert_eq!(blobs_of(&[home.path()]), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_empty() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = folders_in(home.path());
+        assert_eq!(folders.len(), 4);
+        assert!(folders.iter().all(|folder| !folder.exists() && folder.size() == (0, 0)));
+        let claude = home.path().join(".claude/projects/-work");
+        std::fs::create_dir_all(&claude).unwrap();
+        std::fs::write(claude.join("a.jsonl"), "12345").unwrap();
+        std::fs::write(claude.join("a.json"), "12345").unwrap();
+        assert!(folders[2].exists());
+        assert_eq!((folders[2].family, folders[2].size()), (Family::Claude, (1, 5)));
+    }
+}

@@ -1,0 +1,91 @@
+//! What the programs keep in the user's home folder.
+
+use std::path::PathBuf;
+
+use leafline::{Family, ProgramFolder, program_folders};
+use serde::Serialize;
+
+use crate::cli::failure::Failure;
+use crate::cli::number::{bytes, counted};
+use crate::cli::output::{FAINT, GOOD, Output};
+use crate::cli::place::shown;
+use crate::cli::text;
+
+/// The folders of the programs, those with session files and those without.
+pub(in crate::cli) struct Discovery {
+    found: Vec<ProgramFolder>,
+    folders: Vec<FoundFolder>,
+}
+
+/// One of them, as it is told.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct FoundFolder {
+    family: &'static str,
+    path: String,
+    exists: bool,
+    files: u64,
+    bytes: u64,
+}
+
+impl Discovery {
+    /// Looks for all programs' folders, or for that of one. It is an error to find no file.
+    pub(in crate::cli) fn of(family: Option<Family>) -> Result<Self, Failure> {
+        let mut found = program_folders();
+        if found.is_empty() {
+            return Err(Failure::NoHomeFolder);
+        }
+        found.retain(|folder| family.is_none_or(|family| family == folder.family));
+        let folders: Vec<FoundFolder> = found.iter().map(FoundFolder::new).collect();
+        if folders.iter().all(|folder| folder.files == 0) {
+            let folders = found.into_iter().map(|folder| folder.path).collect();
+            return Err(Failure::NothingToImport { folders });
+        }
+        found.retain(ProgramFolder::exists);
+        Ok(Self { found, folders })
+    }
+
+    /// The folders that are there.
+    pub(in crate::cli) fn paths(&self) -> Vec<PathBuf> {
+        self.found.iter().map(|folder| folder.path.clone()).collect()
+    }
+
+    /// All of them, for JSON.
+    pub(super) fn folders(&self) -> &[FoundFolder] {
+        &self.folders
+    }
+
+    /// Writes a line a folder.
+    pub(super) fn tell(&self, out: &mut Output) -> Result<(), Failure> {
+        for folder in &self.folders {
+            let (status, style) =
+                if folder.exists { ("found", GOOD) } else { ("not there", FAINT) };
+            let size = match folder.exists {
+                true => [counted(folder.files, "file", "files"), bytes(folder.bytes)],
+                false => ["-".to_owned(), "-".to_owned()],
+            };
+            let line = format!(
+                "{}  {:<36}  {:>14}  {:>8}  {}",
+                out.paint(style, &format!("{status:<9}")),
+                folder.family,
+                size[0],
+                size[1],
+                text::printable(&folder.path),
+            );
+            out.line(format_args!("{line}"))?;
+        }
+        out.show()
+    }
+}
+
+impl FoundFolder {
+    fn new(folder: &ProgramFolder) -> Self {
+        let (files, bytes) = folder.size();
+        Self {
+            family: folder.family.name(),
+            path: shown(&folder.path),
+            exists: folder.exists(),
+            files,
+            bytes,
+        }
+    }
+}

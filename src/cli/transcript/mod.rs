@@ -1,0 +1,130 @@
+//! A conversation as a person reads it: the messages of a context, or the entries of a path.
+
+mod told;
+
+use leafline::{Entry, Family, JsonText};
+
+use self::told::{Told, ToldPart};
+use super::failure::Failure;
+use super::output::{BAD, FAINT, KIND, Output};
+use super::{preview, text, time};
+
+/// What stands ahead of what a message says.
+const INDENT: &str = "  ";
+
+/// Writes messages one after the other.
+pub(super) struct Transcript<'o> {
+    out: &'o mut Output,
+    /// Messages and entries so far.
+    pub(super) length: u64,
+    /// Whether nothing is cut to a line.
+    shows_all: bool,
+    /// Whether what was written last is the model's.
+    in_answer: bool,
+    /// The model that was told last.
+    model: Option<String>,
+}
+
+impl<'o> Transcript<'o> {
+    /// A transcript without messages yet. Thoughts, calls and results take a line each, unless it shows all.
+    pub(super) fn new(out: &'o mut Output, shows_all: bool) -> Self {
+        Self { out, length: 0, shows_all, in_answer: false, model: None }
+    }
+
+    /// Writes a message of a context. Its time is its own, or that of its entry.
+    pub(super) fn message(
+        &mut self,
+        family: Family,
+        json: &JsonText,
+        entry_time: impl FnOnce() -> Result<Option<i64>, leafline::Error>,
+    ) -> Result<(), Failure> {
+        let mut told = told::message(family, json);
+        if told.heading.is_some() && told.time.is_none() {
+            told.time = entry_time()?;
+        }
+        // Each is a message of its own to the model.
+        self.in_answer = false;
+        self.write(&told)
+    }
+
+    /// Writes an entry of a path.
+    pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), Failure> {
+        let told = told::entry(entry, self.shows_all);
+        self.write(&told)
+    }
+
+    fn write(&mut self, told: &Told) -> Result<(), Failure> {
+        let model = told.model.as_ref().filter(|model| Some(*model) != self.model.as_ref());
+        let goes_on = self.in_answer && told.is_answer && model.is_none();
+        if let Some(heading) = told.heading.as_ref().filter(|_| !goes_on) {
+            self.heading(heading, told.time.and_then(time::local), model)?;
+        }
+        if model.is_some() {
+            self.model.clone_from(&told.model);
+        }
+        for part in &told.parts {
+            self.part(part)?;
+        }
+        self.in_answer = told.is_answer;
+        self.length += 1;
+        Ok(())
+    }
+
+    fn heading(
+        &mut self,
+        heading: &str,
+        time: Option<String>,
+        model: Option<&String>,
+    ) -> Result<(), Failure> {
+        if self.length > 0 {
+            self.out.line(format_args!(""))?;
+        }
+        let model = model.map(|model| text::one_line(model, preview::LONGEST));
+        let mut line = self.out.paint(KIND, heading);
+        for fact in time.into_iter().chain(model) {
+            line.push_str("  ");
+            line.push_str(&self.out.paint(FAINT, &fact));
+        }
+        self.out.line(format_args!("{line}"))
+    }
+
+    fn part(&mut self, part: &ToldPart) -> Result<(), Failure> {
+        match part {
+            ToldPart::Text(text) => self.lines(text),
+            ToldPart::Aside { sign, name, text, is_error, .. } if self.shows_all => {
+                let style = if *is_error { BAD } else { FAINT };
+                let name = if name.is_empty() { String::new() } else { format!(" {name}") };
+                let sign = self.out.paint(style, &format!("{sign}{name}"));
+                let mut lines = text::lines(text);
+                let first = lines.next().unwrap_or_default();
+                self.out.line(format_args!("{}", format!("{INDENT}{sign} {first}").trim_end()))?;
+                let deeper = INDENT.repeat(2);
+                for line in lines {
+                    self.out.line(format_args!("{}", format!("{deeper}{line}").trim_end()))?;
+                }
+                Ok(())
+            }
+            ToldPart::Aside { sign, name, text, is_quoted, is_error } => {
+                let room = self.out.width().unwrap_or(usize::MAX);
+                let room = room.saturating_sub(INDENT.len() + text::width(sign) + 1);
+                let words = if *is_quoted {
+                    preview::quoted(text)
+                } else {
+                    text::one_line(text, preview::LONGEST)
+                };
+                let words = format!("{name} {words}");
+                let words = text::fit(words.trim(), room);
+                let style = if *is_error { BAD } else { FAINT };
+                let line = self.out.paint(style, &format!("{sign} {words}"));
+                self.out.line(format_args!("{INDENT}{line}"))
+            }
+        }
+    }
+
+    fn lines(&mut self, text: &str) -> Result<(), Failure> {
+        for line in text::lines(text) {
+            self.out.line(format_args!("{}", format!("{INDENT}{line}").trim_end()))?;
+        }
+        Ok(())
+    }
+}

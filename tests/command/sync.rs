@@ -1,0 +1,166 @@
+//! `leafline sync`, once and watching, while an agent writes.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use leafline::{ExportMode, Store};
+use leafline_generate::{Family, Shape, generate};
+
+use crate::scene::Scene;
+
+/// Longer than anything here takes, on a machine that is busy with something else.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn session(family: Family, seed: u64, bytes: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    generate(&Shape { seed, bytes, family, ..Shape::default() }, &mut out).unwrap();
+    out
+}
+
+fn watch(store: &Path, folder: &Path) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leafline"));
+    command.arg("--store").arg(store).args(["sync", "--watch"]).arg(folder);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// What ctrl-c does.
+fn interrupt(child: &Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+fn exact(store: &Path, id: &str) -> Option<Vec<u8>> {
+    let store = Store::open(store).ok()?;
+    let mut bytes = Vec::new();
+    store.reader(id).ok()?.export(&ExportMode::Exact, &mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Pieces that split lines, and characters, anywhere.
+fn pieces(bytes: &[u8], seed: usize) -> Vec<&[u8]> {
+    let mut pieces = Vec::new();
+    let (mut rest, mut number) = (bytes, seed);
+    while !rest.is_empty() {
+        number =
+            number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (piece, behind) = rest.split_at((1 + (number >> 33) % 9_000).min(rest.len()));
+        pieces.push(piece);
+        rest = behind;
+    }
+    pieces
+}
+
+#[cfg(unix)]
+#[test]
+fn a_watching_store_follows_agents_that_write() {
+    let scene = Scene::new();
+    let folder = scene.folder().join("sessions");
+    std::fs::create_dir(&folder).unwrap();
+    let store = scene.folder().join("watched.leafline");
+    let mut child = watch(&store, &folder);
+    wait_for("the store", || store.exists());
+    let mut expected = Vec::new();
+    std::thread::scope(|scope| {
+        for (number, family) in [Family::Pi, Family::Omp, Family::Claude].into_iter().enumerate() {
+            let bytes = session(family, number as u64 + 1, 400_000);
+            let path = folder.join(format!("below{number}/agent.jsonl"));
+            std::fs::create_dir(path.parent().unwrap()).unwrap();
+            expected.push((path.clone(), bytes.clone()));
+            scope.spawn(move || {
+                let mut file = File::options().append(true).create(true).open(path).unwrap();
+                for (count, piece) in pieces(&bytes, number).into_iter().enumerate() {
+                    file.write_all(piece).unwrap();
+                    if count % 7 == 0 {
+                        std::thread::sleep(Duration::from_millis(40));
+                    }
+                }
+            });
+        }
+    });
+    for (path, bytes) in &expected {
+        assert!(std::fs::read(path).unwrap() == *bytes);
+        let is_there = || {
+            let store = Store::open(&store).unwrap();
+            let all = store.sessions().unwrap();
+            all.iter().any(|facts| exact(store.path(), &facts.id).as_ref() == Some(bytes))
+        };
+        wait_for(&format!("all of {}", path.display()), is_there);
+    }
+    // A file that is renamed into place, and a last line without an end.
+    let (path, bytes) = &expected[0];
+    let longer =
+        [bytes, &b"{\"type\":\"custom\",\"id\":\"zz\",\"parentId\":null,\"customType\":\"\xc3"[..]]
+            .concat();
+    std::fs::write(folder.join("aside"), &longer).unwrap();
+    std::fs::rename(folder.join("aside"), path).unwrap();
+    wait_for("the renamed file", || {
+        let all = Store::open(&store).unwrap().sessions().unwrap();
+        all.iter().any(|facts| exact(&store, &facts.id).as_ref() == Some(&longer))
+    });
+    std::fs::remove_file(path).unwrap();
+    interrupt(&child);
+    let begun = Instant::now();
+    let status = child.wait().unwrap();
+    assert!(status.success() && begun.elapsed() < PATIENCE, "{status:?}");
+    let verification = Store::open(&store).unwrap().verify().unwrap();
+    assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
+    assert_eq!(verification.sessions, 3);
+}
+
+#[test]
+fn a_sync_tells_what_is_new() {
+    let scene = Scene::new();
+    let path = scene.folder().join("sessions/one.jsonl");
+    std::fs::create_dir(path.parent().unwrap()).unwrap();
+    let bytes = session(Family::Pi, 5, 100_000);
+    let cut = bytes.iter().take(50_000).rposition(|&byte| byte == b'\n').unwrap() + 1;
+    std::fs::write(&path, &bytes[..cut]).unwrap();
+    std::fs::write(scene.folder().join("sessions/none.jsonl"), "no session").unwrap();
+    let folder = scene.folder().join("sessions").to_string_lossy().into_owned();
+    let first = scene.run(["sync", &folder]).ok().text();
+    assert!(first.contains("imported") && !first.contains("none.jsonl"), "{first}");
+    let second = scene.run(["sync", &folder]).ok().text();
+    assert!(second.starts_with("2 files: 1 unchanged, 1 skipped"), "{second}");
+    std::fs::write(&path, &bytes).unwrap();
+    let third = scene.run(["--json", "sync", &folder]).ok().text();
+    let objects: Vec<serde_json::Value> =
+        third.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), 2, "{third}");
+    assert_eq!((&objects[0]["status"], &objects[1]["grown"]), (&"grown".into(), &1.into()));
+}
+
+#[test]
+fn projects_move() {
+    let scene = Scene::new();
+    let bytes = session(Family::Pi, 6, 20_000);
+    std::fs::write(scene.folder().join("one.jsonl"), bytes).unwrap();
+    let file = scene.folder().join("one.jsonl").to_string_lossy().into_owned();
+    scene.run(["import", &file]).ok().text();
+    let list = |scene: &Scene| -> serde_json::Value {
+        serde_json::from_str(scene.run(["--json", "ls"]).ok().text().lines().next().unwrap())
+            .unwrap()
+    };
+    let before = list(&scene);
+    let (id, cwd) = (before["id"].as_str().unwrap(), before["cwd"].as_str().unwrap());
+    let told = scene.run(["move", id, "/new/place"]).ok().text();
+    assert_eq!(told, format!("{id} is in /new/place now\n"));
+    assert_eq!(list(&scene)["cwd"], "/new/place");
+    assert_eq!(
+        scene.run(["relocate", "/new", "/newer"]).ok().text(),
+        "1 session is below /newer now\n"
+    );
+    assert_eq!(list(&scene)["cwd"], "/newer/place");
+    scene.run(["move", id, cwd]).ok().text();
+    assert_eq!(list(&scene), before);
+}

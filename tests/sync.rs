@@ -1,0 +1,180 @@
+//! Bringing a store in step with files that others go on writing.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+mod place;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use leafline::{FileReport, ImportOptions, ImportStatus};
+use leafline_generate::{Family, Shape, generate};
+use place::{Place, Reports};
+
+/// Long ago, so that a file's time of modification tells that it was not written since.
+fn age(path: &Path, seconds: u64) {
+    let time = SystemTime::now() - Duration::from_secs(seconds);
+    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+fn sync(place: &Place, path: &Path) -> FileReport {
+    let mut reports = Reports::default();
+    place.store.sync(&[path], &ImportOptions::default(), &mut reports).unwrap();
+    assert_eq!(reports.0.len(), 1, "{:?}", reports.0);
+    reports.0.remove(0)
+}
+
+fn append(path: &Path, bytes: &[u8]) {
+    File::options().append(true).open(path).unwrap().write_all(bytes).unwrap();
+}
+
+fn session(family: Family, bytes: u64) -> Vec<u8> {
+    let shape = Shape { bytes, family, ..Shape::default() };
+    let mut out = Vec::new();
+    generate(&shape, &mut out).unwrap();
+    out
+}
+
+/// The file as it is, and the store with the same bytes.
+fn assert_in_step(place: &Place, report: &FileReport, path: &Path) {
+    let bytes = std::fs::read(path).unwrap();
+    assert!(place.exact(report.session.as_deref().unwrap()) == bytes, "{report:?}");
+    place.assert_sound();
+}
+
+fn written(place: &Place, bytes: &[u8]) -> PathBuf {
+    let path = place.write("session.jsonl", bytes);
+    age(&path, 100);
+    path
+}
+
+#[test]
+fn a_file_of_the_same_size_and_time_is_not_opened() {
+    let place = Place::new();
+    let path = written(&place, &session(Family::Pi, 200_000));
+    let first = sync(&place, &path);
+    assert_eq!(first.status, ImportStatus::Imported);
+    // What cannot be seen without opening it shows that it was not opened.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let other = bytes.len() / 2;
+    bytes[other] ^= 1;
+    let time = std::fs::metadata(&path).unwrap().modified().unwrap();
+    std::fs::write(&path, &bytes).unwrap();
+    File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    let second = sync(&place, &path);
+    assert_eq!((second.status, second.entries), (ImportStatus::Unchanged, first.entries));
+    assert_eq!(second.session, first.session);
+    // An import compares the whole.
+    assert_ne!(place.import(&path).status, ImportStatus::Unchanged);
+}
+
+#[test]
+fn a_grown_file_brings_what_is_new() {
+    for family in [Family::Pi, Family::Omp, Family::Claude] {
+        let place = Place::new();
+        let whole = session(family, 3_000_000);
+        let mut ends: Vec<usize> =
+            (0..whole.len()).filter(|&at| whole[at] == b'\n').map(|at| at + 1).collect();
+        ends.dedup();
+        let at = |part: usize| ends[ends.len() * part / 10 - 1];
+        let path = written(&place, &whole[..at(3)]);
+        assert_eq!(sync(&place, &path).status, ImportStatus::Imported);
+        for part in 4..=10 {
+            append(&path, &whole[at(part - 1)..at(part)]);
+            age(&path, 100 - part as u64);
+            let report = sync(&place, &path);
+            assert_eq!(report.status, ImportStatus::Grown, "{report:?}");
+            assert_in_step(&place, &report, &path);
+        }
+        assert_eq!(sync(&place, &path).status, ImportStatus::Unchanged);
+        // It is what an import of the whole gives.
+        let other = Place::new();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let fresh = other.import(&other.write(name, &whole));
+        let facts = |place: &Place, report: &FileReport| {
+            let reader = place.store.reader(report.session.as_deref().unwrap()).unwrap();
+            (reader.facts(), reader.get_leaf_id().unwrap())
+        };
+        assert_eq!(facts(&place, &sync(&place, &path)), facts(&other, &fresh));
+    }
+}
+
+#[test]
+fn a_line_that_is_being_written_waits() {
+    let place = Place::new();
+    let whole = session(Family::Pi, 100_000);
+    let cut = whole.len() - 10;
+    let path = place.write("session.jsonl", &whole[..cut]);
+    let report = sync(&place, &path);
+    let stored = place.exact(report.session.as_deref().unwrap());
+    assert!(stored.ends_with(b"\n") && whole.starts_with(&stored) && stored.len() < cut);
+    assert_eq!(report.malformed, 0);
+    append(&path, &whole[cut..]);
+    let report = sync(&place, &path);
+    assert_eq!(report.status, ImportStatus::Grown);
+    assert_in_step(&place, &report, &path);
+    // One that nobody has gone on with is the file's last line.
+    append(&path, b"{\"type\":\"mess");
+    age(&path, 10);
+    let report = sync(&place, &path);
+    assert_eq!((report.status, report.malformed), (ImportStatus::Grown, 1));
+    assert_in_step(&place, &report, &path);
+    append(&path, b"age\"}\n");
+    age(&path, 5);
+    let report = sync(&place, &path);
+    assert_eq!((report.status, report.malformed), (ImportStatus::Grown, 0));
+    assert_in_step(&place, &report, &path);
+}
+
+#[test]
+fn what_is_rewritten_ahead_of_new_lines_is_seen() {
+    let place = Place::new();
+    let mut bytes = session(Family::Omp, 2_500_000);
+    let path = written(&place, &bytes);
+    assert_eq!(sync(&place, &path).status, ImportStatus::Imported);
+    // omp writes its title in place, and goes on.
+    let title = bytes.windows(9).position(|window| window == b"\"title\":\"").unwrap() + 9;
+    bytes[title] = b'X';
+    let last =
+        bytes.len() - 1 - bytes[..bytes.len() - 1].iter().rev().position(|&b| b == b'\n').unwrap();
+    let line = bytes[last..].to_vec();
+    bytes.extend_from_slice(
+        &String::from_utf8(line).unwrap().replacen("\"id\":\"", "\"id\":\"f", 1).into_bytes(),
+    );
+    std::fs::write(&path, &bytes).unwrap();
+    age(&path, 50);
+    let report = sync(&place, &path);
+    assert!(matches!(report.status, ImportStatus::Grown | ImportStatus::Replaced), "{report:?}");
+    assert_in_step(&place, &report, &path);
+    // A file that is replaced by one with less is refused, and the store keeps what it has.
+    let shorter = session(Family::Omp, 300_000);
+    std::fs::write(&path, &shorter[..shorter.len() / 2]).unwrap();
+    age(&path, 20);
+    let report = sync(&place, &path);
+    assert!(matches!(report.status, ImportStatus::Failed | ImportStatus::Unchanged), "{report:?}");
+    place.assert_sound();
+}
+
+#[test]
+fn files_come_and_go() {
+    let place = Place::new();
+    let folder = place.path("folder");
+    let bytes = session(Family::Pi, 50_000);
+    let first = place.write("folder/a.jsonl", &bytes);
+    place.write("folder/none.jsonl", "no session\n");
+    let options = ImportOptions::default();
+    let totals = place.store.sync(&[&folder], &options, &mut ()).unwrap();
+    assert_eq!((totals.imported, totals.skipped), (1, 1));
+    std::fs::remove_file(&first).unwrap();
+    let totals = place.store.sync(&[&folder], &options, &mut ()).unwrap();
+    assert_eq!((totals.files, totals.skipped), (1, 1));
+    assert_eq!(place.store.sessions().unwrap().len(), 1);
+    // Back under another name, by a rename: the same session.
+    let aside = place.write("aside", &bytes);
+    std::fs::rename(aside, folder.join("b.jsonl")).unwrap();
+    let totals = place.store.sync(&[&folder], &options, &mut ()).unwrap();
+    assert_eq!((totals.unchanged, totals.skipped), (1, 1));
+    assert_eq!(place.store.sessions().unwrap().len(), 1);
+}
