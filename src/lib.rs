@@ -55,7 +55,10 @@
 //! - [`Store::create_session`] begins a session, [`Store::continue_recent`] goes on with the newest one of a directory,
 //!   [`Store::fork_from`] and [`Session::create_branched_session`] copy. A [`Session`] is written by
 //!   [`Session::append_message`] and its like, [`Session::append_all`] with [`Draft`]s, [`Session::branch`],
-//!   [`Session::append_label_change`], [`Session::rewrite_entries`]; when and how is said by a [`Persistence`].
+//!   [`Session::append_label_change`], [`Session::rewrite_entries`]; when and how is said by a [`Persistence`]. One of
+//!   Opal's takes [`OpalDraft`]s, has [`Metadata`] ([`Session::set_metadata`]), and
+//!   [`Session::replace_path_segment`] compacts it. What a family's program does not have is an
+//!   [`Error::WrongFamily`].
 //!   [`Store::in_memory`] keeps nothing.
 //! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
 //!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
@@ -123,13 +126,14 @@ pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, Tab
 pub use catalog::watch::Watch;
 pub use error::{Corruption, Error, Result};
 pub use leafline_import::claude::PathEnd;
+pub use leafline_import::opal::{Draft as OpalDraft, Metadata, ReplaceOptions, WriteError};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
-    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, ExportMode,
-    Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence, Session,
-    SessionFacts, SessionReader, Tree, TreeNode, TreeRecord, TypeFacts, UsageStatistics,
+    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft,
+    ExportMode, Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence,
+    Session, SessionFacts, SessionReader, Tree, TreeNode, TreeRecord, TypeFacts, UsageStatistics,
     Verification,
 };
 pub use store::{Store, StoreOptions};

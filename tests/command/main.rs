@@ -12,6 +12,7 @@ mod families;
 mod import;
 mod live;
 mod manners;
+mod opal;
 mod reading;
 mod scene;
 mod sync;
