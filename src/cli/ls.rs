@@ -110,7 +110,7 @@ fn write_table(
     for session in listed {
         table.push([
             text::printable(unique_prefix(&session.id, &ids)).into_owned(),
-            session.family.clone(),
+            session.family.to_owned(),
             title(session),
             cwd(session),
             count(session.entries),
@@ -124,7 +124,7 @@ fn write_table(
 fn plain_row(session: &SessionFacts) -> [String; 7] {
     [
         text::printable(&session.id).into_owned(),
-        session.family.clone(),
+        session.family.to_owned(),
         title(session),
         cwd(session),
         session.entries.to_string(),

@@ -21,6 +21,7 @@ pub(crate) mod snapshot;
 pub(crate) mod source_record;
 pub(crate) mod sweep;
 pub(crate) mod tables;
+pub(crate) mod type_counts;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
