@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod changing;
+mod claude;
 mod context;
 mod export;
 mod import;
