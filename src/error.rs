@@ -56,6 +56,22 @@ pub enum Error {
         /// What was to be done, as in "fork".
         operation: &'static str,
     },
+    /// Messages that were to be replaced are no part of a path.
+    #[error("the messages are no part of a path of session {session}: {problem}")]
+    NotASegment {
+        /// The session's id.
+        session: String,
+        /// Why not, in words.
+        problem: String,
+    },
+    /// Others changed the session each time before it was written again.
+    #[error(
+        "session {id} was changed by others while it was written again, several times over; try again"
+    )]
+    SessionContended {
+        /// The session's id.
+        id: String,
+    },
     /// An earlier entry of this handle could not be stored, so that nothing may be appended behind it.
     #[error(
         "session {session} takes no more entries, since an earlier one could not be stored: {first}; open the session again to go on from what is stored"
@@ -86,7 +102,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There is no store in this place, and none was to be made.
-    #[error("store {path} does not exist; `leafline import PATH...` or `leafline new` makes it")]
+    #[error("store {path} does not exist; `leafline import` or `leafline new` makes it")]
     StoreNotFound {
         /// The store's file.
         path: PathBuf,

@@ -1,7 +1,7 @@
 //! Leafline keeps coding agents' sessions in one file.
 //!
 //! An agent's session is a JSONL file: a line a message, a tree of conversations, often very long. A [`Store`] is
-//! one redb file that holds many of them. Any entry of any session is found by its id at once, a path or a tree is
+//! one redb file that holds many of them, of pi, omp, Claude Code and Opal. Any entry of any session is found by its id at once, a path or a tree is
 //! read without the rest of the session, an image that is met often is kept once, and every file comes back byte
 //! for byte: blank lines, torn lines and lines that are no JSON among them.
 //!
@@ -47,18 +47,25 @@
 //! # Where to begin
 //!
 //! - [`Store::open`] makes or opens a store, [`Store::open_with`] with [`StoreOptions`].
-//! - [`Store::import`] takes files and folders, as [`ImportOptions`] say. An [`ImportObserver`] gets a
+//! - [`Store::import`] takes files and folders of any [`Family`], as [`ImportOptions`] say; [`program_folders`] tells
+//!   where the programs keep theirs. An [`ImportObserver`] gets a
 //!   [`FileReport`] a file; [`ImportStatus`] says what became of it.
-//! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line; [`Store::session`] gives a [`Session`].
+//! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line, [`Store::agents_of`] those of the agents that
+//!   a session started; [`Store::session`] gives a [`Session`].
 //! - [`Store::create_session`] begins a session, [`Store::continue_recent`] goes on with the newest one of a directory,
 //!   [`Store::fork_from`] and [`Session::create_branched_session`] copy. A [`Session`] is written by
 //!   [`Session::append_message`] and its like, [`Session::append_all`] with [`Draft`]s, [`Session::branch`],
-//!   [`Session::append_label_change`], [`Session::rewrite_entries`]; when and how is said by a [`Persistence`].
+//!   [`Session::append_label_change`], [`Session::rewrite_entries`]; when and how is said by a [`Persistence`]. One of
+//!   Opal's takes [`OpalDraft`]s, has [`Metadata`] ([`Session::set_metadata`]), and
+//!   [`Session::replace_path_segment`] compacts it. What a family's program does not have is an
+//!   [`Error::WrongFamily`].
 //!   [`Store::in_memory`] keeps nothing.
 //! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
 //!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
 //!   [`SessionReader::get_tree`], [`SessionReader::lines`]. [`SessionReader::entries`],
 //!   [`SessionReader::path_backwards`] and [`SessionReader::entries_around`] answer a [`Page`] of a long one.
+//! - [`Entry::view`] is what an entry says, whatever its family: a [`View`] has its [`Role`], text, time, model and
+//!   [`Part`]s.
 //! - [`SessionReader::build_context`] gives the [`Context`] at an entry, the messages for the model and the settings in
 //!   force, as the session's program builds it; [`SessionReader::write_context`] writes it as JSON.
 //!   [`SessionReader::build_full_history`] has what was compacted too, and [`SessionReader::get_history`] the entries of
@@ -88,8 +95,8 @@
 //!
 //! # What it is not, yet
 //!
-//! - It imports and reads the sessions of pi and omp ([`Family`]). Those of Claude Code and Opal are recognised and
-//!   refused.
+//! - Contexts for the model, and new entries, are those of pi and omp. The sessions of Claude Code and Opal are imported,
+//!   read and exported.
 //! - It does not search text.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.
@@ -119,13 +126,14 @@ pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, Tab
 pub use catalog::watch::Watch;
 pub use error::{Corruption, Error, Result};
 pub use leafline_import::claude::PathEnd;
+pub use leafline_import::opal::{Draft as OpalDraft, Metadata, ReplaceOptions, WriteError};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
-    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, ExportMode,
-    Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence, Session,
-    SessionFacts, SessionReader, Tree, TreeNode, TreeRecord, TypeFacts, UsageStatistics,
+    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft,
+    ExportMode, Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence,
+    Session, SessionFacts, SessionReader, Tree, TreeNode, TreeRecord, TypeFacts, UsageStatistics,
     Verification,
 };
 pub use store::{Store, StoreOptions};

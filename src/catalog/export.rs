@@ -23,7 +23,8 @@ pub struct ExportReport {
 }
 
 impl Store {
-    /// Writes every session below `folder`, as `--<cwd>--/<time>_<id>.jsonl`, and tells of each.
+    /// Writes every session below `folder`, and tells of each. Files have the names that the session's program gives them:
+    /// `--<cwd>--/<time>_<id>.jsonl` (pi and omp), `<project>/<id>.jsonl` (Claude Code), `<id>.jsonl` (Opal).
     ///
     /// Each file is written beside its place and renamed, so that a file with that name is always whole. A
     /// session that cannot be exported costs the others nothing.
@@ -105,13 +106,12 @@ fn sync_folder(folder: &Path) {
 
 /// The session's name below the folder; a second session with the same one gets a number.
 fn free_name(facts: &SessionFacts, taken: &mut HashSet<PathBuf>) -> PathBuf {
-    let folder = PathBuf::from(names::folder_name(facts.cwd.as_deref()));
-    let name = names::file_name(facts);
-    let mut path = folder.join(&name);
+    let first = names::path(facts);
+    let stem = first.file_stem().unwrap_or_default().to_string_lossy();
+    let mut path = first.clone();
     let mut number = 2;
     while !taken.insert(path.clone()) {
-        let stem = name.strip_suffix(".jsonl").unwrap_or(&name);
-        path = folder.join(format!("{stem}-{number}.jsonl"));
+        path = first.with_file_name(format!("{stem}-{number}.jsonl"));
         number += 1;
     }
     path

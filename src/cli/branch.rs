@@ -16,7 +16,8 @@ const ROOT: &str = "root";
 /// Makes an entry the session's leaf, so that what is appended next hangs below it. Nothing is deleted: what was said
 /// after it becomes another branch of the tree. With --summary, a branch_summary entry that says what was left behind
 /// is appended below the entry, becomes the leaf, and its id is printed; ENTRY can be `root` then, the place before
-/// all entries, unless an entry has that id. With --json {"leaf": ENTRY}, or {"id": ID} of the summary.
+/// all entries, unless an entry has that id. In a session of Opal's the summary is a message whose metadata say that it is
+/// one. With --json {"leaf": ENTRY}, or {"id": ID} of the summary.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

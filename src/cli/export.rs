@@ -17,8 +17,10 @@ use super::{Status, text};
 ///
 /// Writes a session to standard output, or to a file, which is written beside its place and renamed. By default it
 /// comes out as its program has it today: a file of version 1 or 2 as pi rewrites it on loading, a file of version
-/// 3 byte for byte. --as chooses another form. With --all every session is written below a folder, in the
-/// documented folder and file names: --<cwd>--/<time>_<id>.jsonl.
+/// 3 byte for byte, as those of Claude Code and Opal are. A session of Opal's that was changed here comes out as Opal
+/// would save it. --as chooses another form. With --all every session is written below a folder, in the
+/// folder and file names of its program: --<cwd>--/<time>_<id>.jsonl for pi and omp, <project>/<id>.jsonl for Claude Code,
+/// <id>.jsonl for Opal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -52,7 +54,7 @@ pub(super) struct Arguments {
 enum Form {
     /// As its program would write it today, images left as they are
     Current,
-    /// The imported bytes
+    /// The imported bytes; of a session of Opal's that was changed here, the same as current
     Exact,
     /// References to blobs become inline base64
     Portable,

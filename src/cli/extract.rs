@@ -9,7 +9,8 @@ use super::{Status, live};
 /// Make a session of one branch
 ///
 /// Makes a new session of the path from the root to an entry alone, for the same working directory, and prints its id;
-/// with --json {"session": ID}. Labels on the path are kept, and the header names this session as the parent.
+/// with --json {"session": ID}. Labels on the path are kept, and the header names this session as the parent. For sessions
+/// of pi and omp alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline extract 019c6605 5937c1f0")]
 pub(super) struct Arguments {

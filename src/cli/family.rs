@@ -10,6 +10,8 @@ pub(super) enum FamilyName {
     Pi,
     /// omp
     Omp,
+    /// Opal
+    Opal,
 }
 
 impl From<FamilyName> for Family {
@@ -17,6 +19,7 @@ impl From<FamilyName> for Family {
         match name {
             FamilyName::Pi => Self::Pi,
             FamilyName::Omp => Self::Omp,
+            FamilyName::Opal => Self::Opal,
         }
     }
 }

@@ -11,7 +11,8 @@ use super::{Status, live};
 /// Copy a session, to go on in two ways
 ///
 /// Makes a new session with all entries of another one, whose id its header names as the parent, and prints the new
-/// id; with --json {"session": ID}. Lines that are not JSON are left out, as the programs do. Images are shared.
+/// id; with --json {"session": ID}. Lines that are not JSON are left out, as the programs do. Images are shared. For
+/// sessions of pi and omp alone: the others name no parent.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline fork 019c6605\n  leafline fork 019c6605 --cwd ~/work/tide-clock-2"

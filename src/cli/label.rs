@@ -8,7 +8,8 @@ use super::{Status, live};
 /// Label an entry
 ///
 /// Sets the label of an entry, or clears it: without TEXT, or with an empty one. That is an entry itself; it is
-/// appended below the leaf, becomes the leaf, and its id is printed, with --json {"id": ID}.
+/// appended below the leaf, becomes the leaf, and its id is printed, with --json {"id": ID}. Sessions of pi and omp alone
+/// have labels.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline label 019c6605 b6d75031 cause\n  leafline label 019c6605 b6d75031"

@@ -10,7 +10,7 @@ use super::{Status, live, text};
 /// Name a session, or print its name
 ///
 /// Gives the session a name; an empty one takes it away. In a session of pi's a session_info entry is appended; in one
-/// of omp's the header's title is changed. Without TEXT prints the name that the session has. With --json
+/// of omp's the header's title is changed, in one of Opal's the title in its metadata. Without TEXT prints the name that the session has. With --json
 /// {"name": NAME}, and null where there is none.
 #[derive(Debug, clap::Args)]
 #[command(

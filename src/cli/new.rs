@@ -15,13 +15,14 @@ use super::place::Place;
 /// Begin a session
 ///
 /// Makes a session without entries, and prints its id; with --json {"session": ID}. The store is made where there is
-/// none. The programs write a session's file with the first message of an assistant; here the session is stored at
+/// none. pi and omp write a session's file with the first message of an assistant; here the session is stored at
 /// once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   leafline new
-  session=$(leafline new --family omp --title \"Dark mode\" --cwd ~/work/lantern)")]
+  session=$(leafline new --family omp --title \"Dark mode\" --cwd ~/work/lantern)
+  leafline new --family opal --title \"Fix auth bug\"")]
 pub(super) struct Arguments {
     /// The working directory that the session is for [default: the current one]
     #[arg(long, value_name = "DIR")]
@@ -35,11 +36,12 @@ pub(super) struct Arguments {
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     id: Option<String>,
 
-    /// Its title; omp's alone, a session of pi's gets its name from `leafline name`
+    /// Its title; omp's and Opal's alone, a session of pi's gets its name from `leafline name`
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
-    /// What it descends from, in the program's own words: the path or the id of a session
+    /// What it descends from, in the program's own words: the path or the id of a session; not with Opal, whose sessions
+    /// name none
     #[arg(long, value_name = "TEXT")]
     parent: Option<String>,
 }
@@ -50,9 +52,14 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    if arguments.title.is_some() && arguments.family != FamilyName::Omp {
+    if arguments.title.is_some() && arguments.family == FamilyName::Pi {
         return Err(usage(
-            "--title TEXT goes with --family omp only; `leafline name SESSION TEXT` names a session of pi's",
+            "--title TEXT goes with --family omp and opal only; `leafline name SESSION TEXT` names a session of pi's",
+        ));
+    }
+    if arguments.parent.is_some() && arguments.family == FamilyName::Opal {
+        return Err(usage(
+            "--parent TEXT goes with --family pi and omp only: Opal's sessions name no parent",
         ));
     }
     if arguments.id.as_ref().is_some_and(|id| id.chars().any(char::is_control)) {

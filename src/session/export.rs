@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::lines::LineCursor;
 use super::render::{Renderer, Rendering};
+use super::saved::saved_lines;
 
 use crate::error::{Error, FileContext, Result};
 use crate::store::blobs;
@@ -15,17 +16,20 @@ use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
 
 /// Bytes that are gathered before they are handed to the writer.
-const BUFFER_BYTES: usize = 256 << 10;
+pub(super) const BUFFER_BYTES: usize = 256 << 10;
 
 /// The form in which a session comes out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ExportMode {
     /// As its program has it today: a file of version 1 or 2 as pi rewrites it when it loads it, images left
-    /// as they are; a file of version 3 byte for byte.
+    /// as they are; a file of version 3 byte for byte, and so are those of Claude Code and Opal. A session of Opal's that
+    /// was changed here comes out as Opal would save it: the header with the leaf as its `current_id`, then the messages in
+    /// the order in which they stand, all as Opal's encoder writes them; lines that Opal cannot read are left out.
     #[default]
     Current,
-    /// The imported bytes.
+    /// The imported bytes, with those that were appended here behind them. A session of Opal's that was changed here has no
+    /// such bytes, since Opal writes its files anew: it comes out as [`Self::Current`] gives it.
     Exact,
     /// As [`Self::Current`], with every `blob:sha256:` reference replaced by what it refers to: an image's
     /// by base64, any other string's by the text, where the store has it and it is UTF-8.
@@ -54,15 +58,17 @@ pub(crate) fn export(
     match mode {
         ExportMode::Exact => exact_bytes(snapshot, session, record, &mut take)?,
         ExportMode::Current => {
-            lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, &mut take)?
+            let mut renderer = Renderer::new(snapshot, Rendering::Exact);
+            current_lines(&mut renderer, snapshot, session, record, &mut take)?;
         }
         ExportMode::Portable => {
             refuse_missing(snapshot, session, record)?;
-            lines(&mut Renderer::new(snapshot, Rendering::Inline), snapshot, session, &mut take)?;
+            let mut renderer = Renderer::new(snapshot, Rendering::Inline);
+            current_lines(&mut renderer, snapshot, session, record, &mut take)?;
         }
         ExportMode::References { blobs } => {
             let mut renderer = Renderer::new(snapshot, Rendering::References);
-            lines(&mut renderer, snapshot, session, &mut take)?;
+            current_lines(&mut renderer, snapshot, session, record, &mut take)?;
             let referenced = std::mem::take(&mut renderer.referenced);
             std::fs::create_dir_all(blobs).at("making the folder", blobs)?;
             for hash in referenced {
@@ -73,7 +79,7 @@ pub(crate) fn export(
     Ok(written)
 }
 
-/// Hands out the imported bytes, until `take` answers `false`.
+/// Hands out the bytes that [`ExportMode::Exact`] stands for, until `take` answers `false`.
 pub(crate) fn exact_bytes(
     snapshot: &Snapshot<'_>,
     session: u64,
@@ -83,7 +89,22 @@ pub(crate) fn exact_bytes(
     if record.migrated {
         return read_originals(snapshot, session, take);
     }
-    lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, take)
+    current_lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, record, take)
+}
+
+/// Hands out the lines as they are, or, of a session that was changed here and whose program writes its files anew, as that
+/// would write them.
+fn current_lines(
+    renderer: &mut Renderer<'_, '_>,
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    take: &mut dyn FnMut(&[u8]) -> Result<bool>,
+) -> Result<()> {
+    if record.rewritten {
+        return saved_lines(renderer, snapshot, session, record, take);
+    }
+    lines(renderer, snapshot, session, take)
 }
 
 fn lines(

@@ -147,6 +147,13 @@ impl Store {
         Self::with_handle(Handle::Writable(database), PathBuf::new(), &options)
     }
 
+    /// A store whose file is what a test says, to see what becomes of it when that fails.
+    #[cfg(test)]
+    pub(crate) fn on(backend: impl redb::StorageBackend) -> Result<Self> {
+        let database = Builder::new().create_with_backend(backend)?;
+        Self::with_handle(Handle::Writable(database), PathBuf::new(), &StoreOptions::default())
+    }
+
     fn with_handle(handle: Handle, path: PathBuf, options: &StoreOptions) -> Result<Self> {
         let store = Self {
             handle,

@@ -103,7 +103,8 @@ pub(crate) struct TypeCount {
 }
 
 /// The bytes that were imported and that the session's bytes still begin with, by which a later import of the
-/// file is told from a change. Of a session that was made or rewritten here, none.
+/// file is told from a change. Of a session that was made or rewritten here, none; but one of Opal's keeps what tells the
+/// imported file, whatever became of its lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct ImportedBytes {
     /// How many.
@@ -121,9 +122,9 @@ impl Record for SessionRecord {
 }
 
 impl SessionRecord {
-    /// Whether lines were appended here behind those that were imported.
+    /// Whether it holds more than what was imported: lines were appended here, or, of Opal's, anything was changed.
     pub(crate) fn is_ahead(&self) -> bool {
-        !self.migrated && self.bytes > self.imported.length
+        self.rewritten || (!self.migrated && self.bytes > self.imported.length)
     }
 
     /// The working directory: the one that it was moved to, as long as the header names the one that it was moved from.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod agents;
 mod contexts;
 mod corpus;
 mod damage;

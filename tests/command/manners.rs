@@ -88,7 +88,7 @@ fn wrong_usage_is_status_2() {
         &["fly"],
         &["ls", "--limit", "many"],
         &["show"],
-        &["import"],
+        &["import", "--family", "all"],
         &["ls", "--wrong"],
         &["export", "x", "--as", "zip"],
         &["append"],

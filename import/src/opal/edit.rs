@@ -56,11 +56,34 @@ pub fn with_session(
     current_id: ParentId<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), WriteError> {
-    let text = stand_in(header);
-    let header = &header[text.len() - trim_start_of_file(&text).len()..];
+    let header = begin_of_header(header);
     let mut with_current_id = Vec::with_capacity(header.len());
     set_member(header, b"current_id", &quoted_parent(current_id), &mut with_current_id)?;
     set_member(&with_current_id, b"session_id", &quoted(session_id), out)
+}
+
+/// Appends a header's line with other metadata, in the same way; the metadata is a JSON object.
+///
+/// ```
+/// use leafline_import::opal::with_metadata;
+///
+/// let mut out = Vec::new();
+/// with_metadata(br#"{"current_id":null,"metadata":{},"x":1}"#, r#"{"title":"T"}"#, &mut out)?;
+/// assert_eq!(out, br#"{"current_id":null,"metadata":{"title":"T"},"x":1}"#);
+/// # Ok::<(), leafline_import::opal::WriteError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`WriteError`] where the line is no JSON object.
+pub fn with_metadata(header: &[u8], metadata: &str, out: &mut Vec<u8>) -> Result<(), WriteError> {
+    set_member(begin_of_header(header), b"metadata", metadata.as_bytes(), out)
+}
+
+/// The header without what stands ahead of it.
+fn begin_of_header(header: &[u8]) -> &[u8] {
+    let text = stand_in(header);
+    &header[text.len() - trim_start_of_file(&text).len()..]
 }
 
 /// Text with a `?` for each byte that is no UTF-8: of the same length, and with the same JSON tokens at the same places.

@@ -7,8 +7,9 @@ use crate::view::content::{
 };
 use crate::view::{Part, Role, View};
 
-/// What `metadata.type` says of the message that stands for those that were compacted (observed).
-const COMPACTION_SUMMARY: &str = "compaction_summary";
+/// What `metadata.type` says of the messages that sum up others: those that were compacted, or a branch that was left
+/// (observed).
+const SUMMARIES: [&str; 2] = ["compaction_summary", "branch_summary"];
 
 /// What a line of an Opal session says. The text is the line's, with or without its terminator, as
 /// [`crate::text::decode`] gives it.
@@ -53,8 +54,9 @@ fn read_message(line: &Line<'_>, view: &mut View) {
         _ => Role::Other,
     };
     let metadata_type = members.metadata.and_then(|metadata| metadata.member("type"));
-    if view.role == Role::User && metadata_type.is_some_and(|name| name.is_text(COMPACTION_SUMMARY))
-    {
+    let is_summary =
+        metadata_type.is_some_and(|name| SUMMARIES.into_iter().any(|known| name.is_text(known)));
+    if view.role == Role::User && is_summary {
         view.role = Role::Summary;
         view.type_name = string(metadata_type);
     }

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::candidate::Candidate;
+use super::opal_state::{self, FileState};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::session_record::{SessionRecord, address_bytes};
@@ -60,7 +61,8 @@ pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Resul
         }
     }
     // Of a session that was appended to here, the file may hold that as well, and more.
-    for (session, record) in sessions.iter().filter(|(_, record)| record.is_ahead()) {
+    let is_appended = |record: &SessionRecord| record.is_ahead() && !record.rewritten;
+    for (session, record) in sessions.iter().filter(|(_, record)| is_appended(record)) {
         if record.bytes <= candidate.size && has_beginning(&snapshot, *session, record, candidate)?
         {
             let (session, record) = (*session, Box::new(record.clone()));
@@ -72,6 +74,11 @@ pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Resul
         }
     }
     let source = snapshot.source(&candidate.source)?.map(|source| source.session);
+    match rewritten(&snapshot, &sessions, source, next_number, candidate)? {
+        Ok(None) => {}
+        Ok(Some(plan)) => return Ok(Ok(plan)),
+        Err(error) => return Ok(Err(error)),
+    }
     if let Some((session, record)) = sessions.iter().find(|(session, _)| Some(*session) == source) {
         let (session, record) = (*session, Box::new(record.clone()));
         return Ok(Ok(Plan::Replace { session, record, else_number: None }));
@@ -96,6 +103,41 @@ pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Resul
         },
         None => Plan::New { number: next_number },
     }))
+}
+
+/// What to do with another state of a session of Opal's that was changed here, and comes out with other bytes than those
+/// that are stored; `None` where there is none.
+fn rewritten(
+    snapshot: &Snapshot<'_>,
+    sessions: &[(u64, SessionRecord)],
+    source: Option<u64>,
+    next_number: u32,
+    candidate: &mut Candidate,
+) -> Result<io::Result<Option<Plan>>> {
+    let mut other = None;
+    let mut earlier = None;
+    for (session, record) in sessions.iter().filter(|(_, record)| record.rewritten) {
+        let state = match opal_state::compare(snapshot, *session, record, candidate)? {
+            Ok(state) => state,
+            Err(error) => return Ok(Err(error)),
+        };
+        let (session, record) = (*session, Box::new(record.clone()));
+        match state {
+            FileState::Same => {
+                return Ok(Ok(Some(Plan::Unchanged { session, record, ahead: false })));
+            }
+            FileState::Earlier => {
+                earlier.get_or_insert(Plan::Unchanged { session, record, ahead: true });
+            }
+            // A file that is another session's stays that one's; one that is nobody's is this one's if nothing is lost.
+            FileState::Other if source.is_none() => {
+                let else_number = Some(next_number);
+                other.get_or_insert(Plan::Replace { session, record, else_number });
+            }
+            FileState::Other => {}
+        }
+    }
+    Ok(Ok(earlier.or(other)))
 }
 
 fn sessions_with_id(snapshot: &Snapshot<'_>, id: &[u8]) -> Result<Vec<(u64, SessionRecord)>> {

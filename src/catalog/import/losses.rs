@@ -7,6 +7,7 @@ use leafline_import::ecma::{self, Document};
 use leafline_import::{EntryKind, Family, text};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::opal_state;
 use crate::error::Result;
 use crate::session::index::reading::{LineReader, Reading};
 use crate::session::lines::{LineCursor, LineView};
@@ -122,7 +123,7 @@ impl Comparison<'_, '_> {
             self.candidates.seek(record.ordinal);
             if let Some(candidate) = self.candidates.next()? {
                 self.expected = candidate.ordinal + 1;
-                if says_the_same(&candidate, &line) {
+                if says_the_same(self.reader.reading().family, &candidate, &line) {
                     return Ok(());
                 }
             }
@@ -181,11 +182,16 @@ fn is_same(a: &LineView<'_>, b: &LineView<'_>) -> bool {
     a.text.trim_ascii_end() == b.text.trim_ascii_end() && hashes(a).eq(hashes(b))
 }
 
-/// Whether two lines hold the same JSON, however it is written.
-fn says_the_same(a: &LineView<'_>, b: &LineView<'_>) -> bool {
+/// Whether two lines hold the same JSON, however it is written; of Opal's, the same message.
+fn says_the_same(family: Family, a: &LineView<'_>, b: &LineView<'_>) -> bool {
     let canonical = |line: &LineView<'_>| {
+        let whole = without_references(line);
+        let decoded = text::decode(&whole);
+        if family == Family::Opal {
+            return opal_state::canonical(&decoded);
+        }
         let mut out = Vec::new();
-        ecma::restringify(&text::decode(&without_references(line)), &mut out).ok().map(|()| out)
+        ecma::restringify(&decoded, &mut out).ok().map(|()| out)
     };
     hashes(a).eq(hashes(b)) && canonical(a).is_some_and(|a| canonical(b) == Some(a))
 }

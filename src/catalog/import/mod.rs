@@ -10,6 +10,7 @@ mod grow;
 mod items;
 mod known;
 mod losses;
+mod opal_state;
 mod pipeline;
 mod quick;
 mod read;

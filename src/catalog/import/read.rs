@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use leafline_import::lines::{BlockReader, split};
 use leafline_import::pi_omp::{self, Migrated, Migrator, forward_references};
-use leafline_import::{Detection, text};
+use leafline_import::{Detection, Family, text};
 
 use super::agents;
 use super::blob_folder::BlobFolder;
@@ -194,7 +194,7 @@ impl<'s> Reader<'s> {
     /// changed the session.
     fn unchanged(
         &self,
-        candidate: &Candidate,
+        candidate: &mut Candidate,
         session: u64,
         record: &SessionRecord,
         ahead: bool,
@@ -208,15 +208,22 @@ impl<'s> Reader<'s> {
         if let Some(folder) = self.blobs {
             folder.bring_missing(self.store, session, &mut slice)?;
         }
-        let known = self.store.snapshot()?.source(&candidate.source)?;
-        let source = candidate.source_record(session);
-        if !ahead && known.as_ref() != Some(&source) {
-            slice.sources.push((candidate.source.clone(), source));
-            if !record.sources.contains(&candidate.source) {
-                let mut record = record.clone();
-                record.sources.push(candidate.source.clone());
-                record.revision += 1;
-                slice.sessions.push((session, record));
+        if !ahead {
+            let known = self.store.snapshot()?.source(&candidate.source)?;
+            let source = candidate.source_record(session);
+            let mut noted = record.clone();
+            if known.as_ref() != Some(&source) {
+                slice.sources.push((candidate.source.clone(), source));
+                if !noted.sources.contains(&candidate.source) {
+                    noted.sources.push(candidate.source.clone());
+                }
+            }
+            if let Some(imported) = saved_over(candidate, record) {
+                noted.imported = imported;
+            }
+            if noted != *record {
+                noted.revision += 1;
+                slice.sessions.push((session, noted));
             }
             slice.guards.push((session, Guard::Same { session, revision: record.revision }));
         }
@@ -322,6 +329,21 @@ impl<'s> Reader<'s> {
     }
 }
 
+/// The bytes of a file that has the state of a session that was changed here and stands where that was imported from: what
+/// was imported is nowhere else any longer, and from now on this tells the file.
+fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<ImportedBytes> {
+    if !record.rewritten || record.sources != [candidate.source.clone()] {
+        return None;
+    }
+    candidate.file.seek(SeekFrom::Start(0)).ok()?;
+    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
+    let mut digest = Digest::default();
+    while let Some(block) = blocks.next_block(Vec::new()).ok()? {
+        digest.take(&block);
+    }
+    Some(digest.finish())
+}
+
 fn new_record(candidate: &Candidate, number: u32) -> SessionRecord {
     let reading = candidate.reading();
     let record = SessionRecord {
@@ -362,7 +384,12 @@ fn new_record(candidate: &Candidate, number: u32) -> SessionRecord {
             ..record
         },
     };
-    SessionRecord { modified: record.created.or(candidate.modified_milliseconds()), ..record }
+    let modified = match reading.family {
+        // Its messages tell no time, and Opal lists by that of the file.
+        Family::Opal => candidate.modified_milliseconds().or(record.created),
+        _ => record.created.or(candidate.modified_milliseconds()),
+    };
+    SessionRecord { modified, ..record }
 }
 
 /// What was read of a file: its bytes, and the lines that a migration dropped.

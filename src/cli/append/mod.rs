@@ -4,7 +4,7 @@ mod stream;
 
 use std::io::{IsTerminal, Write};
 
-use leafline::{Draft, DraftError, Family};
+use leafline::{Draft, DraftError, EntryDraft, Family, OpalDraft};
 
 use self::stream::Stream;
 use super::failure::Failure;
@@ -16,8 +16,9 @@ use super::{Status, live};
 ///
 /// Appends an entry below the session's leaf, and each further one below the one before; the last one is the leaf
 /// then. An entry is a JSON object of the session's format, such as
-/// {"type":"message","message":{"role":"user","content":"Hi"}}. Its id, its parent and its time are made here:
-/// those that it has are not used. Other members are kept as they are.
+/// {"type":"message","message":{"role":"user","content":"Hi"}}, in a session of Opal's a message such as
+/// {"role":"user","content":"Hi"}. Its id, its parent and its time are made here: those that it has are not used. Other
+/// members are kept as they are. To a session of Claude Code's nothing is appended.
 ///
 /// Without ENTRY-JSON the entries are read from standard input, one a line; blank lines are skipped. Prints the new
 /// ids in order, one a line; with --json {"id": ID}. An id is printed when its entry is on disk. Lines are stored
@@ -47,6 +48,10 @@ pub(super) fn run(
     let store = place.open_to_change()?;
     let mut session = live::session(&store, &arguments.session)?;
     let family = session.reader()?.family();
+    if family == Family::Claude {
+        let id = session.id().to_owned();
+        return Err(leafline::Error::WrongFamily { id, family, operation: "appending" }.into());
+    }
     if let Some(json) = &arguments.entry {
         let draft = draft(json, family).map_err(|problem| Failure::NoEntry { problem })?;
         live::tell_entry(&session.append(draft)?, out)?;
@@ -63,11 +68,15 @@ pub(super) fn run(
 }
 
 /// An entry of a session of the family; why it is none, in words.
-fn draft(json: &str, family: Family) -> Result<Draft, String> {
-    Draft::from_json(json, family).map_err(|error| match error {
+fn draft(json: &str, family: Family) -> Result<EntryDraft, String> {
+    if family == Family::Opal {
+        return Ok(OpalDraft::from_json(json).map_err(|error| error.to_string())?.into());
+    }
+    let draft = Draft::from_json(json, family).map_err(|error| match error {
         DraftError::NotAnEntry { .. } => {
             format!("{error}; `leafline import` takes a session's whole file")
         }
         other => other.to_string(),
-    })
+    })?;
+    Ok(draft.into())
 }

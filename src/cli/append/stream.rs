@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 
-use leafline::{Draft, EntryKind, Family, Session};
+use leafline::{EntryDraft, EntryKind, Family, Session};
 
 use super::super::failure::Failure;
 use super::super::live;
@@ -23,7 +23,7 @@ pub(super) struct Stream<'a, 's> {
     session: &'a mut Session<'s>,
     family: Family,
     out: &'a mut Output,
-    batch: Vec<Draft>,
+    batch: Vec<EntryDraft>,
     batch_bytes: usize,
     /// Entries that are on disk.
     stored: u64,
@@ -88,7 +88,8 @@ impl<'a, 's> Stream<'a, 's> {
 
     /// Looks whether the entry is there that a label is for. Nobody knows the ids of what is in the batch yet, so it
     /// is stored, or it is not there.
-    fn check_target(&self, draft: &Draft) -> Result<(), String> {
+    fn check_target(&self, draft: &EntryDraft) -> Result<(), String> {
+        let EntryDraft::PiOmp(draft) = draft else { return Ok(()) };
         if draft.kind() != EntryKind::Label {
             return Ok(());
         }

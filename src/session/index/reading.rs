@@ -153,6 +153,7 @@ pub(crate) struct Line<'a> {
 
 /// What a line is read from.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "one at a time is alive, on the stack")]
 pub(crate) enum LineScan<'a> {
     PiOmp(Scan<'a>),
     Claude(claude::Record<'a>),
@@ -222,9 +223,7 @@ impl<'a> Line<'a> {
         match &self.scan {
             LineScan::PiOmp(scan) if self.kind() == EntryKind::Message => MessageRole::of(scan),
             LineScan::Claude(record) if self.kind() == EntryKind::Message => role_of_record(record),
-            // Opal marks the summary of a compaction by its metadata alone.
-            LineScan::Opal(line) if is_compaction_summary(line) => MessageRole::CompactionSummary,
-            LineScan::Opal(line) => line.role(),
+            LineScan::Opal(line) => summary_role(line).unwrap_or_else(|| line.role()),
             LineScan::Recovered(Family::Claude, _) if self.kind() == EntryKind::Message => {
                 match self.type_name().as_deref() {
                     Some("assistant") => MessageRole::Assistant,
@@ -375,7 +374,12 @@ fn role_of_record(record: &claude::Record<'_>) -> MessageRole {
     }
 }
 
-fn is_compaction_summary(line: &opal::Line<'_>) -> bool {
-    let kind = line.members.metadata.and_then(|metadata| metadata.member("type"));
-    kind.is_some_and(|kind| kind.is_text("compaction_summary"))
+/// The role of a message that sums up others. Opal marks it by its metadata alone.
+fn summary_role(line: &opal::Line<'_>) -> Option<MessageRole> {
+    let kind = line.members.metadata?.member("type")?;
+    match kind.as_string().as_deref() {
+        Some(b"compaction_summary") => Some(MessageRole::CompactionSummary),
+        Some(b"branch_summary") => Some(MessageRole::BranchSummary),
+        _ => None,
+    }
 }

@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use leafline_import::EntryKind;
-use leafline_import::pi_omp::{Draft, ExternalisedImage, ParentId, Place};
+use leafline_import::pi_omp::{self, ExternalisedImage, ParentId, Place};
 use leafline_import::scan::Raw;
+use leafline_import::{EntryKind, Family};
 
 use super::super::index::indexer::{Indexed, Indexer};
 use super::super::index::prepare::{Prepared, PreparedBlob, Preparer};
 use super::super::index::reading::{Reading, read_line};
 use super::super::reader::SessionReader;
+use super::draft::EntryDraft;
 use super::ids;
 use super::rechunk::{seal, tail_dictionary};
 use crate::error::{Error, Result};
@@ -34,7 +35,7 @@ pub(super) enum Origin<'a> {
 
 /// An entry to append, and the images that references in it stand for.
 pub(super) struct Addition {
-    pub(super) draft: Draft,
+    pub(super) draft: EntryDraft,
     pub(super) images: Vec<ExternalisedImage>,
 }
 
@@ -93,6 +94,7 @@ impl Appender {
             let is_irregular = record.irregular;
             let mut indexer = Indexer::new(store, key, record, leaf, dictionary.id);
             indexer.look_in(reader.into_snapshot());
+            indexer.set_live();
             // Where ids repeat, a parent is the last entry that has the id.
             if let Some((ordinal, id)) = above.filter(|_| !is_irregular) {
                 indexer.know(id, ordinal);
@@ -145,6 +147,10 @@ pub(super) fn move_leaf(store: &Store, session: (u64, &str), to: Option<&str>) -
         let reader = SessionReader::open(snapshot, session)?;
         let leaf = to.map(|id| reader.ordinal_of(id)).transpose()?;
         let mut slice = Slice::default();
+        // Whoever goes where he is has changed nothing.
+        if leaf == reader.leaf_ordinal()? {
+            return Ok((slice, ()));
+        }
         commit_record(reader.key(), reader.record().clone(), leaf, &mut slice);
         Ok((slice, ()))
     })
@@ -158,8 +164,18 @@ pub(super) fn commit_record(
     slice: &mut Slice,
 ) {
     record.revision += 1;
+    note_change(&mut record);
     slice.leaves.push((key, leaf.unwrap_or(NO_LEAF)));
     slice.sessions.push((key, record));
+}
+
+/// Notes that a session was changed here. A session of Opal's is from now on exported as Opal would write it, and, as Opal
+/// lists sessions by the times of their files, was modified now: its messages tell no time.
+pub(super) fn note_change(record: &mut SessionRecord) {
+    if record.family == Family::Opal.code() {
+        record.rewritten = true;
+        record.modified = Some(ids::now());
+    }
 }
 
 /// A line's id, lone surrogates and all; `None` where it is no string.
@@ -187,25 +203,46 @@ impl Lines {
         }
     }
 
-    fn add(&mut self, reader: &SessionReader<'_>, draft: &Draft) -> Result<()> {
+    fn add(&mut self, reader: &SessionReader<'_>, draft: &EntryDraft) -> Result<()> {
         let has = |id: &[u8]| -> Result<bool> {
             let stored = reader.snapshot().entry(reader.key(), id)?;
             Ok(stored.is_some() || self.known.contains(id))
         };
-        if draft.kind() == EntryKind::Label {
-            let target = draft.member("targetId").and_then(string_of).unwrap_or_default();
-            if !has(&target)? {
-                let entry = String::from_utf8_lossy(&target).into_owned();
-                return Err(Error::EntryNotFound { session: reader.id(), entry });
-            }
+        if let Some(target) = target_of(draft)
+            && !has(&target)?
+        {
+            let entry = String::from_utf8_lossy(&target).into_owned();
+            return Err(Error::EntryNotFound { session: reader.id(), entry });
         }
-        let id = ids::fresh_entry_id(|id| has(id.as_bytes()))?;
         let parent = self.parent.as_deref().map_or(ParentId::Null, ParentId::Id);
-        draft.write(&Place { id: &id, parent, timestamp: self.time }, &mut self.text);
+        let id = match draft {
+            EntryDraft::PiOmp(draft) => {
+                let id = ids::fresh_entry_id(|id| has(id.as_bytes()))?;
+                draft.write(&Place { id: &id, parent, timestamp: self.time }, &mut self.text);
+                id
+            }
+            EntryDraft::Opal(draft) => {
+                let id = ids::fresh_message_id(|id| has(id.as_bytes()))?;
+                draft.write(id.as_bytes(), parent, &mut self.text);
+                id
+            }
+        };
         self.parent = Some(id.clone().into_bytes());
         self.known.insert(id.clone().into_bytes());
         self.ids.push(id);
         Ok(())
+    }
+}
+
+/// The entry that a label is for.
+fn target_of(draft: &EntryDraft) -> Option<Vec<u8>> {
+    let is_label = |draft: &&pi_omp::Draft| draft.kind() == EntryKind::Label;
+    match draft {
+        EntryDraft::PiOmp(draft) => Some(draft).filter(is_label).map(|draft| {
+            let target = draft.member("targetId").and_then(string_of);
+            target.unwrap_or_default()
+        }),
+        EntryDraft::Opal(_) => None,
     }
 }
 

@@ -6,12 +6,16 @@ use super::super::index::indexer::{Indexed, Indexer};
 use super::super::index::prepare::{Prepared, Preparer};
 use super::super::index::reading::Reading;
 use super::super::index::resolve::resolve;
+use super::super::reader::SessionReader;
+use super::append::note_change;
+use super::pending::uncounted;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::compression::{Dictionary, NO_DICTIONARY};
 use crate::store::owner::Owner;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::slice::{Guard, Slice};
+use crate::store::source_record::SourceRecord;
 use crate::store::tables::NO_LEAF;
 
 /// Bytes of lines that are prepared together.
@@ -40,6 +44,14 @@ pub(super) struct Builder<'s> {
     slice: Slice,
     block: Vec<u8>,
     is_first_block: bool,
+    replaces: Option<Replaced>,
+}
+
+/// The session whose place the new one takes.
+struct Replaced {
+    session: u64,
+    revision: u64,
+    sources: Vec<(Vec<u8>, SourceRecord)>,
 }
 
 impl<'s> Builder<'s> {
@@ -66,7 +78,30 @@ impl<'s> Builder<'s> {
             slice: Slice::default(),
             block: Vec::new(),
             is_first_block: true,
+            replaces: None,
         })
+    }
+
+    /// A builder for what takes the place of a session: with its id, and what was imported as it.
+    pub(super) fn in_place_of(store: &'s Store, reader: &SessionReader<'_>) -> Result<Self> {
+        let old = reader.record();
+        let record = SessionRecord {
+            imported: old.imported,
+            sources: old.sources.clone(),
+            revision: old.revision,
+            ..uncounted(old)
+        };
+        let mut sources = Vec::new();
+        for path in &old.sources {
+            let source = reader.snapshot().source(path)?;
+            if let Some(source) = source.filter(|source| source.session == reader.key()) {
+                sources.push((path.clone(), source));
+            }
+        }
+        let mut builder = Self::new(store, record, None)?;
+        builder.replaces =
+            Some(Replaced { session: reader.key(), revision: old.revision, sources });
+        Ok(builder)
     }
 
     /// Adds lines, each with its line feed.
@@ -111,11 +146,25 @@ impl<'s> Builder<'s> {
     }
 
     /// Makes the session visible, whole, and answers its key.
-    pub(super) fn finish(mut self, leaf: NewLeaf) -> Result<u64> {
+    pub(super) fn finish(self, leaf: NewLeaf) -> Result<u64> {
+        match self.complete(leaf)? {
+            Ok(key) => Ok(key),
+            Err(id) => Err(Error::SessionExists { id }),
+        }
+    }
+
+    /// Makes the session visible in the old one's place, and answers its key; `None` where somebody has changed that
+    /// meanwhile, and nothing was done.
+    pub(super) fn finish_in_place(self, leaf: NewLeaf) -> Result<Option<u64>> {
+        Ok(self.complete(leaf)?.ok())
+    }
+
+    /// Commits what is left, with the record. Answers the key, or the id of a session whose place is not to be had.
+    fn complete(mut self, leaf: NewLeaf) -> Result<Result<u64, String>> {
         self.close_block()?;
-        let Self { store, key, mut owner, indexer, mut slice, .. } = self;
+        let Self { store, key, mut owner, indexer, mut slice, replaces, .. } = self;
         let Indexed { mut record, leaf: last, needs_resolving, .. } = indexer.finish(&mut slice)?;
-        if owner.is_some() || needs_resolving {
+        if owner.is_some() || needs_resolving || replaces.is_some() {
             if owner.is_none() {
                 let new = Owner::new(store.path())?;
                 slice.begun.push((key, new.token));
@@ -129,24 +178,34 @@ impl<'s> Builder<'s> {
             record.orphans = resolve(store, key, Reading::of(&record))?;
         }
         record.sealed = record.lines;
-        record.revision = 1;
+        record.revision += 1;
+        note_change(&mut record);
         let leaf = match leaf {
             NewLeaf::Last => last,
             NewLeaf::Line(leaf) => leaf,
         };
         let address = address_bytes(&record.external_id, record.number);
         let id = record.id();
-        slice.guards.push((key, Guard::Free { address: address.clone() }));
+        let guard = match &replaces {
+            Some(Replaced { session, revision, .. }) => {
+                Guard::Same { session: *session, revision: *revision }
+            }
+            None => Guard::Free { address: address.clone() },
+        };
+        slice.guards.push((key, guard));
+        if let (Some(replaced), Some(owner)) = (replaces, &owner) {
+            slice.retired.push((replaced.session, owner.token, key));
+            let moved = |(path, source)| (path, SourceRecord { session: key, ..source });
+            slice.sources.extend(replaced.sources.into_iter().map(moved));
+        }
         slice.leaves.push((key, leaf.unwrap_or(NO_LEAF)));
         slice.session_ids.push((address, key));
         slice.sessions.push((key, record));
         let committed = store.commit(slice)?;
-        if committed.conflicts.is_empty() {
-            return Ok(key);
-        }
         if let Some(owner) = &owner {
-            store.sweep_own(owner)?;
+            // What is not swept here is by whoever comes next: it is no failure of what was done.
+            let _ = store.sweep_own(owner);
         }
-        Err(Error::SessionExists { id })
+        Ok(if committed.conflicts.is_empty() { Ok(key) } else { Err(id) })
     }
 }

@@ -1,8 +1,9 @@
 //! New sessions: empty ones, forks, and single branches of others.
 
-use leafline_import::pi_omp::Header;
+use leafline_import::opal::{self, Metadata};
+use leafline_import::pi_omp::{Header, ParentId};
 use leafline_import::scan::Raw;
-use leafline_import::{EntryKind, Family, ecma, text};
+use leafline_import::{EntryKind, Family, ecma, text, time};
 
 use super::super::index::reading::{Reading, scan_line};
 use super::super::path::PathRuns;
@@ -21,13 +22,13 @@ use crate::store::session_record::SessionRecord;
 pub struct NewSession {
     /// Whose format its lines have.
     pub family: Family,
-    /// The working directory.
+    /// The working directory; Opal's metadata gets it as `working_dir`.
     pub cwd: String,
     /// Its id; `None` makes one as the family's program does.
     pub id: Option<String>,
-    /// What the header says of its lineage.
+    /// What the header says of its lineage; not in Opal's sessions.
     pub parent_session: Option<String>,
-    /// The header's title; omp's alone.
+    /// The header's title; omp's and Opal's alone.
     pub title: Option<String>,
     /// When and how its entries are stored; `None` as the family's program does it.
     pub persistence: Option<Persistence>,
@@ -47,23 +48,31 @@ impl NewSession {
     }
 
     /// The header line and the record of it.
-    fn begin(&self) -> (Vec<u8>, SessionRecord, Persistence) {
+    fn begin(&self) -> Result<(Vec<u8>, SessionRecord, Persistence)> {
         let id = self.id.clone().unwrap_or_else(|| ids::fresh_session_id(self.family));
+        let unknown =
+            |operation| Error::WrongFamily { id: id.clone(), family: self.family, operation };
         let time = ids::now();
         let mut line = Vec::new();
-        Header {
-            id: &id,
-            title: self.title.as_deref(),
-            timestamp: time,
-            cwd: &self.cwd,
-            parent_session: self.parent_session.as_deref().map(str::as_bytes),
+        match self.family {
+            Family::Opal if self.parent_session.is_some() => return Err(unknown("parent session")),
+            Family::Opal => self.write_opal_header(&id, time, &mut line)?,
+            Family::Pi | Family::Omp => Header {
+                id: &id,
+                title: self.title.as_deref(),
+                timestamp: time,
+                cwd: &self.cwd,
+                parent_session: self.parent_session.as_deref().map(str::as_bytes),
+            }
+            .write(&mut line),
+            _ => return Err(unknown("beginning of a session")),
         }
-        .write(&mut line);
+        let version = if self.family.is_pi_omp() { "3" } else { "" };
         let record = SessionRecord {
             external_id: id.into_bytes(),
             number: 1,
             family: self.family.code(),
-            imported_version: "3".to_owned(),
+            imported_version: version.to_owned(),
             cwd: Some(self.cwd.clone()),
             title: self.title.clone(),
             parent_session: self.parent_session.clone(),
@@ -72,13 +81,27 @@ impl NewSession {
             ..SessionRecord::default()
         };
         let persistence = self.persistence.clone();
-        (line, record, persistence.unwrap_or_else(|| Persistence::documented(self.family)))
+        Ok((line, record, persistence.unwrap_or_else(|| Persistence::documented(self.family))))
+    }
+
+    /// A header of Opal's: the documented metadata, and the working directory by Opal's name for it.
+    fn write_opal_header(&self, id: &str, time: i64, line: &mut Vec<u8>) -> Result<()> {
+        let mut metadata = Metadata::default();
+        metadata.set("created_at", &super::json(&time::format_timestamp(time))?)?;
+        metadata.set("working_dir", &super::json(&self.cwd)?)?;
+        if let Some(title) = &self.title {
+            metadata.set("title", &super::json(title)?)?;
+        }
+        let metadata = metadata.to_json();
+        opal::Header { session_id: id.as_bytes(), current_id: ParentId::Null, metadata: &metadata }
+            .write(line)?;
+        Ok(())
     }
 }
 
 impl Store {
-    /// Begins a session (pi and omp documents, `SessionManager.create`). As the programs do, it is stored with its
-    /// first message of an assistant, unless its [`Persistence`] says otherwise.
+    /// Begins a session (pi and omp documents, `SessionManager.create`). As the programs do, one of pi's or omp's is stored
+    /// with its first message of an assistant, unless its [`Persistence`] says otherwise. One of Opal's is stored at once.
     ///
     /// ```
     /// use leafline::{Family, NewSession, Store};
@@ -96,9 +119,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::SessionExists`] for an id that another session has.
+    /// [`Error::SessionExists`] for an id that another session has; [`Error::WrongFamily`] for Claude Code's, which are
+    /// not written here, and for a parent session of one of Opal's.
     pub fn create_session(&self, new: &NewSession) -> Result<Session<'_>> {
-        let (header, record, persistence) = new.begin();
+        let (header, record, persistence) = new.begin()?;
         if new.id.is_some() {
             self.refuse_taken(&record)?;
         }
@@ -142,9 +166,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::SessionNotFound`] and the like, for the source.
+    /// [`Error::SessionNotFound`] and the like, for the source; [`Error::WrongFamily`] where it is none of pi's or omp's.
     pub fn fork_from(&self, source: &str, cwd: &str) -> Result<Session<'_>> {
         let source = self.session(source)?;
+        source.only_pi_omp("fork")?;
         fork(self, &source.reader()?, cwd)
     }
 }
@@ -156,7 +181,7 @@ fn fork<'s>(store: &'s Store, source: &SessionReader<'_>, cwd: &str) -> Result<S
     if family == Family::Omp {
         new.title = header_title(source)?;
     }
-    let (header, record, persistence) = new.begin();
+    let (header, record, persistence) = new.begin()?;
     let id = record.id();
     let mut builder = Builder::new(store, record, None)?;
     builder.push(&header)?;
@@ -228,8 +253,9 @@ impl<'s> Session<'s> {
     ///
     /// # Errors
     ///
-    /// [`Error::EntryNotFound`].
+    /// [`Error::EntryNotFound`]; [`Error::WrongFamily`] in a session that is none of pi's or omp's.
     pub fn create_branched_session(&self, leaf: &str) -> Result<Session<'s>> {
+        self.only_pi_omp("session of a branch")?;
         let reader = self.reader()?;
         let from = reader.ordinal_of(leaf)?;
         let path =
@@ -238,7 +264,7 @@ impl<'s> Session<'s> {
         let mut new = NewSession::new(family, reader.record().directory().unwrap_or_default());
         new.parent_session = Some(self.id().to_owned());
         new.persistence = Some(self.persistence.clone());
-        let (header, record, persistence) = new.begin();
+        let (header, record, persistence) = new.begin()?;
         let waits = persistence.waits_for_assistant && !has_assistant(&reader, &path)?;
         let memory = if waits { Some(Box::new(Store::in_memory()?)) } else { None };
         let id = record.id();

@@ -3,20 +3,26 @@
 mod append;
 mod build;
 mod create;
+mod draft;
+#[cfg(test)]
+mod faults;
 mod ids;
+mod metadata;
 mod pending;
 mod persistence;
 mod rechunk;
 mod rewrite;
+mod segment;
 mod tool_call;
 
-use leafline_import::Family;
 use leafline_import::pi_omp::{Compaction, Draft};
+use leafline_import::{Family, opal};
 use serde::Serialize;
 
 pub(super) use self::append::Appender;
 use self::append::{Addition, Origin, move_leaf};
 pub use self::create::NewSession;
+pub use self::draft::EntryDraft;
 pub use self::persistence::Persistence;
 pub(crate) use self::rechunk::tail_dictionary;
 use super::Session;
@@ -34,12 +40,6 @@ fn json(value: &impl Serialize) -> Result<String> {
 /// JSON text of a value that may be left out.
 fn optional(value: Option<&impl Serialize>) -> Result<Option<String>> {
     value.map(json).transpose()
-}
-
-impl From<leafline_import::pi_omp::DraftError> for Error {
-    fn from(error: leafline_import::pi_omp::DraftError) -> Self {
-        Self::InvalidEntry { problem: error.to_string() }
-    }
 }
 
 impl<'s> Session<'s> {
@@ -104,12 +104,25 @@ impl<'s> Session<'s> {
 
     /// Appends an entry below the leaf; it is the leaf then. Answers its id.
     ///
+    /// ```
+    /// use leafline::{Family, NewSession, OpalDraft, Store};
+    ///
+    /// # fn main() -> leafline::Result<()> {
+    /// let store = Store::in_memory()?;
+    /// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
+    /// let id = session.append(OpalDraft::user("fix the bug"))?;
+    /// assert_eq!(session.current_id()?, Some(id));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
-    /// [`Error::SessionNotFound`] when the session was deleted meanwhile; [`Error::EntryNotFound`] for a label on an
-    /// entry that is not there; those of the store.
-    pub fn append(&mut self, draft: Draft) -> Result<String> {
-        let mut ids = self.append_from(Origin::Leaf, vec![draft])?;
+    /// [`Error::WrongFamily`] for a draft in the form of another family, and in a session of Claude Code's, to which nothing
+    /// is appended here; [`Error::SessionNotFound`] when the session was deleted meanwhile; [`Error::EntryNotFound`] for a
+    /// label on an entry that is not there; those of the store.
+    pub fn append(&mut self, draft: impl Into<EntryDraft>) -> Result<String> {
+        let mut ids = self.append_from(Origin::Leaf, vec![draft.into()])?;
         Ok(ids.pop().unwrap_or_default())
     }
 
@@ -118,17 +131,36 @@ impl<'s> Session<'s> {
     /// # Errors
     ///
     /// Those of [`Self::append`].
-    pub fn append_all(&mut self, drafts: impl IntoIterator<Item = Draft>) -> Result<Vec<String>> {
-        self.append_from(Origin::Leaf, drafts.into_iter().collect())
+    pub fn append_all<D: Into<EntryDraft>>(
+        &mut self,
+        drafts: impl IntoIterator<Item = D>,
+    ) -> Result<Vec<String>> {
+        self.append_from(Origin::Leaf, drafts.into_iter().map(Into::into).collect())
     }
 
-    fn append_from(&mut self, origin: Origin<'_>, drafts: Vec<Draft>) -> Result<Vec<String>> {
+    /// [`Self::append_all`] by the name that Opal has for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::append`].
+    pub fn append_many<D: Into<EntryDraft>>(
+        &mut self,
+        drafts: impl IntoIterator<Item = D>,
+    ) -> Result<Vec<String>> {
+        self.append_all(drafts)
+    }
+
+    fn append_from(&mut self, origin: Origin<'_>, drafts: Vec<EntryDraft>) -> Result<Vec<String>> {
+        self.refuse_foreign(&drafts)?;
         let ends_wait = drafts.iter().any(pending::ends_wait);
         let rules = &self.persistence.rules;
         let additions: Vec<Addition> = drafts
             .into_iter()
             .map(|mut draft| {
-                let images = rules.apply(&mut draft, blobs::hash);
+                let images = match &mut draft {
+                    EntryDraft::PiOmp(draft) => rules.apply(draft, blobs::hash),
+                    EntryDraft::Opal(_) => Vec::new(),
+                };
                 Addition { draft, images }
             })
             .collect();
@@ -150,13 +182,18 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// Appends a message: a JSON object with a `role`. Members that the documents do not name pass through.
+    /// Appends a message: a JSON object with a `role`, and in a session of Opal's with Opal's other members. Members that
+    /// the documents do not name pass through.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidEntry`] for what is no message; those of [`Self::append`].
     pub fn append_message(&mut self, message: &impl Serialize) -> Result<String> {
-        self.append(Draft::message(&json(message)?)?)
+        let message = json(message)?;
+        match self.family {
+            Family::Opal => self.append(opal::Draft::from_json(&message)?),
+            _ => self.append(Draft::message(&message)?),
+        }
     }
 
     /// Appends a change of the thinking level.
@@ -307,6 +344,10 @@ impl<'s> Session<'s> {
     /// Moves the leaf to an entry, or before all, and appends a summary of the branch that was left. Answers the
     /// summary's id.
     ///
+    /// In a session of Opal's the summary is a message of the user whose metadata keep it: `type` is `branch_summary`,
+    /// `from_leaf` the leaf that was left, `summary` the text (see [`opal::Draft::branch_summary`]). Opal has no details
+    /// and no such extensions: `details`, where given, are a member of the metadata too, and `from_extension` is not kept.
+    ///
     /// # Errors
     ///
     /// [`Error::EntryNotFound`]; those of [`Self::append_message`].
@@ -318,15 +359,31 @@ impl<'s> Session<'s> {
         from_extension: Option<bool>,
     ) -> Result<String> {
         let details = optional(details)?;
-        let draft = Draft::branch_summary(
-            self.family,
-            entry.unwrap_or("root"),
-            summary,
-            details.as_deref(),
-            from_extension,
-        )?;
+        let draft = match self.family {
+            Family::Opal => self.opal_branch_summary(summary, details.as_deref())?.into(),
+            family => Draft::branch_summary(
+                family,
+                entry.unwrap_or("root"),
+                summary,
+                details.as_deref(),
+                from_extension,
+            )?
+            .into(),
+        };
         let origin = entry.map_or(Origin::Root, Origin::Entry);
         let mut ids = self.append_from(origin, vec![draft])?;
         Ok(ids.pop().unwrap_or_default())
+    }
+
+    fn opal_branch_summary(&self, summary: &str, details: Option<&str>) -> Result<opal::Draft> {
+        let left = self.reader()?.get_leaf()?;
+        let left = left.and_then(|leaf| append::exact_id(self.reading, leaf.line()));
+        let mut draft = opal::Draft::branch_summary(summary, left.as_deref());
+        if let (Some(details), Some(metadata)) = (details, draft.member("metadata")) {
+            let mut metadata = opal::Metadata::from_json(metadata)?;
+            metadata.set("details", details)?;
+            draft.set_member("metadata", &metadata.to_json())?;
+        }
+        Ok(draft)
     }
 }

@@ -2,17 +2,17 @@
 //! it, and moves into its own store at once.
 
 use leafline_import::MessageRole;
-use leafline_import::pi_omp::Draft;
 
 use super::super::Session;
 use super::super::export::ExportMode;
 use super::build::{Builder, NewLeaf};
+use super::draft::EntryDraft;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::session_record::SessionRecord;
 
 /// Whether an entry ends the wait.
-pub(super) fn ends_wait(draft: &Draft) -> bool {
+pub(super) fn ends_wait(draft: &EntryDraft) -> bool {
     draft.role() == MessageRole::Assistant
 }
 
@@ -24,6 +24,7 @@ pub(super) fn uncounted(record: &SessionRecord) -> SessionRecord {
         family: record.family,
         imported_version: record.imported_version.clone(),
         cwd: record.cwd.clone(),
+        moved: record.moved.clone(),
         title: record.title.clone(),
         parent_session: record.parent_session.clone(),
         created: record.created,

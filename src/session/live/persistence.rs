@@ -20,15 +20,16 @@ pub struct Persistence {
 }
 
 impl Persistence {
-    /// As the family's program does it. Both wait for the assistant; omp cuts strings of more than 500,000 UTF-16
+    /// As the family's program does it. pi and omp wait for the assistant; Opal does not, whose documents name no such
+    /// rule. omp cuts strings of more than 500,000 UTF-16
     /// units, drops `partialJson` and `jsonlEvents`, and replaces images of 1,024 base64 characters or more by
-    /// references, where pi keeps everything.
+    /// references, where the others keep everything.
     pub fn documented(family: Family) -> Self {
         let rules = match family {
             Family::Omp => Rules::documented(),
             _ => Rules::keep_everything(),
         };
-        Self { waits_for_assistant: true, rules, latches_errors: true }
+        Self { waits_for_assistant: family.is_pi_omp(), rules, latches_errors: true }
     }
 
     /// Stores each entry at once and as it is.

@@ -21,15 +21,19 @@ use crate::store::slice::{BlobGain, Slice};
 use crate::store::snapshot::Snapshot;
 
 impl Session<'_> {
-    /// Names the session. pi appends a `session_info` entry, trimmed; omp writes the title into the header (pi
-    /// document, `appendSessionInfo`; omp document, persistence).
+    /// Names the session; an empty name takes its name away. pi appends a `session_info` entry, trimmed; omp writes the
+    /// title into the header; Opal has it in the metadata (pi document, `appendSessionInfo`; omp document, persistence;
+    /// Opal session document, state fields).
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::WrongFamily`] in a session of Claude Code's; those of the store.
     pub fn set_session_name(&mut self, name: &str) -> Result<()> {
-        if self.family != Family::Omp {
-            return self.append_session_info(name).map(drop);
+        match self.family {
+            Family::Omp => {}
+            Family::Opal => return self.set_title(name),
+            Family::Claude => return Err(self.wrong_family("name to be given")),
+            _ => return self.append_session_info(name).map(drop),
         }
         let title = json(name)?;
         let names_itself = self.persist(|session| {
@@ -59,13 +63,26 @@ impl Session<'_> {
         if names_itself { self.append_session_info(name).map(drop) } else { Ok(()) }
     }
 
+    fn set_title(&mut self, name: &str) -> Result<()> {
+        let title = json(name)?;
+        self.change_metadata(|metadata| {
+            if name.is_empty() {
+                metadata.remove("title");
+            } else {
+                metadata.set("title", &title)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Moves the session to another working directory: the header says so from now on (omp document, move
     /// operations).
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::WrongFamily`] in a session that is none of pi's or omp's; those of the store.
     pub fn move_to(&mut self, cwd: &str) -> Result<()> {
+        self.only_pi_omp("move to another directory")?;
         self.set_header("cwd", &json(cwd)?, |record| record.cwd = Some(cwd.to_owned()))
     }
 
@@ -90,12 +107,14 @@ impl Session<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidEntry`] where the arguments cannot be written as JSON; those of the store.
+    /// [`Error::InvalidEntry`] where the arguments cannot be written as JSON; [`Error::WrongFamily`] in a session that is
+    /// none of pi's or omp's; those of the store.
     pub fn rewrite_tool_call_arguments(
         &mut self,
         tool_call_id: &str,
         arguments: &impl Serialize,
     ) -> Result<bool> {
+        self.only_pi_omp("rewrite of tool-call arguments")?;
         let arguments = serde_json::to_string(arguments).map_err(invalid)?;
         let changed = self.persist(|session| {
             replace_lines(session.place(), (session.key, &session.id), |reader, _| {
@@ -114,11 +133,13 @@ impl Session<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidEntry`] for JSON that is no such entry: nothing is changed then. What `change` fails with.
+    /// [`Error::InvalidEntry`] for JSON that is no such entry: nothing is changed then. [`Error::WrongFamily`] in a session
+    /// that is none of pi's or omp's. What `change` fails with.
     pub fn rewrite_entries(
         &mut self,
         mut change: impl FnMut(&Entry) -> Result<Option<String>>,
     ) -> Result<u64> {
+        self.only_pi_omp("rewrite of entries")?;
         self.persist(|session| {
             replace_lines(session.place(), (session.key, &session.id), |reader, _| {
                 let mut changes = Vec::new();
@@ -205,7 +226,7 @@ fn find_tool_call(
 }
 
 /// Puts lines in the place of others, in one transaction. Answers how many changed.
-fn replace_lines(
+pub(super) fn replace_lines(
     store: &Store,
     session: (u64, &str),
     find: impl FnOnce(&SessionReader<'_>, &mut SessionRecord) -> Result<Vec<(u64, Vec<u8>)>>,
@@ -237,8 +258,9 @@ fn replace_lines(
             stored.insert(ordinal, ended);
         }
         rechunk_around(&reader, &mut stored, &mut slice)?;
-        if !record.migrated {
-            // The session's bytes no longer begin with those that were imported.
+        if !record.migrated && reader.family() != Family::Opal {
+            // The session's bytes no longer begin with those that were imported. A session of Opal's keeps what tells the
+            // imported file: nothing else does once lines are gone.
             record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
         }
         commit_record(reader.key(), record, reader.leaf_ordinal()?, &mut slice);

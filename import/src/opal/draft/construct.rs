@@ -8,6 +8,9 @@ use crate::opal::WriteError;
 /// What Opal puts ahead of a summary that stands for compacted messages.
 const SUMMARY_NOTICE: &str = "[Conversation summary — older messages were compacted]\n\n";
 
+/// What stands ahead of the summary of a branch that was left. (ours: nothing reads Opal's words for it.)
+const BRANCH_NOTICE: &str = "[Branch summary — what was tried on a branch that was left]\n\n";
+
 impl Draft {
     /// A message from the user.
     #[must_use]
@@ -57,6 +60,27 @@ impl Draft {
         Self::user(&format!("{SUMMARY_NOTICE}{summary}")).json("metadata", metadata)
     }
 
+    /// The summary of a branch that was left, as what comes next is told of it: a message from the user whose metadata
+    /// has the `type` `branch_summary`, the leaf that was left as `from_leaf` (both observed), and the `summary` itself
+    /// (document: it is stored as metadata; the name is ours). The leaf's id is WTF-8 (see [`crate::text`]).
+    ///
+    /// ```
+    /// use leafline_import::opal::Draft;
+    ///
+    /// let draft = Draft::branch_summary("Mocks: no.", Some(b"m4"));
+    /// let metadata = r#"{"from_leaf":"m4","summary":"Mocks: no.","type":"branch_summary"}"#;
+    /// assert_eq!(draft.member("metadata"), Some(metadata));
+    /// ```
+    #[must_use]
+    pub fn branch_summary(summary: &str, from_leaf: Option<&[u8]>) -> Self {
+        let from_leaf = from_leaf.map_or_else(|| "null".to_owned(), wtf8_string);
+        let metadata = format!(
+            r#"{{"from_leaf":{from_leaf},"summary":{},"type":"branch_summary"}}"#,
+            string(summary)
+        );
+        Self::user(&format!("{BRANCH_NOTICE}{summary}")).json("metadata", metadata)
+    }
+
     fn begin(role: &str) -> Self {
         Self { members: BTreeMap::new() }
             .text("role", role)
@@ -75,5 +99,9 @@ impl Draft {
 }
 
 fn string(text: &str) -> String {
-    String::from_utf8(quoted(text.as_bytes())).expect("text in quotes is text")
+    wtf8_string(text.as_bytes())
+}
+
+fn wtf8_string(text: &[u8]) -> String {
+    String::from_utf8(quoted(text)).expect("surrogates are escapes, and all else in quotes is text")
 }

@@ -20,6 +20,10 @@ const SORTED_KEYS: usize = 32;
 pub(super) static JASON: Dialect =
     Dialect { order: Order::ByNameUpTo(SORTED_KEYS), write_number, write_string };
 
+/// As [`JASON`], with the members of all objects sorted.
+static SORTED: Dialect =
+    Dialect { order: Order::ByNameUpTo(usize::MAX), write_number, write_string };
+
 /// Appends what `Jason.encode!(Jason.decode!(text))` gives. Nothing is appended on an error.
 ///
 /// What Jason refuses is kept: lone surrogates as escapes, numbers out of a double's range as they were written.
@@ -36,6 +40,17 @@ pub(super) static JASON: Dialect =
 /// [`Malformed`] where the text is not JSON.
 pub fn encode(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
     Document::parse_as(text, &JASON)?.write(out);
+    Ok(())
+}
+
+/// The same with the members of all objects sorted, however many they are: one text for all orders in which Opal may write a
+/// value, to compare by.
+///
+/// # Errors
+///
+/// [`Malformed`] where the text is not JSON.
+pub fn encode_sorted(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    Document::parse_as(text, &SORTED)?.write(out);
     Ok(())
 }
 
@@ -78,6 +93,9 @@ mod tests {
         };
         assert_eq!(encoded(&of(33)), of(33));
         assert!(encoded(&of(32)).starts_with(r#"{"01":0,"02":0,"#));
+        let mut sorted = Vec::new();
+        encode_sorted(&of(33), &mut sorted).unwrap();
+        assert!(sorted.starts_with(br#"{"01":0,"02":0,"#) && sorted.len() == of(33).len());
     }
 
     #[test]

@@ -56,9 +56,12 @@ fn calls_and_results() {
 fn headers_summaries_and_others() {
     let view = opal(r#"{"metadata":{"title":"Fix auth bug"},"current_id":null}"#);
     assert_eq!((view.role, view.parts), (Role::Setting, vec![text("Fix auth bug")]));
-    let view =
-        opal(r#"{"role":"user","content":"So far","metadata":{"type":"compaction_summary"}}"#);
-    assert_eq!((view.role, view.type_name.as_deref()), (Role::Summary, Some("compaction_summary")));
+    for name in ["compaction_summary", "branch_summary"] {
+        let line =
+            format!(r#"{{"role":"user","content":"So far","metadata":{{"type":"{name}"}}}}"#);
+        let view = opal(&line);
+        assert_eq!((view.role, view.type_name.as_deref()), (Role::Summary, Some(name)));
+    }
     let view = opal(r#"{"role":"user","content":"x","metadata":{"type":"note"}}"#);
     assert_eq!((view.role, view.text()), (Role::User, "x".to_owned()));
     let view = opal(r#"{"role":"system","content":[{"type":"text","text":"x"}]}"#);

@@ -1,0 +1,282 @@
+//! Replacing a part of a path with other messages, as Opal's compaction does.
+//!
+//! The session is written again without the part, as a session of its own, which then takes the old one's place with all
+//! that names it: before that commit everyone sees the old one, after it the new one.
+
+use std::collections::HashSet;
+
+use leafline_import::opal::{
+    self, ParentId, ReplaceError, ReplaceOptions, Tree, replace_path_segment, with_parent_id,
+};
+
+use super::super::index::reading::{ParentLink, read_line};
+use super::super::reader::{SessionReader, is_entry};
+use super::super::{Entry, Session};
+use super::append::exact_id;
+use super::build::{Builder, NewLeaf};
+use super::{ids, pending};
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// How often a session is written again that others change meanwhile.
+const ATTEMPTS: u32 = 16;
+
+impl Session<'_> {
+    /// Replaces messages that follow each other on a path with others, in one step that happens whole or not at all
+    /// (Opal session document, `replace_path_segment`). Answers the new messages' ids.
+    ///
+    /// `messages` are ids, each message the child of the one before. They are removed. The first of `replacements` takes
+    /// the place below the parent of the first of them, each further one hangs below the one before, and all stand where
+    /// the first removed message stood. The leaf moves to the last replacement where it was one of the messages, and
+    /// stays otherwise.
+    ///
+    /// The children of all removed messages become the last replacement's. Opal does that for those of the last removed
+    /// message alone: branches that leave the part in its middle keep a parent that is gone, and no path from the
+    /// root reaches them. [`ReplaceOptions::keep_side_branches`] set to false does as Opal does.
+    ///
+    /// The lines after the first removed one get other ordinals. Time is linear in the session's length, memory is not:
+    /// the session is written again beside the old one. Other handles and later readers find it by its id.
+    ///
+    /// ```
+    /// use leafline::{Family, NewSession, OpalDraft, ReplaceOptions, Store};
+    ///
+    /// # fn main() -> leafline::Result<()> {
+    /// let store = Store::in_memory()?;
+    /// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
+    /// let ids = session.append_many(["a", "b", "c"].map(OpalDraft::user))?;
+    /// let summary = OpalDraft::compaction_summary("a, then b", &[], &[]);
+    /// let new = session.replace_path_segment(&ids[..2], [summary], ReplaceOptions::default())?;
+    /// let mut path = Vec::new();
+    /// session.get_path(None, |entry| {
+    ///     path.extend(entry.id());
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(path, [&new[0], &ids[2]]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongFamily`] in a session that is not Opal's; [`Error::EntryNotFound`] for an unknown id;
+    /// [`Error::NotASegment`] where the messages are none or no part of a path; [`Error::InvalidEntry`] where there is
+    /// no replacement; [`Error::SessionContended`] where others kept changing the session; those of the store.
+    pub fn replace_path_segment(
+        &mut self,
+        messages: &[impl AsRef<str>],
+        replacements: impl IntoIterator<Item = opal::Draft>,
+        options: ReplaceOptions,
+    ) -> Result<Vec<String>> {
+        self.only_opal("replacement of a part of the path")?;
+        let messages: Vec<&str> = messages.iter().map(AsRef::as_ref).collect();
+        let drafts: Vec<_> = replacements.into_iter().collect();
+        if drafts.is_empty() {
+            let problem = "the messages need a replacement: none was given".to_owned();
+            return Err(Error::InvalidEntry { problem });
+        }
+        self.persist(|session| {
+            let place = (session.key, &*session.id);
+            let (key, ids) = replace(session.place(), place, &messages, &drafts, options)?;
+            session.key = key;
+            // It knows the session by its old key.
+            session.appender = None;
+            if drafts.into_iter().any(|draft| pending::ends_wait(&draft.into())) {
+                session.store_waiting()?;
+            }
+            Ok(ids)
+        })
+    }
+}
+
+/// Writes the session again until nobody has changed it meanwhile. Answers its key, and the new messages' ids.
+fn replace(
+    store: &Store,
+    session: (u64, &str),
+    messages: &[&str],
+    drafts: &[opal::Draft],
+    options: ReplaceOptions,
+) -> Result<(u64, Vec<String>)> {
+    for _ in 0..ATTEMPTS {
+        let reader = SessionReader::open(store.snapshot()?, session)?;
+        let plan = Plan::new(&reader, messages, drafts, options)?;
+        let mut builder = Builder::in_place_of(store, &reader)?;
+        let leaf = plan.copy(&reader, &mut builder)?;
+        if let Some(key) = builder.finish_in_place(NewLeaf::Line(leaf))? {
+            return Ok((key, plan.ids));
+        }
+    }
+    Err(Error::SessionContended { id: session.1.to_owned() })
+}
+
+/// What becomes of each line.
+struct Plan {
+    /// The line in whose place the replacements are written.
+    first: u64,
+    removed: HashSet<u64>,
+    /// The ids of the removed, where earlier messages may have the same: Opal knows only the last of them.
+    removed_ids: HashSet<Vec<u8>>,
+    reparented: HashSet<u64>,
+    moves_leaf: bool,
+    /// The replacements' lines and ids.
+    lines: Vec<Vec<u8>>,
+    ids: Vec<String>,
+}
+
+impl Plan {
+    fn new(
+        reader: &SessionReader<'_>,
+        messages: &[&str],
+        drafts: &[opal::Draft],
+        options: ReplaceOptions,
+    ) -> Result<Self> {
+        let ordinals: Vec<u64> =
+            messages.iter().map(|id| reader.ordinal_of(id)).collect::<Result<_>>()?;
+        let leaf = reader.leaf_ordinal()?;
+        let plan = replace_path_segment(&mut Messages(reader), &ordinals, leaf.as_ref(), options)
+            .map_err(|error| not_a_segment(reader, messages, error))?;
+        let first = ordinals.first().copied().unwrap_or_default();
+        let parent = match reader.line(first)? {
+            Some(line) => parent_of(reader, &line),
+            None => None,
+        };
+        let (lines, ids) = write_drafts(reader, parent, drafts)?;
+        let has_duplicates = reader.record().duplicates > 0;
+        let removed_ids = messages.iter().filter(|_| has_duplicates);
+        Ok(Self {
+            first,
+            removed: plan.removed.into_iter().collect(),
+            removed_ids: removed_ids.map(|id| id.as_bytes().to_vec()).collect(),
+            reparented: plan.reparented.into_iter().collect(),
+            moves_leaf: plan.moves_leaf,
+            lines,
+            ids,
+        })
+    }
+
+    /// Hands the session's lines to the builder. Answers the leaf's line among them.
+    fn copy(&self, reader: &SessionReader<'_>, builder: &mut Builder<'_>) -> Result<Option<u64>> {
+        let old_leaf = reader.leaf_ordinal()?;
+        let new_parent = self.ids.last().map(String::as_bytes).unwrap_or_default();
+        let mut written = 0;
+        let mut leaf = None;
+        let mut line = Vec::new();
+        reader.lines(0, |entry| {
+            if entry.ordinal() == self.first {
+                for replacement in &self.lines {
+                    builder.push(replacement)?;
+                    written += 1;
+                }
+                if self.moves_leaf {
+                    leaf = Some(written - 1);
+                }
+            }
+            if self.drops(reader, &entry) {
+                return Ok(true);
+            }
+            if old_leaf == Some(entry.ordinal()) {
+                leaf = Some(written);
+            }
+            line.clear();
+            if self.reparented.contains(&entry.ordinal()) {
+                with_parent_id(entry.line(), ParentId::Id(new_parent), &mut line)?;
+            } else {
+                line.extend_from_slice(entry.line());
+            }
+            if !line.ends_with(b"\n") {
+                line.push(b'\n');
+            }
+            builder.push(&line)?;
+            written += 1;
+            Ok(true)
+        })?;
+        Ok(leaf)
+    }
+
+    fn drops(&self, reader: &SessionReader<'_>, entry: &Entry) -> bool {
+        let is_hidden = || {
+            entry.kind().is_entry()
+                && exact_id(reader.reading(), entry.line())
+                    .is_some_and(|id| self.removed_ids.contains(&id))
+        };
+        self.removed.contains(&entry.ordinal()) || (!self.removed_ids.is_empty() && is_hidden())
+    }
+}
+
+/// The id that a line names as its parent, whether the session has such a message or not.
+fn parent_of(reader: &SessionReader<'_>, line: &Entry) -> Option<Vec<u8>> {
+    read_line(reader.reading(), line.line(), |line| match line.parent() {
+        ParentLink::Id(id) => Some(id.into_owned()),
+        ParentLink::None | ParentLink::NoId => None,
+    })
+}
+
+/// The drafts' lines, each below the one before, and their ids.
+fn write_drafts(
+    reader: &SessionReader<'_>,
+    mut parent: Option<Vec<u8>>,
+    drafts: &[opal::Draft],
+) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
+    let (mut lines, mut ids) = (Vec::new(), Vec::<String>::new());
+    for draft in drafts {
+        let id = ids::fresh_message_id(|id| -> Result<bool> {
+            let stored = reader.snapshot().entry(reader.key(), id.as_bytes())?;
+            Ok(stored.is_some() || ids.iter().any(|known| known == id))
+        })?;
+        let mut line = Vec::new();
+        draft.write(
+            id.as_bytes(),
+            parent.as_deref().map_or(ParentId::Null, ParentId::Id),
+            &mut line,
+        );
+        parent = Some(id.clone().into_bytes());
+        lines.push(line);
+        ids.push(id);
+    }
+    Ok((lines, ids))
+}
+
+/// The stored tree, its messages named by their lines.
+struct Messages<'r, 's>(&'r SessionReader<'s>);
+
+impl Tree for Messages<'_, '_> {
+    type Id = u64;
+    type Error = Error;
+
+    fn parent(&mut self, message: &u64) -> Result<Option<Option<u64>>> {
+        let node = self.0.node(*message)?.filter(is_entry);
+        Ok(node.map(|node| node.parent.ordinal()))
+    }
+
+    fn children(&mut self, message: &u64) -> Result<Vec<u64>> {
+        self.0.child_ordinals(*message)
+    }
+}
+
+fn not_a_segment(
+    reader: &SessionReader<'_>,
+    messages: &[&str],
+    error: ReplaceError<u64, Error>,
+) -> Error {
+    let named = |place: usize| messages.get(place).copied().unwrap_or_default();
+    let problem = match error {
+        ReplaceError::Tree(error) => return error,
+        ReplaceError::Unknown { place, .. } => {
+            return Error::EntryNotFound { session: reader.id(), entry: named(place).to_owned() };
+        }
+        ReplaceError::Empty => "none was given".to_owned(),
+        ReplaceError::Repeated { first, place, .. } => {
+            format!("{:?} is number {} and number {}", named(place), first + 1, place + 1)
+        }
+        ReplaceError::NotConsecutive { place, .. } => format!(
+            "{:?}, number {}, is no child of {:?}, the one before it",
+            named(place),
+            place + 1,
+            named(place - 1)
+        ),
+        ReplaceError::Loop { .. } => {
+            format!("the parent of {:?}, the first, is one of them", named(0))
+        }
+        other => other.to_string(),
+    };
+    Error::NotASegment { session: reader.id(), problem }
+}

@@ -1,0 +1,61 @@
+//! Opal's sessions in a store: files in and out, live sessions, and what an import makes of files that come again.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+mod again;
+mod corpus;
+mod living;
+mod model;
+#[path = "../place/mod.rs"]
+mod place;
+mod segments;
+mod sequences;
+
+use leafline::{Family, ImportOptions, NewSession, Session, Store};
+use serde_json::Value;
+
+/// A session of Opal's that holds nothing.
+fn begun(store: &Store) -> Session<'_> {
+    store.create_session(&NewSession::new(Family::Opal, "/work")).unwrap()
+}
+
+/// The ids of the path to the leaf.
+fn path(session: &Session<'_>) -> Vec<String> {
+    let mut ids = Vec::new();
+    session
+        .get_path(None, |entry| {
+            ids.extend(entry.id());
+            Ok(())
+        })
+        .unwrap();
+    ids
+}
+
+/// The session as a program finds it that reads its file.
+fn exported(session: &Session<'_>) -> String {
+    let mut bytes = Vec::new();
+    let mode = leafline::ExportMode::default();
+    session.reader().unwrap().export(&mode, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The lines of an export as values: the header, then the messages.
+fn values(session: &Session<'_>) -> Vec<Value> {
+    exported(session).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A session out of a file with these bytes, in a store in memory.
+fn imported(bytes: impl AsRef<[u8]>) -> Store {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.jsonl");
+    std::fs::write(&file, bytes).unwrap();
+    let store = Store::in_memory().unwrap();
+    let totals = store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
+    assert_eq!(totals.imported, 1, "{totals:?}");
+    store
+}
+
+fn assert_sound(store: &Store) {
+    let verification = store.verify().unwrap();
+    assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
+}
