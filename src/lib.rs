@@ -95,8 +95,7 @@
 //!
 //! # What it is not, yet
 //!
-//! - Contexts for the model, and new entries, are those of pi and omp. The sessions of Claude Code and Opal are imported,
-//!   read and exported.
+//! - New entries are those of pi and omp. The sessions of Claude Code and Opal are imported, read and exported.
 //! - It does not search text.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.

@@ -67,7 +67,7 @@ fn damage(line: &mut Vec<u8>, how: u64, place: usize) {
 pub(crate) fn damaged_file(seed: u64, records: u64) -> Vec<u8> {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut bytes = file(&[user("first", "")]);
-    let repeats = seed % 3 == 0;
+    let repeats = seed.is_multiple_of(3);
     for number in 0..records {
         let uuid = if repeats { numbers.below(records) } else { number };
         let named = if numbers.below(4) == 0 { numbers.below(records + 1) } else { number };

@@ -35,7 +35,7 @@ fn a_new_choice_reads_the_file_again() {
         file(&[user("a", "")]),
         user("b", "a").to_string().into_bytes(),
         file(&[user("c", "b")]),
-        user("d", "c").to_string()[..90].as_bytes().to_vec(),
+        user("d", "c").to_string().as_bytes()[..90].to_vec(),
         b"\n".to_vec(),
         file(&[user("e", "d")]),
     ]

@@ -5,6 +5,7 @@
 
 mod agents;
 mod changing;
+mod claude;
 mod context;
 mod discovery;
 mod export;
