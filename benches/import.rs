@@ -54,8 +54,7 @@ fn import_claude(criterion: &mut Criterion) {
     let shape = Shape { family: Family::Claude, bytes: session_bytes(), ..Shape::default() };
     let file = SessionFile::of_shape(&shape);
     let mut group = whole_file_group(criterion, "import claude", file.bytes());
-    for (name, ending) in
-        [("leafline", Ending::AsItIs), ("leafline, compacted", Ending::Compacted)]
+    for (name, ending) in [("leafline", Ending::AsItIs), ("leafline, compacted", Ending::Compacted)]
     {
         group.bench_function(name, |bencher| {
             bencher.iter_custom(|iterations| {

@@ -102,6 +102,7 @@
 
 mod catalog;
 mod error;
+mod history;
 mod session;
 mod store;
 
@@ -112,6 +113,9 @@ pub use catalog::import::{
 pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
 pub use error::{Corruption, Error, Result};
+#[cfg(feature = "omp-history")]
+pub use history::HistoryTransfer;
+pub use history::{History, HistoryEntry};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};

@@ -27,6 +27,7 @@ pub use self::context::{
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
+pub(crate) use self::live::now;
 pub use self::live::{NewSession, Persistence};
 pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;

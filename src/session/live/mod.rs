@@ -17,6 +17,7 @@ use serde::Serialize;
 pub(super) use self::append::Appender;
 use self::append::{Addition, Origin, move_leaf};
 pub use self::create::NewSession;
+pub(crate) use self::ids::now;
 pub use self::persistence::Persistence;
 use super::Session;
 use super::index::reading::Reading;
