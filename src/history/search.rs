@@ -149,10 +149,13 @@ fn newest_of(
         }
         let mut taken = 0;
         for place in places_in(block)?.descending() {
+            // In an ordered block the first ones are the newest.
+            if record.ordered && taken == limit {
+                break;
+            }
             let number = block * BLOCK + u64::from(place);
             let prompt = prompt(prompts, number)?;
-            // In an ordered block the first ones are the newest.
-            if record.ordered && (taken == limit || prompt.created_at < oldest) {
+            if record.ordered && prompt.created_at < oldest {
                 break;
             }
             if accepts(&prompt) {
