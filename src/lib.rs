@@ -63,6 +63,8 @@
 //!   force, as the session's program builds it; [`SessionReader::write_context`] writes it as JSON.
 //! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`]; [`Store::export_file`] and
 //!   [`Store::export_all`] write files.
+//! - [`Store::history`] keeps the prompts that were given to agents: [`History::add`] and [`History::add_async`],
+//!   [`History::recent`], [`History::search`].
 //! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
 //!   [`Store::remove`] and [`Store::compact`] give space back.
 //!
@@ -88,7 +90,7 @@
 //!
 //! - It imports and reads the sessions of pi and omp ([`Family`]). Those of Claude Code and Opal are recognised and
 //!   refused.
-//! - It does not search text.
+//! - It does not search the text of sessions.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.
 //!
@@ -96,6 +98,7 @@
 //!
 //! - `cli`, on by default: the `leafline` command. A program that only uses the library turns it off:
 //!   `leafline = { version = "0.1", default-features = false }`.
+//! - `omp-history`, a part of `cli`: `History::import_omp` and `History::export_omp`, with SQLite for omp's `history.db`.
 //!
 //! The formats are described rule by rule in the repository's `docs/formats.md`, the store's file table by table in
 //! `docs/storage.md`.

@@ -6,6 +6,7 @@
 mod changing;
 mod context;
 mod export;
+mod history;
 mod import;
 mod live;
 mod manners;
