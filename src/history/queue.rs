@@ -1,6 +1,6 @@
 //! Prompts that are written while their caller goes on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -70,7 +70,7 @@ impl Drop for Queue {
     }
 }
 
-fn write_all(path: &PathBuf, jobs: &Receiver<Job>) {
+fn write_all(path: &Path, jobs: &Receiver<Job>) {
     let mut store = None;
     let mut first_error = None;
     while let Ok(job) = jobs.recv() {
