@@ -54,7 +54,7 @@
 //!   [`Store::fork_from`] and [`Session::create_branched_session`] copy. A [`Session`] is written by
 //!   [`Session::append_message`] and its like, [`Session::append_all`] with [`Draft`]s, [`Session::branch`],
 //!   [`Session::append_label_change`], [`Session::rewrite_entries`]; when and how is said by a [`Persistence`].
-//!   [`Store::in_memory`] keeps nothing.
+//!   [`Store::in_memory`] keeps nothing. [`Breadcrumbs`] know which session a terminal had last.
 //! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
 //!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
 //!   [`SessionReader::get_tree`], [`SessionReader::lines`]. [`SessionReader::entries`],
@@ -109,6 +109,7 @@ mod history;
 mod session;
 mod store;
 
+pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
 pub use catalog::export::ExportReport;
 pub use catalog::import::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,

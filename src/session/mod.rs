@@ -103,6 +103,11 @@ impl Session<'_> {
         self.key
     }
 
+    /// The store that it is of, also while it waits to be stored.
+    pub(crate) fn store(&self) -> &Store {
+        self.store
+    }
+
     /// The session as it is now, for many reads.
     ///
     /// # Errors
