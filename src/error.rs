@@ -121,6 +121,14 @@ pub enum Error {
         /// The store's file.
         path: PathBuf,
     },
+    /// The file is no prompt history of omp's, or SQLite cannot read or write it.
+    #[error("{path} cannot be used as omp's history.db: {problem}")]
+    HistoryFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A record in the store is damaged.
     #[error(transparent)]
     Corrupted(#[from] Corruption),

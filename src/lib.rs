@@ -59,7 +59,7 @@
 //!   Opal's takes [`OpalDraft`]s, has [`Metadata`] ([`Session::set_metadata`]), and
 //!   [`Session::replace_path_segment`] compacts it. What a family's program does not have is an
 //!   [`Error::WrongFamily`].
-//!   [`Store::in_memory`] keeps nothing.
+//!   [`Store::in_memory`] keeps nothing. [`Breadcrumbs`] know which session a terminal had last.
 //! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
 //!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
 //!   [`SessionReader::get_tree`], [`SessionReader::lines`]. [`SessionReader::entries`],
@@ -72,6 +72,8 @@
 //!   both.
 //! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`]; [`Store::export_file`] and
 //!   [`Store::export_all`] write files.
+//! - [`Store::history`] keeps the prompts that were given to agents: [`PromptHistory::add`] and
+//!   [`PromptHistory::add_async`], [`PromptHistory::recent`], [`PromptHistory::search`].
 //! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
 //!   [`Store::remove`] and [`Store::compact`] give space back.
 //!
@@ -95,8 +97,8 @@
 //!
 //! # What it is not, yet
 //!
-//! - New entries are those of pi and omp. The sessions of Claude Code and Opal are imported, read and exported.
-//! - It does not search text.
+//! - New entries are those of pi, omp and Opal. The sessions of Claude Code are imported, read and exported.
+//! - It does not search the text of sessions.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.
 //!
@@ -104,15 +106,18 @@
 //!
 //! - `cli`, on by default: the `leafline` command. A program that only uses the library turns it off:
 //!   `leafline = { version = "0.1", default-features = false }`.
+//! - `omp-history`, a part of `cli`: `History::import_omp` and `History::export_omp`, with SQLite for omp's `history.db`.
 //!
 //! The formats are described rule by rule in the repository's `docs/formats.md`, the store's file table by table in
 //! `docs/storage.md`.
 
 mod catalog;
 mod error;
+mod history;
 mod session;
 mod store;
 
+pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
 pub use catalog::export::ExportReport;
 pub use catalog::import::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
@@ -124,6 +129,9 @@ pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, Tab
 #[cfg(feature = "watch")]
 pub use catalog::watch::Watch;
 pub use error::{Corruption, Error, Result};
+#[cfg(feature = "omp-history")]
+pub use history::HistoryTransfer;
+pub use history::{HistoryEntry, PromptHistory};
 pub use leafline_import::claude::PathEnd;
 pub use leafline_import::opal::{Draft as OpalDraft, Metadata, ReplaceOptions, WriteError};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::{
-    append, branch, children, context, export, extract, fork, import, label, ls, name, new, path,
-    relocate, reset_leaf, rm, show, stats, sync, tree, verify,
+    append, branch, children, context, export, extract, fork, history, import, label, ls, name,
+    new, path, relocate, reset_leaf, rm, show, stats, sync, tree, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -64,6 +64,7 @@ pub(super) enum Command {
     Name(name::Arguments),
     Fork(fork::Arguments),
     Extract(extract::Arguments),
+    History(history::Arguments),
     Stats(stats::Arguments),
     Verify(verify::Arguments),
     Move(relocate::MoveArguments),

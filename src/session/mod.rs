@@ -31,8 +31,8 @@ pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
 pub use self::history::{History, HistoryScope};
-pub(crate) use self::live::tail_dictionary;
 pub use self::live::{EntryDraft, NewSession, Persistence};
+pub(crate) use self::live::{now, tail_dictionary};
 pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;
 pub use self::tree::{Tree, TreeNode, TreeRecord};
@@ -105,6 +105,11 @@ impl Session<'_> {
 
     pub(crate) fn key(&self) -> u64 {
         self.key
+    }
+
+    /// The store that it is of, also while it waits to be stored.
+    pub(crate) fn store(&self) -> &Store {
+        self.store
     }
 
     /// The session as it is now, for many reads.

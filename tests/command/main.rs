@@ -10,6 +10,7 @@ mod context;
 mod discovery;
 mod export;
 mod families;
+mod history;
 mod import;
 mod live;
 mod manners;
