@@ -8,6 +8,7 @@ use crate::session::SessionFacts;
 use crate::store::Store;
 use crate::store::record::Record;
 use crate::store::session_record::SessionRecord;
+use crate::store::tables;
 
 /// Which sessions a list has, and in which order. The default has all, the one with the latest message first.
 ///
@@ -37,7 +38,7 @@ pub struct SessionFilter {
     pub until: Option<i64>,
     /// With this text in the title or in the beginning of the first prompt, in upper or lower case.
     pub text: Option<String>,
-    /// Without the conversations of agents that other sessions started (Claude Code).
+    /// Without the conversations of agents (Claude Code) whose session is in the store.
     pub without_agents: bool,
     /// In this order.
     pub order: SessionOrder,
@@ -76,7 +77,6 @@ impl SessionFilter {
             && self.below.as_ref().is_none_or(is_below)
             && self.since.is_none_or(|since| record.modified.is_some_and(|time| time >= since))
             && self.until.is_none_or(|until| record.modified.is_some_and(|time| time < until))
-            && !(self.without_agents && record.agent.is_some())
             && text.is_none_or(|text| {
                 let said = [&record.title, &record.first_prompt];
                 said.into_iter().flatten().any(|said| said.to_lowercase().contains(text))
@@ -102,6 +102,7 @@ impl Store {
     /// [`crate::Error::Corrupted`] where the store is damaged.
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
         let snapshot = self.snapshot()?;
+        let ids = snapshot.table(tables::SESSION_IDS)?;
         let text = filter.text.as_ref().map(|text| text.to_lowercase());
         let sessions = snapshot.sessions()?;
         let most = usize::try_from(sessions.len()?).unwrap_or(usize::MAX);
@@ -109,6 +110,13 @@ impl Store {
         for row in sessions.iter()? {
             let (key, value) = row?;
             let record = SessionRecord::from_bytes(value.value(), || key.value().to_string())?;
+            if filter.without_agents
+                && record.agent.is_some()
+                && let Some(parent) = &record.parent_session
+                && ids.get(parent.as_bytes())?.is_some()
+            {
+                continue;
+            }
             if filter.takes(&record, text.as_deref()) {
                 taken.push(SessionFacts::listed(record));
             }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
 
-use leafline::SessionFacts;
+use clap::ValueEnum;
+use leafline::{Family, SessionFacts, SessionFilter, SessionOrder};
 
 use super::failure::Failure;
 use super::number::{bytes, count, counted};
@@ -25,7 +26,7 @@ const SHORTEST_ID: usize = 8;
 /// lists them, and --agents lists all. With --json each has the members agent and parent_session.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  leafline ls --limit 10\n  leafline ls | cut -f 1,3\n  leafline ls --json | jq .cwd"
+    after_help = "Examples:\n  leafline ls --limit 10\n  leafline ls --cwd . --since 7d\n  leafline ls | cut -f 1,3\n  leafline ls --json | jq .cwd"
 )]
 pub(super) struct Arguments {
     /// List only so many
@@ -35,6 +36,86 @@ pub(super) struct Arguments {
     /// List the sessions of agents too
     #[arg(long)]
     agents: bool,
+
+    /// Only sessions of this program
+    #[arg(long, value_enum)]
+    family: Option<AnyFamily>,
+
+    /// Only sessions of this working directory, and of those below it
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+
+    /// Only sessions with a message at this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w for how long ago
+    #[arg(long, value_name = "TIME", value_parser = time::moment)]
+    since: Option<i64>,
+
+    /// Only sessions with their last message before this time
+    #[arg(long, value_name = "TIME", value_parser = time::moment)]
+    until: Option<i64>,
+
+    /// Only sessions with this in the title or in the beginning of the first prompt
+    #[arg(long)]
+    text: Option<String>,
+
+    /// What decides the order
+    #[arg(long, value_enum, default_value_t = Order::Modified)]
+    sort: Order,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum AnyFamily {
+    /// pi
+    Pi,
+    /// omp
+    Omp,
+    /// Claude Code
+    Claude,
+    /// Opal
+    Opal,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Order {
+    /// The time of the last message, newest first
+    Modified,
+    /// The time when it was begun, newest first
+    Created,
+    /// The title, or first prompt
+    Title,
+    /// The bytes, largest first
+    Size,
+}
+
+impl Arguments {
+    fn filter(&self) -> SessionFilter {
+        SessionFilter {
+            family: self.family.map(|family| match family {
+                AnyFamily::Pi => Family::Pi,
+                AnyFamily::Omp => Family::Omp,
+                AnyFamily::Claude => Family::Claude,
+                AnyFamily::Opal => Family::Opal,
+            }),
+            below: self.cwd.as_deref().map(absolute),
+            since: self.since,
+            until: self.until,
+            text: self.text.clone(),
+            order: match self.sort {
+                Order::Modified => SessionOrder::Modified,
+                Order::Created => SessionOrder::Created,
+                Order::Title => SessionOrder::Title,
+                Order::Size => SessionOrder::Size,
+            },
+            ..SessionFilter::default()
+        }
+    }
+}
+
+/// A directory that is here by its whole path, as sessions name theirs; any other as it is named.
+fn absolute(directory: &str) -> String {
+    match std::path::absolute(directory) {
+        Ok(path) if path.is_dir() => path.to_string_lossy().into_owned(),
+        _ => directory.to_owned(),
+    }
 }
 
 /// Lists the sessions.
@@ -43,10 +124,12 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let sessions = place.open_to_read()?.sessions()?;
+    let store = place.open_to_read()?;
+    let sessions = store.sessions()?;
+    let taken = store.list(&arguments.filter())?;
     let (agents, mut listed) = match arguments.agents {
-        true => (Vec::new(), sessions.iter().collect()),
-        false => without_agents(&sessions),
+        true => (Vec::new(), taken.iter().collect()),
+        false => without_agents(&taken, &sessions),
     };
     listed.truncate(arguments.limit.unwrap_or(usize::MAX));
     if out.is_json() {
@@ -73,9 +156,12 @@ pub(super) fn run(
 }
 
 /// The agents' sessions whose parent is there, and all others.
-fn without_agents(sessions: &[SessionFacts]) -> (Vec<&SessionFacts>, Vec<&SessionFacts>) {
-    let ids: HashSet<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
-    sessions.iter().partition(|session| {
+fn without_agents<'f>(
+    taken: &'f [SessionFacts],
+    all: &[SessionFacts],
+) -> (Vec<&'f SessionFacts>, Vec<&'f SessionFacts>) {
+    let ids: HashSet<&str> = all.iter().map(|session| session.id.as_str()).collect();
+    taken.iter().partition(|session| {
         let parent = session.parent_session.as_deref();
         session.agent.is_some() && parent.is_some_and(|parent| ids.contains(parent))
     })

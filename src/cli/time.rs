@@ -1,7 +1,8 @@
 //! Points in time, for people and for JSON.
 
-use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 
 /// Milliseconds since 1970 as local time, to the minute: `2026-02-16 10:20`.
 pub(super) fn local(milliseconds: i64) -> Option<String> {
@@ -16,9 +17,52 @@ pub(super) fn iso(milliseconds: i64) -> Option<String> {
     Some(time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string())
 }
 
+/// A point in time as an option states it, in milliseconds since 1970: a date, or a date and a time, here or with an offset;
+/// or how long ago, as `30m`, `12h`, `7d` or `2w`.
+pub(super) fn moment(text: &str) -> Result<i64, String> {
+    let wrong = || {
+        format!(
+            "{text:?} is no time: give a date as 2026-02-16, a time as 2026-02-16T10:20, or 12h, 7d, 2w for how long ago"
+        )
+    };
+    if let Some((at, unit)) = text.char_indices().next_back()
+        && let Ok(count) = text.get(..at).unwrap_or_default().parse::<u32>()
+    {
+        let minutes = match unit {
+            'm' => 1,
+            'h' => 60,
+            'd' => 60 * 24,
+            'w' => 60 * 24 * 7,
+            _ => return Err(wrong()),
+        };
+        let ago = SignedDuration::from_mins(i64::from(count) * minutes);
+        return Ok(Timestamp::now().saturating_sub(ago).map_err(|_| wrong())?.as_millisecond());
+    }
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time.as_millisecond());
+    }
+    // A date alone is the beginning of that day.
+    let time: DateTime = text.parse().map_err(|_| wrong())?;
+    let zoned = time.to_zoned(TimeZone::system()).map_err(|_| wrong())?;
+    Ok(zoned.timestamp().as_millisecond())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments() {
+        assert_eq!(moment("2026-02-16T10:20:30.112Z"), Ok(1_771_237_230_112));
+        let day = moment("2026-02-16").unwrap();
+        assert_eq!(local(day).as_deref(), Some("2026-02-16 00:00"));
+        assert_eq!(local(moment("2026-02-16T10:20").unwrap()).as_deref(), Some("2026-02-16 10:20"));
+        let ago = Timestamp::now().as_millisecond() - moment("2d").unwrap();
+        assert!((172_800_000..172_860_000).contains(&ago), "{ago}");
+        for wrong in ["", "d", "7y", "yesterday", "4294967296d", "2026-13-01"] {
+            assert!(moment(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn iso_has_milliseconds() {

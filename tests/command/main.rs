@@ -12,6 +12,7 @@ mod export;
 mod families;
 mod history;
 mod import;
+mod lists;
 mod live;
 mod manners;
 mod opal;
