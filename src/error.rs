@@ -102,7 +102,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There is no store in this place, and none was to be made.
-    #[error("store {path} does not exist; `leafline import PATH...` or `leafline new` makes it")]
+    #[error("store {path} does not exist; `leafline import` or `leafline new` makes it")]
     StoreNotFound {
         /// The store's file.
         path: PathBuf,
@@ -120,6 +120,14 @@ pub enum Error {
     StoreInUse {
         /// The store's file.
         path: PathBuf,
+    },
+    /// The file is no prompt history of omp's, or SQLite cannot read or write it.
+    #[error("{path} cannot be used as omp's history.db: {problem}")]
+    HistoryFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A record in the store is damaged.
     #[error(transparent)]

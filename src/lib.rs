@@ -1,7 +1,7 @@
 //! Leafline keeps coding agents' sessions in one file.
 //!
 //! An agent's session is a JSONL file: a line a message, a tree of conversations, often very long. A [`Store`] is
-//! one redb file that holds many of them. Any entry of any session is found by its id at once, a path or a tree is
+//! one redb file that holds many of them, of pi, omp, Claude Code and Opal. Any entry of any session is found by its id at once, a path or a tree is
 //! read without the rest of the session, an image that is met often is kept once, and every file comes back byte
 //! for byte: blank lines, torn lines and lines that are no JSON among them.
 //!
@@ -47,9 +47,11 @@
 //! # Where to begin
 //!
 //! - [`Store::open`] makes or opens a store, [`Store::open_with`] with [`StoreOptions`].
-//! - [`Store::import`] takes files and folders, as [`ImportOptions`] say. An [`ImportObserver`] gets a
+//! - [`Store::import`] takes files and folders of any [`Family`], as [`ImportOptions`] say; [`program_folders`] tells
+//!   where the programs keep theirs. An [`ImportObserver`] gets a
 //!   [`FileReport`] a file; [`ImportStatus`] says what became of it.
-//! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line; [`Store::session`] gives a [`Session`].
+//! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line, [`Store::agents_of`] those of the agents that
+//!   a session started; [`Store::session`] gives a [`Session`].
 //! - [`Store::create_session`] begins a session, [`Store::continue_recent`] goes on with the newest one of a directory,
 //!   [`Store::fork_from`] and [`Session::create_branched_session`] copy. A [`Session`] is written by
 //!   [`Session::append_message`] and its like, [`Session::append_all`] with [`Draft`]s, [`Session::branch`],
@@ -57,15 +59,21 @@
 //!   Opal's takes [`OpalDraft`]s, has [`Metadata`] ([`Session::set_metadata`]), and
 //!   [`Session::replace_path_segment`] compacts it. What a family's program does not have is an
 //!   [`Error::WrongFamily`].
-//!   [`Store::in_memory`] keeps nothing.
+//!   [`Store::in_memory`] keeps nothing. [`Breadcrumbs`] know which session a terminal had last.
 //! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
 //!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
 //!   [`SessionReader::get_tree`], [`SessionReader::lines`]. [`SessionReader::entries`],
 //!   [`SessionReader::path_backwards`] and [`SessionReader::entries_around`] answer a [`Page`] of a long one.
+//! - [`Entry::view`] is what an entry says, whatever its family: a [`View`] has its [`Role`], text, time, model and
+//!   [`Part`]s.
 //! - [`SessionReader::build_context`] gives the [`Context`] at an entry, the messages for the model and the settings in
 //!   force, as the session's program builds it; [`SessionReader::write_context`] writes it as JSON.
+//!   [`SessionReader::build_full_history`] has what was compacted too, and [`SessionReader::get_history`] the entries of
+//!   both.
 //! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`]; [`Store::export_file`] and
 //!   [`Store::export_all`] write files.
+//! - [`Store::history`] keeps the prompts that were given to agents: [`PromptHistory::add`] and
+//!   [`PromptHistory::add_async`], [`PromptHistory::recent`], [`PromptHistory::search`].
 //! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
 //!   [`Store::remove`] and [`Store::compact`] give space back.
 //!
@@ -89,9 +97,8 @@
 //!
 //! # What it is not, yet
 //!
-//! - It imports and reads the sessions of pi and omp ([`Family`]). Those of Claude Code and Opal are recognised and
-//!   refused.
-//! - It does not search text.
+//! - New entries are those of pi, omp and Opal. The sessions of Claude Code are imported, read and exported.
+//! - It does not search the text of sessions.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.
 //!
@@ -99,15 +106,18 @@
 //!
 //! - `cli`, on by default: the `leafline` command. A program that only uses the library turns it off:
 //!   `leafline = { version = "0.1", default-features = false }`.
+//! - `omp-history`, a part of `cli`: `History::import_omp` and `History::export_omp`, with SQLite for omp's `history.db`.
 //!
 //! The formats are described rule by rule in the repository's `docs/formats.md`, the store's file table by table in
 //! `docs/storage.md`.
 
 mod catalog;
 mod error;
+mod history;
 mod session;
 mod store;
 
+pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
 pub use catalog::export::ExportReport;
 pub use catalog::import::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
@@ -119,13 +129,18 @@ pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, Tab
 #[cfg(feature = "watch")]
 pub use catalog::watch::Watch;
 pub use error::{Corruption, Error, Result};
+#[cfg(feature = "omp-history")]
+pub use history::HistoryTransfer;
+pub use history::{HistoryEntry, PromptHistory};
+pub use leafline_import::claude::PathEnd;
 pub use leafline_import::opal::{Draft as OpalDraft, Metadata, ReplaceOptions, WriteError};
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 pub use session::{
     Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft,
-    ExportMode, Finding, JsonText, NewSession, Page, PageLimit, Persistence, Session, SessionFacts,
-    SessionReader, Tree, TreeNode, TypeFacts, UsageStatistics, Verification,
+    ExportMode, Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence,
+    Session, SessionFacts, SessionReader, Tree, TreeNode, TreeRecord, TypeFacts, UsageStatistics,
+    Verification,
 };
 pub use store::{Store, StoreOptions};

@@ -1,7 +1,7 @@
 //! Listing sessions from their records: no line is read.
 
 use leafline_import::Family;
-use redb::ReadableTable;
+use redb::{ReadableTable, ReadableTableMetadata};
 
 use crate::error::Result;
 use crate::session::SessionFacts;
@@ -103,12 +103,14 @@ impl Store {
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
         let snapshot = self.snapshot()?;
         let text = filter.text.as_ref().map(|text| text.to_lowercase());
-        let mut taken = Vec::new();
-        for row in snapshot.sessions()?.iter()? {
+        let sessions = snapshot.sessions()?;
+        let most = usize::try_from(sessions.len()?).unwrap_or(usize::MAX);
+        let mut taken = Vec::with_capacity(most.min(1 << 20));
+        for row in sessions.iter()? {
             let (key, value) = row?;
             let record = SessionRecord::from_bytes(value.value(), || key.value().to_string())?;
             if filter.takes(&record, text.as_deref()) {
-                taken.push(SessionFacts::of(&record));
+                taken.push(SessionFacts::listed(record));
             }
         }
         sort(&mut taken, filter.order);

@@ -1,5 +1,6 @@
 //! Many sessions.
 
+pub(crate) mod breadcrumbs;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod list;

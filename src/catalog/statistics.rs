@@ -30,6 +30,8 @@ pub struct Statistics {
     pub text_bytes: u64,
     /// Blobs.
     pub blobs: BlobStatistics,
+    /// Prompts of the history.
+    pub prompts: u64,
     /// Each table's rows and bytes, the largest first.
     pub tables: Vec<TableStatistics>,
     /// Lines and bytes by type, over all sessions, the largest first.
@@ -114,6 +116,7 @@ impl Store {
             let record = BlobRecord::from_bytes(value.value(), || blobs::hex(hash.value()))?;
             statistics.blobs.add(record.size, record.references);
         }
+        statistics.prompts = snapshot.table(tables::HISTORY)?.len()?;
         statistics.tables = table_statistics(&snapshot)?;
         Ok(statistics)
     }

@@ -1,4 +1,4 @@
-//! Checking a whole store: its sessions, its blobs, and what no session owns.
+//! Checking a whole store: its sessions, its blobs, its history, and what no session owns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,8 @@ use crate::store::source_record::SourceRecord;
 use crate::store::tables;
 
 impl Store {
-    /// Checks every table against the lines, and every blob against its hash.
+    /// Checks every table against the lines, every blob against its hash, and the index of the history against its
+    /// prompts.
     ///
     /// # Errors
     ///
@@ -45,6 +46,7 @@ impl Store {
         let unfinished = check_owners(self, &snapshot, &sessions, &mut findings)?;
         check_names(&snapshot, &sessions, &mut findings)?;
         check_blobs(&snapshot, &sessions, &unfinished, &mut findings)?;
+        crate::history::check(&snapshot, &mut findings)?;
         Ok(verification)
     }
 }

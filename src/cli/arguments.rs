@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::{
-    append, branch, children, context, export, extract, fork, import, label, ls, name, new, path,
-    relocate, reset_leaf, rm, show, stats, sync, tree, verify,
+    append, branch, children, context, export, extract, fork, history, import, label, ls, name,
+    new, path, relocate, reset_leaf, rm, show, stats, sync, tree, verify,
 };
 
 const EXAMPLES: &str = "\
 Examples:
+  leafline import                              what the programs keep in your home folder
   leafline import ~/.pi/agent/sessions         every session below a folder
   leafline ls                                  what is there, newest first
   leafline tree 019c6605                       one session's branches
-  leafline path 019c6605 | jq .message.role    the conversation up to the leaf
+  leafline path 019c6605 --text                the conversation up to the leaf
   leafline append 019c6605 < entries.jsonl     more of it, an entry a line
   leafline export 019c6605 -o session.jsonl    the file back
 
@@ -26,7 +27,7 @@ Exit status: 0 when all went well, 1 when something failed, 2 for wrong usage.";
 
 /// Keeps coding agents' sessions in one file, and gives each of them back byte for byte.
 ///
-/// Leafline imports the JSONL sessions of pi and omp, finds any entry of any of them at once, shows their trees and
+/// Leafline imports the JSONL sessions of pi, omp, Claude Code and Opal, finds any entry of any of them at once, shows their trees and
 /// what the model is sent, begins sessions and appends to them, and exports them again: the same bytes, or as the
 /// program would write them today.
 #[derive(Debug, Parser)]
@@ -63,6 +64,7 @@ pub(super) enum Command {
     Name(name::Arguments),
     Fork(fork::Arguments),
     Extract(extract::Arguments),
+    History(history::Arguments),
     Stats(stats::Arguments),
     Verify(verify::Arguments),
     Move(relocate::MoveArguments),

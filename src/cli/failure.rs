@@ -20,6 +20,9 @@ pub(super) enum Failure {
     /// Standard output took no more.
     #[error("writing to standard output: {0}")]
     Output(#[from] std::io::Error),
+    /// Standard input could not be read.
+    #[error("reading standard input: {0}")]
+    Input(#[source] std::io::Error),
     /// A value that is no JSON.
     #[error("writing JSON: {0}")]
     Json(#[source] serde_json::Error),

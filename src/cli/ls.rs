@@ -18,9 +18,11 @@ const SHORTEST_ID: usize = 8;
 /// List the sessions, newest first
 ///
 /// Lists the sessions: id, family, title or first prompt, working directory, entries, size, and the time of the
-/// last message. Sessions of agents are left out where the session that started them is there: `leafline show` of that
-/// one lists them, and --agents lists all. On a terminal ids are cut to a beginning that is unique. Without one each session is a line of
+/// last message. On a terminal ids are cut to a beginning that is unique. Without one each session is a line of
 /// those seven columns with tabs between them and nothing cut: entries and bytes as plain numbers, the time in UTC.
+///
+/// Sessions of agents are left out where the session that started them is in the store: `leafline show` of that one
+/// lists them, and --agents lists all. With --json each has the members agent and parent_session.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline ls --limit 10\n  leafline ls | cut -f 1,3\n  leafline ls --json | jq .cwd"
@@ -58,6 +60,8 @@ pub(super) fn run(
             write_tabs(out, &plain_row(session))?;
         }
     }
+    // What is listed stands above what is said of it.
+    out.show()?;
     if sessions.is_empty() {
         hint("no sessions yet; `leafline import` brings some, `leafline new` begins one");
     }
@@ -106,7 +110,7 @@ fn write_table(
     for session in listed {
         table.push([
             text::printable(unique_prefix(&session.id, &ids)).into_owned(),
-            session.family.clone(),
+            session.family.to_owned(),
             title(session),
             cwd(session),
             count(session.entries),
@@ -120,7 +124,7 @@ fn write_table(
 fn plain_row(session: &SessionFacts) -> [String; 7] {
     [
         text::printable(&session.id).into_owned(),
-        session.family.clone(),
+        session.family.to_owned(),
         title(session),
         cwd(session),
         session.entries.to_string(),

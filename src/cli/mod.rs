@@ -12,6 +12,7 @@ mod extract;
 mod failure;
 mod family;
 mod fork;
+mod history;
 mod import;
 mod label;
 mod live;
@@ -96,6 +97,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Name(arguments) => name::run(&arguments, place, out),
         Command::Fork(arguments) => fork::run(&arguments, place, out),
         Command::Extract(arguments) => extract::run(&arguments, place, out),
+        Command::History(arguments) => history::run(&arguments, place, out),
         Command::Stats(arguments) => stats::run(&arguments, place, out),
         Command::Verify(arguments) => verify::run(&arguments, place, out),
         Command::Rm(arguments) => rm::run(&arguments, place, out),

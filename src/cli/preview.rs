@@ -27,10 +27,11 @@ pub(super) fn name(entry: &Entry, view: &View) -> String {
         }
         kind => !matches!(kind, EntryKind::Unknown | EntryKind::System | EntryKind::Outside),
     };
-    let stated = view.type_name.as_deref().filter(|_| !is_named);
-    match stated {
+    match &view.type_name {
+        _ if is_named => kind_name(entry.kind(), entry.role()).to_owned(),
         Some(stated) => plain(stated),
-        None => kind_name(entry.kind(), entry.role()).to_owned(),
+        // A line that is not JSON has no view, and perhaps a type that can be read.
+        None => plain(&type_name(entry)),
     }
 }
 

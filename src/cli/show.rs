@@ -138,7 +138,11 @@ impl<'a> AgentJson<'a> {
 pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
     let migrated = if facts.migrated { ", migrated to version 3" } else { "" };
-    let format = format!("{}, version {}{migrated}", facts.family, facts.imported_version);
+    let version = match facts.imported_version.as_str() {
+        "" => String::new(),
+        version => format!(", version {version}{migrated}"),
+    };
+    let format = format!("{}{version}", facts.family);
     let lines = format!(
         "{}, {}",
         counted(facts.lines, "line", "lines"),

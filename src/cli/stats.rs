@@ -70,6 +70,9 @@ fn show_store(statistics: &Statistics, path: &str, out: &mut Output) -> Result<(
     out.line(format_args!("sessions  {}: {lines}, {entries}", count(statistics.sessions)))?;
     out.line(format_args!("text      {} to compress, blobs apart", bytes(statistics.text_bytes)))?;
     show_blobs(&statistics.blobs, out)?;
+    if statistics.prompts > 0 {
+        out.line(format_args!("prompts   {}", count(statistics.prompts)))?;
+    }
     let mut tables = Table::new([
         Column::Whole("table"),
         Column::Number("rows"),

@@ -59,9 +59,8 @@ pub(super) fn run(
         return Err(Failure::NoBlobFolder { path: path.clone() });
     }
     let family = arguments.family.family();
-    let mut options = ImportOptions::default();
-    options.family = family;
-    options.blobs.clone_from(&arguments.blobs);
+    let blobs = arguments.blobs.clone();
+    let options = ImportOptions { family, blobs, ..ImportOptions::default() };
     let paths = match arguments.paths.is_empty() {
         true => Discovery::of(family)?.paths(),
         false => arguments.paths.clone(),

@@ -11,7 +11,8 @@ use super::{Status, text};
 
 /// Check a store, or one session
 ///
-/// Checks every table against the lines and every blob against its hash. Damage is a problem, and makes the exit
+/// Checks every table against the lines, every blob against its hash, and the words of the history against its prompts.
+/// Damage is a problem, and makes the exit
 /// status 1. What is merely odd in the sessions' files, as malformed lines, orphans, ids met twice and loops, is a
 /// remark: it came in like that and is kept.
 #[derive(Debug, clap::Args)]
@@ -59,13 +60,15 @@ fn report(verification: &Verification, out: &mut Output) -> Result<(), Failure> 
         0 => out.paint(GOOD, "no problems"),
         some => out.paint(BAD, &counted(some, "problem", "problems")),
     };
-    out.line(format_args!(
-        "{}, {} and {} checked: {outcome}, {}",
-        counted(verification.sessions, "session", "sessions"),
-        counted(verification.lines, "line", "lines"),
-        counted(verification.blobs, "blob", "blobs"),
-        counted(remarks, "remark", "remarks"),
-    ))
+    let sessions = counted(verification.sessions, "session", "sessions");
+    let lines = counted(verification.lines, "line", "lines");
+    let blobs = counted(verification.blobs, "blob", "blobs");
+    let checked = match verification.prompts {
+        0 => format!("{sessions}, {lines} and {blobs}"),
+        some => format!("{sessions}, {lines}, {blobs} and {}", counted(some, "prompt", "prompts")),
+    };
+    let remarks = counted(remarks, "remark", "remarks");
+    out.line(format_args!("{checked} checked: {outcome}, {remarks}"))
 }
 
 /// A finding on one line: where, what, how often, in words.

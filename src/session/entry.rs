@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use leafline_import::recover::{Wholeness, recover};
 use leafline_import::view::{self, View};
 use leafline_import::{EntryKind, Family, MessageRole, text};
 
@@ -111,7 +112,17 @@ impl Entry {
 
     /// What it says, for callers that do not care whose format it has.
     pub fn view(&self) -> View {
-        view::of(self.reading.family, text::trim_start_of_file(&text::decode(&self.line)))
+        let text = text::decode(&self.line);
+        let text = text::trim_start_of_file(&text);
+        let view = view::of(self.reading.family, text);
+        if !self.reading.recovers || self.kind() == EntryKind::Blank || view != View::default() {
+            return view;
+        }
+        // A record that shares its line with another one, or with a torn one.
+        let first = recover(text.as_bytes()).into_iter().next();
+        let whole = first.filter(|record| record.wholeness == Wholeness::Whole);
+        let whole = whole.and_then(|record| text.get(record.bytes));
+        whole.map_or(view, |whole| view::of(self.reading.family, whole))
     }
 
     /// The line as JSON.

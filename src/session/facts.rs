@@ -12,7 +12,7 @@ pub struct SessionFacts {
     /// The id by which it is addressed.
     pub id: String,
     /// The family's name.
-    pub family: String,
+    pub family: &'static str,
     /// The version that the imported header states, 1 where it states none.
     pub imported_version: String,
     /// Whether a migration rewrote it.
@@ -51,7 +51,8 @@ pub struct SessionFacts {
     pub unaddressed: u64,
     /// Bytes of the lines.
     pub bytes: u64,
-    /// Lines and bytes by type; messages by role, as `message/user`.
+    /// Lines and bytes by type; messages by role, as `message/user`. Lists leave it empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<TypeFacts>,
 }
 
@@ -84,40 +85,36 @@ impl SessionFacts {
             })
             .collect();
         types.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+        Self { types, ..Self::listed(record.clone()) }
+    }
+
+    /// The facts without the types, for lists.
+    pub(crate) fn listed(mut record: SessionRecord) -> Self {
+        let is_moved = record.directory() != record.cwd.as_deref();
+        let moved = record.moved.take().filter(|_| is_moved).map(|moved| moved.to);
         Self {
-            id: record.id(),
-            family: Family::from_code(record.family).map_or("unknown", Family::name).to_owned(),
-            imported_version: record.imported_version.clone(),
+            id: record.take_id(),
+            family: Family::from_code(record.family).map_or("unknown", Family::name),
+            cwd: moved.or(record.cwd.take()),
+            lines: record.physical_lines(),
+            malformed: record.malformed + record.dropped,
+            imported_version: record.imported_version,
             migrated: record.migrated,
             irregular: record.irregular,
-            cwd: record.directory().map(str::to_owned),
-            messages: messages(record),
-            title: record.title.clone(),
-            parent_session: record.parent_session.clone(),
-            first_prompt: record.first_prompt.clone(),
+            messages: record.messages,
+            title: record.title,
+            parent_session: record.parent_session,
+            first_prompt: record.first_prompt,
             created: record.created,
             modified: record.modified,
-            agent: record.agent.clone(),
-            lines: record.physical_lines(),
+            agent: record.agent,
             recovered: record.recovered,
             entries: record.entries,
-            malformed: record.malformed + record.dropped,
             orphans: record.orphans,
             duplicates: record.duplicates,
             unaddressed: record.unaddressed,
             bytes: record.bytes,
-            types,
+            types: Vec::new(),
         }
     }
-}
-
-/// Messages, by the counts of their types.
-fn messages(record: &SessionRecord) -> u64 {
-    let is_message = |name: &str| match Family::from_code(record.family) {
-        Some(Family::Claude) => matches!(name, "user" | "assistant"),
-        // Opal's other lines are no messages, and have names of their own.
-        Some(Family::Opal) => !matches!(name, "session" | "<blank>" | "<malformed>" | "<scalar>"),
-        _ => name.starts_with("message"),
-    };
-    record.types.iter().filter(|count| is_message(&count.name)).map(|count| count.lines).sum()
 }

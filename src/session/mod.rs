@@ -9,6 +9,7 @@ mod context;
 mod entry;
 pub(crate) mod export;
 mod facts;
+mod history;
 pub(crate) mod index;
 pub(crate) mod lines;
 mod live;
@@ -29,11 +30,12 @@ pub use self::context::{
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
-pub(crate) use self::live::tail_dictionary;
+pub use self::history::{History, HistoryScope};
 pub use self::live::{EntryDraft, NewSession, Persistence};
+pub(crate) use self::live::{now, tail_dictionary};
 pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;
-pub use self::tree::{Tree, TreeNode};
+pub use self::tree::{Tree, TreeNode, TreeRecord};
 pub use self::usage::UsageStatistics;
 pub use self::verify::{Finding, Verification};
 pub(crate) use self::verify::{Findings, check as check_session};
@@ -103,6 +105,11 @@ impl Session<'_> {
 
     pub(crate) fn key(&self) -> u64 {
         self.key
+    }
+
+    /// The store that it is of, also while it waits to be stored.
+    pub(crate) fn store(&self) -> &Store {
+        self.store
     }
 
     /// The session as it is now, for many reads.

@@ -28,13 +28,13 @@ pub(crate) struct PathRuns {
     runs: Vec<(u64, u64)>,
 }
 
-/// A walk up a session's tree, step by step. A parent that is met twice ends it.
+/// A walk up a session's tree, step by step. An entry that is met twice ends it.
 #[derive(Debug)]
 pub(crate) struct Climb<'a, 's> {
     snapshot: &'a Snapshot<'s>,
     session: u64,
-    /// Whether the session is irregular: others have no loops.
-    irregular: bool,
+    /// Whether the walk may meet an entry twice: the session is irregular, or the walk has turned back.
+    may_loop: bool,
     path: PathRuns,
     met: HashSet<u64>,
     steps: u64,
@@ -50,7 +50,20 @@ impl<'a, 's> Climb<'a, 's> {
         irregular: bool,
     ) -> Self {
         let (path, met) = (PathRuns::default(), HashSet::new());
-        Self { snapshot, session, irregular, path, met, steps: 0, next: Some(from) }
+        let may_loop = irregular;
+        Self { snapshot, session, may_loop, path, met, steps: 0, next: Some(from) }
+    }
+
+    /// Lets the walk go on at another entry than the parent of the one it has come to.
+    pub(crate) fn go_on(&mut self, from: u64, to: u64) {
+        // A walk that only ever goes to earlier lines meets none twice.
+        self.may_loop |= to >= from;
+        self.next = Some(to);
+    }
+
+    /// Ends the walk at the entry it has come to.
+    pub(crate) fn finish(self) -> PathRuns {
+        self.path
     }
 
     /// The next entry up; `None` above the root, and where a loop closes.
@@ -58,7 +71,7 @@ impl<'a, 's> Climb<'a, 's> {
         let Some(ordinal) = self.next.take() else {
             return Ok(None);
         };
-        if self.irregular && self.has_met(ordinal) {
+        if self.may_loop && self.has_met(ordinal) {
             return Ok(None);
         }
         self.path.push(ordinal);
@@ -121,7 +134,7 @@ impl PathRuns {
     }
 
     /// The ordinals from the root down to the entry.
-    pub(crate) fn downwards(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn downwards(&self) -> impl Iterator<Item = u64> + Clone {
         self.runs.iter().rev().flat_map(|&(highest, lowest)| lowest..=highest)
     }
 

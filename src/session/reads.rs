@@ -5,7 +5,10 @@ use std::ops::RangeBounds;
 
 use leafline_import::Family;
 
-use super::{Context, ContextLeaf, Entry, Page, PageLimit, Session, Tree, UsageStatistics};
+use super::{
+    Context, ContextLeaf, Entry, History, HistoryScope, Page, PageLimit, Session, Tree,
+    UsageStatistics,
+};
 use crate::error::Result;
 
 /// Each fails with [`Error::SessionNotFound`](crate::Error::SessionNotFound) when the session was deleted meanwhile,
@@ -82,6 +85,15 @@ impl Session<'_> {
         self.reader()?.get_tree()
     }
 
+    /// The tree with the records of each message of the API as one node.
+    ///
+    /// # Errors
+    ///
+    /// As the reader's.
+    pub fn get_folded_tree(&self) -> Result<Tree> {
+        self.reader()?.get_folded_tree()
+    }
+
     /// The label set on an entry.
     ///
     /// # Errors
@@ -140,6 +152,28 @@ impl Session<'_> {
     /// As the reader's.
     pub fn build_context(&self, leaf: ContextLeaf<'_>, family: Option<Family>) -> Result<Context> {
         self.reader()?.build_context(leaf, family)
+    }
+
+    /// The same with everything that was said, what was compacted included.
+    ///
+    /// # Errors
+    ///
+    /// As the reader's.
+    pub fn build_full_history(
+        &self,
+        leaf: ContextLeaf<'_>,
+        family: Option<Family>,
+    ) -> Result<Context> {
+        self.reader()?.build_full_history(leaf, family)
+    }
+
+    /// The entries of which the context at an entry, or its full history, is made.
+    ///
+    /// # Errors
+    ///
+    /// As the reader's.
+    pub fn get_history(&self, leaf: ContextLeaf<'_>, scope: HistoryScope) -> Result<History> {
+        self.reader()?.get_history(leaf, scope)
     }
 
     /// The title or the name last set.

@@ -13,6 +13,8 @@ pub(crate) mod originals;
 pub(crate) mod owner;
 pub(crate) mod parts;
 pub(crate) mod pointer_record;
+pub(crate) mod prompt_block;
+pub(crate) mod prompt_record;
 pub(crate) mod record;
 pub(crate) mod session_record;
 pub(crate) mod settings_record;
@@ -21,6 +23,7 @@ pub(crate) mod snapshot;
 pub(crate) mod source_record;
 pub(crate) mod sweep;
 pub(crate) mod tables;
+pub(crate) mod type_counts;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -169,6 +172,11 @@ impl Store {
     /// Whether the store is in memory alone.
     pub(crate) fn is_in_memory(&self) -> bool {
         self.path.as_os_str().is_empty()
+    }
+
+    /// Whether nothing of the store's file is written.
+    pub(crate) fn is_read_only(&self) -> bool {
+        matches!(self.handle, Handle::ReadOnly(_))
     }
 
     /// The store's file; empty for a store in memory.
@@ -330,6 +338,9 @@ impl Store {
             transaction.open_table(tables::SOURCES)?;
             transaction.open_table(tables::DICTIONARIES)?;
             transaction.open_table(tables::UNFINISHED)?;
+            transaction.open_table(tables::HISTORY)?;
+            transaction.open_table(tables::HISTORY_TERMS)?;
+            transaction.open_table(tables::HISTORY_BLOCKS)?;
         }
         transaction.commit()?;
         Ok(())

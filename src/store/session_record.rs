@@ -3,6 +3,7 @@
 use bincode::{Decode, Encode};
 
 use super::record::Record;
+use super::type_counts::TypeCounts;
 
 /// The facts of one session.
 #[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
@@ -52,6 +53,8 @@ pub(crate) struct SessionRecord {
     pub(crate) bytes: u64,
     /// Bytes of the lines as they are stored before compression: holes cut out.
     pub(crate) text_bytes: u64,
+    /// Messages among the lines.
+    pub(crate) messages: u64,
     /// Entries among the lines.
     pub(crate) entries: u64,
     /// Lines that are not JSON.
@@ -78,7 +81,7 @@ pub(crate) struct SessionRecord {
     /// How often the session was written.
     pub(crate) revision: u64,
     /// Lines and bytes by type.
-    pub(crate) types: Vec<TypeCount>,
+    pub(crate) types: TypeCounts,
     /// What was imported.
     pub(crate) imported: ImportedBytes,
     /// Paths of the files that this session was imported from: its keys in `sources`.
@@ -92,14 +95,6 @@ pub(crate) struct Moved {
     pub(crate) from: Option<String>,
     /// The one that it is now.
     pub(crate) to: String,
-}
-
-/// How many lines of a type there are. Messages count by role, as `message/user`.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub(crate) struct TypeCount {
-    pub(crate) name: String,
-    pub(crate) lines: u64,
-    pub(crate) bytes: u64,
 }
 
 /// The bytes that were imported and that the session's bytes still begin with, by which a later import of the
@@ -141,6 +136,13 @@ impl SessionRecord {
     /// The id that callers use: WTF-8 as far as it is UTF-8, `<id>~n` for a later claim of the same id.
     pub(crate) fn id(&self) -> String {
         address(&String::from_utf8_lossy(&self.external_id), self.number)
+    }
+
+    /// [`Self::id`], taken out of a record that is not needed any longer.
+    pub(crate) fn take_id(&mut self) -> String {
+        let id = String::from_utf8(std::mem::take(&mut self.external_id));
+        let id = id.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        if self.number > 1 { address(&id, self.number) } else { id }
     }
 }
 

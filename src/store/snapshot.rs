@@ -191,6 +191,15 @@ impl<'s> Snapshot<'s> {
         Ok(pointers)
     }
 
+    /// What a line of a session points to, where it does.
+    pub(crate) fn pointer(&self, session: u64, ordinal: u64) -> Result<Option<PointerRecord>> {
+        let place = || format!("session {session}, line {ordinal}");
+        self.table(tables::POINTERS)?
+            .get((session, ordinal))?
+            .map(|value| PointerRecord::from_bytes(value.value(), place))
+            .transpose()
+    }
+
     /// The ordinal of the session's leaf.
     pub(crate) fn leaf(&self, session: u64) -> Result<Option<u64>> {
         let row = self.table(tables::LEAVES)?.get(session)?.map(|value| value.value());

@@ -1,7 +1,8 @@
 //! Every table of the store, in one place. `docs/storage.md` describes each in full.
 //!
 //! Keys lead with the dense `u64` session key, which is never used twice, so that one session's rows
-//! lie together and a sweep of a session is a range of keys in each table.
+//! lie together and a sweep of a session is a range of keys in each table. Prompts belong to no session; their
+//! tables come last.
 
 use redb::TableDefinition;
 
@@ -68,3 +69,15 @@ pub(crate) const DICTIONARIES: TableDefinition<u32, &[u8]> = TableDefinition::ne
 
 /// Session key to the owner of rows that no session record shows: an import under way, or a deletion.
 pub(crate) const UNFINISHED: TableDefinition<u64, u64> = TableDefinition::new("unfinished");
+
+/// A prompt's number, from 0 without a gap, to a [`PromptRecord`](super::prompt_record::PromptRecord).
+pub(crate) const HISTORY: TableDefinition<u64, &[u8]> = TableDefinition::new("history");
+
+/// (block of prompts, beginning of a word) to the [`Places`](super::prompt_block::Places) in the block of the prompts that
+/// have it.
+pub(crate) const HISTORY_TERMS: TableDefinition<(u64, &[u8]), &[u8]> =
+    TableDefinition::new("history_terms");
+
+/// Block of prompts to a [`PromptBlockRecord`](super::prompt_block::PromptBlockRecord).
+pub(crate) const HISTORY_BLOCKS: TableDefinition<u64, &[u8]> =
+    TableDefinition::new("history_blocks");

@@ -6,9 +6,10 @@ use leafline::{Family, ImportStatus};
 use leafline_import::claude::{LeafFinder, Scanner, for_each_node};
 use leafline_import::lines;
 
+use crate::forks::forks;
 use crate::place::{Place, corpus};
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -73,4 +74,11 @@ fn is_as_in_memory(place: &Place, session: &str, bytes: &[u8], path: &Path) {
     assert_eq!(tree.leaf(), leaf.map(|leaf| leaf.entry), "{}", path.display());
     let roots: Vec<usize> = finder.tree().roots().collect();
     assert_eq!(tree.roots(), roots, "{}", path.display());
+    let theirs = finder.tree().forks();
+    let theirs: Vec<_> = theirs.into_iter().map(|fork| (fork.at, fork.branches)).collect();
+    assert_eq!(forks(&tree), theirs, "{}", path.display());
+    let folded = reader.get_folded_tree().unwrap();
+    let records = folded.nodes().iter().map(|node| node.records.len().max(1)).sum::<usize>();
+    assert_eq!(records, tree.nodes().len(), "{}", path.display());
+    assert_eq!(folded.forks().count(), theirs.len(), "{}", path.display());
 }

@@ -1,6 +1,6 @@
 //! `leafline rm` and `compact`.
 
-use crate::scene::{OMP_3, PI_1, PI_3, Scene, sample};
+use crate::scene::{OMP_3, PI_1, PI_3, SAMPLES, Scene, sample};
 
 #[test]
 fn rm_deletes_and_tells_what_was_freed() {
@@ -8,7 +8,7 @@ fn rm_deletes_and_tells_what_was_freed() {
     let text = scene.run(["rm", &PI_3[..9], OMP_3]).ok().text();
     assert_eq!(text.lines().count(), 2);
     assert!(text.contains(PI_3) && text.contains(OMP_3), "{text}");
-    assert_eq!(scene.run(["ls"]).ok().text().lines().count(), 5);
+    assert_eq!(scene.run(["ls", "--agents"]).ok().text().lines().count(), SAMPLES - 2);
     scene.run(["show", PI_3]).fails(1);
     assert_eq!(scene.run(["export", PI_1, "--as", "exact"]).ok().stdout, sample(PI_1));
     assert!(scene.run(["verify"]).ok().text().contains("no problems"));
@@ -28,7 +28,7 @@ fn rm_of_an_unknown_session_deletes_none() {
     let scene = Scene::of_samples();
     scene.run(["rm", PI_3, "nothing"]).fails(1);
     scene.run(["rm"]).fails(2);
-    assert_eq!(scene.run(["ls"]).ok().text().lines().count(), 7);
+    assert_eq!(scene.run(["ls", "--agents"]).ok().text().lines().count(), SAMPLES);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `leafline export`.
 
 use crate::scene::{
-    BLOB, OMP_3, PI_1, PI_3, Scene, file, header, on_samples, path, sample, sample_blobs,
+    BLOB, OMP_3, PI_1, PI_3, SAMPLES, Scene, file, header, on_samples, path, sample, sample_blobs,
 };
 use leafline_generate::{Family, random_tree_session};
 
@@ -88,7 +88,7 @@ fn all_sessions_go_into_documented_names() {
     let scene = Scene::new();
     let folder = scene.folder().join("all");
     let run = on_samples(["export", "--all", "-o", path(&folder), "--as", "exact"]).ok();
-    assert_eq!(run.text().lines().count(), 7);
+    assert_eq!(run.text().lines().count(), SAMPLES);
     let target = folder
         .join(format!("--home-robin-work-tide-clock--/2026-02-16T10-20-30-112Z_{PI_3}.jsonl"));
     assert_eq!(std::fs::read(target).unwrap(), sample(PI_3));

@@ -3,9 +3,14 @@
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod agents;
 mod changing;
+mod claude;
 mod context;
+mod discovery;
 mod export;
+mod families;
+mod history;
 mod import;
 mod live;
 mod manners;

@@ -8,7 +8,7 @@ use crate::scene::{
 };
 
 /// Every command that only reads or changes what is there.
-const NEEDS_A_STORE: [&[&str]; 18] = [
+const NEEDS_A_STORE: [&[&str]; 21] = [
     &["export", "x"],
     &["export", "--all", "-o", "x"],
     &["ls"],
@@ -24,13 +24,16 @@ const NEEDS_A_STORE: [&[&str]; 18] = [
     &["name", "x", "y"],
     &["fork", "x"],
     &["extract", "x", "y"],
+    &["history", "recent"],
+    &["history", "search", "x"],
+    &["history", "export", "x"],
     &["stats"],
     &["verify"],
     &["compact"],
 ];
 
 #[test]
-fn only_import_and_new_make_a_store() {
+fn only_what_brings_something_makes_a_store() {
     let scene = Scene::new();
     for arguments in NEEDS_A_STORE {
         let complaint = scene.run(arguments.iter().copied()).fails(1);
@@ -88,7 +91,7 @@ fn wrong_usage_is_status_2() {
         &["fly"],
         &["ls", "--limit", "many"],
         &["show"],
-        &["import"],
+        &["import", "--family", "all"],
         &["ls", "--wrong"],
         &["export", "x", "--as", "zip"],
         &["append"],

@@ -1,8 +1,8 @@
 //! `leafline ls`, `show`, `path`, `children`, `stats` and `verify`.
 
 use crate::scene::{
-    AGENTS, CLAUDE, OMP_3, OPAL, PI_3, SAMPLES, Scene, file, header, message, on_samples, path,
-    sample, sample_blobs,
+    AGENTS, OMP_3, PI_3, SAMPLES, Scene, file, header, message, on_samples, path, sample,
+    sample_blobs,
 };
 use serde_json::Value;
 

@@ -6,6 +6,7 @@ mod compactions;
 mod images;
 mod messages;
 mod odd_files;
+mod opal;
 #[path = "../place/mod.rs"]
 mod place;
 mod scene;

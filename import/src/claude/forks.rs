@@ -78,19 +78,20 @@ pub fn forks<E: Copy + Eq + Hash>(entries: &[ForkEntry<E>]) -> Vec<Fork<E>> {
 }
 
 impl SessionTree {
-    /// The real forks of the conversation that the file is of, as [`forks`] finds them; sidechains have none.
+    /// The real forks of the conversation that the file is of, as [`forks`] finds them; sidechains have none. Of copies of
+    /// an entry the last counts, below which all hangs that names them.
     #[must_use]
     pub fn forks(&self) -> Vec<Fork<usize>> {
         let is_main = self.is_main();
+        let is_last = |number: usize| {
+            let uuid = self.entry(number).and_then(|entry| entry.uuid);
+            uuid.is_none_or(|uuid| self.find_key(uuid) == Some(number))
+        };
         let entries: Vec<_> = (0..self.len())
-            .filter(|&number| is_main(number))
+            .filter(|&number| is_main(number) && is_last(number))
             .filter_map(|number| {
-                let entry = self.entry(number)?;
-                Some(ForkEntry {
-                    entry: entry.uuid.and_then(|uuid| self.find_key(uuid)).unwrap_or(number),
-                    parent: self.parent_entry(number),
-                    is_prompt: entry.is_prompt,
-                })
+                let is_prompt = self.entry(number)?.is_prompt;
+                Some(ForkEntry { entry: number, parent: self.parent_entry(number), is_prompt })
             })
             .collect();
         forks(&entries)

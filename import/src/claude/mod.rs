@@ -33,7 +33,7 @@
 //!   [`for_each_node`], which finds them on malformed lines as well.
 //! - [`SessionTree`]: which entry is whose parent. [`LeafFinder`]: which is the leaf; [`leaf`], the same over any
 //!   [`LeafLookup`].
-//! - [`path`], [`context`], [`full_history`]: the conversation at an entry, over any [`Lookup`].
+//! - [`path`], [`context`], [`full_history`]: the conversation at an entry, over any [`Lookup`]; [`above`], one step of it.
 //! - [`forks`] and [`messages`]: where the user went back, and which entries are one message of the API.
 //! - [`AgentFile`] and [`project_folder_name`]: how files belong together.
 
@@ -64,7 +64,7 @@ pub use leaf::{
 pub use members::Content;
 pub use messages::{Message, messages};
 pub use node::{Node, for_each_node};
-pub use path::{Link, Lookup, Path, PathEnd, context, full_history, path};
+pub use path::{Above, Extent, Link, Lookup, Path, PathEnd, above, context, full_history, path};
 pub use record::{Parent, Record};
 pub use scanner::Scanner;
 pub use tree::SessionTree;

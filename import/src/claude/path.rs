@@ -68,6 +68,71 @@ pub struct Path<E> {
     pub end: PathEnd,
 }
 
+/// How far up a conversation goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// To the root: [`path`].
+    Path,
+    /// To the last compact boundary: [`context`].
+    Context,
+    /// Over the compact boundaries: [`full_history`].
+    FullHistory,
+}
+
+/// What is above an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Above<E> {
+    /// This entry.
+    Entry(E),
+    /// Nothing that belongs to the conversation, and why; never [`PathEnd::Loop`], which only a whole walk can tell.
+    End(PathEnd),
+}
+
+/// One step up a conversation: the rule of [`path`], [`context`] and [`full_history`], for those who walk by themselves.
+/// Who does has to see to loops.
+///
+/// ```
+/// use leafline_import::claude::{Above, Extent, Node, PathEnd, Scanner, SessionTree, above};
+///
+/// let mut tree = SessionTree::new();
+/// let mut scanner = Scanner::new();
+/// for (line, text) in (0..).zip([
+///     r#"{"type":"user","uuid":"a","parentUuid":null}"#,
+///     r#"{"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null,"logicalParentUuid":"a"}"#,
+/// ]) {
+///     tree.add(line, &Node::of(&scanner.scan(text)));
+/// }
+/// assert_eq!(above(&tree, Extent::Path, 1)?, Above::End(PathEnd::Root));
+/// assert_eq!(above(&tree, Extent::FullHistory, 1)?, Above::Entry(0));
+/// # Ok::<(), std::convert::Infallible>(())
+/// ```
+///
+/// # Errors
+///
+/// What the look-up gives.
+pub fn above<L: Lookup>(
+    lookup: &L,
+    extent: Extent,
+    entry: L::Entry,
+) -> Result<Above<L::Entry>, L::Error> {
+    if extent == Extent::Context && lookup.is_compact_boundary(entry)? {
+        return Ok(Above::End(PathEnd::Boundary));
+    }
+    let end = match lookup.parent(entry)? {
+        Link::Entry(parent) => return Ok(Above::Entry(parent)),
+        Link::None => PathEnd::Root,
+        Link::Missing => PathEnd::Orphan,
+    };
+    if extent == Extent::FullHistory && lookup.is_compact_boundary(entry)? {
+        return Ok(match lookup.logical_parent(entry)? {
+            Link::Entry(parent) => Above::Entry(parent),
+            Link::Missing => Above::End(PathEnd::LostHistory),
+            Link::None => Above::End(end),
+        });
+    }
+    Ok(Above::End(end))
+}
+
 /// The document's conversation at an entry: from it along `parentUuid` to the root (session JSONL format,
 /// `get_conversation`). A compact boundary has no parent, so the path begins with the last one above the entry. A loop
 /// ends it before the first entry that is met twice; the document's own loop would not end.
@@ -93,13 +158,7 @@ pub struct Path<E> {
 ///
 /// What the look-up gives.
 pub fn path<L: Lookup>(lookup: &L, leaf: L::Entry) -> Result<Path<L::Entry>, L::Error> {
-    walk(leaf, |entry| {
-        Ok(match lookup.parent(entry)? {
-            Link::Entry(parent) => Step::To(parent),
-            Link::None => Step::End(PathEnd::Root),
-            Link::Missing => Step::End(PathEnd::Orphan),
-        })
-    })
+    walk(leaf, |entry| above(lookup, Extent::Path, entry))
 }
 
 /// What the model is shown at an entry: the path from the last compact boundary on, with the boundary itself (observed);
@@ -110,16 +169,7 @@ pub fn path<L: Lookup>(lookup: &L, leaf: L::Entry) -> Result<Path<L::Entry>, L::
 ///
 /// What the look-up gives.
 pub fn context<L: Lookup>(lookup: &L, leaf: L::Entry) -> Result<Path<L::Entry>, L::Error> {
-    walk(leaf, |entry| {
-        if lookup.is_compact_boundary(entry)? {
-            return Ok(Step::End(PathEnd::Boundary));
-        }
-        Ok(match lookup.parent(entry)? {
-            Link::Entry(parent) => Step::To(parent),
-            Link::None => Step::End(PathEnd::Root),
-            Link::Missing => Step::End(PathEnd::Orphan),
-        })
-    })
+    walk(leaf, |entry| above(lookup, Extent::Context, entry))
 }
 
 /// Everything that was said up to an entry: the path, which goes on above each compact boundary at the entry that its
@@ -133,44 +183,24 @@ pub fn context<L: Lookup>(lookup: &L, leaf: L::Entry) -> Result<Path<L::Entry>, 
 ///
 /// What the look-up gives.
 pub fn full_history<L: Lookup>(lookup: &L, leaf: L::Entry) -> Result<Path<L::Entry>, L::Error> {
-    walk(leaf, |entry| {
-        let parent = lookup.parent(entry)?;
-        if let Link::Entry(parent) = parent {
-            return Ok(Step::To(parent));
-        }
-        if lookup.is_compact_boundary(entry)? {
-            match lookup.logical_parent(entry)? {
-                Link::Entry(parent) => return Ok(Step::To(parent)),
-                Link::Missing => return Ok(Step::End(PathEnd::LostHistory)),
-                Link::None => {}
-            }
-        }
-        let is_root = parent == Link::None;
-        Ok(Step::End(if is_root { PathEnd::Root } else { PathEnd::Orphan }))
-    })
-}
-
-/// What is above an entry.
-enum Step<E> {
-    To(E),
-    End(PathEnd),
+    walk(leaf, |entry| above(lookup, Extent::FullHistory, entry))
 }
 
 fn walk<E: Copy + Eq + Hash, Error>(
     leaf: E,
-    above: impl Fn(E) -> Result<Step<E>, Error>,
+    above: impl Fn(E) -> Result<Above<E>, Error>,
 ) -> Result<Path<E>, Error> {
     let mut entries = vec![leaf];
     let mut met = HashSet::from([leaf]);
     let mut entry = leaf;
     let end = loop {
         match above(entry)? {
-            Step::End(end) => break end,
-            Step::To(parent) if met.insert(parent) => {
+            Above::End(end) => break end,
+            Above::Entry(parent) if met.insert(parent) => {
                 entries.push(parent);
                 entry = parent;
             }
-            Step::To(_) => break PathEnd::Loop,
+            Above::Entry(_) => break PathEnd::Loop,
         }
     };
     entries.reverse();

@@ -145,10 +145,15 @@ impl SessionTree {
     }
 
     fn link(&self, entry: usize) -> Link<usize> {
-        match self.entries.get(entry).map(|entry| entry.parent) {
-            Some(ParentKey::Uuid(uuid)) => self.find_key(uuid).map_or(Link::Missing, Link::Entry),
-            Some(ParentKey::Unusable) => Link::Missing,
-            Some(ParentKey::Root) | None => Link::None,
+        let Some(Entry { uuid: own, parent, .. }) = self.entries.get(entry) else {
+            return Link::None;
+        };
+        match parent {
+            // Its own uuid means itself, whatever copies of it there are.
+            ParentKey::Uuid(uuid) if Some(uuid) == own.as_ref() => Link::Entry(entry),
+            ParentKey::Uuid(uuid) => self.find_key(*uuid).map_or(Link::Missing, Link::Entry),
+            ParentKey::Unusable => Link::Missing,
+            ParentKey::Root => Link::None,
         }
     }
 
@@ -212,15 +217,17 @@ mod tests {
             r#"{"type":"user","parentUuid":"b"}"#,
             r#"{"type":"user","uuid":"l1","parentUuid":"l2"}"#,
             r#"{"type":"user","uuid":"l2","parentUuid":"l1"}"#,
+            r#"{"type":"user","uuid":"copied","parentUuid":"copied"}"#,
+            r#"{"type":"user","uuid":"copied","parentUuid":"b"}"#,
         ]) {
             tree.add(line, &Node::of(&scanner.scan(text)));
         }
-        assert_eq!(tree.len(), 8);
+        assert_eq!(tree.len(), 10);
         assert_eq!(tree.find(b"a"), Some(2));
         assert_eq!(tree.line(2), 3);
         assert_eq!(tree.parent(1), Ok(Link::Entry(2)));
         assert_eq!(tree.parent(5), Ok(Link::Entry(1)));
-        assert_eq!(tree.roots().collect::<Vec<_>>(), [0, 2, 3, 4]);
-        assert_eq!(tree.orphans().collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(tree.roots().collect::<Vec<_>>(), [0, 2, 3, 4, 8]);
+        assert_eq!(tree.orphans().collect::<Vec<_>>(), [2, 3, 4, 8]);
     }
 }

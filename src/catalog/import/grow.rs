@@ -1,5 +1,6 @@
 //! A file that has grown: its new lines follow those that the store has.
 
+use std::collections::HashSet;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use leafline_import::Family;
 use leafline_import::lines::BlockReader;
 
+use super::agents;
 use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
 use super::digest::Digest;
@@ -15,13 +17,14 @@ use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::index::indexer::{Indexed, Indexer};
 use crate::session::index::prepare::Preparer;
-use crate::session::index::reading::Reading;
+use crate::session::index::reading::{ParentLink, Reading, read_line};
 use crate::store::Store;
 use crate::store::compression::Dictionary;
 use crate::store::fingerprint::block_start;
+use crate::store::node::Parent;
 use crate::store::session_record::SessionRecord;
 use crate::store::slice::{Guard, Slice};
-use crate::store::tables::NO_LEAF;
+use crate::store::tables::{NO_LEAF, NO_PARENT};
 
 /// What an extension works with.
 pub(super) struct Growth<'s> {
@@ -87,10 +90,14 @@ impl Growth<'_> {
         }
         let Indexed { record: mut new, leaf, needs_resolving, .. } = indexer.finish(&mut slice)?;
         let imported = digest.finish();
-        if needs_resolving || imported.length != candidate.size || repeats_ids(self.store, &slice)?
+        if needs_resolving
+            || imported.length != candidate.size
+            || repeats_ids(self.store, &slice)?
+            || adopts_orphans(self.store, session, record, &slice)?
         {
             return Ok(Extended::No);
         }
+        agents::settle(&mut new, agents::is_among(&candidate.path));
         new.imported = imported;
         new.sealed = new.lines;
         new.revision += 1;
@@ -119,6 +126,40 @@ fn repeats_ids(store: &Store, slice: &Slice) -> Result<bool> {
             if snapshot.entry(rows.session, id)?.is_some() {
                 return Ok(true);
             }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether an id of the new entries is the one that an entry of the session names as its parent and did not find.
+fn adopts_orphans(
+    store: &Store,
+    session: u64,
+    record: &SessionRecord,
+    slice: &Slice,
+) -> Result<bool> {
+    if record.orphans == 0 {
+        return Ok(false);
+    }
+    let new: HashSet<&[u8]> =
+        slice.entries.iter().flat_map(|rows| rows.iter()).map(|(id, _)| id).collect();
+    let snapshot = store.snapshot()?;
+    let reading = Reading::of(record);
+    let roots = (session, NO_PARENT, 0)..=(session, NO_PARENT, u64::MAX);
+    for row in snapshot.children()?.range(roots)? {
+        let (_, _, ordinal) = row?.0.value();
+        let is_orphan =
+            snapshot.node(session, ordinal)?.is_some_and(|node| node.parent == Parent::Orphan);
+        let Some(line) = snapshot.line(session, ordinal, None)?.filter(|_| is_orphan) else {
+            continue;
+        };
+        // Nothing that was cut out of the line is an id.
+        let is_adopted = read_line(reading, line.text(), |line| match line.parent() {
+            ParentLink::Id(parent) => new.contains(&*parent) && line.id() != Some(parent),
+            ParentLink::None | ParentLink::NoId => false,
+        });
+        if is_adopted {
+            return Ok(true);
         }
     }
     Ok(false)

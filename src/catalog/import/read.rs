@@ -242,7 +242,9 @@ impl<'s> Reader<'s> {
     ) -> Step<Done> {
         let gained = candidate.size.saturating_sub(record.bytes);
         let is_complete = record.imported.complete || record.is_ahead();
-        let extends = is_complete && !record.migrated && !record.irregular;
+        let is_read_alike =
+            !candidate.insists_on_recovery() || record.recovers == candidate.reading().recovers;
+        let extends = is_complete && is_read_alike && !record.migrated && !record.irregular;
         if extends && gained <= LARGEST_GROWTH {
             // What the session is compressed with already: choosing costs more than most growth.
             let reader = SessionReader::new(self.store.snapshot()?, session, record.clone());

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crossbeam_channel::Sender;
 
+use super::agents;
 use super::items::{FileEnd, FileStart, Item, Replaced};
 use super::known::free_number;
 use super::report::{FileReport, ImportStatus};
@@ -138,11 +139,7 @@ impl<'s> Writer<'s> {
         let FileStart { session, mut report, replaces, is_agent, .. } = start;
         let Indexed { mut record, mut leaf, leaf_facts, needs_resolving } =
             indexer.finish(&mut self.slice)?;
-        // An agent's file has no message of its own session's; only all of them tell.
-        if record.agent.is_some() && !is_agent && record.last_message.is_some() {
-            record.agent = None;
-            record.parent_session = None;
-        }
+        agents::settle(&mut record, is_agent);
         record.imported = end.imported;
         record.sealed = record.lines;
         record.dropped = end.dropped;

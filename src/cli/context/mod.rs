@@ -4,11 +4,11 @@ mod settings;
 
 use std::io::Write;
 
-use leafline::{ContextLeaf, SessionReader};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use leafline::{ContextLeaf, Family, SessionReader};
 
 use super::Status;
 use super::failure::Failure;
-use super::family::FamilyName;
 use super::output::Output;
 use super::place::Place;
 use super::transcript::Transcript;
@@ -17,11 +17,13 @@ use super::transcript::Transcript;
 ///
 /// Prints the messages that the session's program would send to the model at the session's leaf, or at another entry:
 /// those of the path from the root, with the last compaction's summary in place of what it stands for. Tool calls,
-/// their results and thoughts are shortened to a line each. The last line tells the model and the thinking level in
-/// force.
+/// their results and thoughts are shortened to a line each. The last line tells the model and, of pi and omp, the
+/// thinking level in force.
+///
+/// With --full prints what was compacted too: everything that was said on the way to the entry.
 ///
 /// With --json prints the whole context, as one object: for pi {messages, thinkingLevel, model}, for omp
-/// {messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}.
+/// {messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}, for Claude Code and Opal {messages, model}.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Signs:
@@ -29,7 +31,8 @@ Signs:
 
 Examples:
   leafline context 019c6605 | less
-  leafline context 019c6605 --leaf 5937c1f0 --json | jq '.messages | length'")]
+  leafline context 019c6605 --leaf 5937c1f0 --json | jq '.messages | length'
+  leafline context 5b0c7a52 --full | less")]
 pub(super) struct Arguments {
     /// The session: an id, or the unique beginning of one
     session: String,
@@ -38,9 +41,21 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ENTRY")]
     leaf: Option<String>,
 
+    /// Everything that was said, what was compacted included
+    #[arg(long)]
+    full: bool,
+
     /// The program whose context it is [default: the session's own]
-    #[arg(long, value_enum)]
-    family: Option<FamilyName>,
+    ///
+    /// pi's and omp's sessions can be read as each other's, all others as their own only.
+    #[arg(long, value_name = "FAMILY", value_parser = family_names())]
+    family: Option<Family>,
+}
+
+fn family_names() -> impl TypedValueParser<Value = Family> {
+    let names = Family::ALL.iter().map(|family| family.name());
+    PossibleValuesParser::new(names)
+        .map(|name| name.parse().expect("the possible values are the families' names"))
 }
 
 /// Prints the context.
@@ -52,13 +67,21 @@ pub(super) fn run(
     let store = place.open_to_read()?;
     let reader = store.reader(&arguments.session)?;
     let leaf = leaf(&reader, arguments.leaf.as_deref())?;
-    let family = arguments.family.map(Into::into);
+    let family = arguments.family;
     if out.is_json() {
-        reader.write_context(leaf, family, out)?;
+        if arguments.full {
+            reader.write_full_history(leaf, family, out)?;
+        } else {
+            reader.write_context(leaf, family, out)?;
+        }
         out.write_all(b"\n")?;
         return Ok(Status::Done);
     }
-    let context = reader.build_context(leaf, family)?;
+    let context = if arguments.full {
+        reader.build_full_history(leaf, family)?
+    } else {
+        reader.build_context(leaf, family)?
+    };
     let family = family.unwrap_or_else(|| reader.family());
     let mut transcript = Transcript::new(out, false);
     for message in &context.messages {

@@ -8,8 +8,10 @@ use crate::cli::text;
 /// How many messages there are, and what else goes with them.
 pub(super) fn summary(messages: u64, settings: &ContextSettings) -> String {
     let mut facts = vec![counted(messages, "message", "messages"), models(settings)];
-    let level = settings.thinking_level.as_ref().map_or_else(|| "none".to_owned(), plain);
-    facts.push(format!("thinking level {level}"));
+    if settings.family.is_pi_omp() {
+        let level = settings.thinking_level.as_ref().map_or_else(|| "none".to_owned(), plain);
+        facts.push(format!("thinking level {level}"));
+    }
     let mode = settings.mode.as_ref().map(plain).filter(|mode| mode != "none");
     facts.extend(mode.map(|mode| format!("mode {mode}")));
     if !settings.injected_rules.is_empty() {
@@ -18,7 +20,7 @@ pub(super) fn summary(messages: u64, settings: &ContextSettings) -> String {
     facts.join("; ")
 }
 
-/// The model of pi's, or those of omp's roles.
+/// The model, or those of omp's roles.
 fn models(settings: &ContextSettings) -> String {
     let model = settings.model.iter().flat_map(|model| [&model.provider, &model.model_id]);
     let model: Vec<String> = model.flatten().map(plain).collect();

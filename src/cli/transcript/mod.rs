@@ -4,7 +4,7 @@ mod told;
 
 use leafline::{Entry, Family, JsonText};
 
-use self::told::{Told, ToldPart};
+use self::told::{Calls, Told, ToldPart};
 use super::failure::Failure;
 use super::output::{BAD, FAINT, KIND, Output};
 use super::{preview, text, time};
@@ -23,12 +23,13 @@ pub(super) struct Transcript<'o> {
     in_answer: bool,
     /// The model that was told last.
     model: Option<String>,
+    calls: Calls,
 }
 
 impl<'o> Transcript<'o> {
     /// A transcript without messages yet. Thoughts, calls and results take a line each, unless it shows all.
     pub(super) fn new(out: &'o mut Output, shows_all: bool) -> Self {
-        Self { out, length: 0, shows_all, in_answer: false, model: None }
+        Self { out, length: 0, shows_all, in_answer: false, model: None, calls: Calls::new() }
     }
 
     /// Writes a message of a context. Its time is its own, or that of its entry.
@@ -38,7 +39,7 @@ impl<'o> Transcript<'o> {
         json: &JsonText,
         entry_time: impl FnOnce() -> Result<Option<i64>, leafline::Error>,
     ) -> Result<(), Failure> {
-        let mut told = told::message(family, json);
+        let mut told = told::message(family, json, &mut self.calls);
         if told.heading.is_some() && told.time.is_none() {
             told.time = entry_time()?;
         }
@@ -49,7 +50,7 @@ impl<'o> Transcript<'o> {
 
     /// Writes an entry of a path.
     pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), Failure> {
-        let told = told::entry(entry, self.shows_all);
+        let told = told::entry(entry, self.shows_all, &mut self.calls);
         self.write(&told)
     }
 
@@ -95,12 +96,12 @@ impl<'o> Transcript<'o> {
                 let style = if *is_error { BAD } else { FAINT };
                 let name = if name.is_empty() { String::new() } else { format!(" {name}") };
                 let sign = self.out.paint(style, &format!("{sign}{name}"));
-                let mut lines = text::lines(text);
-                let first = lines.next().unwrap_or_default();
-                self.out.line(format_args!("{}", format!("{INDENT}{sign} {first}").trim_end()))?;
-                let deeper = INDENT.repeat(2);
-                for line in lines {
-                    self.out.line(format_args!("{}", format!("{deeper}{line}").trim_end()))?;
+                let lines: Vec<String> = text::lines(text).collect();
+                let only = if let [only] = &lines[..] { only } else { "" };
+                self.out.line(format_args!("{}", format!("{INDENT}{sign} {only}").trim_end()))?;
+                for line in lines.iter().filter(|_| lines.len() > 1) {
+                    let line = format!("{INDENT}{INDENT}{line}");
+                    self.out.line(format_args!("{}", line.trim_end()))?;
                 }
                 Ok(())
             }

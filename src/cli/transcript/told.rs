@@ -1,9 +1,14 @@
 //! What an entry, or a message for the model, tells a person.
 
+use std::collections::HashMap;
+
 use leafline::{Entry, EntryKind, Family, JsonText, Part, Role, View};
 use leafline_import::view;
 
 use crate::cli::{preview, text};
+
+/// The tools that were called, by the id of the call: not every family names them with their results.
+pub(super) type Calls = HashMap<String, String>;
 
 /// An entry or a message, as far as a person reads it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -38,7 +43,7 @@ pub(super) enum ToldPart {
 }
 
 /// What a message of a context tells: it is what a line of the family has inside.
-pub(super) fn message(family: Family, json: &JsonText) -> Told {
+pub(super) fn message(family: Family, json: &JsonText, calls: &mut Calls) -> Told {
     let message = json.as_str();
     let entry = |entry_type| format!(r#"{{"type":"{entry_type}","message":{message}}}"#);
     let view = match family {
@@ -50,11 +55,12 @@ pub(super) fn message(family: Family, json: &JsonText) -> Told {
         _ => view::pi_omp(&entry("message")),
     };
     // The model in force is told once, for all of them.
-    Told { model: None, ..conversation(&view, "message") }
+    let name = view.type_name.as_deref().unwrap_or("message");
+    Told { model: None, ..conversation(&view, name, calls) }
 }
 
 /// What an entry of a path tells. What is no part of the conversation takes a line.
-pub(super) fn entry(entry: &Entry, shows_all: bool) -> Told {
+pub(super) fn entry(entry: &Entry, shows_all: bool, calls: &mut Calls) -> Told {
     let view = entry.view();
     let is_message = entry.kind() == EntryKind::Message;
     let is_conversation = match view.role {
@@ -63,24 +69,22 @@ pub(super) fn entry(entry: &Entry, shows_all: bool) -> Told {
         _ => true,
     };
     if is_conversation {
-        return conversation(&view, &preview::name(entry, &view));
+        return conversation(&view, &preview::name(entry, &view), calls);
     }
     let words = format!("{} {}", preview::name(entry, &view), preview::words(entry, &view));
     Told { parts: vec![aside("·", words.trim_end().to_owned(), String::new())], ..Told::default() }
 }
 
-fn conversation(view: &View, name: &str) -> Told {
-    let name = view.type_name.as_deref().unwrap_or(name);
-    let name = text::one_line(name, preview::LONGEST);
+fn conversation(view: &View, name: &str, calls: &mut Calls) -> Told {
     let heading = match view.role {
         Role::Tool => None,
-        // The name is that of what the extension calls it.
-        Role::Custom => Some(format!("custom {name}")),
-        Role::Summary if name == "user" => Some("summary".to_owned()),
-        _ => Some(name),
+        // An extension's message is told by what the extension calls it.
+        Role::Custom => Some(format!("custom {}", view.type_name.as_deref().unwrap_or_default())),
+        _ => Some(name.to_owned()),
     };
+    let heading = heading.map(|heading| text::one_line(&heading, preview::LONGEST));
     let mut parts: Vec<ToldPart> =
-        view.parts.iter().map(|part| told_part(part, view.role)).collect();
+        view.parts.iter().map(|part| told_part(part, view.role, calls)).collect();
     parts.extend(view.error.as_ref().map(|error| ToldPart::Aside {
         sign: "!",
         name: String::new(),
@@ -92,20 +96,22 @@ fn conversation(view: &View, name: &str) -> Told {
     Told { heading, time: view.time, model: view.model.clone(), is_answer, parts }
 }
 
-fn told_part(part: &Part, role: Role) -> ToldPart {
+fn told_part(part: &Part, role: Role, calls: &mut Calls) -> ToldPart {
     match part {
         Part::Text(command) if role == Role::Shell => aside("$", String::new(), command.clone()),
         Part::Text(text) => ToldPart::Text(text.clone()),
         Part::Thinking(thought) => aside("~", String::new(), thought.clone()),
-        Part::ToolCall { name, arguments, .. } => {
+        Part::ToolCall { id, name, arguments } => {
+            calls.extend(id.clone().map(|id| (id, name.clone())));
             let name = if name.is_empty() { "tool" } else { name };
             aside("→", text::one_line(name, preview::LONGEST), arguments.clone())
         }
         Part::ToolResult { text, .. } if role != Role::Tool => {
             aside("←", String::new(), text.clone())
         }
-        Part::ToolResult { name, is_error, text, .. } => {
-            let name = name.as_deref().unwrap_or_default();
+        Part::ToolResult { call_id, name, is_error, text } => {
+            let called = call_id.as_ref().and_then(|id| calls.remove(id));
+            let name = name.clone().or(called).unwrap_or_default();
             let name = format!("{name} {}", if *is_error { "failed" } else { "" });
             ToldPart::Aside {
                 sign: "←",
@@ -127,28 +133,25 @@ fn aside(sign: &'static str, name: String, text: String) -> ToldPart {
 mod tests {
     use super::*;
 
+    fn name_of_result(view: &View, calls: &mut Calls) -> String {
+        let told = conversation(view, "toolResult", calls);
+        assert_eq!(told.heading, None);
+        match &told.parts[..] {
+            [ToldPart::Aside { sign: "←", name, .. }] => name.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn a_tool_may_go_without_a_name() {
         let view =
             view::opal(r#"{"id":"a","role":"tool_result","content":"none","is_error":true}"#);
-        let told = conversation(&view, "toolResult");
-        assert_eq!(told.heading, None);
-        let [ToldPart::Aside { name, is_error: true, .. }] = &told.parts[..] else {
-            panic!("{told:?}")
-        };
-        assert_eq!(name, "failed");
-    }
-
-    #[test]
-    fn the_model_and_the_user_are_told_apart() {
-        for role in ["assistant", "user"] {
-            let json = format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"x"}}]}}"#);
-            let line = format!(r#"{{"type":"{role}","message":{json}}}"#);
-            let told = conversation(&view::claude(&line), "message");
-            assert_eq!(
-                (told.heading.as_deref(), told.is_answer),
-                (Some(role), role == "assistant")
-            );
-        }
+        assert_eq!(name_of_result(&view, &mut Calls::new()), "failed");
+        let view = view::claude(
+            r#"{"type":"user","message":{"content":[{"tool_use_id":"t1","type":"tool_result","content":"no"}]}}"#,
+        );
+        let mut calls = Calls::from([("t1".to_owned(), "Read".to_owned())]);
+        assert_eq!(name_of_result(&view, &mut calls), "Read");
+        assert_eq!(name_of_result(&view, &mut calls), "");
     }
 }

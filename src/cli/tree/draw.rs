@@ -1,5 +1,8 @@
 //! Drawing a tree, trunk by trunk. No recursion: a conversation is as deep as it is long.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use leafline::{EntryKind, SessionReader, Tree, TreeNode};
 
 use super::trunks::Trunks;
@@ -23,6 +26,8 @@ pub(super) struct Drawing<'a, 's> {
     tree: &'a Tree,
     trunks: Trunks,
     full: bool,
+    /// Whether sidechains stand beside something else: an agent's own file need not say it of each entry.
+    marks_sidechains: bool,
     out: &'a mut Output,
 }
 
@@ -43,7 +48,8 @@ impl<'a, 's> Drawing<'a, 's> {
         full: bool,
         out: &'a mut Output,
     ) -> Self {
-        Self { reader, tree, trunks: Trunks::new(tree), full, out }
+        let marks_sidechains = !tree.nodes().iter().all(|node| node.is_sidechain);
+        Self { reader, tree, trunks: Trunks::new(tree), full, marks_sidechains, out }
     }
 
     /// Draws all of it.
@@ -51,18 +57,20 @@ impl<'a, 's> Drawing<'a, 's> {
         for &root in self.tree.roots() {
             let mut waiting = vec![Trunk { from: root, level: 0, is_branch: false }];
             while let Some(trunk) = waiting.pop() {
-                let run = self.run(trunk.from);
+                let (run, fork) = self.run(trunk.from);
                 self.draw_run(&run, trunk)?;
-                let Some(&last) = run.last() else { continue };
-                let Some(onward) = self.trunks.onward(last) else {
+                let Some((fork, onward)) =
+                    fork.and_then(|fork| Some((fork, self.trunks.onward(fork)?)))
+                else {
                     continue;
                 };
                 // Last in, first out: the branches are drawn first, the oldest ahead, and then the trunk goes on.
                 waiting.push(Trunk { from: onward, level: trunk.level, is_branch: false });
                 let branches =
-                    self.tree.node(last).map(|node| node.children.as_slice()).unwrap_or_default();
+                    self.tree.node(fork).map(|node| node.children.as_slice()).unwrap_or_default();
+                let branches = branches.iter().rev().filter(|&&child| child != onward);
                 waiting.extend(
-                    branches.iter().rev().filter(|&&child| child != onward).map(|&from| Trunk {
+                    branches.filter(|&&child| self.is_branch(child)).map(|&from| Trunk {
                         from,
                         level: trunk.level + 1,
                         is_branch: true,
@@ -73,15 +81,27 @@ impl<'a, 's> Drawing<'a, 's> {
         Ok(())
     }
 
-    /// The entries in a row from a node on, down to the next with a branch or the end.
-    fn run(&self, from: usize) -> Vec<usize> {
-        let mut run = vec![from];
-        let mut last = from;
-        while let Some([only]) = self.tree.node(last).map(|node| node.children.as_slice()) {
-            last = *only;
-            run.push(last);
+    /// The entries from a node on, down to the next fork or the end, and the fork. What hangs beside the way there and
+    /// is no branch, as the results of tools and what they report do, is among them, in the order of the file, but never
+    /// ahead of its parent.
+    fn run(&self, from: usize) -> (Vec<usize>, Option<usize>) {
+        let mut run = Vec::new();
+        let mut fork = None;
+        let mut waiting = BinaryHeap::from([Reverse(from)]);
+        while let Some(Reverse(place)) = waiting.pop() {
+            run.push(place);
+            let Some(node) = self.tree.node(place) else { continue };
+            if node.is_fork {
+                fork = Some(place);
+            }
+            let beside = node.children.iter().filter(|&&child| !self.is_branch(child));
+            waiting.extend(beside.map(|&child| Reverse(child)));
         }
-        run
+        (run, fork)
+    }
+
+    fn is_branch(&self, place: usize) -> bool {
+        self.tree.node(place).is_some_and(|node| node.is_branch)
     }
 
     fn draw_run(&mut self, run: &[usize], trunk: Trunk) -> Result<(), Failure> {
@@ -104,7 +124,7 @@ impl<'a, 's> Drawing<'a, 's> {
             return false;
         };
         let is_summary = matches!(node.kind, EntryKind::Compaction | EntryKind::BranchSummary);
-        is_summary || node.label.is_some() || self.tree.leaf() == Some(place)
+        is_summary || node.is_fork || node.label.is_some() || self.tree.leaf() == Some(place)
     }
 
     fn draw_fold(&mut self, folded: &mut Vec<usize>, level: usize) -> Result<(), Failure> {
@@ -127,10 +147,18 @@ impl<'a, 's> Drawing<'a, 's> {
             return Ok(());
         };
         let entry = self.reader.line(node.ordinal)?;
-        let (kind, words) = match entry.as_ref().map(|entry| (entry, entry.view())) {
+        let (kind, mut words) = match entry.as_ref().map(|entry| (entry, entry.view())) {
             Some((entry, view)) => (preview::name(entry, &view), preview::words(entry, &view)),
             None => (preview::kind_name(node.kind, node.role).to_owned(), String::new()),
         };
+        // Of a message in parts, what the first says that says anything.
+        for record in node.records.iter().skip(1) {
+            if words.is_empty()
+                && let Some(part) = self.reader.line(record.ordinal)?
+            {
+                words = preview::words(&part, &part.view());
+            }
+        }
         let gutter = if is_branch {
             format!("{}├─", "│ ".repeat(level.saturating_sub(1)))
         } else {
@@ -165,6 +193,13 @@ impl<'a, 's> Drawing<'a, 's> {
         }
         if let Some(label) = &node.label {
             marks.push(Mark { text: format!("[{}]", name(label)), style: LABEL });
+        }
+        if !node.records.is_empty() {
+            let records = counted(node.records.len() as u64, "record", "records");
+            marks.push(Mark { text: records, style: FAINT });
+        }
+        if node.is_sidechain && self.marks_sidechains {
+            marks.push(Mark { text: "sidechain".to_owned(), style: FAINT });
         }
         if node.is_orphan {
             marks.push(Mark { text: "orphan".to_owned(), style: BAD });

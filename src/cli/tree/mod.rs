@@ -18,11 +18,19 @@ use super::{Status, text};
 /// left margin; other branches stand indented below the entry that they leave from, each with a trunk of its own,
 /// so that going on never indents and even a tree of thousands of branches stays narrow. Of entries in a row
 /// without a branch the first and the last are shown, and between them those with a label, summaries and the leaf;
-/// the others fold into a line. With --json the tree is nested: {"id", "type", ..., "children"}.
+/// the others fold into a line.
+///
+/// In a session of Claude Code a branch is where the user went back and asked something else. Tools at work and what
+/// they give are no branches: they are drawn in their row, in the order of the file.
+///
+/// With --json the tree is nested: {"id", "ordinal", "type", "role", "timestamp", "children"}, and where they hold
+/// "label", "leaf", "orphan", "sidechain", "fork" where the conversation branches, "branch" on each child with which a
+/// branch begins, and "records" of what --fold has put together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Signs:
   ◆ a root   ◇ an orphan   ● an entry   ┊ folded entries   [label]   ◀ the leaf
+  sidechain: of an agent's conversation beside the session's own
 
 Examples:
   leafline tree 019c6605
@@ -31,9 +39,16 @@ pub(super) struct Arguments {
     /// The session: an id, or the unique beginning of one
     session: String,
 
-    /// Fold nothing
+    /// Show every entry of a row
     #[arg(long)]
     full: bool,
+
+    /// Show the records of one message as one entry
+    ///
+    /// Claude Code writes a message of the model's in several records that share its id. Other programs write each
+    /// message in one, and their sessions are shown as without the option.
+    #[arg(long)]
+    fold: bool,
 }
 
 /// Draws the tree.
@@ -44,7 +59,7 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
     let reader = store.reader(&arguments.session)?;
-    let tree = reader.get_tree()?;
+    let tree = if arguments.fold { reader.get_folded_tree()? } else { reader.get_tree()? };
     if out.is_json() {
         tree.write_json(out)?;
         return Ok(Status::Done);
@@ -61,12 +76,11 @@ pub(super) fn run(
 fn write_heading(facts: &SessionFacts, tree: &Tree, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
     let title = facts.title.as_ref().map(|title| format!("  {}", text::one_line(title, 200)));
-    let ends = tree.nodes().iter().filter(|node| node.children.is_empty()).count() as u64;
     out.line(format_args!(
         "{id}{}  {}, {}, {}",
         title.unwrap_or_default(),
         counted(facts.entries, "entry", "entries"),
         counted(tree.roots().len() as u64, "root", "roots"),
-        counted(ends, "branch", "branches"),
+        counted(tree.branches(), "branch", "branches"),
     ))
 }

@@ -2,8 +2,8 @@
 
 use leafline::Tree;
 
-/// For each node the child in which its trunk goes on: the one that leads to the session's leaf, else the one with
-/// the most entries below it, of equal ones the newest.
+/// For each fork the child in which its trunk goes on: of those with which branches begin, the one that leads to the
+/// session's leaf, else the one with the most entries below it, of equal ones the newest.
 ///
 /// Whatever branches off beside the heaviest child holds at most half of what is below their parent; so a branch of
 /// a branch is nested at most as often as a number of entries can be halved: 20 times in a million.
@@ -21,12 +21,14 @@ impl Trunks {
             let leads = leads.get(place).copied().unwrap_or(false);
             (leads, sizes.get(place).copied().unwrap_or(0))
         };
-        let heaviest =
-            |children: &[usize]| children.iter().copied().max_by_key(|&child| weight(child));
+        let is_branch = |place: &usize| tree.node(*place).is_some_and(|node| node.is_branch);
+        let heaviest = |children: &[usize]| {
+            children.iter().copied().filter(is_branch).max_by_key(|&child| weight(child))
+        };
         Self { onward: tree.nodes().iter().map(|node| heaviest(&node.children)).collect() }
     }
 
-    /// The child in which the trunk goes on from a node.
+    /// The child in which the trunk goes on from a fork.
     pub(super) fn onward(&self, place: usize) -> Option<usize> {
         self.onward.get(place).copied().flatten()
     }

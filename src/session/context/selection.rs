@@ -34,7 +34,7 @@ impl Selection {
     }
 
     /// The entries that may give messages, in the order of the path; the compaction is not one of them.
-    pub(super) fn entries(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = u64> + Clone {
         self.kept.downwards().chain(self.below.downwards())
     }
 }

@@ -8,7 +8,7 @@ use crate::store::settings_record::{SettingsRecord, UNDEFINED};
 /// The settings in force at an entry.
 ///
 /// A program may write any JSON where a setting is named. What is `None` here is `undefined` in the program, or
-/// belongs to the other family.
+/// belongs to another family. Of Claude Code and Opal only the model is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextSettings {
@@ -16,7 +16,8 @@ pub struct ContextSettings {
     pub family: Family,
     /// The thinking level: `"off"` where nothing sets one; `None` where an entry sets it to nothing.
     pub thinking_level: Option<JsonText>,
-    /// pi: the model; `None`, and null in JSON, where nothing names one.
+    /// pi, Claude Code and Opal: the model; `None`, and null in JSON, where nothing names one. Claude Code's is that of the
+    /// last message of the model's that names one, Opal's the one that the header's metadata name.
     pub model: Option<ContextModel>,
     /// omp: the model of each role, in the order in which the roles were first set.
     pub models: Vec<(String, String)>,
@@ -28,7 +29,7 @@ pub struct ContextSettings {
     pub mode_data: Option<JsonText>,
 }
 
-/// pi's model. A member that the entry lacks is `None`.
+/// A model. A member that the entry lacks is `None`; Claude Code and Opal name no provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextModel {
@@ -67,8 +68,25 @@ impl ContextSettings {
         settings
     }
 
+    /// Those of a family that has no settings but the model, which is still to be set.
+    pub(super) fn without_path(family: Family) -> Self {
+        Self { thinking_level: None, ..Self::of(&SettingsRecord::default(), family) }
+    }
+
+    /// Sets the model of a family that names no providers.
+    pub(super) fn set_model(&mut self, model_id: Option<JsonText>) {
+        self.model =
+            model_id.map(|model_id| ContextModel { provider: None, model_id: Some(model_id) });
+    }
+
     /// Appends the members that follow the messages, each with a comma before it.
     pub(super) fn append_members(&self, json: &mut String) {
+        if !self.family.is_pi_omp() {
+            let model = self.model.as_ref().and_then(|model| model.model_id.as_ref());
+            json.push_str(",\"model\":");
+            json.push_str(model.map_or("null", JsonText::as_str));
+            return;
+        }
         append_member(json, "thinkingLevel", self.thinking_level.as_ref());
         if self.family != Family::Omp {
             json.push_str(",\"model\":");

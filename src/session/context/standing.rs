@@ -10,13 +10,15 @@ use super::selection::Selection;
 use crate::error::Result;
 
 impl SessionReader<'_> {
-    /// omp's rules that were injected on the path to the current leaf, each once, in order.
+    /// omp's rules that were injected on the path to the current leaf, each once, in order; none in a session of Claude Code
+    /// or Opal.
     ///
     /// # Errors
     ///
     /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
     pub fn get_injected_rules(&self) -> Result<Vec<String>> {
-        Ok(match self.leaf_ordinal()? {
+        let leaf = if self.family().is_pi_omp() { self.leaf_ordinal()? } else { None };
+        Ok(match leaf {
             Some(leaf) => Selection::settings_at(self, leaf)?.injected_rules,
             None => Vec::new(),
         })

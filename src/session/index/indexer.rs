@@ -17,11 +17,12 @@ use crate::store::chunk::{ChunkBuilder, EncodedFrame};
 use crate::store::entry_record::EntryRecord;
 use crate::store::node::{Node, Parent};
 use crate::store::pointer_record::{PointerKind, PointerRecord};
-use crate::store::session_record::{SessionRecord, TypeCount};
+use crate::store::session_record::SessionRecord;
 use crate::store::settings_record::SettingsRecord;
 use crate::store::slice::{BlobGain, Slice};
 use crate::store::snapshot::Snapshot;
 use crate::store::tables::NO_PARENT;
+use crate::store::type_counts::TypeCount;
 
 /// Bytes of values that a slice gathers before it is committed: a tenth of a second, and so the longest that
 /// a live agent waits.
@@ -106,11 +107,14 @@ impl UndecidedLeaf {
     }
 }
 
-/// A summary's text is the title where none was given.
+/// A summary's text is the title where none was given. Lines that come later may take it away again: a summary says
+/// nothing that names an entry on a sidechain, once the session has a conversation of its own.
 fn set_summary(record: &mut SessionRecord, summary: Option<String>) {
-    if record.title_rank <= SUMMARY_TITLE && summary.is_some() {
+    if record.title_rank == SUMMARY_TITLE
+        || (record.title_rank < SUMMARY_TITLE && summary.is_some())
+    {
+        record.title_rank = if summary.is_some() { SUMMARY_TITLE } else { 0 };
         record.title = summary;
-        record.title_rank = SUMMARY_TITLE;
     }
 }
 
@@ -226,6 +230,7 @@ impl<'s> Indexer<'s> {
         let before = record.lines;
         for (index, line) in (0..).zip(lines) {
             record.entries += u64::from(line.kind.is_entry());
+            record.messages += u64::from(line.kind == EntryKind::Message);
             record.malformed += u64::from(line.ends_malformed);
             record.recovered += u64::from(line.is_recovered);
             record.splits += u64::from(line.goes_on);

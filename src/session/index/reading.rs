@@ -153,6 +153,7 @@ pub(crate) struct Line<'a> {
 
 /// What a line is read from.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a box would cost every line an allocation")]
 pub(crate) enum LineScan<'a> {
     PiOmp(Scan<'a>),
     Claude(claude::Record<'a>),

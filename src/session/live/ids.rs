@@ -9,7 +9,7 @@ use uuid::Uuid;
 const ATTEMPTS: u32 = 100;
 
 /// The time in milliseconds since 1970.
-pub(super) fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

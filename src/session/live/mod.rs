@@ -23,6 +23,7 @@ pub(super) use self::append::Appender;
 use self::append::{Addition, Origin, move_leaf};
 pub use self::create::NewSession;
 pub use self::draft::EntryDraft;
+pub(crate) use self::ids::now;
 pub use self::persistence::Persistence;
 pub(crate) use self::rechunk::tail_dictionary;
 use super::Session;

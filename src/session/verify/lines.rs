@@ -156,6 +156,7 @@ impl Checker<'_, '_> {
             let pointer = PointerRecord { kind, target, text, message_before: before };
             self.expected.pointers.push((line.ordinal, pointer));
         }
+        self.expected.messages += u64::from(kind == EntryKind::Message);
         if kind == EntryKind::Message && !read.is_sidechain() {
             self.last_message = Some(line.ordinal);
         }

@@ -21,6 +21,8 @@ pub struct Verification {
     pub lines: u64,
     /// Blobs that were checked.
     pub blobs: u64,
+    /// Prompts of the history that were checked.
+    pub prompts: u64,
     /// Damage: what the store should say otherwise. An undamaged store has none.
     pub problems: Vec<Finding>,
     /// What is odd in the sessions' files, and is kept as it is.

@@ -152,7 +152,9 @@ fn plainly(lines: &[&str]) -> Option<u64> {
     let find = |uuid: &str| entries.iter().rev().copied().find(|&line| words[line][1] == uuid);
     let path = |line: usize| {
         let mut path = vec![line];
-        while let Some(above) = find(words[path[path.len() - 1]][2])
+        let parent =
+            |line: usize| find(words[line][2]).filter(|_| words[line][1] != words[line][2]);
+        while let Some(above) = parent(path[path.len() - 1])
             && !path.contains(&above)
         {
             path.push(above);

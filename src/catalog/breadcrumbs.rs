@@ -1,0 +1,254 @@
+//! Breadcrumbs: which session a terminal had last (omp session storage document, terminal breadcrumbs).
+
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, FileContext, Result};
+use crate::session::{NewSession, Session};
+use crate::store::Store;
+
+/// The most that is read of a breadcrumb: two paths.
+const LONGEST: u64 = 64 << 10;
+
+/// Stands between a store's file and a session's id.
+const SEPARATOR: &str = "#";
+
+/// The variables by which terminal programs tell their windows apart, and what a terminal's id begins with then.
+const VARIABLES: [(&str, &str); 5] = [
+    ("TMUX_PANE", "tmux"),
+    ("KITTY_WINDOW_ID", "kitty"),
+    ("WEZTERM_PANE", "wezterm"),
+    ("TERM_SESSION_ID", "apple"),
+    ("WT_SESSION", "wt"),
+];
+
+/// A folder of breadcrumbs, a file a terminal, and the terminal that they are followed in.
+///
+/// A breadcrumb is two lines: the working directory, and the session's file. omp keeps its own in
+/// `~/.omp/agent/terminal-sessions`, and each of the two programs can follow the other's: a session that was imported
+/// is named by the file it came from, where that is still there. One that has no file is named `<store>#<session id>`,
+/// which is no file to omp, so that omp goes by time then.
+///
+/// ```
+/// use leafline::{Breadcrumbs, Family, NewSession, Persistence, Store};
+///
+/// # fn main() -> leafline::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let store = Store::open(folder.path().join("sessions.leafline"))?;
+/// let breadcrumbs =
+///     Breadcrumbs::new(folder.path().join("terminal-sessions")).in_terminal(Some("pts-3"));
+/// let mut new = NewSession::new(Family::Omp, "/work");
+/// new.persistence = Some(Persistence::immediate());
+/// let first = breadcrumbs.create_session(&store, &new)?.id().to_owned();
+/// // Somebody else's, in another terminal.
+/// store.create_session(&new)?;
+/// assert_eq!(breadcrumbs.continue_recent(&store, &new)?.id(), first);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Breadcrumbs {
+    folder: PathBuf,
+    terminal: Option<String>,
+}
+
+/// What a breadcrumb says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Breadcrumb {
+    /// The working directory.
+    pub cwd: String,
+    /// The session's file; or, for one of a store, `<store>#<session id>`.
+    pub session_file: String,
+}
+
+impl Breadcrumbs {
+    /// The breadcrumbs in a folder, followed in this process's terminal.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), terminal: terminal_id() }
+    }
+
+    /// The same for another terminal; none leaves and follows no breadcrumbs.
+    #[must_use]
+    pub fn in_terminal(self, id: Option<&str>) -> Self {
+        Self { terminal: id.and_then(file_name), ..self }
+    }
+
+    /// Notes a session as the terminal's last one in a directory. Answers whether it did: not without a terminal, nor
+    /// for paths that do not stand on a line.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`].
+    pub fn write(&self, cwd: &str, session: &Session<'_>) -> Result<bool> {
+        let Some(terminal) = &self.terminal else { return Ok(false) };
+        let file = session_file(session)?;
+        let Some(file) = file.filter(|file| !file.contains(['\n', '\r'])) else {
+            return Ok(false);
+        };
+        if cwd.is_empty() || cwd.contains(['\n', '\r']) {
+            return Ok(false);
+        }
+        let path = self.folder.join(terminal);
+        std::fs::create_dir_all(&self.folder).at("making the folder", &self.folder)?;
+        std::fs::write(&path, format!("{cwd}\n{file}\n")).at("writing", &path)?;
+        Ok(true)
+    }
+
+    /// The terminal's breadcrumb; `None` without one, or for a file that is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`].
+    pub fn read(&self) -> Result<Option<Breadcrumb>> {
+        let Some(terminal) = &self.terminal else { return Ok(None) };
+        let path = self.folder.join(terminal);
+        let mut text = Vec::new();
+        match std::fs::File::open(&path) {
+            Ok(file) => file.take(LONGEST).read_to_end(&mut text).at("reading", &path)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(Error::File { action: "reading", path, source }),
+        };
+        let Ok(text) = String::from_utf8(text) else { return Ok(None) };
+        let mut lines = text.trim().lines();
+        Ok(lines.next().zip(lines.next()).map(|(cwd, session_file)| Breadcrumb {
+            cwd: cwd.to_owned(),
+            session_file: session_file.to_owned(),
+        }))
+    }
+
+    /// [`Store::create_session`], and a breadcrumb of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::create_session`] and [`Self::write`].
+    pub fn create_session<'s>(&self, store: &'s Store, new: &NewSession) -> Result<Session<'s>> {
+        let session = store.create_session(new)?;
+        self.write(&new.cwd, &session)?;
+        Ok(session)
+    }
+
+    /// [`Store::session`], to open a session or to switch to it from a directory, and a breadcrumb of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::session`] and [`Self::write`].
+    pub fn session<'s>(&self, store: &'s Store, id: &str, cwd: &str) -> Result<Session<'s>> {
+        let session = store.session(id)?;
+        self.write(cwd, &session)?;
+        Ok(session)
+    }
+
+    /// The session that this terminal had last, where it was in the same directory, is of the family and is still there;
+    /// else [`Store::continue_recent`]. Leaves a breadcrumb of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::continue_recent`], [`Self::read`] and [`Self::write`].
+    pub fn continue_recent<'s>(&self, store: &'s Store, new: &NewSession) -> Result<Session<'s>> {
+        let breadcrumb = self.read()?.filter(|breadcrumb| breadcrumb.cwd == new.cwd);
+        let last = match breadcrumb {
+            Some(breadcrumb) => find(store, &breadcrumb.session_file, new)?,
+            None => None,
+        };
+        let session = match last {
+            Some(session) => session,
+            None => store.continue_recent(new)?,
+        };
+        self.write(&new.cwd, &session)?;
+        Ok(session)
+    }
+}
+
+/// This process's terminal: the device at standard input, as `pts-3`; else what the terminal program says of the window,
+/// as `tmux-%1` (observed in omp). `None` where nothing tells.
+///
+/// The device is known on Linux; elsewhere the variables count alone.
+pub fn terminal_id() -> Option<String> {
+    let device = || {
+        let path = std::fs::read_link("/proc/self/fd/0").ok()?;
+        file_name(path.strip_prefix("/dev").ok()?.to_str()?)
+    };
+    let device = if std::io::stdin().is_terminal() { device() } else { None };
+    device.or_else(|| id_of_variables(|name| std::env::var(name).ok()))
+}
+
+fn id_of_variables(value_of: impl Fn(&str) -> Option<String>) -> Option<String> {
+    VARIABLES.iter().find_map(|(variable, program)| {
+        let value = value_of(variable).filter(|value| !value.is_empty())?;
+        file_name(&format!("{program}-{value}"))
+    })
+}
+
+/// A terminal's id as the name of a file, which leads out of no folder; `None` for what cannot be one.
+fn file_name(id: &str) -> Option<String> {
+    let name = id.replace(['/', '\\'], "-");
+    let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(char::is_control);
+    is_name.then_some(name)
+}
+
+/// What stands for the session on a breadcrumb; `None` where that is no text, and for a store in memory.
+fn session_file(session: &Session<'_>) -> Result<Option<String>> {
+    let store = session.store();
+    let Some(prefix) = prefix_of(store.path()) else { return Ok(None) };
+    let record = match session.is_waiting() {
+        true => None,
+        false => store.snapshot()?.session(session.key())?,
+    };
+    let sources = record.map(|record| record.sources).unwrap_or_default();
+    let files = sources.into_iter().filter_map(|path| String::from_utf8(path).ok());
+    let file = files.rev().find(|path| Path::new(path).is_file());
+    Ok(Some(file.unwrap_or_else(|| format!("{prefix}{}", session.id()))))
+}
+
+/// What the sessions of a store begin with on a breadcrumb.
+fn prefix_of(store: &Path) -> Option<String> {
+    let path = std::path::absolute(store).ok()?;
+    Some(format!("{}{SEPARATOR}", path.to_str()?))
+}
+
+/// The session of the family that a breadcrumb names, if the store has it.
+fn find<'s>(store: &'s Store, file: &str, new: &NewSession) -> Result<Option<Session<'s>>> {
+    let snapshot = store.snapshot()?;
+    let id = match snapshot.source(file.as_bytes())? {
+        Some(source) => snapshot.session(source.session)?.map(|record| record.id()),
+        None => {
+            prefix_of(store.path()).and_then(|prefix| file.strip_prefix(&prefix).map(str::to_owned))
+        }
+    };
+    let Some(id) = id else { return Ok(None) };
+    match store.session(&id) {
+        // The beginning of another session's id is no session of that id.
+        Ok(session) if session.id() == id && session.reader()?.family() == new.family => {
+            Ok(Some(session))
+        }
+        Ok(_) | Err(Error::SessionNotFound { .. } | Error::SessionAmbiguous { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_are_told_by_their_programs() {
+        let of = |set: &[(&str, &str)]| {
+            id_of_variables(|name| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[("TMUX_PANE", "")]), None);
+        assert_eq!(of(&[("WT_SESSION", "a-b"), ("TMUX_PANE", "%3")]).as_deref(), Some("tmux-%3"));
+        assert_eq!(of(&[("TERM_SESSION_ID", "../x/y")]).as_deref(), Some("apple-..-x-y"));
+    }
+
+    #[test]
+    fn names_stay_in_their_folder() {
+        assert_eq!(file_name("pts/3").as_deref(), Some("pts-3"));
+        for name in ["", ".", "..", "../x", "a\nb"] {
+            assert_eq!(file_name(name), None, "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! `leafline history`.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use leafline::{HistoryEntry, HistoryTransfer};
+use serde::Serialize;
+use serde_json::json;
+
+use super::failure::Failure;
+use super::number::{count, counted};
+use super::output::Output;
+use super::place::{Place, shown};
+use super::table::{Column, Table, write_tabs};
+use super::{Status, live, text, time};
+
+/// Prompts that are listed where no number is given.
+const USUAL_LIMIT: i64 = 20;
+
+/// The most that are listed (observed behaviour, omp's folders).
+const MOST: i64 = 1000;
+
+/// Keep, recall and search prompts
+///
+/// The history holds the prompts that were given to agents, in whatever session: omp's prompt history, in the store.
+/// Prompts are kept without the white space around them; empty ones, and one that is the same as the newest, are not
+/// kept.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  leafline history add \"why is the build slow?\"
+  leafline history search buil slo
+  leafline history import ~/.omp/agent/history.db")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: HistoryCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum HistoryCommand {
+    /// Keep a prompt
+    ///
+    /// Prints its id when it is on disk, with --json {"id": ID}; nothing, or {"id": null}, for a prompt that is not kept:
+    /// an empty one, or one that is the same as the newest.
+    #[command(
+        after_help = "Examples:\n  leafline history add why is the build slow\n  leafline history add < prompt.txt"
+    )]
+    Add {
+        /// The prompt, instead of standard input; several words are joined by spaces
+        text: Vec<String>,
+
+        /// The working directory that it was given in [default: the current one]
+        #[arg(long, value_name = "DIR")]
+        cwd: Option<PathBuf>,
+    },
+    /// List the newest prompts
+    ///
+    /// Lists the newest prompts, the newest first. Without a terminal each is a line of time, working directory and
+    /// prompt with tabs between them; line breaks in a prompt become spaces. With --json they are whole.
+    #[command(after_help = "Example:\n  leafline history recent --limit 5 --json | jq -r .prompt")]
+    Recent {
+        #[command(flatten)]
+        limit: Limit,
+    },
+    /// Find prompts by the beginnings of their words
+    ///
+    /// Lists the newest prompts that have, for each word of the query, a word that begins so. Words are runs of letters
+    /// and digits; case and diacritics do not matter. The listing is that of `recent`.
+    #[command(
+        after_help = "Examples:\n  leafline history search buil slo\n  leafline history search git-com --json"
+    )]
+    Search {
+        /// The beginnings of words
+        #[arg(required = true)]
+        query: Vec<String>,
+
+        #[command(flatten)]
+        limit: Limit,
+    },
+    /// Take the prompts of omp's history.db
+    ///
+    /// Adds the prompts that the store does not have; importing a file again adds what is new. A prompt is the same where
+    /// its text, its directory and its second are. The file is not changed, and omp may be using it.
+    #[command(after_help = "Example:\n  leafline history import ~/.omp/agent/history.db")]
+    Import {
+        /// The SQLite database
+        file: PathBuf,
+    },
+    /// Bring omp's history.db up to date
+    ///
+    /// Adds the prompts that the file does not have. Its own rows stay as they are, and a file that is not there is made
+    /// as omp makes it.
+    #[command(after_help = "Example:\n  leafline history export ~/.omp/agent/history.db")]
+    Export {
+        /// The SQLite database
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Limit {
+    /// List only so many, 1,000 at most
+    #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT, allow_negative_numbers = true)]
+    limit: i64,
+}
+
+impl Limit {
+    /// The number within its bounds.
+    fn clamped(&self) -> usize {
+        usize::try_from(self.limit.clamp(0, MOST)).unwrap_or_default()
+    }
+}
+
+/// A transfer for JSON.
+#[derive(Serialize)]
+struct Told {
+    file: String,
+    #[serde(flatten)]
+    transfer: HistoryTransfer,
+}
+
+/// Does what was asked of the history.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    match &arguments.command {
+        HistoryCommand::Add { text, cwd } => {
+            let cwd = live::working_directory(cwd.as_deref())?;
+            let prompt = if text.is_empty() { read_prompt()? } else { text.join(" ") };
+            let added = place.open_or_create()?.history().add(&prompt, Some(&cwd))?;
+            tell_added(added, out)?;
+        }
+        HistoryCommand::Recent { limit } => {
+            let prompts = place.open_to_read()?.history().recent(limit.clamped())?;
+            list(&prompts, out)?;
+        }
+        HistoryCommand::Search { query, limit } => {
+            let store = place.open_to_read()?;
+            let prompts = store.history().search(&query.join(" "), limit.clamped())?;
+            list(&prompts, out)?;
+        }
+        HistoryCommand::Import { file } => {
+            let transfer = place.open_or_create()?.history().import_omp(file)?;
+            tell("imported", transfer, shown(file), out)?;
+        }
+        HistoryCommand::Export { file } => {
+            let transfer = place.open_to_read()?.history().export_omp(file)?;
+            tell("exported", transfer, shown(file), out)?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+fn read_prompt() -> Result<String, Failure> {
+    let mut input = std::io::stdin();
+    if input.is_terminal() {
+        // A hint for whoever is there; nothing depends on it.
+        let _ = writeln!(std::io::stderr(), "the prompt; Ctrl-D ends it");
+    }
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).map_err(Failure::Input)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn tell_added(id: Option<u64>, out: &mut Output) -> Result<(), Failure> {
+    match id {
+        _ if out.is_json() => out.json(&json!({ "id": id })),
+        Some(id) => out.line(format_args!("{id}")),
+        None => Ok(()),
+    }
+}
+
+fn list(prompts: &[HistoryEntry], out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        return prompts.iter().try_for_each(|prompt| out.json(prompt));
+    }
+    if out.width().is_none() {
+        return prompts.iter().try_for_each(|prompt| {
+            let time = time::iso(prompt.created_at).unwrap_or_default();
+            write_tabs(out, &row(prompt, time))
+        });
+    }
+    let mut table =
+        Table::new([Column::Whole("given"), Column::Path("folder"), Column::Text("prompt")]);
+    for prompt in prompts {
+        table.push(row(prompt, time::local(prompt.created_at).unwrap_or_default()));
+    }
+    if prompts.is_empty() { Ok(()) } else { table.write(out) }
+}
+
+fn row(prompt: &HistoryEntry, time: String) -> [String; 3] {
+    let cwd = text::printable(prompt.cwd.as_deref().unwrap_or_default()).into_owned();
+    [time, cwd, text::one_line(&prompt.prompt, usize::MAX)]
+}
+
+fn tell(
+    done: &str,
+    transfer: HistoryTransfer,
+    file: String,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    if out.is_json() {
+        return out.json(&Told { file, transfer });
+    }
+    let left_out = match transfer.left_out {
+        0 => String::new(),
+        1 => "; 1 row holds no prompt".to_owned(),
+        more => format!("; {} rows hold no prompt", count(more)),
+    };
+    out.line(format_args!(
+        "{}: {} {done}, {} there already{left_out}",
+        text::printable(&file),
+        counted(transfer.copied, "prompt", "prompts"),
+        count(transfer.present),
+    ))
+}

@@ -1,0 +1,170 @@
+//! Prompt history: recall and search of what was asked of agents, in any session (omp session storage document, prompt
+//! history storage).
+
+#[cfg(feature = "omp-history")]
+mod omp;
+mod queue;
+mod search;
+mod unicode61;
+mod verify;
+mod write;
+
+use std::sync::{Mutex, PoisonError};
+
+use leafline_import::text;
+use serde::Serialize;
+
+#[cfg(feature = "omp-history")]
+pub use self::omp::HistoryTransfer;
+use self::queue::Queue;
+pub(crate) use self::verify::check;
+use crate::error::{Error, Result};
+use crate::session::now;
+use crate::store::Store;
+use crate::store::prompt_record::PromptRecord;
+
+/// The most prompts that one call answers (observed behaviour, omp's folders).
+const MOST: usize = 1000;
+
+/// A prompt of the history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct HistoryEntry {
+    /// Its number in the store, by the order in which prompts came into it.
+    pub id: u64,
+    /// Its text, without white space around it.
+    pub prompt: String,
+    /// When it was given, in milliseconds since 1970.
+    pub created_at: i64,
+    /// The working directory that it was given in.
+    pub cwd: Option<String>,
+}
+
+impl HistoryEntry {
+    fn new((id, record): (u64, PromptRecord)) -> Self {
+        Self { id, prompt: record.prompt, created_at: record.created_at, cwd: record.cwd }
+    }
+}
+
+/// The prompts that were given to agents, in all sessions and by any number of processes: omp's `HistoryStorage`, in the
+/// store. [`Store::history`] gives it.
+///
+/// A prompt that is the same as the newest one is not kept again. It is compared in the transaction that would keep
+/// it, so that this holds over all processes.
+///
+/// ```
+/// # fn main() -> leafline::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+/// let history = store.history();
+/// history.add_async("Why is the build slow?", Some("/work"));
+/// history.add_async("Why is the build slow?", Some("/work"));
+/// history.add_async("Profile the linker", Some("/work"));
+/// history.flush()?;
+///
+/// assert_eq!(history.recent(10)?.len(), 2);
+/// let found = history.search("bui slow", 10)?;
+/// assert_eq!(found[0].prompt, "Why is the build slow?");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct PromptHistory<'s> {
+    store: &'s Store,
+    /// Made by the first prompt that is added asynchronously.
+    queue: Mutex<Option<Queue>>,
+    /// The first error, since the last flush, of prompts that went past the queue.
+    error: Mutex<Option<Error>>,
+}
+
+impl Store {
+    /// The history of prompts.
+    pub fn history(&self) -> PromptHistory<'_> {
+        PromptHistory { store: self, queue: Mutex::default(), error: Mutex::default() }
+    }
+}
+
+impl PromptHistory<'_> {
+    /// Keeps a prompt, without the white space around it. Answers its id; `None` where it is empty or the same as the
+    /// newest one, whatever their directories. It is on disk when the method returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadOnly`], and those of the engine.
+    pub fn add(&self, prompt: &str, cwd: Option<&str>) -> Result<Option<u64>> {
+        let Some(record) = record(prompt, cwd) else { return Ok(None) };
+        Ok(write::add_all(self.store, vec![record])?.pop().flatten())
+    }
+
+    /// Keeps a prompt as [`Self::add`] does, without waiting for the disk: it is written by a thread of its own, with a
+    /// handle of its own, which the first such call starts. Its time is that of the call. [`Self::flush`], or the end
+    /// of the value, waits for it.
+    ///
+    /// The caller waits where 4,096 prompts wait before this one. A store in memory has no second handle; there the
+    /// prompt is kept at once.
+    pub fn add_async(&self, prompt: &str, cwd: Option<&str>) {
+        let Some(record) = record(prompt, cwd) else { return };
+        if self.store.is_in_memory() || self.store.is_read_only() {
+            if let Err(error) = write::add_all(self.store, vec![record]) {
+                locked(&self.error).get_or_insert(error);
+            }
+            return;
+        }
+        locked(&self.queue).get_or_insert_with(|| Queue::start(self.store.path())).push(record);
+    }
+
+    /// Waits until every prompt that was added asynchronously is on disk.
+    ///
+    /// # Errors
+    ///
+    /// The first error since the last flush. The prompts that it hit are not kept.
+    pub fn flush(&self) -> Result<()> {
+        let outcome = match &*locked(&self.queue) {
+            Some(queue) => queue.flush(),
+            None => Ok(()),
+        };
+        match locked(&self.error).take() {
+            Some(error) => Err(error),
+            None => outcome,
+        }
+    }
+
+    /// The newest prompts, the newest first; 1,000 at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    pub fn recent(&self, limit: usize) -> Result<Vec<HistoryEntry>> {
+        let found = search::recent(&self.store.snapshot()?, limit.min(MOST))?;
+        Ok(found.into_iter().map(HistoryEntry::new).collect())
+    }
+
+    /// The newest prompts that have, for each word of the query, a word that begins so; the newest first, 1,000 at
+    /// most. A query without words finds nothing.
+    ///
+    /// Words are those of SQLite's FTS5 with its default tokenizer, as omp uses it: runs of letters and digits, in
+    /// lower case and without diacritics. So `git-COMMIT` asks for two words.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<HistoryEntry>> {
+        let found = search::search(&self.store.snapshot()?, query, limit.min(MOST))?;
+        Ok(found.into_iter().map(HistoryEntry::new).collect())
+    }
+}
+
+/// A prompt of this moment; `None` for an empty one.
+fn record(prompt: &str, cwd: Option<&str>) -> Option<PromptRecord> {
+    let prompt = text::trim(prompt);
+    (!prompt.is_empty()).then(|| PromptRecord {
+        created_at: now(),
+        cwd: cwd.map(str::to_owned),
+        prompt: prompt.to_owned(),
+    })
+}
+
+/// The value behind a lock; no thread of ours leaves it half changed.
+fn locked<T>(value: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}

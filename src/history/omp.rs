@@ -1,0 +1,345 @@
+//! omp's `history.db`: an SQLite database of the same prompts (omp session storage document, prompt history storage).
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use leafline_import::text;
+use redb::ReadableTable;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior};
+use serde::Serialize;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::write::PromptWriter;
+use super::{PromptHistory, search};
+use crate::error::{Error, FileContext, Result};
+use crate::store::prompt_record::PromptRecord;
+use crate::store::tables;
+
+/// How long another program's transaction on the file is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Prompts of one commit at most, and bytes of them.
+const PROMPTS_A_COMMIT: usize = 4096;
+const BYTES_A_COMMIT: usize = 4 << 20;
+
+/// The table and its index, as omp makes them.
+const TABLE: &str = "
+CREATE TABLE IF NOT EXISTS history (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	prompt TEXT NOT NULL,
+	created_at INTEGER NOT NULL DEFAULT (CAST(strftime('%s','now') AS INTEGER)),
+	cwd TEXT
+);
+CREATE INDEX IF NOT EXISTS idx_history_created_at ON history(created_at DESC);
+";
+
+/// The index of words, which shares the table's text.
+const WORDS: &str = "
+CREATE VIRTUAL TABLE IF NOT EXISTS history_fts USING fts5(prompt, content='history', content_rowid='id');
+";
+
+/// What keeps the index of words up to date.
+const TRIGGER: &str = "
+CREATE TRIGGER IF NOT EXISTS history_ai AFTER INSERT ON history BEGIN
+	INSERT INTO history_fts(rowid, prompt) VALUES (new.id, new.prompt);
+END;
+";
+
+/// What an import or an export of a history has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct HistoryTransfer {
+    /// Prompts that were copied.
+    pub copied: u64,
+    /// Prompts that were there already.
+    pub present: u64,
+    /// Rows that hold no prompt, or no time: they were left out.
+    pub left_out: u64,
+}
+
+impl PromptHistory<'_> {
+    /// Adds the prompts of an omp `history.db` that the history does not have. A prompt is the same where its text,
+    /// its directory and its second are; what the file has twice comes twice. The file is only read, and may be in use.
+    ///
+    /// Columns that omp's document does not name are not kept. Bytes that are no UTF-8 become U+FFFD.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HistoryFile`] for a file that SQLite cannot read or that has no such table: what was read before is
+    /// kept, and another import brings the rest.
+    pub fn import_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
+        let path = path.as_ref();
+        // SQLite's word for a file that is not there says nothing.
+        std::fs::metadata(path).at("reading", path)?;
+        let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, read_only).at(path)?;
+        connection.busy_timeout(PATIENCE).at(path)?;
+        check_table(&connection, path)?;
+        let mut rows = connection.prepare(&select(&connection, path)?).at(path)?;
+        let mut rows = rows.query([]).at(path)?;
+        let mut transfer = HistoryTransfer::default();
+        let mut known = Known::default();
+        let mut slice = Vec::new();
+        let mut bytes = 0;
+        while let Some(row) = rows.next().at(path)? {
+            match read(row) {
+                Some(record) => {
+                    bytes += record.prompt.len();
+                    slice.push(record);
+                }
+                None => transfer.left_out += 1,
+            }
+            if slice.len() >= PROMPTS_A_COMMIT || bytes >= BYTES_A_COMMIT {
+                self.add_missing(std::mem::take(&mut slice), &mut known, &mut transfer)?;
+                bytes = 0;
+            }
+        }
+        self.add_missing(slice, &mut known, &mut transfer)?;
+        Ok(transfer)
+    }
+
+    /// Adds those of the prompts that are not known, in one commit.
+    fn add_missing(
+        &self,
+        prompts: Vec<PromptRecord>,
+        known: &mut Known,
+        transfer: &mut HistoryTransfer,
+    ) -> Result<()> {
+        let transaction = self.store.begin_write()?;
+        let mut copied = 0;
+        {
+            let mut writer = PromptWriter::new(&transaction)?;
+            // What others have added since the last commit, in a transaction in which nobody adds anything.
+            for number in known.read..writer.next() {
+                known.add(&writer.prompt(number)?);
+            }
+            for prompt in prompts {
+                if known.take(&prompt) {
+                    transfer.present += 1;
+                } else {
+                    writer.push(&prompt)?;
+                    copied += 1;
+                }
+            }
+            known.read = writer.next();
+            writer.finish()?;
+        }
+        if copied == 0 {
+            transaction.abort()?;
+        } else {
+            transaction.commit()?;
+            transfer.copied += copied;
+        }
+        Ok(())
+    }
+
+    /// Adds the prompts that an omp `history.db` does not have to it, in one transaction; its own rows stay. Where
+    /// there is no file, one is made as omp makes it. Times are cut to the second, as omp has them.
+    ///
+    /// A later omp keeps each text once: there a prompt whose text the file has counts as present.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HistoryFile`] for a file that SQLite cannot write, or that is a database of something else. Nothing
+    /// has changed then.
+    pub fn export_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
+        let path = path.as_ref();
+        if path.try_exists().at("looking for", path)? {
+            return self.export_into(path, path);
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let new = tempfile::Builder::new().tempfile_in(folder).at("writing", path)?;
+        let transfer = self.export_into(new.path(), path)?;
+        new.as_file().sync_all().at("writing", path)?;
+        let kept = new.persist_noclobber(path).map_err(|error| error.error);
+        kept.at("writing", path)?;
+        Ok(transfer)
+    }
+
+    fn export_into(&self, file: &Path, path: &Path) -> Result<HistoryTransfer> {
+        let writable = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(file, writable).at(path)?;
+        connection.busy_timeout(PATIENCE).at(path)?;
+        let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = begun.at(path)?;
+        let is_empty = count(&transaction, "SELECT count(*) FROM sqlite_master").at(path)? == 0;
+        if !is_empty {
+            check_table(&transaction, path)?;
+        }
+        make_schema(&transaction).at(path)?;
+        let transfer = self.insert_missing(&transaction, path)?;
+        transaction.commit().at(path)?;
+        connection.close().map_err(|(_, error)| error).at(path)?;
+        Ok(transfer)
+    }
+
+    fn insert_missing(&self, file: &Transaction<'_>, path: &Path) -> Result<HistoryTransfer> {
+        let mut known = Known::default();
+        {
+            let mut rows = file.prepare(&select(file, path)?).at(path)?;
+            let mut rows = rows.query([]).at(path)?;
+            while let Some(row) = rows.next().at(path)? {
+                if let Some(record) = read(row) {
+                    known.add(&record);
+                }
+            }
+        }
+        let snapshot = self.store.snapshot()?;
+        let prompts = snapshot.table(tables::HISTORY)?;
+        let mut order = Vec::new();
+        for row in prompts.iter()? {
+            let number = row?.0.value();
+            order.push((search::prompt(&prompts, number)?.created_at, number));
+        }
+        // omp shows prompts of one second in the order of their ids.
+        order.sort_unstable();
+        let mut transfer = HistoryTransfer::default();
+        let mut insert = file
+            .prepare(
+                "INSERT INTO history (prompt, created_at, cwd) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            )
+            .at(path)?;
+        for (_, number) in order {
+            let prompt = search::prompt(&prompts, number)?;
+            let row = (&prompt.prompt, second(&prompt), &prompt.cwd);
+            if known.take(&prompt) || insert.execute(row).at(path)? == 0 {
+                transfer.present += 1;
+            } else {
+                transfer.copied += 1;
+            }
+        }
+        Ok(transfer)
+    }
+}
+
+/// Prompts by what makes them the same, each with how often it is there.
+#[derive(Debug, Default)]
+struct Known {
+    counts: HashMap<u128, u64>,
+    /// How many of the store's prompts it has.
+    read: u64,
+}
+
+impl Known {
+    fn add(&mut self, prompt: &PromptRecord) {
+        *self.counts.entry(identity(prompt)).or_default() += 1;
+    }
+
+    /// Whether it is there, one time more than was asked before.
+    fn take(&mut self, prompt: &PromptRecord) -> bool {
+        match self.counts.get_mut(&identity(prompt)) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What makes two prompts the same: text, directory and second. As a hash, so that a million take little memory.
+fn identity(prompt: &PromptRecord) -> u128 {
+    let mut hash = Xxh3::new();
+    hash.update(&second(prompt).to_le_bytes());
+    let cwd = prompt.cwd.as_deref();
+    hash.update(&cwd.map_or(u64::MAX, |cwd| cwd.len() as u64).to_le_bytes());
+    hash.update(cwd.unwrap_or_default().as_bytes());
+    hash.update(prompt.prompt.as_bytes());
+    hash.digest128()
+}
+
+/// The prompt's time in seconds, as omp has it.
+fn second(prompt: &PromptRecord) -> i64 {
+    prompt.created_at.div_euclid(1000)
+}
+
+/// The row's prompt; `None` where it has no text or no time.
+fn read(row: &Row<'_>) -> Option<PromptRecord> {
+    let prompt = text_of(row.get_ref(0).ok()?)?;
+    let prompt = text::trim(&prompt);
+    let seconds = match row.get_ref(1).ok()? {
+        ValueRef::Integer(seconds) => seconds,
+        _ => return None,
+    };
+    (!prompt.is_empty()).then_some(())?;
+    Some(PromptRecord {
+        created_at: seconds.checked_mul(1000)?,
+        cwd: text_of(row.get_ref(2).ok()?),
+        prompt: prompt.to_owned(),
+    })
+}
+
+fn text_of(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Some(String::from_utf8_lossy(bytes).into_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Refuses a database without omp's table.
+fn check_table(connection: &Connection, path: &Path) -> Result<()> {
+    if has_column(connection, "prompt").at(path)?
+        && has_column(connection, "created_at").at(path)?
+    {
+        return Ok(());
+    }
+    Err(Error::HistoryFile {
+        path: path.to_owned(),
+        problem: "it has no table `history` with the columns `prompt` and `created_at`".into(),
+    })
+}
+
+fn has_column(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let columns = "SELECT count(*) FROM pragma_table_info('history') WHERE name = ?";
+    Ok(connection.query_row(columns, [name], |row| row.get::<_, i64>(0))? > 0)
+}
+
+/// All rows in the order in which they were added; of a table without directories too.
+fn select(connection: &Connection, path: &Path) -> Result<String> {
+    let cwd = if has_column(connection, "cwd").at(path)? { "cwd" } else { "NULL" };
+    Ok(format!("SELECT prompt, created_at, {cwd} FROM history ORDER BY created_at, rowid"))
+}
+
+/// Makes what is missing of the tables and the trigger.
+fn make_schema(file: &Transaction<'_>) -> rusqlite::Result<()> {
+    file.execute_batch(TABLE)?;
+    let words = "SELECT count(*) FROM sqlite_master WHERE name = 'history_fts'";
+    let triggers =
+        "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'history'";
+    let has_words = count(file, words)? > 0;
+    // Another release's trigger may have another name and do the same.
+    let has_trigger = count(file, triggers)? > 0;
+    file.execute_batch(WORDS)?;
+    if !has_trigger {
+        file.execute_batch(TRIGGER)?;
+    }
+    if !has_words || !has_trigger {
+        file.execute_batch("INSERT INTO history_fts(history_fts) VALUES('rebuild')")?;
+    }
+    Ok(())
+}
+
+fn count(connection: &Connection, query: &str) -> rusqlite::Result<i64> {
+    connection.query_row(query, [], |row| row.get(0))
+}
+
+/// Names the file in an error of SQLite's.
+trait HistoryContext<T> {
+    fn at(self, path: &Path) -> Result<T>;
+}
+
+impl<T> HistoryContext<T> for rusqlite::Result<T> {
+    fn at(self, path: &Path) -> Result<T> {
+        self.map_err(|error| Error::HistoryFile {
+            path: path.to_owned(),
+            problem: error.to_string(),
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! Prompts that are written while their caller goes on.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use super::write;
+use crate::error::Result;
+use crate::store::prompt_record::PromptRecord;
+use crate::store::{Store, StoreOptions};
+
+/// Prompts that wait at most; a person gives one in seconds.
+const WAITING: usize = 4096;
+
+/// Prompts of one commit at most.
+const PROMPTS_A_COMMIT: usize = 1000;
+
+/// The page cache of the thread's handle, in bytes: the pages that one prompt changes.
+const PAGE_CACHE: usize = 4 << 20;
+
+/// A thread that writes prompts, and the way to it.
+#[derive(Debug)]
+pub(super) struct Queue {
+    /// Gone when the queue ends.
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread is to do.
+enum Job {
+    Add(PromptRecord),
+    /// Answer what has become of the prompts before.
+    Flush(SyncSender<Result<()>>),
+}
+
+impl Queue {
+    /// Starts the thread for the store in this file.
+    pub(super) fn start(path: &Path) -> Self {
+        let (jobs, received) = sync_channel(WAITING);
+        let path = path.to_owned();
+        let thread = std::thread::spawn(move || write_all(&path, &received));
+        Self { jobs: Some(jobs), thread: Some(thread) }
+    }
+
+    /// Hands over a prompt.
+    pub(super) fn push(&self, record: PromptRecord) {
+        self.send(Job::Add(record));
+    }
+
+    /// Waits for all prompts that were handed over.
+    pub(super) fn flush(&self) -> Result<()> {
+        let (answer, answered) = sync_channel(1);
+        self.send(Job::Flush(answer));
+        answered.recv().expect("the thread answers every flush before it ends")
+    }
+
+    fn send(&self, job: Job) {
+        let jobs = self.jobs.as_ref().expect("the queue is open until it is dropped");
+        jobs.send(job).expect("the thread takes jobs until the queue is dropped");
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // Without a sender the thread ends when it has written what is there.
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn write_all(path: &Path, jobs: &Receiver<Job>) {
+    let mut store = None;
+    let mut first_error = None;
+    while let Ok(job) = jobs.recv() {
+        let mut waiting = Some(job);
+        let mut prompts = Vec::new();
+        let mut flush = None;
+        while let Some(job) = waiting {
+            match job {
+                Job::Add(prompt) => prompts.push(prompt),
+                Job::Flush(answer) => flush = Some(answer),
+            }
+            let is_full = flush.is_some() || prompts.len() >= PROMPTS_A_COMMIT;
+            waiting = if is_full { None } else { jobs.try_recv().ok() };
+        }
+        if let Err(error) = write_prompts(path, &mut store, prompts) {
+            first_error.get_or_insert(error);
+        }
+        if let Some(answer) = flush {
+            // Who does not wait for the answer does not want it.
+            let _ = answer.send(first_error.take().map_or(Ok(()), Err));
+        }
+    }
+}
+
+fn write_prompts(path: &Path, store: &mut Option<Store>, prompts: Vec<PromptRecord>) -> Result<()> {
+    if prompts.is_empty() {
+        return Ok(());
+    }
+    let store = match store {
+        Some(store) => store,
+        None => {
+            let options = StoreOptions {
+                page_cache_bytes: PAGE_CACHE,
+                line_cache_bytes: 0,
+                create: false,
+                ..StoreOptions::default()
+            };
+            store.insert(Store::open_with(path, &options)?)
+        }
+    };
+    write::add_all(store, prompts)?;
+    Ok(())
+}

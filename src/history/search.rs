@@ -1,0 +1,192 @@
+//! Reading prompts: the newest ones, and those with certain words. Blocks are read newest first, until no other block
+//! has anything newer than what was found.
+
+use redb::{ReadOnlyTable, ReadableTable};
+
+use super::unicode61;
+use super::write::{cut, damaged};
+use crate::error::{Corruption, Result};
+use crate::store::prompt_block::{BLOCK, LONGEST_WORD, Places, PromptBlockRecord, place_of};
+use crate::store::prompt_record::PromptRecord;
+use crate::store::record::Record;
+use crate::store::snapshot::Snapshot;
+use crate::store::tables;
+
+/// Prompts that are gathered beyond those that were asked for before the older ones are dropped.
+const MANY: usize = 1000;
+
+/// A prompt and its number.
+pub(super) type Numbered = (u64, PromptRecord);
+
+/// The newest prompts, the newest first.
+pub(super) fn recent(snapshot: &Snapshot<'_>, limit: usize) -> Result<Vec<Numbered>> {
+    newest(&snapshot.table(tables::HISTORY)?, &snapshot.table(tables::HISTORY_BLOCKS)?, limit)
+}
+
+/// The newest prompts of tables that may be those of a transaction under way.
+pub(super) fn newest(
+    prompts: &impl ReadableTable<u64, &'static [u8]>,
+    blocks: &impl ReadableTable<u64, &'static [u8]>,
+    limit: usize,
+) -> Result<Vec<Numbered>> {
+    let end = end_of(prompts)?;
+    let all = |block| {
+        let (last_block, places) = place_of(end);
+        let mut all = Places::none();
+        if block < last_block {
+            all = Places::all();
+        } else {
+            (0..places).for_each(|place| all.insert(place));
+        }
+        Ok(all)
+    };
+    newest_of(prompts, blocks, limit, all, |_| true)
+}
+
+/// The newest prompts with a word for each word of the query that begins so.
+pub(super) fn search(snapshot: &Snapshot<'_>, query: &str, limit: usize) -> Result<Vec<Numbered>> {
+    let words = wanted(query);
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let terms = snapshot.table(tables::HISTORY_TERMS)?;
+    newest_of(
+        &snapshot.table(tables::HISTORY)?,
+        &snapshot.table(tables::HISTORY_BLOCKS)?,
+        limit,
+        |block| places_with(&terms, block, &words),
+        |prompt| has_long_words(prompt, &words),
+    )
+}
+
+/// How many prompts there are, which is the number of the next one.
+pub(super) fn end_of(prompts: &impl ReadableTable<u64, &'static [u8]>) -> Result<u64> {
+    Ok(prompts.last()?.map_or(0, |(last, _)| last.value() + 1))
+}
+
+/// The prompt with a number that the index names.
+pub(super) fn prompt(
+    prompts: &impl ReadableTable<u64, &'static [u8]>,
+    number: u64,
+) -> Result<PromptRecord> {
+    let row = prompts.get(number)?.ok_or_else(|| Corruption {
+        table: "history",
+        place: number.to_string(),
+        problem: "the prompt is not there".into(),
+    })?;
+    PromptRecord::from_bytes(row.value(), || number.to_string())
+}
+
+/// The words that a query asks for, the longest first: as a rule it is the rarest. One that another one begins with asks
+/// for nothing more.
+fn wanted(query: &str) -> Vec<String> {
+    let mut words: Vec<String> = unicode61::tokens(query).collect();
+    words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    let mut wanted: Vec<String> = Vec::new();
+    for word in words {
+        if !wanted.iter().any(|longer| longer.starts_with(&word)) {
+            wanted.push(word);
+        }
+    }
+    wanted
+}
+
+/// The prompts of a block that have all words, as far as the index tells.
+fn places_with(
+    terms: &ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>,
+    block: u64,
+    words: &[String],
+) -> Result<Places> {
+    let mut all = Places::all();
+    for word in words {
+        let first = cut(word);
+        let mut end = first.to_vec();
+        // No byte of UTF-8 is 255, so that this is what comes behind all words that begin so.
+        if let Some(last) = end.last_mut() {
+            *last += 1;
+        }
+        let mut places = Places::none();
+        for row in terms.range((block, first)..(block, end.as_slice()))? {
+            let (key, row) = row?;
+            places
+                .insert_row(row.value())
+                .map_err(|problem| damaged(block, key.value().1, problem))?;
+        }
+        all.intersect(&places);
+        if all.is_empty() {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+/// Whether the prompt has the words that the index has the beginnings of alone.
+fn has_long_words(prompt: &PromptRecord, words: &[String]) -> bool {
+    let long = |word: &&String| word.len() > LONGEST_WORD;
+    words
+        .iter()
+        .filter(long)
+        .all(|word| unicode61::tokens(&prompt.prompt).any(|token| token.starts_with(word.as_str())))
+}
+
+/// The newest prompts among those at the places of each block that are accepted.
+fn newest_of(
+    prompts: &impl ReadableTable<u64, &'static [u8]>,
+    blocks: &impl ReadableTable<u64, &'static [u8]>,
+    limit: usize,
+    mut places_in: impl FnMut(u64) -> Result<Places>,
+    accepts: impl Fn(&PromptRecord) -> bool,
+) -> Result<Vec<Numbered>> {
+    let mut found: Vec<Numbered> = Vec::new();
+    if limit == 0 {
+        return Ok(found);
+    }
+    for (block, record) in newest_blocks_first(blocks)? {
+        // What is older than this is not asked for.
+        let oldest = found.get(limit - 1).map_or(i64::MIN, |(_, last)| last.created_at);
+        if record.newest < oldest {
+            break;
+        }
+        let mut taken = 0;
+        for place in places_in(block)?.descending() {
+            // In an ordered block the first ones are the newest.
+            if record.ordered && taken == limit {
+                break;
+            }
+            let number = block * BLOCK + u64::from(place);
+            let prompt = prompt(prompts, number)?;
+            if record.ordered && prompt.created_at < oldest {
+                break;
+            }
+            if accepts(&prompt) {
+                found.push((number, prompt));
+                taken += 1;
+            }
+            if found.len() >= limit + MANY {
+                keep_newest(&mut found, limit);
+            }
+        }
+        keep_newest(&mut found, limit);
+    }
+    Ok(found)
+}
+
+/// Sorts the prompts, the newest first, and drops those that are too many.
+fn keep_newest(found: &mut Vec<Numbered>, limit: usize) {
+    found.sort_by(|(a, first), (b, second)| (second.created_at, b).cmp(&(first.created_at, a)));
+    found.truncate(limit);
+}
+
+/// All blocks, the one with the newest prompt first.
+fn newest_blocks_first(
+    blocks: &impl ReadableTable<u64, &'static [u8]>,
+) -> Result<Vec<(u64, PromptBlockRecord)>> {
+    let mut all = Vec::new();
+    for row in blocks.iter()? {
+        let (block, row) = row?;
+        let block = block.value();
+        all.push((block, PromptBlockRecord::from_bytes(row.value(), || block.to_string())?));
+    }
+    all.sort_by(|(a, first), (b, second)| (second.newest, b).cmp(&(first.newest, a)));
+    Ok(all)
+}

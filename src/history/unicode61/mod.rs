@@ -1,0 +1,83 @@
+//! Words of a text as FTS5's default tokenizer `unicode61` has them (SQLite documentation, FTS5, unicode61 tokenizer): runs of
+//! letters, numbers and private-use characters, in lower case, without diacritics (`remove_diacritics 1`).
+//!
+//! Each character goes by what FTS5 does with it, not by the Unicode of today: FTS5 knows version 6.1, and takes a
+//! character that was not assigned then for part of a word.
+
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use self::tables::{DROPPED, FOLDS, SEPARATORS};
+
+/// What a character is to a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// It ends one.
+    Separator,
+    /// It is left out, and does not end one.
+    Dropped,
+    /// It stands there as this one.
+    Token(char),
+}
+
+/// The tokens of a text, in its order.
+pub(crate) fn tokens(text: &str) -> Tokens<'_> {
+    Tokens { characters: text.chars() }
+}
+
+/// An iterator over the tokens of a text.
+#[derive(Debug, Clone)]
+pub(crate) struct Tokens<'t> {
+    characters: std::str::Chars<'t>,
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let mut token = String::new();
+        for character in self.characters.by_ref() {
+            match classify(character) {
+                Class::Token(folded) => token.push(folded),
+                // A diacritic continues a token and begins none.
+                Class::Dropped => {}
+                Class::Separator if token.is_empty() => {}
+                Class::Separator => return Some(token),
+            }
+        }
+        (!token.is_empty()).then_some(token)
+    }
+}
+
+fn classify(character: char) -> Class {
+    match character {
+        'a'..='z' | '0'..='9' => return Class::Token(character),
+        'A'..='Z' => return Class::Token(character.to_ascii_lowercase()),
+        '\0'..='\x7f' => return Class::Separator,
+        _ => {}
+    }
+    let code = u32::from(character);
+    if holds(&SEPARATORS, code) {
+        return Class::Separator;
+    }
+    if holds(&DROPPED, code) {
+        return Class::Dropped;
+    }
+    Class::Token(fold(code).unwrap_or(character))
+}
+
+/// Whether one of the sorted ranges holds the code.
+fn holds(ranges: &[(u32, u32)], code: u32) -> bool {
+    let place = ranges.partition_point(|&(first, _)| first <= code);
+    let range = place.checked_sub(1).and_then(|place| ranges.get(place));
+    range.is_some_and(|&(_, last)| code <= last)
+}
+
+/// What the character with this code becomes; `None` where it stays.
+fn fold(code: u32) -> Option<char> {
+    let place = FOLDS.partition_point(|&(first, _, _, _)| first <= code);
+    let &(first, last, step, delta) = FOLDS.get(place.checked_sub(1)?)?;
+    let is_in = code <= last && (code - first).is_multiple_of(step);
+    if is_in { char::from_u32(code.checked_add_signed(delta)?) } else { None }
+}

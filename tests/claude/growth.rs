@@ -1,0 +1,129 @@
+//! A file that has grown, step by step, is as if it had been imported at once.
+
+use leafline::ImportStatus;
+use serde_json::{Value, json};
+
+use crate::place::Place;
+use crate::records::{
+    assistant, boundary, compact_summary, file, history, last_prompt, path, side, summary, user,
+    with,
+};
+
+/// What must not depend on the way a session came into the store.
+pub(crate) fn state(place: &Place) -> Value {
+    let reader = place.store.reader("s").unwrap();
+    let facts = reader.facts();
+    let tree = reader.get_tree().unwrap();
+    let mut nested = Vec::new();
+    tree.write_json(&mut nested).unwrap();
+    let at = leafline::ContextLeaf::Current;
+    json!({
+        "leaf": reader.get_leaf().unwrap().map(|leaf| leaf.ordinal()),
+        "title": facts.title,
+        "prompt": facts.first_prompt,
+        "agent": facts.agent,
+        "orphans": facts.orphans,
+        "recovered": facts.recovered,
+        "entries": facts.entries,
+        "path": path(&reader, None),
+        "full": history(&reader, at, leafline::HistoryScope::Full),
+        "tree": serde_json::from_slice::<Value>(&nested).unwrap(),
+    })
+}
+
+/// Imports the pieces one after the other, and compares each state with that of a fresh import.
+pub(crate) fn grows(pieces: &[Vec<u8>]) -> Vec<Value> {
+    let place = Place::new();
+    let mut bytes = Vec::new();
+    let mut states = Vec::new();
+    for piece in pieces {
+        bytes.extend_from_slice(piece);
+        let report = place.import(&place.write("s.jsonl", &bytes));
+        if report.status == ImportStatus::Skipped {
+            continue;
+        }
+        assert_ne!(report.status, ImportStatus::Failed, "{report:?}");
+        let fresh = Place::new();
+        fresh.import(&fresh.write("s.jsonl", &bytes));
+        assert_eq!(state(&place), state(&fresh), "after {}", String::from_utf8_lossy(&bytes));
+        assert!(place.exact("s") == bytes);
+        place.assert_sound();
+        states.push(state(&place));
+    }
+    states
+}
+
+fn grow(steps: &[&[Value]]) -> Vec<Value> {
+    grows(&steps.iter().map(|records| file(records)).collect::<Vec<_>>())
+}
+
+#[test]
+fn records_that_move_the_leaf_and_the_title() {
+    let states = grow(&[
+        &[user("a", ""), assistant("b", "a", "m1")],
+        &[user("c", "a")],
+        &[last_prompt("b")],
+        &[summary("c", "What it is about")],
+        &[assistant("d", "b", "m2")],
+        &[json!({"type": "ai-title", "aiTitle": "By the model", "sessionId": "s"})],
+        &[json!({"type": "custom-title", "customTitle": "By the user", "sessionId": "s"})],
+        &[summary("d", "What it is about now"), last_prompt("d")],
+        &[boundary("k", "d"), compact_summary("l", "k")],
+        &[user("e", "l")],
+    ]);
+    let leaves: Vec<_> = states.iter().map(|state| state["leaf"].as_u64().unwrap()).collect();
+    assert_eq!(leaves, [1, 2, 1, 2, 5, 5, 5, 5, 11, 12]);
+    let titles: Vec<_> = states.iter().map(|state| state["title"].as_str()).collect();
+    let (about, model, user) = ("What it is about", "By the model", "By the user");
+    assert_eq!(titles[..4], [None, None, None, Some(about)]);
+    assert_eq!(
+        titles[4..],
+        [Some(about), Some(model), Some(user), Some(user), Some(user), Some(user)]
+    );
+    assert_eq!(states[9]["full"], json!(["a", "b", "d", "k", "l", "e"]));
+}
+
+#[test]
+fn a_parent_that_comes_with_the_new_records() {
+    let states = grow(&[
+        &[user("a", ""), user("c", "b")],
+        &[user("x", "a")],
+        &[assistant("b", "a", "m1")],
+        &[user("d", "c")],
+    ]);
+    assert_eq!(states[1]["orphans"], 1);
+    assert_eq!(
+        (&states[3]["orphans"], &states[3]["path"]),
+        (&json!(0), &json!(["a", "b", "c", "d"]))
+    );
+}
+
+#[test]
+fn a_uuid_that_is_met_again() {
+    grow(&[
+        &[user("a", ""), user("b", "a")],
+        &[user("c", "b")],
+        &[user("a", "c")],
+        &[user("d", "a")],
+    ]);
+}
+
+#[test]
+fn an_agents_file_that_turns_out_to_be_none() {
+    let states = grow(&[
+        &[side(user("a", "")), summary("a", "Of the sidechain")],
+        &[side(assistant("b", "a", "m1"))],
+        &[user("c", "")],
+        &[with(user("d", "c"), json!({"isMeta": true}))],
+    ]);
+    assert!(states[1]["agent"].is_string() && states[2]["agent"].is_null());
+    assert_eq!(states[1]["title"], "Of the sidechain");
+    assert_eq!(states[2]["title"], Value::Null);
+}
+
+#[test]
+fn a_line_that_is_completed_later() {
+    let line = file(&[assistant("b", "a", "m1")]);
+    let (first, rest) = line.split_at(line.len() / 2);
+    grows(&[file(&[user("a", "")]), first.to_vec(), rest.to_vec(), file(&[user("c", "b")])]);
+}

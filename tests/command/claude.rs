@@ -1,0 +1,145 @@
+//! Sessions of Claude Code and Opal: their trees and contexts.
+
+use serde_json::json;
+
+use crate::scene::{CLAUDE, PI_3, Scene, file, on_samples};
+
+/// A record below another; its message as it stands in JSON.
+fn record(kind: &str, uuid: &str, parent: &str, more: &str) -> String {
+    format!(
+        r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":"{parent}","sessionId":"session","timestamp":"2026-03-01T08:00:02.000Z",{more}}}"#
+    )
+}
+
+fn user(uuid: &str, parent: &str) -> String {
+    record("user", uuid, parent, &format!(r#""message":{{"role":"user","content":"say {uuid}"}}"#))
+}
+
+fn assistant(uuid: &str, parent: &str, id: &str, block: &str) -> String {
+    let message = format!(
+        r#""message":{{"id":"{id}","role":"assistant","model":"m-1","content":[{block}]}}"#
+    );
+    record("assistant", uuid, parent, &message)
+}
+
+const CALL: &str = r#"{"type":"tool_use","id":"t","name":"Read","input":{"path":"a"}}"#;
+const TEXT: &str = r#"{"type":"text","text":"So it is."}"#;
+
+fn result(uuid: &str, parent: &str) -> String {
+    let block = r#"{"type":"tool_result","tool_use_id":"t","content":"lines"}"#;
+    record("user", uuid, parent, &format!(r#""message":{{"role":"user","content":[{block}]}}"#))
+}
+
+fn scene() -> Scene {
+    let side = r#""isSidechain":true,"message":{"role":"user","content":"to an agent"}"#;
+    Scene::of_session(&file([
+        user("a", ""),
+        assistant("b", "a", "m1", CALL),
+        assistant("c", "b", "m1", CALL),
+        record("progress", "g", "b", r#""data":{"type":"hook"}"#),
+        record("user", "s", "", side),
+        result("r", "b"),
+        result("t", "c"),
+        user("d", "t"),
+        user("e", "t"),
+        assistant("f", "e", "m2", TEXT),
+    ]))
+}
+
+fn drawn(scene: &Scene, arguments: &[&str]) -> Vec<String> {
+    let text =
+        scene.run(["tree", "session"].into_iter().chain(arguments.iter().copied())).ok().text();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn tools_at_work_are_drawn_in_their_row() {
+    let scene = scene();
+    let lines = drawn(&scene, &["--full"]);
+    assert!(lines[0].ends_with("10 entries, 2 roots, 2 branches"), "{lines:?}");
+    let signs: Vec<String> = lines[1..]
+        .iter()
+        .map(|line| {
+            let id = line.split_once('(').unwrap().1.split_once(')').unwrap().0;
+            format!("{}{id}", line.split(' ').next().unwrap())
+        })
+        .collect();
+    assert_eq!(signs, ["◆a", "●b", "●c", "●g", "●r", "●t", "├─●d", "●e", "●f", "◆s"], "{lines:?}");
+    assert!(lines[10].ends_with("sidechain") && lines[9].ends_with("◀ leaf"), "{lines:?}");
+    // The fork is shown in the middle of its row, too.
+    assert!(drawn(&scene, &[]).iter().any(|line| line.contains("(t)")));
+}
+
+#[test]
+fn fold_puts_a_message_together() {
+    let scene = scene();
+    let lines = drawn(&scene, &["--full", "--fold"]);
+    assert_eq!(lines.len(), 10, "{lines:?}");
+    assert!(lines[2].contains("(b) 2 records"), "{lines:?}");
+    let json = scene.run(["tree", "session", "--fold", "--json"]).ok().json();
+    let message = &json[0]["children"][0];
+    assert_eq!(message["records"], json!([{"id": "b", "ordinal": 1}, {"id": "c", "ordinal": 2}]));
+    let fork = &message["children"][2];
+    assert_eq!((&fork["id"], &fork["fork"]), (&json!("t"), &json!(true)));
+    assert_eq!(fork["children"][0]["branch"], true);
+    assert_eq!(json[1]["sidechain"], true);
+    // Where there is nothing to fold, nothing is.
+    let [folded, plain] = [&["tree", PI_3, "--fold"][..], &["tree", PI_3]]
+        .map(|run| on_samples(run.iter().copied()).ok().text());
+    assert_eq!(folded, plain);
+}
+
+#[test]
+fn a_context_reads_as_a_conversation() {
+    let text = scene().run(["context", "session"]).ok().text();
+    let expected = [
+        "user  2026-03-01 08:00",
+        "  say a",
+        "",
+        "assistant  2026-03-01 08:00",
+        r#"  → Read {"path":"a"}"#,
+        r#"  → Read {"path":"a"}"#,
+        "  ← \"lines\"",
+        "",
+        "user  2026-03-01 08:00",
+        "  say e",
+        "",
+        "assistant  2026-03-01 08:00",
+        "  So it is.",
+        "",
+        "5 messages; model m-1",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn full_goes_on_above_the_compaction() {
+    let count = |arguments: &[&str]| {
+        let run = on_samples(["context", CLAUDE, "--json"].iter().chain(arguments).copied()).ok();
+        run.json()["messages"].as_array().unwrap().len()
+    };
+    assert!(count(&[]) < count(&["--full"]));
+    assert_eq!(count(&[]), count(&["--family", "claude"]));
+    let [shown, said] = [&["context", PI_3][..], &["context", PI_3, "--full"]]
+        .map(|run| on_samples(run.iter().copied()).ok().text());
+    assert!(shown.lines().count() < said.lines().count(), "{said}");
+}
+
+#[test]
+fn a_family_whose_context_it_cannot_be_is_an_error() {
+    for (session, family, other) in [(CLAUDE, "pi", "claude"), (PI_3, "opal", "pi")] {
+        let complaint = on_samples(["context", session, "--family", family]).fails(1);
+        assert!(
+            complaint.contains(&format!("is one of {other}, for which there is no context of")),
+            "{complaint}"
+        );
+    }
+    on_samples(["context", CLAUDE, "--family", "none"]).fails(2);
+}
+
+#[test]
+fn children_are_in_the_order_of_the_file() {
+    let children = scene().run(["children", "session", "b"]).ok().text();
+    let ids: Vec<&str> = children.lines().map(|line| line.split('\t').next().unwrap()).collect();
+    assert_eq!(ids, ["c", "g", "r"]);
+}

@@ -1,0 +1,20 @@
+//! The history of prompts, against SQLite's FTS5 where omp uses it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(unreachable_pub, reason = "a test is a crate of its own")]
+
+mod damage;
+mod keeping;
+#[cfg(feature = "omp-history")]
+mod omp;
+#[cfg(feature = "omp-history")]
+mod omp_files;
+#[path = "../place/mod.rs"]
+mod place;
+
+use leafline::HistoryEntry;
+
+/// The prompts' texts.
+fn texts(prompts: &[HistoryEntry]) -> Vec<&str> {
+    prompts.iter().map(|prompt| prompt.prompt.as_str()).collect()
+}
