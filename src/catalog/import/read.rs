@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use leafline_import::lines::{BlockReader, split};
 use leafline_import::pi_omp::{self, Migrated, Migrator, forward_references};
-use leafline_import::{Detection, Family, text};
+use leafline_import::{Detection, text};
 
 use super::agents;
 use super::blob_folder::BlobFolder;
@@ -384,12 +384,7 @@ fn new_record(candidate: &Candidate, number: u32) -> SessionRecord {
             ..record
         },
     };
-    let modified = match reading.family {
-        // Its messages tell no time, and Opal lists by that of the file.
-        Family::Opal => candidate.modified_milliseconds().or(record.created),
-        _ => record.created.or(candidate.modified_milliseconds()),
-    };
-    SessionRecord { modified, ..record }
+    SessionRecord { modified: record.created.or(candidate.modified_milliseconds()), ..record }
 }
 
 /// What was read of a file: its bytes, and the lines that a migration dropped.

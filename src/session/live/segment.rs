@@ -51,7 +51,7 @@ impl Session<'_> {
     ///     path.extend(entry.id());
     ///     Ok(())
     /// })?;
-    /// assert_eq!(path, [&new[0], &ids[2]]);
+    /// assert_eq!(path, [new[0].as_str(), ids[2].as_str()]);
     /// # Ok(())
     /// # }
     /// ```
