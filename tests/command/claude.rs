@@ -99,7 +99,7 @@ fn a_context_reads_as_a_conversation() {
         "assistant  2026-03-01 08:00",
         r#"  → Read {"path":"a"}"#,
         r#"  → Read {"path":"a"}"#,
-        "  ← \"lines\"",
+        "  ← Read \"lines\"",
         "",
         "user  2026-03-01 08:00",
         "  say e",

@@ -17,7 +17,7 @@ fn trees_say_what_was_said() {
         "● assistant → Read (",
         "● toolResult \"pub const OFFSET_MINUTES: i32 = 60;\" (",
         "● turn_duration (",
-        "├─● hook_progress (",
+        "● hook_progress (",
         // A record that shares its line, and one that is torn.
         "● assistant \"",
         "● attachment (",

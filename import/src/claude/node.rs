@@ -7,7 +7,7 @@ use crate::claude::kind::RecordKind;
 use crate::claude::leaf::LeafSource;
 use crate::claude::record::{Parent, Record};
 use crate::claude::scanner::Scanner;
-use crate::recover::{Recovered, RecoveredParent, Wholeness, recover};
+use crate::recover::{Recovered, RecoveredParent, Wholeness, pieces, recover};
 use crate::scan::Shape;
 use crate::text::decode;
 
@@ -113,13 +113,15 @@ pub fn for_each_node(
         Shape::Blank | Shape::Scalar => return,
         Shape::Malformed => {}
     }
-    for recovered in recover(line) {
-        let text = decode(&line[recovered.bytes.clone()]);
+    for piece in pieces(line) {
+        let Some(recovered) = recover(&line[piece.clone()]).into_iter().next() else { continue };
+        let bytes = piece.start + recovered.bytes.start..piece.start + recovered.bytes.end;
+        let text = decode(&line[bytes.clone()]);
         let record = scanner.scan(&text);
         if recovered.wholeness == Wholeness::Whole && record.scan().shape == Shape::Object {
-            found(recovered.bytes.clone(), &Node::of(&record));
+            found(bytes, &Node::of(&record));
         } else {
-            found(recovered.bytes.clone(), &Node::of_recovered(&recovered));
+            found(bytes, &Node::of_recovered(&recovered));
         }
     }
 }
@@ -145,6 +147,9 @@ mod tests {
             let line = format!("{before}{prompt}{after}");
             assert_eq!(uuids(line.as_bytes()), std::slice::from_ref(&expected));
         }
+        let open = br#"{"type":"user","uuid":"t","parentUuid":"#;
+        let line = [open, prompt.as_bytes()].concat();
+        for_each_node(&line, &mut Scanner::new(), |_, node| assert_eq!(node.parent, Parent::Root));
         let torn = br#"{"type":"user","uuid":"t","message":{"content":"x"#;
         let line = [torn, prompt.as_bytes()].concat();
         assert_eq!(uuids(&line), [("t".to_owned(), RecordKind::User, false), expected]);

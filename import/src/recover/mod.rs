@@ -93,6 +93,27 @@ pub fn recover(line: &[u8]) -> Vec<Recovered<'_>> {
     records
 }
 
+/// A line that is not JSON in pieces, one for each record that can be [read](recover) of it, with their places in the line:
+/// each begins where its record does, but for the first, which begins with the line. Together they are the line. A line of
+/// which nothing can be read is one piece.
+///
+/// What a record says is what can be read of its piece alone. So where a line breaks off ahead of a value, the record that
+/// follows is not taken for that value.
+///
+/// ```
+/// use leafline_import::recover::pieces;
+///
+/// let line = br#"{"uuid":"a","parentUuid":{"uuid":"b","parentUuid":"a"}"#;
+/// assert_eq!(pieces(line).collect::<Vec<_>>(), [0..25, 25..54]);
+/// assert_eq!(pieces(b"no record").collect::<Vec<_>>(), [0..9]);
+/// ```
+pub fn pieces(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let starts = recover(line).into_iter().skip(1).map(|record| record.bytes.start);
+    let starts: Vec<usize> = std::iter::once(0).chain(starts).collect();
+    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([line.len()]).collect();
+    starts.into_iter().zip(ends).map(|(start, end)| start..end).filter(|piece| !piece.is_empty())
+}
+
 /// A record by its place in the line.
 #[derive(Debug, Clone)]
 struct Found {

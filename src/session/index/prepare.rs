@@ -6,12 +6,13 @@ use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use leafline_import::recover::pieces;
 use leafline_import::scan::{Payload, PayloadKind, PayloadPlace, Scanner};
 use leafline_import::{EntryKind, MessageRole, lines, text};
 
 use super::effect::{Effect, effect_of};
 use super::frames::FrameEncoder;
-use super::reading::{Line, LineReader, ParentLink, Reading, pieces, read_line};
+use super::reading::{Line, LineReader, ParentLink, Reading, read_line};
 use crate::store::blobs::{self, Hash};
 use crate::store::chunk::{EncodedFrames, Hole, HoleKind};
 use crate::store::compression::Dictionary;
@@ -119,7 +120,7 @@ impl Preparer {
                 self.push_line(line, cut, &mut prepared, dictionary);
                 continue;
             }
-            let mut pieces = pieces(line).peekable();
+            let mut pieces = pieces(line).filter_map(|piece| line.get(piece)).peekable();
             while let Some(piece) = pieces.next() {
                 let decoded = text::decode(piece);
                 let shown =

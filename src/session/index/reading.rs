@@ -121,18 +121,6 @@ pub(crate) fn scan_line<T>(line: &[u8], read: impl FnOnce(&Scan<'_>) -> T) -> T 
     read(&Scanner::new().scan(text::trim_start_of_file(&decoded)))
 }
 
-/// The records of a line that is not JSON, as pieces that together are the line's bytes: each begins where a record does,
-/// but for the first, which begins with the line. A line of which nothing can be recovered is one piece.
-pub(crate) fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut starts: Vec<usize> =
-        recover(line).iter().skip(1).map(|record| record.bytes.start).collect();
-    starts.insert(0, 0);
-    starts.push(line.len());
-    (1..starts.len()).filter_map(move |index| {
-        line.get(*starts.get(index - 1)?..*starts.get(index)?).filter(|piece| !piece.is_empty())
-    })
-}
-
 /// What a line says of its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ParentLink<'a> {
