@@ -18,6 +18,7 @@ fn trees_say_what_was_said() {
         "● toolResult \"pub const OFFSET_MINUTES: i32 = 60;\" (",
         "● turn_duration (",
         "● hook_progress (",
+        "├─● user \"Then set it to 0.\" (",
         // A record that shares its line, and one that is torn.
         "● assistant \"",
         "● attachment (",
