@@ -49,17 +49,18 @@
 //! - [`Store::open`] makes or opens a store, [`Store::open_with`] with [`StoreOptions`].
 //! - [`Store::import`] takes files and folders of any [`Family`], as [`ImportOptions`] say; [`program_folders`] tells
 //!   where the programs keep theirs. An [`ImportObserver`] gets a
-//!   [`FileReport`] a file; [`ImportStatus`] says what became of it.
-//! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line, [`Store::agents_of`] those of the agents that
-//!   a session started; [`Store::session`] gives a [`Session`].
+//!   [`FileReport`] a file; [`ImportStatus`] says what became of it. [`Store::sync`] does the same at the cost of what is
+//!   new, and `Store::watch` goes on with it.
+//! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line, [`Store::list`] those that a [`SessionFilter`]
+//!   takes, [`Store::agents_of`] those of the agents that a session started; [`Store::session`] gives a [`Session`].
+//!   [`Store::move_session`] and [`Store::relocate`] note that a project has moved.
 //! - [`Store::create_session`] begins a session, [`Store::continue_recent`] goes on with the newest one of a directory,
 //!   [`Store::fork_from`] and [`Session::create_branched_session`] copy. A [`Session`] is written by
 //!   [`Session::append_message`] and its like, [`Session::append_all`] with [`Draft`]s, [`Session::branch`],
 //!   [`Session::append_label_change`], [`Session::rewrite_entries`]; when and how is said by a [`Persistence`]. One of
 //!   Opal's takes [`OpalDraft`]s, has [`Metadata`] ([`Session::set_metadata`]), and
 //!   [`Session::replace_path_segment`] compacts it. What a family's program does not have is an
-//!   [`Error::WrongFamily`].
-//!   [`Store::in_memory`] keeps nothing. [`Breadcrumbs`] know which session a terminal had last.
+//!   [`Error::WrongFamily`]. [`Store::in_memory`] keeps nothing. [`Breadcrumbs`] know which session a terminal had last.
 //! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
 //!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
 //!   [`SessionReader::get_tree`], [`SessionReader::lines`]. [`SessionReader::entries`],
@@ -106,7 +107,9 @@
 //!
 //! - `cli`, on by default: the `leafline` command. A program that only uses the library turns it off:
 //!   `leafline = { version = "0.1", default-features = false }`.
-//! - `omp-history`, a part of `cli`: `History::import_omp` and `History::export_omp`, with SQLite for omp's `history.db`.
+//! - `watch`, a part of `cli`: `Store::watch`, by the system's file events.
+//! - `omp-history`, a part of `cli`: `PromptHistory::import_omp` and `PromptHistory::export_omp`, with SQLite for omp's
+//!   `history.db`.
 //!
 //! The formats are described rule by rule in the repository's `docs/formats.md`, the store's file table by table in
 //! `docs/storage.md`.
