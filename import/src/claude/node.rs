@@ -147,9 +147,13 @@ mod tests {
             let line = format!("{before}{prompt}{after}");
             assert_eq!(uuids(line.as_bytes()), std::slice::from_ref(&expected));
         }
-        let open = br#"{"type":"user","uuid":"t","parentUuid":"#;
-        let line = [open, prompt.as_bytes()].concat();
-        for_each_node(&line, &mut Scanner::new(), |_, node| assert_eq!(node.parent, Parent::Root));
+        let line = br#"{"type":"user","uuid":"t","parentUuid":{"type":"user","uuid":"a","parentUuid":"t"}"#;
+        let mut parents = Vec::new();
+        for_each_node(line, &mut Scanner::new(), |_, node| {
+            parents.push(node.parent == Parent::Uuid(b"t".as_slice().into()));
+            assert_ne!(node.parent, Parent::Unusable);
+        });
+        assert_eq!(parents, [false, true]);
         let torn = br#"{"type":"user","uuid":"t","message":{"content":"x"#;
         let line = [torn, prompt.as_bytes()].concat();
         assert_eq!(uuids(&line), [("t".to_owned(), RecordKind::User, false), expected]);

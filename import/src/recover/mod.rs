@@ -103,8 +103,8 @@ pub fn recover(line: &[u8]) -> Vec<Recovered<'_>> {
 /// ```
 /// use leafline_import::recover::pieces;
 ///
-/// let line = br#"{"uuid":"a","parentUuid":{"uuid":"b","parentUuid":"a"}"#;
-/// assert_eq!(pieces(line).collect::<Vec<_>>(), [0..25, 25..54]);
+/// let line = br#"{"type":"user","uuid":"a","parentUuid":{"type":"user","uuid":"b","parentUuid":"a"}"#;
+/// assert_eq!(pieces(line).collect::<Vec<_>>(), [0..39, 39..82]);
 /// assert_eq!(pieces(b"no record").collect::<Vec<_>>(), [0..9]);
 /// ```
 pub fn pieces(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
