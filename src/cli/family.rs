@@ -1,6 +1,7 @@
 //! A family, as an option names it.
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use leafline::Family;
 
 /// The families whose sessions are written.
@@ -22,4 +23,11 @@ impl From<FamilyName> for Family {
             FamilyName::Opal => Self::Opal,
         }
     }
+}
+
+/// The name of any family.
+pub(super) fn any_family() -> impl TypedValueParser<Value = Family> {
+    let names = Family::ALL.iter().map(|family| family.name());
+    PossibleValuesParser::new(names)
+        .map(|name| name.parse().expect("the possible values are the families' names"))
 }

@@ -1,12 +1,12 @@
 //! `leafline ls`.
 
-use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
 
 use clap::ValueEnum;
-use leafline::{Family, SessionFacts, SessionFilter, SessionOrder};
+use leafline::{Family, SessionFacts, SessionFilter, SessionOrder, Store};
 
 use super::failure::Failure;
+use super::family::any_family;
 use super::number::{bytes, count, counted};
 use super::output::Output;
 use super::place::Place;
@@ -38,8 +38,8 @@ pub(super) struct Arguments {
     agents: bool,
 
     /// Only sessions of this program
-    #[arg(long, value_enum)]
-    family: Option<AnyFamily>,
+    #[arg(long, value_name = "FAMILY", value_parser = any_family())]
+    family: Option<Family>,
 
     /// Only sessions of this working directory, and of those below it
     #[arg(long, value_name = "DIR")]
@@ -63,18 +63,6 @@ pub(super) struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum AnyFamily {
-    /// pi
-    Pi,
-    /// omp
-    Omp,
-    /// Claude Code
-    Claude,
-    /// Opal
-    Opal,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
 enum Order {
     /// The time of the last message, newest first
     Modified,
@@ -89,12 +77,7 @@ enum Order {
 impl Arguments {
     fn filter(&self) -> SessionFilter {
         SessionFilter {
-            family: self.family.map(|family| match family {
-                AnyFamily::Pi => Family::Pi,
-                AnyFamily::Omp => Family::Omp,
-                AnyFamily::Claude => Family::Claude,
-                AnyFamily::Opal => Family::Opal,
-            }),
+            family: self.family,
             below: self.cwd.as_deref().map(absolute),
             since: self.since,
             until: self.until,
@@ -105,6 +88,7 @@ impl Arguments {
                 Order::Title => SessionOrder::Title,
                 Order::Size => SessionOrder::Size,
             },
+            without_agents: !self.agents,
             ..SessionFilter::default()
         }
     }
@@ -125,19 +109,16 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
-    let sessions = store.sessions()?;
-    let taken = store.list(&arguments.filter())?;
-    let (agents, mut listed) = match arguments.agents {
-        true => (Vec::new(), taken.iter().collect()),
-        false => without_agents(&taken, &sessions),
-    };
+    let filter = arguments.filter();
+    let mut listed = store.list(&filter)?;
+    let found = listed.len();
     listed.truncate(arguments.limit.unwrap_or(usize::MAX));
     if out.is_json() {
         for session in &listed {
             out.json(session)?;
         }
     } else if out.width().is_some() {
-        write_table(&sessions, &listed, out)?;
+        write_table(&store.sessions()?, &listed, out)?;
     } else {
         for session in &listed {
             write_tabs(out, &plain_row(session))?;
@@ -145,38 +126,31 @@ pub(super) fn run(
     }
     // What is listed stands above what is said of it.
     out.show()?;
-    if sessions.is_empty() {
-        hint("no sessions yet; `leafline import` brings some, `leafline new` begins one");
-    }
-    if !agents.is_empty() {
-        let sessions = counted(agents.len() as u64, "session of an agent", "sessions of agents");
-        hint(&format!("without {sessions}; `leafline ls --agents` lists them too"));
+    if std::io::stderr().is_terminal() {
+        hint(&store, filter, found)?;
     }
     Ok(Status::Done)
 }
 
-/// The agents' sessions whose parent is there, and all others.
-fn without_agents<'f>(
-    taken: &'f [SessionFacts],
-    all: &[SessionFacts],
-) -> (Vec<&'f SessionFacts>, Vec<&'f SessionFacts>) {
-    let ids: HashSet<&str> = all.iter().map(|session| session.id.as_str()).collect();
-    taken.iter().partition(|session| {
-        let parent = session.parent_session.as_deref();
-        session.agent.is_some() && parent.is_some_and(|parent| ids.contains(parent))
-    })
-}
-
-/// A hint for whoever is there; nothing depends on it.
-fn hint(words: &str) {
-    if std::io::stderr().is_terminal() {
-        let _ = writeln!(std::io::stderr(), "{words}");
-    }
+/// Tells whoever is there of what is not listed; nothing depends on it.
+fn hint(store: &Store, filter: SessionFilter, found: usize) -> Result<(), Failure> {
+    let all = store.list(&SessionFilter { without_agents: false, ..filter })?.len();
+    let agents = all.saturating_sub(found) as u64;
+    let words = if agents > 0 {
+        let sessions = counted(agents, "session of an agent", "sessions of agents");
+        format!("without {sessions}; `leafline ls --agents` lists them too")
+    } else if all == 0 && store.sessions()?.is_empty() {
+        "no sessions yet; `leafline import` brings some, `leafline new` begins one".to_owned()
+    } else {
+        return Ok(());
+    };
+    let _ = writeln!(std::io::stderr(), "{words}");
+    Ok(())
 }
 
 fn write_table(
     all: &[SessionFacts],
-    listed: &[&SessionFacts],
+    listed: &[SessionFacts],
     out: &mut Output,
 ) -> Result<(), Failure> {
     if listed.is_empty() {

@@ -9,7 +9,7 @@ use leafline::{FileReport, ImportObserver, ImportOptions, ImportStatus, Store};
 
 use super::Status;
 use super::failure::{Failure, complain};
-use super::import::{Discovery, FamilyChoice, Teller, tell_totals};
+use super::import::{Sources, Teller, tell_totals};
 use super::number::counted;
 use super::output::Output;
 use super::place::Place;
@@ -32,17 +32,8 @@ Examples:
   leafline sync --watch
   leafline sync ~/.claude/projects --json")]
 pub(super) struct Arguments {
-    /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]
-    #[arg(value_name = "PATH")]
-    paths: Vec<PathBuf>,
-
-    /// The program that wrote the files; without a PATH only its folder is looked at
-    #[arg(long, value_enum, default_value_t = FamilyChoice::Auto)]
-    family: FamilyChoice,
-
-    /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's, for omp's folder]
-    #[arg(long, value_name = "DIR")]
-    blobs: Option<PathBuf>,
+    #[command(flatten)]
+    sources: Sources,
 
     /// Keep the store in step until ctrl-c
     #[arg(long)]
@@ -55,15 +46,11 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    if let Some(path) = arguments.blobs.as_ref().filter(|path| !path.is_dir()) {
-        return Err(Failure::NoBlobFolder { path: path.clone() });
-    }
-    let family = arguments.family.family();
-    let blobs = arguments.blobs.clone();
-    let options = ImportOptions { family, blobs, ..ImportOptions::default() };
-    let paths = match arguments.paths.is_empty() {
-        true => Discovery::of(family)?.paths(),
-        false => arguments.paths.clone(),
+    let (paths, _) = arguments.sources.find()?;
+    let options = ImportOptions {
+        family: arguments.sources.family(),
+        blobs: arguments.sources.blobs.clone(),
+        ..ImportOptions::default()
     };
     let store = place.open_or_create()?;
     if arguments.watch {

@@ -40,8 +40,6 @@ pub use self::usage::UsageStatistics;
 pub use self::verify::{Finding, Verification};
 pub(crate) use self::verify::{Findings, check as check_session};
 
-use leafline_import::Family;
-
 use self::index::reading::Reading;
 use self::live::Appender;
 use crate::error::{Error, Result};
@@ -58,7 +56,6 @@ pub struct Session<'s> {
     store: &'s Store,
     key: u64,
     id: String,
-    family: Family,
     reading: Reading,
     persistence: Persistence,
     /// Holds the session under `key` while it waits to be stored.

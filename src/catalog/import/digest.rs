@@ -22,11 +22,6 @@ impl Digest {
         self.last = bytes.last().copied().or(self.last);
     }
 
-    /// The digest of the bytes so far.
-    pub(super) fn digest(&self) -> u128 {
-        self.fingerprint.digest()
-    }
-
     pub(super) fn finish(self) -> ImportedBytes {
         ImportedBytes {
             length: self.fingerprint.length(),

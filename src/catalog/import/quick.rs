@@ -4,13 +4,12 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::candidate::{Candidate, nanoseconds};
-use super::digest::Digest;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::export::exact_bytes;
 use crate::session::index::reading::Reading;
 use crate::store::Store;
-use crate::store::fingerprint::block_start;
+use crate::store::fingerprint::{Fingerprint, block_start};
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
 
@@ -87,7 +86,7 @@ fn last_block_digest(candidate: &mut Candidate, record: &SessionRecord) -> std::
     candidate.file.seek(SeekFrom::Start(start))?;
     let mut known = Vec::new();
     (&mut candidate.file).take(record.imported.length - start).read_to_end(&mut known)?;
-    let mut digest = Digest::resume(&record.imported);
-    digest.take(&known);
-    Ok(digest.digest())
+    let mut fingerprint = Fingerprint::resume(record.imported.chain, record.imported.length);
+    fingerprint.take(&known);
+    Ok(fingerprint.digest())
 }

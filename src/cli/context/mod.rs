@@ -4,11 +4,11 @@ mod settings;
 
 use std::io::Write;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use leafline::{ContextLeaf, Family, SessionReader};
 
 use super::Status;
 use super::failure::Failure;
+use super::family::any_family;
 use super::output::Output;
 use super::place::Place;
 use super::transcript::Transcript;
@@ -48,14 +48,8 @@ pub(super) struct Arguments {
     /// The program whose context it is [default: the session's own]
     ///
     /// pi's and omp's sessions can be read as each other's, all others as their own only.
-    #[arg(long, value_name = "FAMILY", value_parser = family_names())]
+    #[arg(long, value_name = "FAMILY", value_parser = any_family())]
     family: Option<Family>,
-}
-
-fn family_names() -> impl TypedValueParser<Value = Family> {
-    let names = Family::ALL.iter().map(|family| family.name());
-    PossibleValuesParser::new(names)
-        .map(|name| name.parse().expect("the possible values are the families' names"))
 }
 
 /// Prints the context.

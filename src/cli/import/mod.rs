@@ -1,19 +1,17 @@
 //! `leafline import`.
 
 mod discovery;
+mod sources;
 
-use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::ValueEnum;
 use leafline::{
-    Error, Family, FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
-    Store,
+    Error, FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery, Store,
 };
 use serde::Serialize;
 
-pub(super) use self::discovery::Discovery;
-use self::discovery::FoundFolder;
+use self::discovery::{Discovery, FoundFolder};
+pub(super) use self::sources::Sources;
 use super::failure::{Failure, complain};
 use super::number::{bytes, count, counted};
 use super::output::{BAD, FAINT, GOOD, Output};
@@ -47,17 +45,8 @@ Examples:
   leafline import ~/.pi/agent/sessions
   leafline import --replace session.jsonl")]
 pub(super) struct Arguments {
-    /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]
-    #[arg(value_name = "PATH")]
-    paths: Vec<PathBuf>,
-
-    /// The program that wrote the files; without a PATH only its folder is imported
-    #[arg(long, value_enum, default_value_t = FamilyChoice::Auto)]
-    family: FamilyChoice,
-
-    /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's, for omp's folder]
-    #[arg(long, value_name = "DIR")]
-    blobs: Option<PathBuf>,
+    #[command(flatten)]
+    sources: Sources,
 
     /// Recover entries from lines that are not JSON in pi's and omp's files as well, not only in Claude Code's
     #[arg(long)]
@@ -76,61 +65,26 @@ pub(super) struct Arguments {
     no_compact: bool,
 }
 
-/// The program that wrote files.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum FamilyChoice {
-    /// Told by what each file holds
-    Auto,
-    /// pi
-    Pi,
-    /// omp
-    Omp,
-    /// Claude Code
-    Claude,
-    /// Opal
-    Opal,
-}
-
-impl FamilyChoice {
-    pub(super) fn family(self) -> Option<Family> {
-        match self {
-            Self::Auto => None,
-            Self::Pi => Some(Family::Pi),
-            Self::Omp => Some(Family::Omp),
-            Self::Claude => Some(Family::Claude),
-            Self::Opal => Some(Family::Opal),
-        }
-    }
-}
-
 /// Imports the files.
 pub(super) fn run(
     arguments: &Arguments,
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    if let Some(path) = arguments.blobs.as_ref().filter(|path| !path.is_dir()) {
-        return Err(Failure::NoBlobFolder { path: path.clone() });
-    }
-    let family = arguments.family.family();
+    let (paths, discovery) = arguments.sources.find()?;
     let options = ImportOptions {
-        family,
+        family: arguments.sources.family(),
         recovery: match (arguments.recover, arguments.strict) {
             (true, _) => Recovery::All,
             (_, true) => Recovery::None,
             _ => Recovery::Documented,
         },
-        blobs: arguments.blobs.clone(),
+        blobs: arguments.sources.blobs.clone(),
         replace: arguments.replace,
-    };
-    let discovery = match arguments.paths.is_empty() {
-        true => Some(Discovery::of(family)?),
-        false => None,
     };
     if let Some(discovery) = discovery.as_ref().filter(|_| !out.is_json()) {
         discovery.tell(out)?;
     }
-    let paths = discovery.as_ref().map_or_else(|| arguments.paths.clone(), Discovery::paths);
     let mut store = place.open_or_create()?;
     let begun = Instant::now();
     let mut teller = Teller::new(out);

@@ -61,7 +61,7 @@ pub(crate) fn decide(
             let facts = leaf_facts(record, pointers);
             let mut lookup = Lookup(lines);
             let leaf = claude::leaf(&mut lookup, &facts)?.map(|(leaf, _)| leaf);
-            Ok(Decided { leaf, summary: summary(lines, record, pointers)? })
+            Ok(Decided { leaf, summary: summary_text(&mut lookup, &facts, pointers)? })
         }
         Some(Family::Opal) => {
             let current = match hint {
@@ -88,8 +88,15 @@ pub(crate) fn summary(
     if Family::from_code(record.family) != Some(Family::Claude) {
         return Ok(None);
     }
-    let facts = leaf_facts(record, pointers);
-    let summary = claude::summary(&mut Lookup(lines), &facts)?;
+    summary_text(&mut Lookup(lines), &leaf_facts(record, pointers), pointers)
+}
+
+fn summary_text<L: LeafSourceLines>(
+    lookup: &mut Lookup<'_, L>,
+    facts: &LeafFacts,
+    pointers: &[(u64, PointerRecord)],
+) -> Result<Option<String>> {
+    let summary = claude::summary(lookup, facts)?;
     Ok(summary.and_then(|index| facts.pointers.get(index)).and_then(|named| {
         let at = pointers.binary_search_by_key(&named.place, |(ordinal, _)| *ordinal).ok()?;
         pointers.get(at)?.1.text.clone()

@@ -69,10 +69,10 @@ impl LineReader {
         let shape = scan.shape();
         let is_malformed = shape == Shape::Malformed;
         if !is_malformed || !self.reading.recovers {
-            return Line { scan, is_malformed };
+            return Line::new(scan, is_malformed);
         }
         let Some(recovered) = recover(text.as_bytes()).into_iter().next() else {
-            return Line { scan, is_malformed };
+            return Line::new(scan, is_malformed);
         };
         // What is JSON by itself, with something around it, has all its facts.
         if recovered.wholeness == Wholeness::Whole
@@ -80,10 +80,10 @@ impl LineReader {
         {
             let scan = self.scan(whole);
             if scan.shape() == Shape::Object {
-                return Line { scan, is_malformed };
+                return Line::new(scan, is_malformed);
             }
         }
-        Line { scan: LineScan::Recovered(self.reading.family, recovered), is_malformed }
+        Line::new(LineScan::Recovered(self.reading.family, recovered), is_malformed)
     }
 
     fn scan<'a>(&mut self, text: &'a str) -> LineScan<'a> {
@@ -137,6 +137,8 @@ pub(crate) enum ParentLink<'a> {
 pub(crate) struct Line<'a> {
     scan: LineScan<'a>,
     is_malformed: bool,
+    kind: EntryKind,
+    role: MessageRole,
 }
 
 /// What a line is read from.
@@ -150,7 +152,7 @@ pub(crate) enum LineScan<'a> {
     Recovered(Family, Recovered<'a>),
 }
 
-impl LineScan<'_> {
+impl<'a> LineScan<'a> {
     fn shape(&self) -> Shape {
         match self {
             Self::PiOmp(scan) => scan.shape,
@@ -159,9 +161,78 @@ impl LineScan<'_> {
             Self::Recovered(..) => Shape::Malformed,
         }
     }
+
+    /// What kind of line it is.
+    fn kind(&self) -> EntryKind {
+        match self {
+            Self::PiOmp(scan) => match EntryKind::of(scan) {
+                // Only a title line stands outside the tree; a record of that type with an id is an entry.
+                EntryKind::Title if scan.members.id.is_some_and(Raw::is_string) => {
+                    EntryKind::Unknown
+                }
+                kind => kind,
+            },
+            Self::Claude(record) if record.is_compact_boundary() => EntryKind::Compaction,
+            Self::Claude(record) => kind_of_record(record.kind(), record.is_entry()),
+            Self::Opal(line) => match line.kind() {
+                LineKind::Blank => EntryKind::Blank,
+                LineKind::Malformed => EntryKind::Malformed,
+                LineKind::Scalar => EntryKind::Scalar,
+                LineKind::Header => EntryKind::Header,
+                LineKind::Message => EntryKind::Message,
+            },
+            Self::Recovered(Family::Claude, recovered) => {
+                match claude::Node::of_recovered(recovered) {
+                    node if node.is_entry => kind_of_record(node.kind, true),
+                    _ => EntryKind::Malformed,
+                }
+            }
+            Self::Recovered(_, recovered) if recovered.id.is_some() => {
+                let name = recovered.record_type.as_deref();
+                let kind = name.and_then(EntryKind::of_name).filter(|kind| kind.is_entry());
+                kind.unwrap_or(EntryKind::Unknown)
+            }
+            Self::Recovered(..) => EntryKind::Malformed,
+        }
+    }
+
+    /// Whose message it is.
+    fn role(&self, kind: EntryKind) -> MessageRole {
+        match self {
+            Self::PiOmp(scan) if kind == EntryKind::Message => MessageRole::of(scan),
+            Self::Claude(record) if kind == EntryKind::Message => role_of_record(record),
+            Self::Opal(line) => summary_role(line).unwrap_or_else(|| line.role()),
+            Self::Recovered(Family::Claude, _) if kind == EntryKind::Message => {
+                match self.type_name().as_deref() {
+                    Some("assistant") => MessageRole::Assistant,
+                    _ => MessageRole::Other,
+                }
+            }
+            _ => MessageRole::None,
+        }
+    }
+
+    /// The value of its `type`.
+    fn type_name(&self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::PiOmp(scan) => scan.members.entry_type.and_then(Raw::to_string_lossy),
+            Self::Claude(record) => record.type_name(),
+            Self::Opal(line) => line.members.entry_type.and_then(Raw::to_string_lossy),
+            Self::Recovered(_, recovered) => {
+                let name = recovered.record_type.as_deref();
+                name.map(|name| Cow::Owned(String::from_utf8_lossy(name).into_owned()))
+            }
+        }
+    }
 }
 
 impl<'a> Line<'a> {
+    fn new(scan: LineScan<'a>, is_malformed: bool) -> Self {
+        let kind = scan.kind();
+        let role = scan.role(kind);
+        Self { scan, is_malformed, kind, role }
+    }
+
     /// What it was read from.
     pub(crate) fn scan(&self) -> &LineScan<'a> {
         &self.scan
@@ -174,52 +245,17 @@ impl<'a> Line<'a> {
 
     /// What kind of line it is.
     pub(crate) fn kind(&self) -> EntryKind {
-        match &self.scan {
-            LineScan::PiOmp(scan) => match EntryKind::of(scan) {
-                // Only a title line stands outside the tree; a record of that type with an id is an entry.
-                EntryKind::Title if scan.members.id.is_some_and(Raw::is_string) => {
-                    EntryKind::Unknown
-                }
-                kind => kind,
-            },
-            LineScan::Claude(record) if record.is_compact_boundary() => EntryKind::Compaction,
-            LineScan::Claude(record) => kind_of_record(record.kind(), record.is_entry()),
-            LineScan::Opal(line) => match line.kind() {
-                LineKind::Blank => EntryKind::Blank,
-                LineKind::Malformed => EntryKind::Malformed,
-                LineKind::Scalar => EntryKind::Scalar,
-                LineKind::Header => EntryKind::Header,
-                LineKind::Message => EntryKind::Message,
-            },
-            LineScan::Recovered(Family::Claude, recovered) => {
-                match claude::Node::of_recovered(recovered) {
-                    node if node.is_entry => kind_of_record(node.kind, true),
-                    _ => EntryKind::Malformed,
-                }
-            }
-            LineScan::Recovered(_, recovered) if recovered.id.is_some() => {
-                let name = recovered.record_type.as_deref();
-                let kind = name.and_then(EntryKind::of_name).filter(|kind| kind.is_entry());
-                kind.unwrap_or(EntryKind::Unknown)
-            }
-            LineScan::Recovered(..) => EntryKind::Malformed,
-        }
+        self.kind
     }
 
     /// Whose message it is.
     pub(crate) fn role(&self) -> MessageRole {
-        match &self.scan {
-            LineScan::PiOmp(scan) if self.kind() == EntryKind::Message => MessageRole::of(scan),
-            LineScan::Claude(record) if self.kind() == EntryKind::Message => role_of_record(record),
-            LineScan::Opal(line) => summary_role(line).unwrap_or_else(|| line.role()),
-            LineScan::Recovered(Family::Claude, _) if self.kind() == EntryKind::Message => {
-                match self.type_name().as_deref() {
-                    Some("assistant") => MessageRole::Assistant,
-                    _ => MessageRole::Other,
-                }
-            }
-            _ => MessageRole::None,
-        }
+        self.role
+    }
+
+    /// The value of its `type`.
+    pub(crate) fn type_name(&self) -> Option<Cow<'a, str>> {
+        self.scan.type_name()
     }
 
     /// Whether it is part of an agent's conversation beside the session's own.
@@ -295,19 +331,6 @@ impl<'a> Line<'a> {
                     Some(RecoveredParent::Id(id)) => ParentLink::Id(id.clone()),
                     Some(RecoveredParent::Other) => ParentLink::NoId,
                 }
-            }
-        }
-    }
-
-    /// The value of its `type`.
-    pub(crate) fn type_name(&self) -> Option<Cow<'a, str>> {
-        match &self.scan {
-            LineScan::PiOmp(scan) => scan.members.entry_type.and_then(Raw::to_string_lossy),
-            LineScan::Claude(record) => record.type_name(),
-            LineScan::Opal(line) => line.members.entry_type.and_then(Raw::to_string_lossy),
-            LineScan::Recovered(_, recovered) => {
-                let name = recovered.record_type.as_deref();
-                name.map(|name| Cow::Owned(String::from_utf8_lossy(name).into_owned()))
             }
         }
     }

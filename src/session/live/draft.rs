@@ -67,7 +67,7 @@ impl EntryDraft {
 impl Session<'_> {
     /// Fails where sessions of this family cannot take one of the entries.
     pub(super) fn refuse_foreign(&self, drafts: &[EntryDraft]) -> Result<()> {
-        match drafts.iter().find_map(|draft| draft.unknown_to(self.family)) {
+        match drafts.iter().find_map(|draft| draft.unknown_to(self.reading.family)) {
             Some(operation) => Err(self.wrong_family(operation)),
             None => Ok(()),
         }
@@ -75,16 +75,16 @@ impl Session<'_> {
 
     /// Fails where the session is none of pi's or omp's.
     pub(super) fn only_pi_omp(&self, operation: &'static str) -> Result<()> {
-        if self.family.is_pi_omp() { Ok(()) } else { Err(self.wrong_family(operation)) }
+        if self.reading.family.is_pi_omp() { Ok(()) } else { Err(self.wrong_family(operation)) }
     }
 
     /// Fails where the session is none of Opal's.
     pub(super) fn only_opal(&self, operation: &'static str) -> Result<()> {
-        if self.family == Family::Opal { Ok(()) } else { Err(self.wrong_family(operation)) }
+        if self.reading.family == Family::Opal { Ok(()) } else { Err(self.wrong_family(operation)) }
     }
 
     pub(super) fn wrong_family(&self, operation: &'static str) -> Error {
-        Error::WrongFamily { id: self.id.clone(), family: self.family, operation }
+        Error::WrongFamily { id: self.id.clone(), family: self.reading.family, operation }
     }
 }
 

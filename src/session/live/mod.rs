@@ -51,18 +51,7 @@ impl<'s> Session<'s> {
         reading: Reading,
         persistence: Persistence,
     ) -> Self {
-        let Reading { family, .. } = reading;
-        Self {
-            store,
-            key,
-            id,
-            family,
-            reading,
-            persistence,
-            waiting: None,
-            latched: None,
-            appender: None,
-        }
+        Self { store, key, id, reading, persistence, waiting: None, latched: None, appender: None }
     }
 
     /// The same session, stored as `persistence` says from now on.
@@ -191,7 +180,7 @@ impl<'s> Session<'s> {
     /// [`Error::InvalidEntry`] for what is no message; those of [`Self::append`].
     pub fn append_message(&mut self, message: &impl Serialize) -> Result<String> {
         let message = json(message)?;
-        match self.family {
+        match self.reading.family {
             Family::Opal => self.append(opal::Draft::from_json(&message)?),
             _ => self.append(Draft::message(&message)?),
         }
@@ -213,7 +202,7 @@ impl<'s> Session<'s> {
     ///
     /// Those of [`Self::append`].
     pub fn append_model_change(&mut self, provider: &str, model_id: &str) -> Result<String> {
-        self.append(match self.family {
+        self.append(match self.reading.family {
             Family::Omp => Draft::model_change_omp(&format!("{provider}/{model_id}"), None),
             _ => Draft::model_change(provider, model_id),
         })
@@ -234,7 +223,7 @@ impl<'s> Session<'s> {
     ///
     /// [`Error::InvalidEntry`] for details that are not JSON; those of [`Self::append`].
     pub fn append_compaction(&mut self, compaction: &Compaction<'_>) -> Result<String> {
-        self.append(Draft::compaction(self.family, compaction)?)
+        self.append(Draft::compaction(self.reading.family, compaction)?)
     }
 
     /// Appends an extension's state, which is in no context.
@@ -360,7 +349,7 @@ impl<'s> Session<'s> {
         from_extension: Option<bool>,
     ) -> Result<String> {
         let details = optional(details)?;
-        let draft = match self.family {
+        let draft = match self.reading.family {
             Family::Opal => self.opal_branch_summary(summary, details.as_deref())?.into(),
             family => Draft::branch_summary(
                 family,

@@ -29,7 +29,7 @@ impl Session<'_> {
     ///
     /// [`Error::WrongFamily`] in a session of Claude Code's; those of the store.
     pub fn set_session_name(&mut self, name: &str) -> Result<()> {
-        match self.family {
+        match self.reading.family {
             Family::Omp => {}
             Family::Opal => return self.set_title(name),
             Family::Claude => return Err(self.wrong_family("name to be given")),

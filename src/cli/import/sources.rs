@@ -1,0 +1,65 @@
+//! The files that `import` and `sync` take.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use leafline::Family;
+
+use super::discovery::Discovery;
+use crate::cli::failure::Failure;
+
+/// Which files, and how they are read.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Sources {
+    /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// The program that wrote the files; without a PATH only its folder is taken
+    #[arg(long, value_enum, default_value_t = FamilyChoice::Auto)]
+    family: FamilyChoice,
+
+    /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's, for omp's folder]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) blobs: Option<PathBuf>,
+}
+
+/// The program that wrote files.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FamilyChoice {
+    /// Told by what each file holds
+    Auto,
+    /// pi
+    Pi,
+    /// omp
+    Omp,
+    /// Claude Code
+    Claude,
+    /// Opal
+    Opal,
+}
+
+impl Sources {
+    /// The family that was chosen.
+    pub(in crate::cli) fn family(&self) -> Option<Family> {
+        match self.family {
+            FamilyChoice::Auto => None,
+            FamilyChoice::Pi => Some(Family::Pi),
+            FamilyChoice::Omp => Some(Family::Omp),
+            FamilyChoice::Claude => Some(Family::Claude),
+            FamilyChoice::Opal => Some(Family::Opal),
+        }
+    }
+
+    /// The paths, and, where none is named, the programs' folders that they stand for.
+    pub(in crate::cli) fn find(&self) -> Result<(Vec<PathBuf>, Option<Discovery>), Failure> {
+        if let Some(path) = self.blobs.as_ref().filter(|path| !path.is_dir()) {
+            return Err(Failure::NoBlobFolder { path: path.clone() });
+        }
+        if !self.paths.is_empty() {
+            return Ok((self.paths.clone(), None));
+        }
+        let discovery = Discovery::of(self.family())?;
+        Ok((discovery.paths(), Some(discovery)))
+    }
+}
