@@ -280,6 +280,18 @@ impl Store {
         table.iter()?.map(|row| Ok(row?.0.value())).collect()
     }
 
+    /// The number that tells this store from any other.
+    #[expect(dead_code)]
+    pub(crate) fn number(&self) -> Result<u64> {
+        let meta = self.begin_read()?.open_table(tables::META)?;
+        let number = meta.get("store")?.ok_or_else(|| Corruption {
+            table: "meta",
+            place: "store".into(),
+            problem: "the store's number is not there".into(),
+        })?;
+        Ok(number.value())
+    }
+
     /// Makes the tables of a new store, and refuses a store of another format.
     fn check_format(&self) -> Result<()> {
         let found = match self.begin_read()?.open_table(tables::META) {
@@ -323,6 +335,7 @@ impl Store {
             }
             meta.insert("format", tables::FORMAT_VERSION)?;
             meta.insert("next_session", 1)?;
+            meta.insert("store", uuid::Uuid::new_v4().as_u64_pair().1)?;
             transaction.open_table(tables::SESSIONS)?;
             transaction.open_table(tables::SESSION_IDS)?;
             transaction.open_table(tables::ENTRIES)?;

@@ -80,6 +80,8 @@ pub(crate) struct SessionRecord {
     pub(crate) rewritten: bool,
     /// How often the session was written.
     pub(crate) revision: u64,
+    /// The revision that last changed lines which were there before; 0 while lines were only added.
+    pub(crate) changed_at: u64,
     /// Lines and bytes by type.
     pub(crate) types: TypeCounts,
     /// What was imported.

@@ -263,6 +263,7 @@ pub(super) fn replace_lines(
             // imported file: nothing else does once lines are gone.
             record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
         }
+        record.changed_at = record.revision + 1;
         commit_record(reader.key(), record, reader.leaf_ordinal()?, &mut slice);
         Ok((slice, changed))
     })
