@@ -129,6 +129,30 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// A search that asks for no word.
+    #[error("{query:?} has no word to search for; letters and numbers make words")]
+    NoSearchWords {
+        /// The search.
+        query: String,
+    },
+    /// Another process brings the search index in step.
+    #[error(
+        "the search index {path} is being written by another process; try again when that is done"
+    )]
+    SearchIndexBusy {
+        /// The index's folder.
+        path: PathBuf,
+    },
+    /// The search index cannot be read or written. The store is not concerned.
+    #[error(
+        "the search index {path} cannot be used: {problem}; `leafline index --rebuild` makes it again from the store"
+    )]
+    SearchIndex {
+        /// The index's folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A record in the store is damaged.
     #[error(transparent)]
     Corrupted(#[from] Corruption),

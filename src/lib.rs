@@ -117,6 +117,8 @@
 mod catalog;
 mod error;
 mod history;
+#[cfg(feature = "search")]
+mod search;
 mod session;
 mod store;
 
@@ -140,6 +142,8 @@ pub use leafline_import::opal::{Draft as OpalDraft, Metadata, ReplaceOptions, Wr
 pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};
+#[cfg(feature = "search")]
+pub use search::{IndexLag, IndexUpdate, SearchHit, SearchIndex, SearchQuery, Snippet};
 pub use session::{
     Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft,
     ExportMode, Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence,

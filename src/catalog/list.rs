@@ -1,7 +1,10 @@
 //! Listing sessions from their records: no line is read.
 
+#[cfg(feature = "search")]
+use std::collections::HashSet;
+
 use leafline_import::Family;
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::ReadableTable;
 
 use crate::error::Result;
 use crate::session::SessionFacts;
@@ -101,12 +104,33 @@ impl Store {
     ///
     /// [`crate::Error::Corrupted`] where the store is damaged.
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
+        let mut taken = Vec::new();
+        self.each_taken(filter, |_, record| taken.push(SessionFacts::listed(record)))?;
+        sort(&mut taken, filter.order);
+        taken.truncate(filter.limit.unwrap_or(usize::MAX));
+        Ok(taken)
+    }
+
+    /// The keys of the sessions that a filter takes, whatever its limit.
+    #[cfg(feature = "search")]
+    pub(crate) fn keys_of(&self, filter: &SessionFilter) -> Result<HashSet<u64>> {
+        let mut taken = HashSet::new();
+        self.each_taken(filter, |key, _| {
+            taken.insert(key);
+        })?;
+        Ok(taken)
+    }
+
+    /// Hands out the key and the record of each session that a filter takes.
+    fn each_taken(
+        &self,
+        filter: &SessionFilter,
+        mut take: impl FnMut(u64, SessionRecord),
+    ) -> Result<()> {
         let snapshot = self.snapshot()?;
         let ids = snapshot.table(tables::SESSION_IDS)?;
         let text = filter.text.as_ref().map(|text| text.to_lowercase());
         let sessions = snapshot.sessions()?;
-        let most = usize::try_from(sessions.len()?).unwrap_or(usize::MAX);
-        let mut taken = Vec::with_capacity(most.min(1 << 20));
         for row in sessions.iter()? {
             let (key, value) = row?;
             let record = SessionRecord::from_bytes(value.value(), || key.value().to_string())?;
@@ -118,12 +142,10 @@ impl Store {
                 continue;
             }
             if filter.takes(&record, text.as_deref()) {
-                taken.push(SessionFacts::listed(record));
+                take(key.value(), record);
             }
         }
-        sort(&mut taken, filter.order);
-        taken.truncate(filter.limit.unwrap_or(usize::MAX));
-        Ok(taken)
+        Ok(())
     }
 
     /// The sessions with the latest messages, newest first (omp document, `getRecentSessions`).

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::{
-    append, branch, children, context, export, extract, fork, history, import, label, ls, name,
-    new, path, relocate, reset_leaf, rm, show, stats, sync, tree, verify,
+    append, branch, children, context, export, extract, fork, history, import, index, label, ls,
+    name, new, path, relocate, reset_leaf, rm, search, show, stats, sync, tree, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -16,6 +16,7 @@ Examples:
   leafline ls                                  what is there, newest first
   leafline tree 019c6605                       one session's branches
   leafline path 019c6605 --text                the conversation up to the leaf
+  leafline search login redirect               entries by their words, in all sessions
   leafline append 019c6605 < entries.jsonl     more of it, an entry a line
   leafline export 019c6605 -o session.jsonl    the file back
 
@@ -56,6 +57,8 @@ pub(super) enum Command {
     Path(path::Arguments),
     Children(children::Arguments),
     Context(context::Arguments),
+    Search(search::Arguments),
+    Index(index::Arguments),
     New(new::Arguments),
     Append(append::Arguments),
     Branch(branch::Arguments),

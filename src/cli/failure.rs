@@ -37,6 +37,14 @@ pub(super) enum Failure {
         /// What was named.
         path: PathBuf,
     },
+    /// There is no search index, and making it takes a while.
+    #[error(
+        "no session is in the search index yet; `leafline index` makes it, from {bytes} of sessions"
+    )]
+    NoIndex {
+        /// The bytes to read, for a person.
+        bytes: String,
+    },
     /// The end of a watch could not be prepared.
     #[error("ctrl-c cannot be listened for: {0}")]
     Watch(String),

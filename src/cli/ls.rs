@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::family::any_family;
 use super::number::{bytes, count, counted};
 use super::output::Output;
-use super::place::Place;
+use super::place::{Place, whole_path};
 use super::table::{Column, Table, write_tabs};
 use super::{Status, text, time};
 
@@ -78,7 +78,7 @@ impl Arguments {
     fn filter(&self) -> SessionFilter {
         SessionFilter {
             family: self.family,
-            below: self.cwd.as_deref().map(absolute),
+            below: self.cwd.as_deref().map(whole_path),
             since: self.since,
             until: self.until,
             text: self.text.clone(),
@@ -91,14 +91,6 @@ impl Arguments {
             without_agents: !self.agents,
             ..SessionFilter::default()
         }
-    }
-}
-
-/// A directory that is here by its whole path, as sessions name theirs; any other as it is named.
-fn absolute(directory: &str) -> String {
-    match std::path::absolute(directory) {
-        Ok(path) if path.is_dir() => path.to_string_lossy().into_owned(),
-        _ => directory.to_owned(),
     }
 }
 

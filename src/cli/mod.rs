@@ -14,6 +14,7 @@ mod family;
 mod fork;
 mod history;
 mod import;
+mod index;
 mod label;
 mod live;
 mod ls;
@@ -28,6 +29,7 @@ mod progress;
 mod relocate;
 mod reset_leaf;
 mod rm;
+mod search;
 mod show;
 mod stats;
 mod sync;
@@ -97,6 +99,8 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Name(arguments) => name::run(&arguments, place, out),
         Command::Fork(arguments) => fork::run(&arguments, place, out),
         Command::Extract(arguments) => extract::run(&arguments, place, out),
+        Command::Search(arguments) => search::run(&arguments, place, out),
+        Command::Index(arguments) => index::run(&arguments, place, out),
         Command::History(arguments) => history::run(&arguments, place, out),
         Command::Stats(arguments) => stats::run(&arguments, place, out),
         Command::Verify(arguments) => verify::run(&arguments, place, out),

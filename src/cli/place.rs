@@ -56,3 +56,11 @@ impl Place {
 pub(super) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
+
+/// A directory that is here by its whole path, as sessions name theirs; any other as it is named.
+pub(super) fn whole_path(directory: &str) -> String {
+    match std::path::absolute(directory) {
+        Ok(path) if path.is_dir() => path.to_string_lossy().into_owned(),
+        _ => directory.to_owned(),
+    }
+}

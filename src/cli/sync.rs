@@ -1,8 +1,6 @@
 //! `leafline sync`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use leafline::{FileReport, ImportObserver, ImportOptions, ImportStatus, Store};
@@ -10,6 +8,7 @@ use leafline::{FileReport, ImportObserver, ImportOptions, ImportStatus, Store};
 use super::Status;
 use super::failure::{Failure, complain};
 use super::import::{Sources, Teller, tell_totals};
+use super::index::{Follower, Indexing, stop_on_ctrl_c};
 use super::number::counted;
 use super::output::Output;
 use super::place::Place;
@@ -38,6 +37,9 @@ pub(super) struct Arguments {
     /// Keep the store in step until ctrl-c
     #[arg(long)]
     watch: bool,
+
+    #[command(flatten)]
+    indexing: Indexing,
 }
 
 /// Brings the store in step.
@@ -54,14 +56,15 @@ pub(super) fn run(
     };
     let store = place.open_or_create()?;
     if arguments.watch {
-        return watch(&store, &paths, &options, out);
+        return watch(&store, &paths, &options, arguments.indexing, out);
     }
     let begun = Instant::now();
-    let mut news = News(Teller::new(out));
+    let mut news = News { teller: Teller::new(out), follower: None };
     let synced = store.sync(&paths, &options, &mut news);
-    let told = news.0.finish();
+    let told = news.teller.finish();
     let totals = synced?;
     told.and_then(|()| tell_totals(&totals, None, begun, out))?;
+    arguments.indexing.follow(&store, totals.new_bytes)?;
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file is", "files are");
         complain(&format!("{failed} not in step; the lines that begin with \"failed\" say why"));
@@ -74,35 +77,46 @@ fn watch(
     store: &Store,
     paths: &[PathBuf],
     options: &ImportOptions,
+    indexing: Indexing,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopping = Arc::clone(&stop);
-    ctrlc::set_handler(move || stopping.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::Watch(error.to_string()))?;
+    let stop = stop_on_ctrl_c()?;
     let mut watching = store.watch(paths, options)?;
-    let mut news = News(Teller::new(out));
-    let watched = watching.run(&mut news, &stop);
-    let told = news.0.finish();
+    let mut news = News { teller: Teller::new(out), follower: None };
+    let watched = std::thread::scope(|scope| {
+        news.follower = indexing.is_wanted().then(|| Follower::start(store, scope));
+        let watched = watching.run(&mut news, &stop);
+        news.follower = None;
+        watched
+    });
+    let told = news.teller.finish();
     watched?;
     told.map(|()| Status::Done)
 }
 
 /// Tells of files that brought something, and of those that failed.
-struct News<'o>(Teller<'o>);
+struct News<'o> {
+    teller: Teller<'o>,
+    /// Brings what they brought into the search index.
+    follower: Option<Follower>,
+}
 
 impl ImportObserver for News<'_> {
     fn begin(&mut self, files: u64, bytes: u64) {
-        self.0.begin(files, bytes);
+        self.teller.begin(files, bytes);
     }
 
     fn read(&mut self, bytes: u64) {
-        self.0.read(bytes);
+        self.teller.read(bytes);
     }
 
     fn file(&mut self, report: &FileReport) {
-        if !matches!(report.status, ImportStatus::Unchanged | ImportStatus::Skipped) {
-            self.0.file(report);
+        if matches!(report.status, ImportStatus::Unchanged | ImportStatus::Skipped) {
+            return;
+        }
+        self.teller.file(report);
+        if let Some(follower) = &self.follower {
+            follower.notice();
         }
     }
 }

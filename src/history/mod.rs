@@ -5,7 +5,7 @@
 mod omp;
 mod queue;
 mod search;
-mod unicode61;
+pub(crate) mod unicode61;
 mod verify;
 mod write;
 

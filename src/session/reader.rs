@@ -228,6 +228,22 @@ impl<'s> SessionReader<'s> {
         Ok(())
     }
 
+    /// The same with lines as they are stored: what was cut out of them as a blob is not filled in.
+    pub(crate) fn stored_lines(
+        &self,
+        from: u64,
+        mut take: impl FnMut(Entry) -> Result<bool>,
+    ) -> Result<()> {
+        let mut cursor = self.cursor(from);
+        while let Some(line) = cursor.next()? {
+            let text = line.text.to_vec();
+            if !take(Entry::with_node(self.reading(), line.ordinal, line.node, text))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the session in one of its forms; answers the bytes written.
     ///
     /// # Errors

@@ -281,7 +281,6 @@ impl Store {
     }
 
     /// The number that tells this store from any other.
-    #[expect(dead_code)]
     pub(crate) fn number(&self) -> Result<u64> {
         let meta = self.begin_read()?.open_table(tables::META)?;
         let number = meta.get("store")?.ok_or_else(|| Corruption {

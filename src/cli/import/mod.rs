@@ -13,6 +13,7 @@ use serde::Serialize;
 use self::discovery::{Discovery, FoundFolder};
 pub(super) use self::sources::Sources;
 use super::failure::{Failure, complain};
+use super::index::Indexing;
 use super::number::{bytes, count, counted};
 use super::output::{BAD, FAINT, GOOD, Output};
 use super::place::{Place, shown};
@@ -63,6 +64,9 @@ pub(super) struct Arguments {
     /// Leave the store's unused space for later imports
     #[arg(long)]
     no_compact: bool,
+
+    #[command(flatten)]
+    indexing: Indexing,
 }
 
 /// Imports the files.
@@ -95,6 +99,7 @@ pub(super) fn run(
     if !arguments.no_compact && store.is_worth_compacting(&totals)? {
         compact(&mut store)?;
     }
+    arguments.indexing.follow(&store, totals.new_bytes)?;
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file was", "files were");
         complain(&format!("{failed} not imported; the lines that begin with \"failed\" say why"));

@@ -12,7 +12,7 @@ use self::tables::{DROPPED, FOLDS, SEPARATORS};
 
 /// What a character is to a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+pub(crate) enum Class {
     /// It ends one.
     Separator,
     /// It is left out, and does not end one.
@@ -50,7 +50,8 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-fn classify(character: char) -> Class {
+/// What a character is to a token.
+pub(crate) fn classify(character: char) -> Class {
     match character {
         'a'..='z' | '0'..='9' => return Class::Token(character),
         'A'..='Z' => return Class::Token(character.to_ascii_lowercase()),

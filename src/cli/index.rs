@@ -1,0 +1,228 @@
+//! `leafline index`, and the index after an import or a sync.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+use leafline::{Error, IndexUpdate, SearchIndex, Store};
+use serde_json::json;
+
+use super::Status;
+use super::failure::{Failure, complain};
+use super::number::{bytes, counted};
+use super::output::Output;
+use super::place::Place;
+use super::progress::Bar;
+
+/// New bytes that an import or a sync leaves to the next search, which reads them in a moment.
+const LEFT_TO_SEARCH: u64 = 4 << 20;
+
+/// How long new lines wait for the index at most while a folder is watched.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Bring the search index in step with the store
+///
+/// The index that `leafline search` uses is a folder beside the store, the store's file name with .search behind it. It is
+/// made from the store, so it may be deleted. Imports and syncs bring it in step at their end, and a search what is left; so
+/// this is for an index that was deleted, that --no-index left behind, or whose making was stopped.
+///
+/// ctrl-c stops it; what was done stays, and the next time goes on from there.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  leafline index\n  leafline index --rebuild")]
+pub(super) struct Arguments {
+    /// Delete the index and make it again
+    #[arg(long)]
+    rebuild: bool,
+}
+
+/// Whether an import or a sync brings the search index in step.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct Indexing {
+    /// Leave the search index as it is; `leafline index` brings it in step later
+    #[arg(long)]
+    no_index: bool,
+}
+
+impl Indexing {
+    /// Whether it does.
+    pub(super) fn is_wanted(self) -> bool {
+        !self.no_index
+    }
+
+    /// Brings the index in step after so many bytes are new. The sessions are safe; that the index is not is said, and is
+    /// no failure.
+    pub(super) fn follow(self, store: &Store, new_bytes: u64) -> Result<(), Failure> {
+        if self.no_index || new_bytes < LEFT_TO_SEARCH {
+            return Ok(());
+        }
+        match update(store, &*stop_on_ctrl_c()?) {
+            Ok(done) if done.is_complete => Ok(()),
+            Ok(_) => {
+                complain("the search index is not complete; `leafline index` goes on with it");
+                Ok(())
+            }
+            Err(error) => {
+                complain(&format!("the sessions are stored, but {error}"));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Brings the index in step.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    if arguments.rebuild {
+        store.remove_search_index()?;
+    }
+    let begun = Instant::now();
+    let done = update(&store, &*stop_on_ctrl_c()?)?;
+    tell(&done, begun, out)?;
+    if !done.is_complete {
+        complain("stopped; the next `leafline index` goes on from here");
+        return Ok(Status::Failed);
+    }
+    Ok(Status::Done)
+}
+
+fn tell(done: &IndexUpdate, begun: Instant, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        return out.json(&json!({
+            "sessions": done.sessions,
+            "entries": done.entries,
+            "bytes": done.bytes,
+            "removed": done.removed,
+            "complete": done.is_complete,
+        }));
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    let sessions = counted(done.sessions, "session", "sessions");
+    let entries = counted(done.entries, "entry", "entries");
+    let removed = match done.removed {
+        0 => String::new(),
+        gone => format!("; {} removed", counted(gone, "session", "sessions")),
+    };
+    out.line(format_args!(
+        "{sessions} read: {entries}; {} in {seconds:.1} s{removed}",
+        bytes(done.bytes)
+    ))
+}
+
+/// Brings the index in step until `stop` is set.
+fn update(store: &Store, stop: &AtomicBool) -> leafline::Result<IndexUpdate> {
+    let index = SearchIndex::open_or_create(store)?;
+    let mut bar = Bar::of_bytes(index.lag()?.bytes);
+    index.update(|read| {
+        bar.advance(read);
+        !stop.load(Ordering::Relaxed)
+    })
+}
+
+/// A flag that ctrl-c sets from now on.
+pub(super) fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopping = Arc::clone(&stop);
+    ctrlc::set_handler(move || stopping.store(true, Ordering::Relaxed))
+        .map_err(|error| Failure::Watch(error.to_string()))?;
+    Ok(stop)
+}
+
+/// Keeps the index in step on a thread of its own, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Follower {
+    stop: Arc<AtomicBool>,
+    is_behind: Arc<AtomicBool>,
+}
+
+impl Follower {
+    /// Begins with what there is.
+    pub(super) fn start<'scope>(store: &'scope Store, scope: &'scope Scope<'scope, '_>) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let is_behind = Arc::new(AtomicBool::new(true));
+        let follower = Self { stop: Arc::clone(&stop), is_behind: Arc::clone(&is_behind) };
+        scope.spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                if is_behind.swap(false, Ordering::Relaxed) && !catch_up(store, &stop) {
+                    is_behind.store(true, Ordering::Relaxed);
+                }
+                std::thread::sleep(PAUSE);
+            }
+        });
+        follower
+    }
+
+    /// Sessions have changed.
+    pub(super) fn notice(&self) {
+        self.is_behind.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Answers whether all was done that can be done.
+fn catch_up(store: &Store, stop: &AtomicBool) -> bool {
+    let index = SearchIndex::open_or_create(store);
+    match index.and_then(|index| index.update(|_| !stop.load(Ordering::Relaxed))) {
+        Ok(_) => true,
+        // Another process is at it, perhaps with what was there before.
+        Err(Error::SearchIndexBusy { .. }) => false,
+        Err(error) => {
+            complain(&error.to_string());
+            true
+        }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What stands between a search and a complete index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Readiness {
+    /// It has everything.
+    Complete,
+    /// It lacks so many sessions.
+    Behind(u64),
+    /// It has nothing, and there is too much to read while somebody waits.
+    Missing(u64),
+}
+
+/// Brings the index in step for a search, if that is done in a moment.
+pub(super) fn prepare(index: &SearchIndex<'_>, most: u64) -> leafline::Result<Readiness> {
+    let lag = index.lag()?;
+    if lag.sessions == 0 {
+        return Ok(Readiness::Complete);
+    }
+    if lag.bytes > most {
+        let is_empty = index.is_empty()?;
+        return Ok(if is_empty {
+            Readiness::Missing(lag.bytes)
+        } else {
+            Readiness::Behind(lag.sessions)
+        });
+    }
+    match index.update(|_| true) {
+        Ok(_) => Ok(Readiness::Complete),
+        // What is there can be searched.
+        Err(Error::SearchIndexBusy { .. } | Error::SearchIndex { .. }) => {
+            Ok(Readiness::Behind(lag.sessions))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Says on standard error that the index lacks sessions.
+pub(super) fn tell_behind(sessions: u64) {
+    let sessions = counted(sessions, "session is", "sessions are");
+    let _ = writeln!(
+        std::io::stderr(),
+        "leafline: {sessions} not in the search index yet; `leafline index` brings it in step"
+    );
+}

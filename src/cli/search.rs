@@ -1,0 +1,175 @@
+//! `leafline search`.
+
+use std::io::{IsTerminal, Write};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use leafline::{Family, Role, SearchHit, SearchIndex, SearchQuery, SessionFilter};
+use serde_json::json;
+
+use super::failure::Failure;
+use super::family::any_family;
+use super::index::{Readiness, prepare, tell_behind};
+use super::number::bytes;
+use super::output::{FAINT, KIND, Output, STRONG};
+use super::place::{Place, whole_path};
+use super::progress::Spinner;
+use super::table::write_tabs;
+use super::{Status, text, time};
+
+/// Hits that are shown where no number is given.
+const USUAL_LIMIT: usize = 20;
+
+/// Bytes of lines that are read into the index before a search: a second or two.
+const MOST_TO_PREPARE: u64 = 64 << 20;
+
+/// Find entries by their words, the best first
+///
+/// Searches what was said, thought and asked of tools, and what they gave, in all sessions. An entry is found that has all
+/// of the words: in "double quotes" in this order, word* for all that begins so, -word for entries without it (after --,
+/// where it comes first). Case and accents do not matter. What is written together, such as build_context, is words in
+/// this order.
+///
+/// Prints for each entry its session's id, its own id, its time, whom it is from, and the place where the words stand.
+/// Without a terminal those five are columns with tabs between them. With --json each is an object: session, entry,
+/// ordinal, role, time (milliseconds since 1970), score, family, title, cwd, snippet {text, matches}, where matches are
+/// ranges of bytes of the text.
+///
+/// Uses the index beside the store, and brings it in step first if that is done in a moment. `leafline index` makes it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  leafline search login redirect
+  leafline search '\"no such file\" migrat*' --role tool --since 7d
+  leafline search pagination --limit 5 --json | jq -r '.session + \" \" + .entry'")]
+pub(super) struct Arguments {
+    /// The words
+    #[arg(required = true)]
+    query: Vec<String>,
+
+    /// Only in this session: its id, or the unique beginning of it
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+
+    /// Only entries of this role; may be given several times
+    #[arg(long = "role", value_name = "ROLE", value_parser = any_role())]
+    roles: Vec<Role>,
+
+    /// Only in sessions of this program
+    #[arg(long, value_name = "FAMILY", value_parser = any_family())]
+    family: Option<Family>,
+
+    /// Only in sessions of this working directory, and of those below it
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+
+    /// Only entries of this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w for how long ago
+    #[arg(long, value_name = "TIME", value_parser = time::moment)]
+    since: Option<i64>,
+
+    /// Only entries before this time
+    #[arg(long, value_name = "TIME", value_parser = time::moment)]
+    until: Option<i64>,
+
+    /// Show only so many
+    #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT)]
+    limit: usize,
+}
+
+/// The name of a role whose entries are searched.
+fn any_role() -> impl TypedValueParser<Value = Role> {
+    let roles = SearchIndex::ROLES;
+    PossibleValuesParser::new(roles.iter().map(|role| role.name())).map(move |name| {
+        let role = roles.iter().find(|role| role.name() == name);
+        *role.expect("the possible values are the roles' names")
+    })
+}
+
+/// Searches the sessions.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    let index = SearchIndex::open_or_create(&store)?;
+    let readiness = {
+        let _spinner = Spinner::new("bringing the search index in step");
+        prepare(&index, MOST_TO_PREPARE)?
+    };
+    if let Readiness::Missing(lacking) = readiness {
+        return Err(Failure::NoIndex { bytes: bytes(lacking) });
+    }
+    let hits = index.search(&SearchQuery {
+        session: arguments.session.clone(),
+        sessions: SessionFilter {
+            family: arguments.family,
+            below: arguments.cwd.as_deref().map(whole_path),
+            ..SessionFilter::default()
+        },
+        roles: arguments.roles.clone(),
+        since: arguments.since,
+        until: arguments.until,
+        limit: arguments.limit,
+        ..SearchQuery::new(arguments.query.join(" "))
+    })?;
+    for hit in &hits {
+        tell(hit, out)?;
+    }
+    out.show()?;
+    if let Readiness::Behind(sessions) = readiness {
+        tell_behind(sessions);
+    }
+    if hits.is_empty() && std::io::stderr().is_terminal() {
+        let _ = writeln!(std::io::stderr(), "nothing found");
+    }
+    Ok(Status::Done)
+}
+
+fn tell(hit: &SearchHit, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        return out.json(&as_json(hit));
+    }
+    let session = text::printable(&hit.session);
+    let entry = text::printable(hit.entry.as_deref().unwrap_or_default());
+    let snippet = &hit.snippet;
+    if out.width().is_none() {
+        let time = hit.time.and_then(time::iso).unwrap_or_default();
+        let said = text::printable(&snippet.text).into_owned();
+        let row =
+            [session.into_owned(), entry.into_owned(), time, hit.role.name().to_owned(), said];
+        return write_tabs(out, &row);
+    }
+    let time = hit.time.and_then(time::local).unwrap_or_default();
+    let (strong, kind) = (out.paint(STRONG, &session), out.paint(KIND, hit.role.name()));
+    let title = text::one_line(hit.title.as_deref().unwrap_or_default(), 60);
+    let title = out.paint(FAINT, &title);
+    out.line(format_args!("{strong}  {entry}  {time}  {kind}  {title}"))?;
+    let mut said = String::new();
+    let mut end = 0;
+    for place in &snippet.matches {
+        let between = snippet.text.get(end..place.start).unwrap_or_default();
+        said.push_str(&text::printable(between));
+        let word = snippet.text.get(place.clone()).unwrap_or_default();
+        said.push_str(&out.paint(STRONG, &text::printable(word)));
+        end = place.end;
+    }
+    said.push_str(&text::printable(snippet.text.get(end..).unwrap_or_default()));
+    out.line(format_args!("    {said}"))
+}
+
+fn as_json(hit: &SearchHit) -> serde_json::Value {
+    let matches: Vec<[usize; 2]> =
+        hit.snippet.matches.iter().map(|place| [place.start, place.end]).collect();
+    json!({
+        "session": hit.session,
+        "entry": hit.entry,
+        "ordinal": hit.ordinal,
+        "role": hit.role.name(),
+        "time": hit.time,
+        "score": hit.score,
+        "family": hit.family.name(),
+        "title": hit.title,
+        "cwd": hit.cwd,
+        "snippet": { "text": hit.snippet.text, "matches": matches },
+    })
+}

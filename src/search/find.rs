@@ -1,0 +1,320 @@
+//! Searching.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use leafline_import::Family;
+use leafline_import::view::Role;
+use tantivy::collector::TopDocs;
+use tantivy::query::{
+    BooleanQuery, ConstScoreQuery, Occur, PhrasePrefixQuery, PhraseQuery, Query, TermQuery,
+};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocAddress, Searcher, Term};
+
+use super::SearchIndex;
+use super::filter::{Filter, Filtered};
+use super::passages::passages;
+use super::query::{Clause, clauses};
+use super::schema::{ORDINAL, SESSION};
+use super::snippet::{Snippet, snippet};
+use super::update::role_number;
+use crate::catalog::list::SessionFilter;
+use crate::error::{Error, Result};
+use crate::session::Entry;
+use crate::session::index::reading::Reading;
+use crate::store::snapshot::Snapshot;
+
+/// Hits of a search that says nothing else.
+const USUAL_LIMIT: usize = 20;
+
+/// Words with one beginning that are ranked as words; with more of them, entries that have one are found, unranked.
+const MOST_RANKED: usize = 256;
+
+/// Words that may end a phrase whose last word is only begun.
+const MOST_ENDINGS: u32 = 4096;
+
+/// What is searched for.
+///
+/// `text` has words that an entry must all have, in any order: `migration error`. `"no such file"` are words in this
+/// order, `migrat*` is the beginning of a word, also in a phrase (`"cannot open mig*"`), and `-test` leaves out the entries
+/// that have a word. Upper and lower case are one, and so are letters with and without accents. What is written together
+/// and has several words, such as `build_context`, is words in this order.
+///
+/// ```
+/// use leafline::{Role, SearchQuery, SessionFilter};
+///
+/// let query = SearchQuery {
+///     roles: vec![Role::User, Role::Assistant],
+///     sessions: SessionFilter { below: Some("/work/shop".to_owned()), ..SessionFilter::default() },
+///     ..SearchQuery::new("migrat* -test")
+/// };
+/// # let _ = query;
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchQuery {
+    /// The words.
+    pub text: String,
+    /// In this session alone: its id, or the unique beginning of it.
+    pub session: Option<String>,
+    /// In the sessions that this takes; its order and its limit mean nothing here.
+    pub sessions: SessionFilter,
+    /// Of these roles; all if none is named.
+    pub roles: Vec<Role>,
+    /// Entries of this time or later, in milliseconds since 1970; entries without a time are none.
+    pub since: Option<i64>,
+    /// Entries before this time.
+    pub until: Option<i64>,
+    /// No more hits than these.
+    pub limit: usize,
+}
+
+impl SearchQuery {
+    /// A search in all sessions, for the 20 best.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            session: None,
+            sessions: SessionFilter::default(),
+            roles: Vec::new(),
+            since: None,
+            until: None,
+            limit: USUAL_LIMIT,
+        }
+    }
+}
+
+/// An entry that was found.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SearchHit {
+    /// Its session's id.
+    pub session: String,
+    /// Its session's family.
+    pub family: Family,
+    /// Its session's title, or the beginning of the first prompt.
+    pub title: Option<String>,
+    /// Its session's working directory.
+    pub cwd: Option<String>,
+    /// Its id; `None` where it has none.
+    pub entry: Option<String>,
+    /// Its number in the session, from 0; see [`Entry::ordinal`].
+    pub ordinal: u64,
+    /// Whom it is from.
+    pub role: Role,
+    /// Its time in milliseconds since 1970.
+    pub time: Option<i64>,
+    /// How well it answers, by BM25: the more, the better.
+    pub score: f32,
+    /// Where the words stand in it.
+    pub snippet: Snippet,
+}
+
+impl SearchIndex<'_> {
+    /// The entries that answer a query best, the best one first.
+    ///
+    /// Entries that came since the last [`Self::update`] are not found; what is gone from the store is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSearchWords`] for a text without a word to look for; [`Error::SessionNotFound`] and
+    /// [`Error::SessionAmbiguous`] for a session; [`Error::SearchIndex`] where the index cannot be read.
+    pub fn search(&self, query: &SearchQuery) -> Result<Vec<SearchHit>> {
+        let clauses = clauses(&query.text);
+        if clauses.iter().all(|clause| clause.is_excluded) {
+            return Err(Error::NoSearchWords { query: query.text.clone() });
+        }
+        let session = match &query.session {
+            Some(id) => Some(self.store.session(id)?.key()),
+            None => None,
+        };
+        let filter = self.filter(query)?;
+        let searcher = self.searcher()?;
+        let asked = self.asked(&searcher, &clauses, session)?;
+        let snapshot = self.store.snapshot()?;
+        let mut hits = Vec::new();
+        let mut skip = 0;
+        while hits.len() < query.limit {
+            // What is gone from the store leaves room for others.
+            let wanted = query.limit - hits.len();
+            let found = self.top(&searcher, &*asked, &filter, (skip, wanted))?;
+            for &(score, address) in &found {
+                hits.extend(self.hit(&searcher, &snapshot, (score, address), &clauses)?);
+            }
+            if found.len() < wanted {
+                break;
+            }
+            skip += wanted;
+        }
+        Ok(hits)
+    }
+
+    fn filter(&self, query: &SearchQuery) -> Result<Filter> {
+        let anywhere = SessionFilter {
+            order: query.sessions.order,
+            limit: query.sessions.limit,
+            ..SessionFilter::default()
+        };
+        let sessions = if query.sessions == anywhere {
+            None
+        } else {
+            Some(Arc::new(self.store.keys_of(&query.sessions)?))
+        };
+        let roles = query.roles.iter().map(|role| role_number(*role)).collect();
+        Ok(Filter {
+            sessions,
+            roles: Some(roles).filter(|roles: &Vec<u64>| !roles.is_empty()),
+            since: query.since,
+            until: query.until,
+        })
+    }
+
+    fn top(
+        &self,
+        searcher: &Searcher,
+        asked: &dyn Query,
+        filter: &Filter,
+        (skip, wanted): (usize, usize),
+    ) -> Result<Vec<(f32, DocAddress)>> {
+        let top = TopDocs::with_limit(wanted).and_offset(skip).order_by_score();
+        let found = if filter.takes_all() {
+            searcher.search(asked, &top)
+        } else {
+            searcher.search(asked, &Filtered { filter: filter.clone(), collector: top })
+        };
+        found.map_err(|error| self.failed(&error))
+    }
+
+    /// The entry of a document, if it is still there.
+    fn hit(
+        &self,
+        searcher: &Searcher,
+        snapshot: &Snapshot<'_>,
+        (score, address): (f32, DocAddress),
+        clauses: &[Clause],
+    ) -> Result<Option<SearchHit>> {
+        let columns = searcher.segment_reader(address.segment_ord).fast_fields();
+        let value = |name| -> Result<Option<u64>> {
+            let column = columns.u64(name).map_err(|error| self.failed(&error))?;
+            Ok(column.first(address.doc_id))
+        };
+        let (Some(session), Some(ordinal)) = (value(SESSION)?, value(ORDINAL)?) else {
+            return Ok(None);
+        };
+        let Some(record) = snapshot.session(session)? else { return Ok(None) };
+        let Some(line) = snapshot.line(session, ordinal, None)? else { return Ok(None) };
+        let entry = Entry::new(Reading::of(&record), ordinal, line.text().to_vec());
+        let view = entry.view();
+        Ok(Some(SearchHit {
+            session: record.id(),
+            family: Reading::of(&record).family,
+            cwd: record.directory().map(str::to_owned),
+            title: record.title.or(record.first_prompt),
+            entry: entry.id(),
+            ordinal,
+            role: view.role,
+            time: view.time,
+            score,
+            snippet: snippet(&passages(view), clauses),
+        }))
+    }
+
+    /// The query for the index.
+    fn asked(
+        &self,
+        searcher: &Searcher,
+        clauses: &[Clause],
+        session: Option<u64>,
+    ) -> Result<Box<dyn Query>> {
+        let mut parts: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+        for clause in clauses {
+            let query = self.asked_by(searcher, clause)?;
+            parts.push(match clause.is_excluded {
+                false => (Occur::Must, query),
+                true => (Occur::MustNot, excluded(query)),
+            });
+        }
+        if let Some(session) = session {
+            let term = Term::from_field_u64(self.fields.session, session);
+            let in_session = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
+            parts.push((Occur::Must, Box::new(ConstScoreQuery::new(in_session, 0.0))));
+        }
+        if parts.len() == 1
+            && let Some((_, only)) = parts.pop()
+        {
+            return Ok(only);
+        }
+        Ok(Box::new(BooleanQuery::new(parts)))
+    }
+
+    fn asked_by(&self, searcher: &Searcher, clause: &Clause) -> Result<Box<dyn Query>> {
+        let mut terms: Vec<Term> =
+            clause.words.iter().map(|word| Term::from_field_text(self.fields.text, word)).collect();
+        Ok(match (terms.len(), clause.is_prefix) {
+            (1, true) => self.begun(searcher, clause, terms)?,
+            (_, true) => {
+                let mut phrase = PhrasePrefixQuery::new(terms);
+                phrase.set_max_expansions(MOST_ENDINGS);
+                Box::new(phrase)
+            }
+            (1, false) => Box::new(ranked(terms.remove(0))),
+            (_, false) => Box::new(PhraseQuery::new(terms)),
+        })
+    }
+
+    /// The words that begin as the only word of a clause does.
+    fn begun(
+        &self,
+        searcher: &Searcher,
+        clause: &Clause,
+        terms: Vec<Term>,
+    ) -> Result<Box<dyn Query>> {
+        let beginning = clause.words.first().map(String::as_str).unwrap_or_default();
+        let found = words_with(searcher, self.fields.text, beginning)
+            .map_err(|error| self.failed(&error))?;
+        let Some(found) = found else {
+            let mut any = PhrasePrefixQuery::new(terms);
+            any.set_max_expansions(u32::MAX);
+            return Ok(Box::new(any));
+        };
+        let words = found.into_iter().map(|word| {
+            let query: Box<dyn Query> =
+                Box::new(ranked(Term::from_field_text(self.fields.text, &word)));
+            query
+        });
+        Ok(Box::new(BooleanQuery::union(words.collect())))
+    }
+}
+
+/// A query as it can be excluded. tantivy 0.27 asks an excluded phrase for documents that it has passed, which a phrase does
+/// not stand where debug assertions are on; a union does, and this is one of the query with itself.
+fn excluded(query: Box<dyn Query>) -> Box<dyn Query> {
+    Box::new(BooleanQuery::union(vec![query.box_clone(), query]))
+}
+
+fn ranked(term: Term) -> TermQuery {
+    TermQuery::new(term, IndexRecordOption::WithFreqs)
+}
+
+/// The words of the index with this beginning, unless there are too many of them to rank.
+fn words_with(
+    searcher: &Searcher,
+    field: tantivy::schema::Field,
+    beginning: &str,
+) -> tantivy::Result<Option<Vec<String>>> {
+    let mut found = BTreeSet::new();
+    for segment in searcher.segment_readers() {
+        let inverted = segment.inverted_index(field)?;
+        let mut words = inverted.terms().range().ge(beginning).into_stream()?;
+        while words.advance() {
+            if !words.key().starts_with(beginning.as_bytes()) {
+                break;
+            }
+            found.insert(String::from_utf8_lossy(words.key()).into_owned());
+            if found.len() > MOST_RANKED {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(found.into_iter().collect()))
+}

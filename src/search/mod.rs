@@ -1,0 +1,212 @@
+//! Full text over sessions: an index in a folder beside the store, made from the store and never needed for anything else.
+
+mod filter;
+mod find;
+mod passages;
+mod query;
+mod schema;
+mod snippet;
+mod states;
+mod update;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use leafline_import::view::Role;
+use tantivy::directory::MmapDirectory;
+use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError};
+
+pub use self::find::{SearchHit, SearchQuery};
+use self::schema::{Fields, INDEX_VERSION};
+pub use self::snippet::Snippet;
+pub use self::update::{IndexLag, IndexUpdate};
+use crate::error::{Error, FileContext, Result};
+use crate::store::Store;
+
+/// What is appended to the store's path to name the folder.
+const FOLDER_ENDING: &str = ".search";
+
+/// The words of all sessions' messages, and where they stand.
+///
+/// It lies in a folder beside the store, `<store>.search`, and has nothing that the store does not have: it may be
+/// deleted, and is made again by [`Self::update`]. What is written to the store is found once the index was brought in step.
+/// Any number of processes may search while one brings it in step.
+///
+/// ```
+/// use leafline::{ImportOptions, SearchIndex, SearchQuery, Store};
+///
+/// # fn main() -> leafline::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let store = Store::open(folder.path().join("sessions.leafline"))?;
+/// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/claude");
+/// store.import(&[samples], &ImportOptions::default(), &mut ())?;
+/// let index = SearchIndex::open_or_create(&store)?;
+/// index.update(|_| true)?;
+///
+/// let hits = index.search(&SearchQuery::new("pagination \"last page\""))?;
+/// for hit in &hits {
+///     println!("{} {:?}: {}", hit.session, hit.entry, hit.snippet.text);
+/// }
+/// # assert!(!hits.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct SearchIndex<'s> {
+    store: &'s Store,
+    /// Empty for a store in memory.
+    folder: PathBuf,
+    index: Index,
+    fields: Fields,
+    reader: Mutex<OpenReader>,
+}
+
+/// The reader of an index and the commit that it shows.
+struct OpenReader {
+    reader: IndexReader,
+    commit: u64,
+}
+
+impl std::fmt::Debug for OpenReader {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("OpenReader").field("commit", &self.commit).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// The folder of the search index beside the store: its path with `.search` behind it.
+    pub fn search_folder(&self) -> PathBuf {
+        let mut folder = self.path().as_os_str().to_owned();
+        folder.push(FOLDER_ENDING);
+        folder.into()
+    }
+
+    /// Deletes the search index. Whoever has it open searches on in what he has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] where the system refuses.
+    pub fn remove_search_index(&self) -> Result<()> {
+        let folder = self.search_folder();
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).at("deleting", &folder)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'s> SearchIndex<'s> {
+    /// The roles whose entries are searched.
+    pub const ROLES: &'static [Role] = passages::SEARCHED;
+
+    /// The index of the store; `None` where none was made yet, or only one of another version or of another store.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SearchIndex`] where it cannot be read.
+    pub fn open(store: &'s Store) -> Result<Option<Self>> {
+        let folder = folder_of(store)?;
+        if store.is_in_memory() || !folder.join("meta.json").exists() {
+            return Ok(None);
+        }
+        let (schema, fields) = schema::schema();
+        let index = Index::open_in_dir(&folder).map_err(|error| failed(&folder, &error))?;
+        if index.schema() != schema {
+            return Ok(None);
+        }
+        Self::with_index(store, folder, index, fields).map(Some)
+    }
+
+    /// The index of the store, empty if there was none. Indexes of other versions, and of a store that was in its place
+    /// before, are deleted. That of a store in memory is in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SearchIndex`] where it cannot be read, [`Error::File`] where the folder cannot be made.
+    pub fn open_or_create(store: &'s Store) -> Result<Self> {
+        if let Some(found) = Self::open(store)? {
+            return Ok(found);
+        }
+        let (schema, fields) = schema::schema();
+        let builder = Index::builder().schema(schema).settings(IndexSettings::default());
+        if store.is_in_memory() {
+            let folder = PathBuf::new();
+            let index = builder.create_in_ram().map_err(|error| failed(&folder, &error))?;
+            return Self::with_index(store, folder, index, fields);
+        }
+        let folder = folder_of(store)?;
+        remove_others(&folder);
+        std::fs::create_dir_all(&folder).at("making the folder", &folder)?;
+        let directory = MmapDirectory::open(&folder)
+            .map_err(|error| failed(&folder, &TantivyError::from(error)))?;
+        let index = builder.open_or_create(directory).map_err(|error| failed(&folder, &error))?;
+        Self::with_index(store, folder, index, fields)
+    }
+
+    fn with_index(
+        store: &'s Store,
+        folder: PathBuf,
+        mut index: Index,
+        fields: Fields,
+    ) -> Result<Self> {
+        index.set_tokenizers(schema::tokenizers());
+        let metas = index.load_metas().map_err(|error| failed(&folder, &error))?;
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()
+            .map_err(|error| failed(&folder, &error))?;
+        let reader = Mutex::new(OpenReader { reader, commit: metas.opstamp });
+        Ok(Self { store, folder, index, fields, reader })
+    }
+
+    /// Whether it has nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SearchIndex`] where it cannot be read.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.searcher()?.num_docs() == 0)
+    }
+
+    /// The index as it is now, whoever has written it.
+    fn searcher(&self) -> Result<Searcher> {
+        let mut open = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.index.load_metas().map_err(|error| self.failed(&error))?.opstamp;
+        if now != open.commit {
+            open.reader.reload().map_err(|error| self.failed(&error))?;
+            open.commit = now;
+        }
+        Ok(open.reader.searcher())
+    }
+
+    fn failed(&self, error: &TantivyError) -> Error {
+        failed(&self.folder, error)
+    }
+}
+
+/// The folder of the index of this version and of this store.
+fn folder_of(store: &Store) -> Result<PathBuf> {
+    let number = store.number()?;
+    Ok(store.search_folder().join(format!("{INDEX_VERSION}-{number:016x}")))
+}
+
+/// Deletes what else is in the folder of indexes: nobody who finds this one needs it. What cannot be deleted stays.
+fn remove_others(folder: &Path) {
+    let others = folder.parent().and_then(|parent| std::fs::read_dir(parent).ok());
+    for other in others.into_iter().flatten().flatten() {
+        if other.path() != folder {
+            let _ = std::fs::remove_dir_all(other.path());
+        }
+    }
+}
+
+fn failed(folder: &Path, error: &TantivyError) -> Error {
+    match error {
+        TantivyError::LockFailure(..) => Error::SearchIndexBusy { path: folder.to_owned() },
+        other => Error::SearchIndex { path: folder.to_owned(), problem: other.to_string() },
+    }
+}

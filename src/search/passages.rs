@@ -1,0 +1,92 @@
+//! What of an entry is searched.
+
+use leafline_import::scan::Raw;
+use leafline_import::text::unescape;
+use leafline_import::view::{Part, Role, View};
+
+/// The roles whose entries are searched: settings and the programs' own records say nothing, or what a message says.
+pub(super) const SEARCHED: &[Role] = &[
+    Role::User,
+    Role::Assistant,
+    Role::Tool,
+    Role::System,
+    Role::Summary,
+    Role::Shell,
+    Role::Custom,
+];
+
+/// The passages of an entry: what is said or thought, the calls of tools and what they gave, and errors.
+pub(super) fn passages(view: View) -> Vec<String> {
+    let mut passages = Vec::with_capacity(view.parts.len());
+    for part in view.parts {
+        match part {
+            Part::Text(text) | Part::Thinking(text) | Part::ToolResult { text, .. } => {
+                passages.push(text);
+            }
+            Part::ToolCall { name, arguments, .. } => {
+                passages.push(format!("{name} {}", plain(&arguments)));
+            }
+            _ => {}
+        }
+    }
+    passages.extend(view.error);
+    passages.retain(|passage| !passage.is_empty());
+    passages
+}
+
+/// JSON as it is read by a person: its strings without quotes and escapes.
+fn plain(json: &str) -> String {
+    if let Ok(value) = Raw::parse(json)
+        && value.is_string()
+    {
+        return value.to_string_lossy().unwrap_or_default().into_owned();
+    }
+    let mut plain = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some((before, string)) = rest.split_once('"') {
+        plain.push_str(before);
+        let end = end_of_string(string);
+        let inside = string.get(..end).unwrap_or_default();
+        plain.push_str(&String::from_utf8_lossy(&unescape(inside)));
+        rest = string.get(end + 1..).unwrap_or_default();
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Where the string ends whose inside begins the text: at its closing quote.
+fn end_of_string(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return place,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_read_without_escapes() {
+        assert_eq!(plain(r#"{"path":"a\nb","n":12}"#), "{path:a\nb,n:12}");
+        assert_eq!(plain(r#"{"quote":"say \"hi\" \\"}"#), r#"{quote:say "hi" \}"#);
+        assert_eq!(plain(r#""ls\t-l""#), "ls\t-l");
+        assert_eq!(plain(r#"{"torn":"a"#), "{torn:a");
+        assert_eq!(plain(""), "");
+    }
+
+    #[test]
+    fn everything_that_is_said_is_a_passage() {
+        let view = leafline_import::view::claude(
+            r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"Hm."},{"type":"text","text":"I look."},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#,
+        );
+        assert!(SEARCHED.contains(&view.role));
+        assert_eq!(passages(view), ["Hm.", "I look.", "Bash {command:ls}"]);
+    }
+}

@@ -1,0 +1,301 @@
+//! Bringing the index in step with the store.
+
+use std::collections::HashMap;
+use std::ops::Bound;
+
+use leafline_import::view::Role;
+use redb::ReadableTable;
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::query::{BooleanQuery, Query, RangeQuery, TermQuery};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
+
+use super::SearchIndex;
+use super::passages::{SEARCHED, passages};
+use super::states::{State, read_states};
+use crate::error::Result;
+use crate::session::{Entry, SessionReader};
+use crate::store::record::Record;
+use crate::store::session_record::SessionRecord;
+
+/// Memory of the threads that make the index, all together: what is in it is one segment.
+const MEMORY: usize = 192 << 20;
+
+/// More threads than these gain nothing: one reads the store.
+const MOST_THREADS: usize = 4;
+
+/// Bytes of lines after which what was read is committed: an update that is killed loses no more.
+const COMMIT_BYTES: u64 = 512 << 20;
+
+/// Deleted documents of a segment, as a share, from which it is written again without them.
+const MOST_DELETED: f32 = 0.3;
+
+/// What an update has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexUpdate {
+    /// Sessions that were new or had changed.
+    pub sessions: u64,
+    /// Entries that were added, those of changed sessions again.
+    pub entries: u64,
+    /// Bytes of the lines that were read.
+    pub bytes: u64,
+    /// Sessions that are gone from the store.
+    pub removed: u64,
+    /// Whether the index has all that the store had; not if the update was told to stop.
+    pub is_complete: bool,
+}
+
+/// How far the index is behind the store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexLag {
+    /// Sessions with lines that were not read yet, or that are gone.
+    pub sessions: u64,
+    /// Bytes of lines to read, about: a session's bytes are taken to be spread evenly over its lines.
+    pub bytes: u64,
+}
+
+/// What is to be done.
+struct Work {
+    /// Sessions to read, and from which line; those with the latest messages first.
+    read: Vec<(u64, u64)>,
+    /// Sessions that are gone.
+    gone: Vec<u64>,
+    lag: IndexLag,
+}
+
+impl SearchIndex<'_> {
+    /// How far the index is behind the store. It costs a few microseconds for each session of the store.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::SearchIndex`], and those of [`crate::Store::list`].
+    pub fn lag(&self) -> Result<IndexLag> {
+        Ok(self.work()?.lag)
+    }
+
+    /// Brings the index in step with the store: reads the lines that are new to it, and all of a session whose lines were
+    /// changed. `go_on` is told the bytes of lines that were read, some thousand lines at a time, and answers whether to go
+    /// on; what was done until then stays.
+    ///
+    /// Memory is bounded by some 300 MB. Several threads work. When it returns, the new index is on disk; an update that is
+    /// killed loses the last 512 MB of lines at most.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::SearchIndexBusy`] where another process is at it, [`crate::Error::SearchIndex`] where it cannot be
+    /// written.
+    pub fn update(&self, go_on: impl FnMut(u64) -> bool) -> Result<IndexUpdate> {
+        let work = self.work()?;
+        if work.read.is_empty() && work.gone.is_empty() {
+            return Ok(IndexUpdate { is_complete: true, ..IndexUpdate::default() });
+        }
+        let mut writer = self.writer(work.lag.bytes)?;
+        // Who had the index until now may have done all of it.
+        let work = self.work()?;
+        let mut run = Run {
+            index: self,
+            writer: &mut writer,
+            go_on,
+            done: IndexUpdate::default(),
+            uncommitted: 0,
+        };
+        run.run(&work)?;
+        let done = run.done;
+        writer.wait_merging_threads().map_err(|error| self.failed(&error))?;
+        Ok(done)
+    }
+
+    fn writer(&self, bytes: u64) -> Result<IndexWriter> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        // Little is done by one thread, which makes one segment.
+        let threads = if bytes < 16 << 20 { 1 } else { cores.min(MOST_THREADS) };
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(threads)
+            .num_merge_threads(1)
+            .memory_budget_per_thread(MEMORY / threads)
+            .build();
+        let writer =
+            self.index.writer_with_options(options).map_err(|error| self.failed(&error))?;
+        let mut policy = LogMergePolicy::default();
+        policy.set_del_docs_ratio_before_merge(MOST_DELETED);
+        writer.set_merge_policy(Box::new(policy));
+        Ok(writer)
+    }
+
+    fn work(&self) -> Result<Work> {
+        let searcher = self.searcher()?;
+        let mut known: HashMap<u64, State> =
+            read_states(&searcher).map_err(|error| self.failed(&error))?;
+        let snapshot = self.store.snapshot()?;
+        let mut read = Vec::new();
+        let mut lag = IndexLag::default();
+        for row in snapshot.sessions()?.iter()? {
+            let (key, value) = row?;
+            let key = key.value();
+            let record = SessionRecord::from_bytes(value.value(), || key.to_string())?;
+            let state = known.remove(&key);
+            let Some(from) = State::next_line(state.as_ref(), &record) else { continue };
+            lag.bytes += bytes_behind(&record, from);
+            read.push((record.modified, key, from));
+        }
+        read.sort_unstable_by(|one, other| other.cmp(one));
+        let read: Vec<(u64, u64)> = read.into_iter().map(|(_, key, from)| (key, from)).collect();
+        lag.sessions = (read.len() + known.len()) as u64;
+        Ok(Work { read, gone: known.into_keys().collect(), lag })
+    }
+}
+
+/// Bytes of a session's lines from one on, about.
+fn bytes_behind(record: &SessionRecord, line: u64) -> u64 {
+    let share = u128::from(record.text_bytes) * u128::from(record.lines.saturating_sub(line));
+    u64::try_from(share / u128::from(record.lines.max(1))).unwrap_or(u64::MAX)
+}
+
+/// One update.
+struct Run<'r, 's, F> {
+    index: &'r SearchIndex<'s>,
+    writer: &'r mut IndexWriter,
+    go_on: F,
+    done: IndexUpdate,
+    /// Bytes of lines that were read since the last commit.
+    uncommitted: u64,
+}
+
+/// Whether to go on.
+type GoesOn = bool;
+
+impl<F: FnMut(u64) -> bool> Run<'_, '_, F> {
+    fn run(&mut self, work: &Work) -> Result<()> {
+        for &session in &work.gone {
+            self.remove(session);
+            self.done.removed += 1;
+        }
+        let mut goes_on = true;
+        for &(session, from) in &work.read {
+            goes_on = self.read_session(session, from)?;
+            if !goes_on {
+                break;
+            }
+        }
+        self.commit()?;
+        self.done.is_complete = goes_on;
+        Ok(())
+    }
+
+    fn remove(&mut self, session: u64) {
+        let fields = &self.index.fields;
+        self.writer.delete_term(Term::from_field_u64(fields.session, session));
+        self.writer.delete_term(Term::from_field_u64(fields.state, session));
+    }
+
+    /// Reads a session from a line on.
+    fn read_session(&mut self, session: u64, from: u64) -> Result<GoesOn> {
+        let snapshot = self.index.store.snapshot()?;
+        let Some(record) = snapshot.session(session)? else {
+            // It is gone since.
+            self.remove(session);
+            return Ok(true);
+        };
+        let reader = SessionReader::new(snapshot, session, record);
+        self.remove_from(session, from)?;
+        let mut goes_on = true;
+        let mut read = from;
+        let mut told = 0;
+        reader.stored_lines(from, |entry| {
+            let bytes = entry.line().len() as u64;
+            read = entry.ordinal() + 1;
+            self.add(session, &entry)?;
+            self.done.bytes += bytes;
+            self.uncommitted += bytes;
+            told += bytes;
+            if told >= 1 << 20 {
+                goes_on = (self.go_on)(std::mem::take(&mut told));
+            }
+            if self.uncommitted >= COMMIT_BYTES {
+                self.keep_state(session, State { lines: read, ..State::of(reader.record()) })?;
+                self.commit()?;
+            }
+            Ok(goes_on)
+        })?;
+        goes_on = (self.go_on)(told) && goes_on;
+        let state = State::of(reader.record());
+        self.keep_state(session, if goes_on { state } else { State { lines: read, ..state } })?;
+        self.done.sessions += 1;
+        Ok(goes_on)
+    }
+
+    /// Takes the entries from a line on out of the index.
+    fn remove_from(&mut self, session: u64, from: u64) -> Result<()> {
+        let fields = &self.index.fields;
+        if from == 0 {
+            self.writer.delete_term(Term::from_field_u64(fields.session, session));
+            return Ok(());
+        }
+        let of_session: Box<dyn Query> = Box::new(TermQuery::new(
+            Term::from_field_u64(fields.session, session),
+            IndexRecordOption::Basic,
+        ));
+        let first = Bound::Included(Term::from_field_u64(fields.ordinal, from));
+        let behind: Box<dyn Query> = Box::new(RangeQuery::new(first, Bound::Unbounded));
+        let removed = self
+            .writer
+            .delete_query(Box::new(BooleanQuery::intersection(vec![of_session, behind])));
+        removed.map(drop).map_err(|error| self.index.failed(&error))
+    }
+
+    fn add(&mut self, session: u64, entry: &Entry) -> Result<()> {
+        let view = entry.view();
+        if !SEARCHED.contains(&view.role) {
+            return Ok(());
+        }
+        let fields = &self.index.fields;
+        let mut document = TantivyDocument::new();
+        document.add_u64(fields.session, session);
+        document.add_u64(fields.ordinal, entry.ordinal());
+        document.add_u64(fields.role, role_number(view.role));
+        if let Some(time) = view.time {
+            document.add_i64(fields.time, time);
+        }
+        let mut is_empty = true;
+        for passage in passages(view) {
+            is_empty = false;
+            document.add_text(fields.text, passage);
+        }
+        if is_empty {
+            return Ok(());
+        }
+        self.done.entries += 1;
+        self.added(document)
+    }
+
+    /// Notes how much of a session was read, in place of what was noted before.
+    fn keep_state(&mut self, session: u64, state: State) -> Result<()> {
+        let fields = &self.index.fields;
+        self.writer.delete_term(Term::from_field_u64(fields.state, session));
+        self.added(state.document(fields, session))
+    }
+
+    fn added(&mut self, document: TantivyDocument) -> Result<()> {
+        match self.writer.add_document(document) {
+            Ok(_) => Ok(()),
+            // A thread has ended; why is told when all are waited for.
+            Err(error) => {
+                let cause = self.writer.commit().err().unwrap_or(error);
+                Err(self.index.failed(&cause))
+            }
+        }
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.uncommitted = 0;
+        let committed: Result<u64, TantivyError> = self.writer.commit();
+        committed.map(drop).map_err(|error| self.index.failed(&error))
+    }
+}
+
+/// A role's place among all.
+pub(super) fn role_number(role: Role) -> u64 {
+    Role::ALL.iter().position(|other| *other == role).unwrap_or(Role::ALL.len()) as u64
+}
