@@ -22,6 +22,10 @@ const LEFT_TO_SEARCH: u64 = 4 << 20;
 /// How long new lines wait for the index at most while a folder is watched.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// How long a search waits for another process that brings the index in step, and how often it looks.
+const PATIENCE: Duration = Duration::from_secs(5);
+const SHORT_PAUSE: Duration = Duration::from_millis(50);
+
 /// Bring the search index in step with the store
 ///
 /// The index that `leafline search` uses is a folder beside the store, the store's file name with .search behind it. It is
@@ -196,25 +200,31 @@ pub(super) enum Readiness {
 
 /// Brings the index in step for a search, if that is done in a moment.
 pub(super) fn prepare(index: &SearchIndex<'_>, most: u64) -> leafline::Result<Readiness> {
-    let lag = index.lag()?;
-    if lag.sessions == 0 {
-        return Ok(Readiness::Complete);
-    }
-    if lag.bytes > most {
-        let is_empty = index.is_empty()?;
-        return Ok(if is_empty {
-            Readiness::Missing(lag.bytes)
-        } else {
-            Readiness::Behind(lag.sessions)
-        });
-    }
-    match index.update(|_| true) {
-        Ok(_) => Ok(Readiness::Complete),
-        // What is there can be searched.
-        Err(Error::SearchIndexBusy { .. } | Error::SearchIndex { .. }) => {
-            Ok(Readiness::Behind(lag.sessions))
+    let begun = Instant::now();
+    loop {
+        let lag = index.lag()?;
+        if lag.sessions == 0 {
+            return Ok(Readiness::Complete);
         }
-        Err(error) => Err(error),
+        if lag.bytes > most {
+            let is_empty = index.is_empty()?;
+            return Ok(if is_empty {
+                Readiness::Missing(lag.bytes)
+            } else {
+                Readiness::Behind(lag.sessions)
+            });
+        }
+        match index.update(|_| true) {
+            Ok(_) => return Ok(Readiness::Complete),
+            Err(Error::SearchIndexBusy { .. }) if begun.elapsed() < PATIENCE => {
+                std::thread::sleep(SHORT_PAUSE);
+            }
+            // What is there can be searched.
+            Err(Error::SearchIndexBusy { .. } | Error::SearchIndex { .. }) => {
+                return Ok(Readiness::Behind(lag.sessions));
+            }
+            Err(error) => return Err(error),
+        }
     }
 }
 

@@ -18,5 +18,6 @@ mod manners;
 mod opal;
 mod reading;
 mod scene;
+mod search;
 mod sync;
 mod tree;

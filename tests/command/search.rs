@@ -1,0 +1,141 @@
+//! `leafline search` and `leafline index`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use leafline_generate::{Shape, generate};
+
+use super::scene::{CLAUDE, Scene, command, header, on_samples, path};
+
+fn generated(seed: u64, bytes: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    generate(&Shape { seed, bytes, ..Shape::default() }, &mut out).unwrap();
+    out
+}
+
+fn search_folder(scene: &Scene) -> PathBuf {
+    scene.folder().join("store.leafline.search")
+}
+
+fn prompt(id: &str, text: &str) -> String {
+    format!(
+        r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-03-01T10:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#
+    )
+}
+
+#[test]
+fn entries_are_found_in_sessions_of_all_families() {
+    let hits = on_samples(["search", "the", "--limit", "1000", "--json"]).ok().json_lines();
+    let mut families: Vec<&str> = hits.iter().map(|hit| hit["family"].as_str().unwrap()).collect();
+    families.sort_unstable();
+    families.dedup();
+    assert_eq!(families, ["claude", "omp", "opal", "pi"]);
+    for hit in &hits {
+        let (text, matches) =
+            (&hit["snippet"]["text"], hit["snippet"]["matches"].as_array().unwrap());
+        let text = text.as_str().unwrap();
+        assert!(!matches.is_empty(), "{hit}");
+        for place in matches {
+            let [start, end] =
+                [0, 1].map(|at| usize::try_from(place[at].as_u64().unwrap()).unwrap());
+            assert_eq!(text[start..end].to_lowercase(), "the", "{hit}");
+        }
+        assert!(hit["score"].as_f64().unwrap() > 0.0 && hit["session"].is_string(), "{hit}");
+    }
+    let scores: Vec<f64> = hits.iter().map(|hit| hit["score"].as_f64().unwrap()).collect();
+    assert!(scores.is_sorted_by(|one, other| one >= other), "{scores:?}");
+
+    // The same entry by its id.
+    let hit = &hits[0];
+    let (session, entry) = (hit["session"].as_str().unwrap(), hit["entry"].as_str().unwrap());
+    let shown = on_samples(["show", session, entry, "--json"]).ok().text();
+    assert!(shown.contains(entry), "{shown}");
+}
+
+#[test]
+fn options_narrow_a_search() {
+    let count = |arguments: &[&str]| {
+        let all = ["search", "the", "--json", "--limit", "1000"];
+        on_samples(all.iter().chain(arguments).copied()).ok().json_lines().len()
+    };
+    let all = count(&[]);
+    let families = ["pi", "omp", "claude", "opal"];
+    let by_family: Vec<usize> =
+        families.iter().map(|family| count(&["--family", family])).collect();
+    assert_eq!(by_family.iter().sum::<usize>(), all, "{by_family:?}");
+    let users = count(&["--role", "user"]);
+    let both = count(&["--role", "user", "--role", "assistant"]);
+    assert!(0 < users && users < both && both < all, "{users} {both} {all}");
+    let one = count(&["--session", CLAUDE]);
+    assert!(0 < one && one < all, "{one}");
+    assert_eq!(count(&["--cwd", "/no/such/folder"]), 0);
+    assert_eq!(count(&["--since", "2099-01-01"]), 0);
+    assert_eq!(on_samples(["search", "the", "--limit", "2"]).ok().text().lines().count(), 2);
+}
+
+#[test]
+fn a_line_for_programs_has_five_columns() {
+    let line = prompt("a1", r"tab\there \u001b[31m and a needle\nof it");
+    let scene = Scene::of_session(format!("{}\n{line}\n", header("s1")).as_bytes());
+    assert_eq!(
+        scene.run(["search", "needle"]).ok().text(),
+        "s1\ta1\t2026-03-01T10:00:00.000Z\tuser\ttab here [31m and a needle of it\n"
+    );
+    assert_eq!(scene.run(["search", "nothing"]).ok().text(), "");
+    let wrong = scene.run(["search", "..."]).fails(1);
+    assert!(wrong.contains("has no word to search for"), "{wrong}");
+    let wrong = scene.run(["search", "needle", "--role", "setting"]).fails(2);
+    assert!(wrong.contains("[possible values: user, assistant, tool"), "{wrong}");
+}
+
+#[test]
+fn an_import_brings_the_index_in_step() {
+    let scene = Scene::new();
+    let file = scene.write("large.jsonl", &generated(1, 6_000_000));
+    scene.run(["import", path(&file), "--no-index"]).ok();
+    assert!(!search_folder(&scene).exists());
+    let done = scene.run(["index", "--json"]).ok().json();
+    assert_eq!((&done["sessions"], &done["complete"]), (&1.into(), &true.into()));
+    assert!(done["entries"].as_u64().unwrap() > 1000, "{done}");
+    assert_eq!(scene.run(["index", "--json"]).ok().json()["sessions"], 0);
+
+    let other = scene.write("other.jsonl", &generated(2, 6_000_000));
+    scene.run(["import", path(&other)]).ok();
+    assert_eq!(scene.run(["index", "--json"]).ok().json()["sessions"], 0);
+    assert_eq!(scene.run(["index", "--rebuild", "--json"]).ok().json()["sessions"], 2);
+}
+
+#[test]
+fn a_search_brings_in_what_is_new() {
+    let scene = Scene::of_session(format!("{}\n", header("s1")).as_bytes());
+    let entry = r#"{"type":"message","message":{"role":"user","content":"a needle"}}"#;
+    let id = scene.run(["append", "s1", entry]).ok().text();
+    let found = scene.run(["search", "needle"]).ok().text();
+    assert!(found.contains(id.trim()), "{found}");
+    std::fs::remove_dir_all(search_folder(&scene)).unwrap();
+    assert_eq!(scene.run(["search", "needle"]).ok().text(), found);
+    scene.run(["rm", "s1"]).ok();
+    assert_eq!(scene.run(["search", "needle"]).ok().text(), "");
+}
+
+#[test]
+fn an_index_that_takes_a_while_is_made_by_its_command() {
+    let scene = Scene::new();
+    for seed in 0..2 {
+        let file = scene.write(&format!("{seed}.jsonl"), &generated(seed, 50_000_000));
+        scene.run(["import", path(&file), "--no-index"]).ok();
+    }
+    let told = scene.run(["search", "the"]).fails(1);
+    assert!(told.contains("`leafline index` makes it, from"), "{told}");
+    // It is killed in the middle, again and again, and goes on.
+    for milliseconds in [30, 100, 300] {
+        let mut child = command(&scene.store()).arg("index").spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+    scene.run(["index"]).ok();
+    assert_eq!(scene.run(["index", "--json"]).ok().json()["sessions"], 0);
+    let found = scene.run(["search", "the", "--json"]).ok().json_lines();
+    assert_eq!(found.len(), 20);
+}
