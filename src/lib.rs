@@ -73,6 +73,8 @@
 //!   both.
 //! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`]; [`Store::export_file`] and
 //!   [`Store::export_all`] write files.
+//! - `SearchIndex`, beside the store, finds entries by their words; `SearchIndex::update` brings it in step, and a
+//!   `SearchQuery` asks it.
 //! - [`Store::history`] keeps the prompts that were given to agents: [`PromptHistory::add`] and
 //!   [`PromptHistory::add_async`], [`PromptHistory::recent`], [`PromptHistory::search`].
 //! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
@@ -99,7 +101,6 @@
 //! # What it is not, yet
 //!
 //! - New entries are those of pi, omp and Opal. The sessions of Claude Code are imported, read and exported.
-//! - It does not search the text of sessions.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.
 //!
@@ -107,6 +108,7 @@
 //!
 //! - `cli`, on by default: the `leafline` command. A program that only uses the library turns it off:
 //!   `leafline = { version = "0.1", default-features = false }`.
+//! - `search`, a part of `cli`: `SearchIndex`, full text by tantivy.
 //! - `watch`, a part of `cli`: `Store::watch`, by the system's file events.
 //! - `omp-history`, a part of `cli`: `PromptHistory::import_omp` and `PromptHistory::export_omp`, with SQLite for omp's
 //!   `history.db`.
