@@ -106,9 +106,7 @@ impl Store {
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
         let mut taken = Vec::new();
         self.each_taken(filter, |_, record| taken.push(SessionFacts::listed(record)))?;
-        sort(&mut taken, filter.order);
-        taken.truncate(filter.limit.unwrap_or(usize::MAX));
-        Ok(taken)
+        Ok(sorted(taken, filter))
     }
 
     /// The keys of the sessions that a filter takes, whatever its limit.
@@ -196,13 +194,17 @@ impl Store {
     }
 }
 
-fn sort(sessions: &mut [SessionFacts], order: SessionOrder) {
-    sessions.sort_by(|a, b| {
-        let said = |facts: &SessionFacts| {
-            let said = facts.title.as_ref().or(facts.first_prompt.as_ref());
-            (said.is_none(), said.map(|said| said.to_lowercase()))
-        };
-        let ordered = match order {
+/// The sessions in the filter's order, as many as it wants. Facts are large, so places are sorted and each moves once.
+fn sorted(sessions: Vec<SessionFacts>, filter: &SessionFilter) -> Vec<SessionFacts> {
+    let mut places: Vec<usize> = (0..sessions.len()).collect();
+    let said = |facts: &SessionFacts| {
+        let said = facts.title.as_ref().or(facts.first_prompt.as_ref());
+        (said.is_none(), said.map(|said| said.to_lowercase()))
+    };
+    let facts = |place: usize| sessions.get(place).expect("the places are those of the sessions");
+    places.sort_unstable_by(|&a, &b| {
+        let (a, b) = (facts(a), facts(b));
+        let ordered = match filter.order {
             SessionOrder::Modified => b.modified.cmp(&a.modified),
             SessionOrder::Created => b.created.cmp(&a.created),
             SessionOrder::Title => said(a).cmp(&said(b)),
@@ -210,4 +212,7 @@ fn sort(sessions: &mut [SessionFacts], order: SessionOrder) {
         };
         ordered.then_with(|| a.id.cmp(&b.id))
     });
+    places.truncate(filter.limit.unwrap_or(usize::MAX));
+    let mut sessions: Vec<Option<SessionFacts>> = sessions.into_iter().map(Some).collect();
+    places.iter().filter_map(|&place| sessions.get_mut(place)?.take()).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use leafline::{Persistence, Session, Store};
+use leafline::{Breadcrumbs, Persistence, Session, Store};
 use serde_json::json;
 
 use super::failure::Failure;
@@ -13,6 +13,21 @@ use super::text;
 /// what it was given.
 pub(super) fn session<'s>(store: &'s Store, id: &str) -> Result<Session<'s>, Failure> {
     Ok(store.session(id)?.with_persistence(Persistence::immediate()))
+}
+
+/// What each terminal had last, in a folder beside the store.
+pub(super) fn breadcrumbs(store: &Store) -> Breadcrumbs {
+    let mut folder = store.path().as_os_str().to_owned();
+    folder.push(".terminals");
+    Breadcrumbs::new(folder)
+}
+
+/// Notes that this terminal had the session last. That it could not be noted is no failure of what was done.
+pub(super) fn leave_breadcrumb(store: &Store, session: &Session<'_>) -> Result<(), Failure> {
+    if let Some(cwd) = session.reader()?.facts().cwd {
+        let _ = breadcrumbs(store).write(&cwd, session);
+    }
+    Ok(())
 }
 
 /// Prints the id of a new entry.

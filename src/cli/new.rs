@@ -17,12 +17,17 @@ use super::place::Place;
 /// Makes a session without entries, and prints its id; with --json {"session": ID}. The store is made where there is
 /// none. pi and omp write a session's file with the first message of an assistant; here the session is stored at
 /// once.
+///
+/// With --continue it is the session of the directory that this terminal began or appended to last, else the one with the
+/// latest message; a new one only where the directory has none. What a terminal had last is noted in the folder
+/// <store>.terminals, in omp's form.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   leafline new
   session=$(leafline new --family omp --title \"Dark mode\" --cwd ~/work/lantern)
-  leafline new --family opal --title \"Fix auth bug\"")]
+  leafline new --family opal --title \"Fix auth bug\"
+  leafline append $(leafline new --continue) < entries.jsonl")]
 pub(super) struct Arguments {
     /// The working directory that the session is for [default: the current one]
     #[arg(long, value_name = "DIR")]
@@ -31,6 +36,10 @@ pub(super) struct Arguments {
     /// The program whose format the session has
     #[arg(long, value_enum, default_value_t = FamilyName::Pi)]
     family: FamilyName,
+
+    /// Go on with the directory's last session, if there is one
+    #[arg(long = "continue", conflicts_with_all = ["id", "title", "parent"])]
+    continues: bool,
 
     /// Its id [default: a new one, as the program makes them]
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
@@ -72,7 +81,13 @@ pub(super) fn run(
     new.parent_session = arguments.parent;
     new.persistence = Some(Persistence::immediate());
     let store = place.open_or_create()?;
-    let session = store.create_session(&new)?;
+    let session = if arguments.continues {
+        live::breadcrumbs(&store).continue_recent(&store, &new)?
+    } else {
+        let session = store.create_session(&new)?;
+        live::leave_breadcrumb(&store, &session)?;
+        session
+    };
     live::tell_session(session.id(), out)?;
     Ok(Status::Done)
 }

@@ -103,6 +103,39 @@ fn new_takes_what_a_header_says() {
 }
 
 #[test]
+fn a_terminal_goes_on_with_its_last_session() {
+    let scene = Scene::new();
+    let run = |pane: &str, arguments: &[&str]| {
+        let mut command = command(&scene.store());
+        for variable in
+            ["TMUX_PANE", "KITTY_WINDOW_ID", "WEZTERM_PANE", "TERM_SESSION_ID", "WT_SESSION"]
+        {
+            command.env_remove(variable);
+        }
+        if !pane.is_empty() {
+            command.env("TMUX_PANE", pane);
+        }
+        finished(command.args(arguments).output().unwrap()).id()
+    };
+    let here = ["new", "--continue", "--cwd", "/work"];
+    let first = run("%1", &["new", "--cwd", "/work"]);
+    let second = run("%2", &["new", "--cwd", "/work"]);
+    assert_eq!(run("%1", &here), first);
+    assert_eq!(run("%2", &here), second);
+    // Without a terminal, or in one that had none, it is the newest.
+    run("", &["append", &first, USER]);
+    assert_eq!(run("", &here), first);
+    assert_eq!(run("%3", &here), first);
+    // What a terminal appends to is what it had last.
+    run("%2", &["append", &first, USER]);
+    assert_eq!(run("%2", &here), first);
+    // Another directory has a session of its own.
+    let other = run("%1", &["new", "--continue", "--cwd", "/other"]);
+    assert!(other != first && other != second);
+    assert_eq!(run("%1", &["new", "--continue", "--cwd", "/other"]), other);
+}
+
+#[test]
 fn append_hangs_an_entry_below_the_leaf() {
     let scene = Scene::of_new_session();
     let first = scene.run(["append", "s1", USER]).id();

@@ -52,6 +52,7 @@ pub(super) fn run(
         let id = session.id().to_owned();
         return Err(leafline::Error::WrongFamily { id, family, operation: "appending" }.into());
     }
+    live::leave_breadcrumb(&store, &session)?;
     if let Some(json) = &arguments.entry {
         let draft = draft(json, family).map_err(|problem| Failure::NoEntry { problem })?;
         live::tell_entry(&session.append(draft)?, out)?;
