@@ -123,9 +123,10 @@ mod history;
 mod search;
 mod session;
 mod store;
+mod whole_file;
 
 pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
-pub use catalog::export::ExportReport;
+pub use catalog::export::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
 pub use catalog::import::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
 };
