@@ -176,7 +176,9 @@ fn tell_report(report: &ExportReport, out: &mut Output) -> Result<(), Failure> {
     let (session, path) = (report.session.as_str(), report.path.as_path());
     let (bytes, reason) = match &report.outcome {
         ExportOutcome::Written { bytes } => (Some(*bytes), None),
-        ExportOutcome::Kept { reason } | ExportOutcome::Left { reason } => (None, Some(reason.clone())),
+        ExportOutcome::Kept { reason } | ExportOutcome::Left { reason } => {
+            (None, Some(reason.clone()))
+        }
         ExportOutcome::Failed(error) => (None, Some(error.to_string())),
         // Unchanged, removed, or an outcome of a later library.
         _ => (None, None),

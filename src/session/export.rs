@@ -103,6 +103,16 @@ pub(crate) fn exact_bytes(
     if record.migrated {
         return read_originals(snapshot, session, take);
     }
+    current_bytes(snapshot, session, record, take)
+}
+
+/// Hands out the bytes that [`ExportMode::Current`] stands for, until `take` answers `false`.
+pub(crate) fn current_bytes(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    take: &mut dyn FnMut(&[u8]) -> Result<bool>,
+) -> Result<()> {
     current_lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, record, take)
 }
 

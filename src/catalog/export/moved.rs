@@ -23,12 +23,7 @@ enum OldFile {
 }
 
 /// Brings the file in its new place in step, and then removes the old one.
-pub(super) fn bring(
-    export: &mut FolderExport<'_>,
-    session: &Listed,
-    path: PathBuf,
-    old: &Entry,
-) {
+pub(super) fn bring(export: &mut FolderExport<'_>, session: &Listed, path: PathBuf, old: &Entry) {
     let old_path = below(export.folder, &old.path);
     let old_file = match look(export, session, old, &old_path) {
         Ok(OldFile::Foreign) if !export.options.replace => {
@@ -50,12 +45,7 @@ pub(super) fn bring(
     export.tell(&session.id, old_path, outcome);
 }
 
-fn look(
-    export: &FolderExport<'_>,
-    session: &Listed,
-    old: &Entry,
-    path: &Path,
-) -> Result<OldFile> {
+fn look(export: &FolderExport<'_>, session: &Listed, old: &Entry, path: &Path) -> Result<OldFile> {
     let stamp = match Standing::of(path, Some(old))? {
         Standing::Absent | Standing::NoFile => return Ok(OldFile::Gone),
         Standing::AsLeft(stamp) => return Ok(OldFile::Spare(stamp)),
@@ -69,12 +59,7 @@ fn look(
 }
 
 /// Removes the old file, once the new one is sure to be there, and its folder if that is empty.
-fn remove(
-    export: &FolderExport<'_>,
-    old: &Path,
-    new: &Path,
-    stamp: Stamp,
-) -> ExportOutcome {
+fn remove(export: &FolderExport<'_>, old: &Path, new: &Path, stamp: Stamp) -> ExportOutcome {
     sync_folder(folder_of(new));
     // A link may lead from the one place to the other.
     let is_other = match (old.canonicalize(), new.canonicalize()) {

@@ -115,7 +115,8 @@ mod tests {
         assert!(is_numbered("--w--/a.jsonl", "--w--/a.jsonl"));
         assert!(is_numbered("--w--/a.jsonl", "--w--/a-2.jsonl"));
         assert!(is_numbered("--w--/a.jsonl", "--W--/a-17.jsonl"));
-        for other in ["--w--/a-1.jsonl", "--w--/a-b.jsonl", "--v--/a.jsonl", "--w--/a", "a2.jsonl"] {
+        for other in ["--w--/a-1.jsonl", "--w--/a-b.jsonl", "--v--/a.jsonl", "--w--/a", "a2.jsonl"]
+        {
             assert!(!is_numbered("--w--/a.jsonl", other), "{other}");
         }
     }
