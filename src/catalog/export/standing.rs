@@ -204,3 +204,49 @@ fn read_full(file: &mut File, room: &mut [u8]) -> std::io::Result<usize> {
     }
     Ok(read)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How a file stands to what is written in pieces of this size.
+    fn compared(found: &[u8], expected: &[u8], piece: usize) -> Option<Likeness> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, found).unwrap();
+        let mut comparing = Comparing::new(File::open(&path).unwrap());
+        let stopped = expected.chunks(piece).any(|piece| comparing.write_all(piece).is_err());
+        assert_eq!(stopped, comparing.difference.is_some());
+        let is_same = !stopped && comparing.is_at_end().unwrap();
+        assert!(!is_same || comparing.fingerprint.digest() == fingerprint(&path).unwrap());
+        comparing.difference.or((!is_same).then_some(Likeness::Other))
+    }
+
+    #[test]
+    fn a_file_is_the_same_or_the_beginning_or_another() {
+        let expected: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
+        let edges = [0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, expected.len() - 1];
+        for piece in [1_000, BUFFER_BYTES, usize::MAX] {
+            assert_eq!(compared(&expected, &expected, piece), None);
+            for edge in edges {
+                let beginning = &expected[..edge];
+                assert_eq!(compared(beginning, &expected, piece), Some(Likeness::Beginning));
+                assert_eq!(compared(&expected, beginning, piece), Some(Likeness::Other), "longer");
+                let mut other = expected.clone();
+                other[edge] ^= 1;
+                assert_eq!(compared(&other, &expected, piece), Some(Likeness::Other), "{edge}");
+            }
+        }
+        assert_eq!(compared(b"", b"", 1), None);
+    }
+
+    #[test]
+    fn a_recent_time_does_not_tell_a_later_change() {
+        let time = |before: u64| Stamp {
+            bytes: 1,
+            modified: Some(SystemTime::now() - std::time::Duration::from_secs(before)),
+        };
+        assert!(time(0).nanoseconds().is_some() && time(0).lasting().is_none());
+        assert!(time(100).lasting().is_some());
+    }
+}
