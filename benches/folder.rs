@@ -1,5 +1,5 @@
-//! Ten thousand sessions: listing them, bringing the store in step with their files, and with one large file that has
-//! grown, against a reading of every file.
+//! Ten thousand sessions: listing them, bringing the store in step with their files, a folder in step with the store, and
+//! the store with one large file that has grown, against a reading of every file.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leafline::{ImportOptions, Store};
+use leafline::{ExportOptions, ImportOptions, Store};
 use leafline_generate::{Shape, generate};
 use tempfile::TempDir;
 
@@ -67,6 +67,10 @@ fn sync(store: &Store, path: &Path) -> leafline::ImportTotals {
     store.sync(&[path], &ImportOptions::default(), &mut ()).expect("the store can be written")
 }
 
+fn export(store: &Store, folder: &Path) -> leafline::ExportTotals {
+    store.export_all(folder, &ExportOptions::default(), |_| {}).expect("the folder can be written")
+}
+
 fn many(criterion: &mut Criterion) {
     let sessions = Sessions::make();
     let mut group = criterion.benchmark_group("10,000 sessions");
@@ -87,6 +91,20 @@ fn many(criterion: &mut Criterion) {
             assert_eq!(totals.unchanged, SESSIONS);
         });
     });
+    let exported = sessions.place.path().join("exported");
+    let start = Instant::now();
+    assert_eq!(export(&sessions.store, &exported).written, SESSIONS);
+    println!("10,000 sessions/export, all new: {:.1?}, once", start.elapsed());
+    group.bench_function("export, nothing new", |bencher| {
+        bencher.iter(|| {
+            let totals = export(&sessions.store, &exported);
+            assert_eq!(totals.unchanged, SESSIONS);
+        });
+    });
+    std::fs::remove_file(exported.join(".leafline-manifest")).expect("it was written");
+    let start = Instant::now();
+    assert_eq!(export(&sessions.store, &exported).unchanged, SESSIONS);
+    println!("10,000 sessions/export, all compared: {:.1?}, once", start.elapsed());
     group.bench_function("jsonl, every file read", |bencher| {
         bencher.iter(|| {
             let files = std::fs::read_dir(sessions.files()).expect("the folder is there");

@@ -71,8 +71,9 @@
 //!   force, as the session's program builds it; [`SessionReader::write_context`] writes it as JSON.
 //!   [`SessionReader::build_full_history`] has what was compacted too, and [`SessionReader::get_history`] the entries of
 //!   both.
-//! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`]; [`Store::export_file`] and
-//!   [`Store::export_all`] write files.
+//! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`], [`Store::export_file`] a file.
+//!   [`Store::export_all`] brings a folder of files in step, as [`ExportOptions`] say: an [`ExportReport`] tells the
+//!   [`ExportOutcome`] of each.
 //! - `SearchIndex`, beside the store, finds entries by their words; `SearchIndex::update` brings it in step, and a
 //!   `SearchQuery` asks it.
 //! - [`Store::history`] keeps the prompts that were given to agents: [`PromptHistory::add`] and
@@ -96,7 +97,8 @@
 //!   [`Error::Corrupted`] that names the table and the place; it is never handed out as a line.
 //! - Any number of processes may have a store open. One writes at a time, and the others wait for its transaction,
 //!   not for its import. A reader never waits, and never sees half of a transaction.
-//! - Files that an export writes are written beside their place and renamed.
+//! - Files that an export writes are written beside their place and renamed. One that an export of all sessions finds
+//!   changed by someone else is not written over, unless that loses nothing or the caller wants it.
 //!
 //! # What it is not, yet
 //!
@@ -114,7 +116,7 @@
 //!   `history.db`.
 //!
 //! The formats are described rule by rule in the repository's `docs/formats.md`, the store's file table by table in
-//! `docs/storage.md`.
+//! `docs/storage.md`, the folder that an export keeps in step in `docs/export.md`.
 
 mod catalog;
 mod error;
@@ -123,9 +125,10 @@ mod history;
 mod search;
 mod session;
 mod store;
+mod whole_file;
 
 pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
-pub use catalog::export::ExportReport;
+pub use catalog::export::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
 pub use catalog::import::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
 };

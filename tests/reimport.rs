@@ -285,6 +285,47 @@ fn a_file_that_its_program_has_migrated_since_replaces_its_session() {
 }
 
 #[test]
+fn what_was_exported_of_a_migrated_session_is_that_session() {
+    let place = Place::new();
+    let old = concat!(
+        r#"{"type":"session","id":"s","timestamp":"2025-11-20T19:04:07.331Z","cwd":"/w"}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-11-20T19:05:00.000Z","message":{"role":"user","content":"first"}}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-11-20T19:06:00.000Z","message":{"role":"user","content":"second"}}"#,
+        "\n",
+    );
+    let original = place.write("original.jsonl", old);
+    assert_eq!(place.import(&original).status, ImportStatus::Imported);
+    let current = String::from_utf8(place.export("s", &ExportMode::Current)).unwrap();
+    assert_ne!(current, old);
+
+    let copy = place.write("copy.jsonl", &current);
+    assert_eq!(place.import(&copy).status, ImportStatus::Unchanged);
+    let part = place.write("part.jsonl", &current[..current.len() - 20]);
+    let report = place.import(&part);
+    assert_eq!(report.status, ImportStatus::Unchanged);
+    assert!(report.reason.unwrap().contains("later state"));
+    assert_eq!(place.import(&original).status, ImportStatus::Unchanged);
+
+    let grown = format!("{current}{}\n", entry("new", "", "third"));
+    place.write("copy.jsonl", &grown);
+    let report = place.import(&copy);
+    assert_eq!((report.status, report.entries), (ImportStatus::Grown, 3), "{report:?}");
+    assert_eq!(place.export("s", &ExportMode::Current), grown.as_bytes());
+    // The file of old is still known, and comes out as it was.
+    assert_eq!(place.import(&original).status, ImportStatus::Unchanged);
+    assert_eq!(place.exact("s"), old.as_bytes());
+    // When it grows as well, it does not take the place of what the other has brought.
+    let more = r#"{"type":"message","timestamp":"2025-11-20T19:07:00.000Z","message":{"role":"user","content":"another"}}"#;
+    place.write("original.jsonl", format!("{old}{more}\n"));
+    assert_eq!(place.import(&original).status, ImportStatus::Failed);
+    assert_eq!(place.export("s", &ExportMode::Current), grown.as_bytes());
+    assert_eq!(place.store.sessions().unwrap().len(), 1);
+    place.assert_sound();
+}
+
+#[test]
 fn a_path_that_now_holds_another_session_keeps_the_first() {
     let place = Place::new();
     let first = file(&linear(5));

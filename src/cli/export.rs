@@ -1,14 +1,15 @@
 //! `leafline export`.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::ValueEnum;
-use leafline::{ExportMode, ExportReport, Store};
-use serde_json::json;
+use leafline::{ExportMode, ExportOptions, ExportOutcome, ExportReport, ExportTotals, Store};
+use serde::Serialize;
 
 use super::failure::{Failure, complain, usage};
-use super::number::{bytes, count};
-use super::output::{BAD, Output};
+use super::number::{bytes, count, counted, counts};
+use super::output::{BAD, FAINT, GOOD, Output};
 use super::place::{Place, shown};
 use super::progress::{Bar, Spinner};
 use super::{Status, text};
@@ -18,16 +19,25 @@ use super::{Status, text};
 /// Writes a session to standard output, or to a file, which is written beside its place and renamed. By default it
 /// comes out as its program has it today: a file of version 1 or 2 as pi rewrites it on loading, a file of version
 /// 3 byte for byte, as those of Claude Code and Opal are. A session of Opal's that was changed here comes out as Opal
-/// would save it. --as chooses another form. With --all every session is written below a folder, in the
-/// folder and file names of its program: --<cwd>--/<time>_<id>.jsonl for pi and omp, <project>/<id>.jsonl for Claude Code,
-/// <id>.jsonl for Opal.
+/// would save it. --as chooses another form.
+///
+/// With --all a folder is brought in step with the store: every session has a file there, in the folder and file names of
+/// its program: --<cwd>--/<time>_<id>.jsonl for pi and omp, <project>/<id>.jsonl for Claude Code, <id>.jsonl for Opal. What
+/// has not changed since the last time is left alone, and costs a look at the file's size and time. A file to which someone
+/// else has added is kept, and reported; bring it into the store with `leafline sync FOLDER`, or have it written over with
+/// --replace. A session whose project was moved moves too. The files of deleted sessions stay. What was written is noted
+/// in the folder, in .leafline-manifest.
+///
+/// Prints a line for each file that was written, removed, kept, left behind or failed, and the totals. With --json one
+/// object a file, unchanged ones too (status, session, path, bytes, reason).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   leafline export 019c6605 > session.jsonl
   leafline export 019c6605 --as exact -o session.jsonl
   leafline export 019c7bd3 --as refs --blobs blobs -o session.jsonl
-  leafline export --all -o sessions")]
+  leafline export --all -o sessions
+  leafline sync sessions && leafline export --all -o sessions")]
 pub(super) struct Arguments {
     /// The session: an id, or the unique beginning of one
     #[arg(required_unless_present = "all", conflicts_with = "all")]
@@ -36,6 +46,10 @@ pub(super) struct Arguments {
     /// Every session
     #[arg(long, requires = "output")]
     all: bool,
+
+    /// With --all, write over files that someone else has changed
+    #[arg(long, requires = "all")]
+    replace: bool,
 
     /// The file to write; with --all the folder
     #[arg(short, long, value_name = "FILE")]
@@ -75,7 +89,7 @@ pub(super) fn run(
         (Some(session), None) => to_standard_output(&store, &session, &mode, out),
         (None, folder) => {
             let folder = folder.expect("clap takes --all with --output only");
-            all(&store, &mode, &folder, out)
+            all(&store, &ExportOptions { mode, replace: arguments.replace }, &folder, out)
         }
     }
 }
@@ -118,66 +132,112 @@ fn to_file(
     let spinner = Spinner::new("exporting");
     let written = store.export_file(&id, mode, path)?;
     drop(spinner);
-    tell(&id, path, written, out)?;
+    let (session, path) = (id.as_str(), shown(path));
+    tell(&Told { status: "written", session, path, bytes: Some(written), reason: None }, out)?;
     Ok(Status::Done)
 }
 
 fn all(
     store: &Store,
-    mode: &ExportMode,
+    options: &ExportOptions,
     folder: &Path,
     out: &mut Output,
 ) -> Result<Status, Failure> {
+    let begun = Instant::now();
     let mut bar = Bar::of_sessions(store.sessions()?.len() as u64);
-    let mut failed = 0;
     let mut failure = None;
-    store.export_all(folder, mode, |report| {
+    let exported = store.export_all(folder, options, |report| {
         bar.advance(1);
-        failed += u64::from(report.outcome.is_err());
         // Who no longer listens still gets his files.
         if failure.is_none() {
             failure = bar.aside(|| tell_report(report, out)).err();
         }
-    })?;
+    });
     drop(bar);
-    if failed > 0 {
+    let totals = exported?;
+    let told = failure.map_or(Ok(()), Err).and_then(|()| tell_totals(&totals, begun, out));
+    if totals.failed > 0 {
         complain(&format!(
             "{} of the sessions could not be exported; the lines above say why",
-            count(failed)
+            count(totals.failed)
         ));
+    }
+    if totals.kept > 0 {
+        let kept = counted(totals.kept, "file was", "files were");
+        complain(&format!("{kept} not written; the lines that begin with \"kept\" say what to do"));
+    }
+    if totals.failed + totals.kept > 0 {
         return Ok(Status::Failed);
     }
-    failure.map_or(Ok(Status::Done), Err)
+    told.map(|()| Status::Done)
 }
 
 fn tell_report(report: &ExportReport, out: &mut Output) -> Result<(), Failure> {
-    match &report.outcome {
-        Ok(written) => tell(&report.session, &report.path, *written, out),
-        Err(error) => {
-            let reason = error.to_string();
-            if out.is_json() {
-                let path = shown(&report.path);
-                out.json(&json!({ "session": report.session, "path": path, "bytes": null, "reason": reason }))?;
-            } else {
-                let (failed, id) = (out.paint(BAD, "failed"), text::printable(&report.session));
-                out.line(format_args!("{failed}  {id:<36}  {}", text::printable(&reason)))?;
-            }
-            out.show()
+    let (session, path) = (report.session.as_str(), report.path.as_path());
+    let (bytes, reason) = match &report.outcome {
+        ExportOutcome::Written { bytes } => (Some(*bytes), None),
+        ExportOutcome::Kept { reason } | ExportOutcome::Left { reason } => {
+            (None, Some(reason.clone()))
         }
-    }
+        ExportOutcome::Failed(error) => (None, Some(error.to_string())),
+        // Unchanged, removed, or an outcome of a later library.
+        _ => (None, None),
+    };
+    let status = report.outcome.name();
+    tell(&Told { status, session, path: shown(path), bytes, reason }, out)
 }
 
-fn tell(session: &str, path: &Path, written: u64, out: &mut Output) -> Result<(), Failure> {
-    let path = shown(path);
+/// What is told of a file.
+#[derive(Serialize)]
+struct Told<'a> {
+    status: &'static str,
+    session: &'a str,
+    path: String,
+    bytes: Option<u64>,
+    reason: Option<String>,
+}
+
+fn tell(told: &Told<'_>, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
-        out.json(&json!({ "session": session, "path": path, "bytes": written, "reason": null }))?;
-    } else {
-        let id = text::printable(session);
-        out.line(format_args!(
-            "wrote   {id:<36}  {:>8}  {}",
-            bytes(written),
-            text::printable(&path)
-        ))?;
+        out.json(told)?;
+        return out.show();
     }
+    let style = match told.status {
+        "unchanged" => return Ok(()),
+        "written" => GOOD,
+        "kept" | "failed" => BAD,
+        _ => FAINT,
+    };
+    let mut line = format!(
+        "{}  {:<36}  {:>8}  {}",
+        out.paint(style, &format!("{:<7}", told.status)),
+        text::printable(told.session),
+        told.bytes.map(bytes).unwrap_or_else(|| "-".to_owned()),
+        text::printable(&told.path),
+    );
+    if let Some(reason) = &told.reason {
+        line.push_str(&format!("  ({})", text::printable(reason)));
+    }
+    out.line(format_args!("{line}"))?;
+    out.show()
+}
+
+fn tell_totals(totals: &ExportTotals, begun: Instant, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        return Ok(());
+    }
+    let outcomes = [
+        (totals.written, "written"),
+        (totals.unchanged, "unchanged"),
+        (totals.kept, "kept"),
+        (totals.failed, "failed"),
+    ];
+    let mut parts: Vec<String> = counts(&outcomes).into_iter().collect();
+    let old = [(totals.removed, "removed"), (totals.left, "left")];
+    parts.extend(counts(&old).map(|old| format!("old files: {old}")));
+    let sessions = counted(totals.sessions, "session", "sessions");
+    let seconds = begun.elapsed().as_secs_f64();
+    parts.push(format!("{} in {seconds:.1} s", bytes(totals.bytes)));
+    out.line(format_args!("{sessions}: {}", parts.join("; ")))?;
     out.show()
 }

@@ -21,6 +21,14 @@ pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// Counts with their words, without those that are none: `2 written, 10 unchanged`; `None` where all are.
+pub(super) fn counts(counts: &[(u64, &str)]) -> Option<String> {
+    let some = counts.iter().filter(|(number, _)| *number > 0);
+    let said: Vec<String> =
+        some.map(|(number, word)| format!("{} {word}", count(*number))).collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
 /// Bytes in powers of 1,000: `999 B`, `12.3 MB`.
 pub(super) fn bytes(number: u64) -> String {
     if number < 1000 {
@@ -57,6 +65,9 @@ mod tests {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(counted(1, "entry", "entries"), "1 entry");
         assert_eq!(counted(2000, "entry", "entries"), "2,000 entries");
+        let said = counts(&[(2, "written"), (0, "kept"), (1000, "unchanged")]);
+        assert_eq!(said.as_deref(), Some("2 written, 1,000 unchanged"));
+        assert_eq!(counts(&[(0, "written")]), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::store::fingerprint::Fingerprint;
 use crate::store::originals::read_originals;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
+use crate::whole_file::WholeFile;
 
 /// Bytes that are gathered before they are handed to the writer.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
@@ -42,15 +43,26 @@ pub enum ExportMode {
     },
 }
 
-/// Writes a session's bytes to `out` and answers how many.
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exported {
+    /// How many bytes.
+    pub(crate) bytes: u64,
+    /// Whether the session's record tells when there would be other ones: neither would a blob that is brought later
+    /// change them, nor do they refer to files that the export has to look after.
+    pub(crate) is_settled: bool,
+}
+
+/// Writes a session's bytes to `out`.
 pub(crate) fn export(
     snapshot: &Snapshot<'_>,
     session: u64,
     record: &SessionRecord,
     mode: &ExportMode,
     out: &mut dyn Write,
-) -> Result<u64> {
+) -> Result<Exported> {
     let mut written = 0;
+    let mut is_settled = true;
     let mut take = |bytes: &[u8]| {
         written += bytes.len() as u64;
         out.write_all(bytes).map_err(Error::Output).map(|()| true)
@@ -65,18 +77,20 @@ pub(crate) fn export(
             refuse_missing(snapshot, session, record)?;
             let mut renderer = Renderer::new(snapshot, Rendering::Inline);
             current_lines(&mut renderer, snapshot, session, record, &mut take)?;
+            is_settled = !renderer.lacks_blobs;
         }
         ExportMode::References { blobs } => {
             let mut renderer = Renderer::new(snapshot, Rendering::References);
             current_lines(&mut renderer, snapshot, session, record, &mut take)?;
             let referenced = std::mem::take(&mut renderer.referenced);
+            is_settled = referenced.is_empty();
             std::fs::create_dir_all(blobs).at("making the folder", blobs)?;
             for hash in referenced {
                 write_blob(snapshot, &hash, blobs)?;
             }
         }
     }
-    Ok(written)
+    Ok(Exported { bytes: written, is_settled })
 }
 
 /// Hands out the bytes that [`ExportMode::Exact`] stands for, until `take` answers `false`.
@@ -89,6 +103,16 @@ pub(crate) fn exact_bytes(
     if record.migrated {
         return read_originals(snapshot, session, take);
     }
+    current_bytes(snapshot, session, record, take)
+}
+
+/// Hands out the bytes that [`ExportMode::Current`] stands for, until `take` answers `false`.
+pub(crate) fn current_bytes(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    take: &mut dyn FnMut(&[u8]) -> Result<bool>,
+) -> Result<()> {
     current_lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, record, take)
 }
 
@@ -163,10 +187,9 @@ fn write_blob(snapshot: &Snapshot<'_>, hash: &blobs::Hash, folder: &std::path::P
     let Some(bytes) = snapshot.blob(hash)? else {
         return Ok(());
     };
-    let mut file = tempfile::NamedTempFile::new_in(folder).at("making a file in", folder)?;
-    file.write_all(&bytes).at("writing", &path)?;
-    file.persist(&path).map_err(|error| error.error).at("naming", &path)?;
-    Ok(())
+    let file = WholeFile::beside(&path)?;
+    file.file().write_all(&bytes).at("writing", &path)?;
+    file.name(&path)
 }
 
 /// The fingerprint of the first bytes of a stream.

@@ -3,7 +3,7 @@
 use leafline_import::{EntryKind, Family};
 
 use super::entry::Entry;
-use super::export::{ExportMode, export};
+use super::export::{ExportMode, Exported, export};
 use super::facts::SessionFacts;
 use super::index::reading::Reading;
 use super::lines::{LineCursor, LineView};
@@ -251,6 +251,15 @@ impl<'s> SessionReader<'s> {
     /// [`Error::Output`] of the writer; [`Error::BlobsMissing`] where the form needs blobs that the store
     /// does not have.
     pub fn export(&self, mode: &ExportMode, out: &mut dyn std::io::Write) -> Result<u64> {
+        Ok(self.export_noting(mode, out)?.bytes)
+    }
+
+    /// [`Self::export`], and what else is to be known of it.
+    pub(crate) fn export_noting(
+        &self,
+        mode: &ExportMode,
+        out: &mut dyn std::io::Write,
+    ) -> Result<Exported> {
         export(&self.snapshot, self.session, &self.record, mode, out)
     }
 

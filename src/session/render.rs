@@ -34,11 +34,13 @@ pub(crate) struct Renderer<'a, 's> {
     rendering: Rendering,
     /// Blobs that the rendered lines refer to.
     pub(crate) referenced: BTreeSet<Hash>,
+    /// Whether a reference stayed because nobody has brought its blob yet.
+    pub(crate) lacks_blobs: bool,
 }
 
 impl<'a, 's> Renderer<'a, 's> {
     pub(crate) fn new(snapshot: &'a Snapshot<'s>, rendering: Rendering) -> Self {
-        Self { snapshot, rendering, referenced: BTreeSet::new() }
+        Self { snapshot, rendering, referenced: BTreeSet::new(), lacks_blobs: false }
     }
 
     /// Appends the line's bytes.
@@ -97,7 +99,9 @@ impl<'a, 's> Renderer<'a, 's> {
         offset: usize,
         out: &mut Vec<u8>,
     ) -> Result<usize> {
-        match self.snapshot.blob(&hole.hash)? {
+        let blob = self.snapshot.blob(&hole.hash)?;
+        self.lacks_blobs |= blob.is_none();
+        match blob {
             Some(bytes) if hole.kind == HoleKind::ImageReference => append_base64(&bytes, out),
             Some(bytes) if std::str::from_utf8(&bytes).is_ok() => append_text(&bytes, out),
             // Bytes that are no text cannot stand in a JSON string: the reference says more.

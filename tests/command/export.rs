@@ -1,7 +1,8 @@
 //! `leafline export`.
 
 use crate::scene::{
-    BLOB, OMP_3, PI_1, PI_3, SAMPLES, Scene, file, header, on_samples, path, sample, sample_blobs,
+    BLOB, OMP_3, PI_1, PI_3, SAMPLES, Scene, file, header, message, on_samples, path, sample,
+    sample_blobs,
 };
 use leafline_generate::{Family, random_tree_session};
 
@@ -88,7 +89,8 @@ fn all_sessions_go_into_documented_names() {
     let scene = Scene::new();
     let folder = scene.folder().join("all");
     let run = on_samples(["export", "--all", "-o", path(&folder), "--as", "exact"]).ok();
-    assert_eq!(run.text().lines().count(), SAMPLES);
+    assert_eq!(run.text().lines().count(), SAMPLES + 1);
+    assert!(run.text().contains("\n13 sessions: 13 written; "), "{}", run.text());
     let target = folder
         .join(format!("--home-robin-work-tide-clock--/2026-02-16T10-20-30-112Z_{PI_3}.jsonl"));
     assert_eq!(std::fs::read(target).unwrap(), sample(PI_3));
@@ -106,9 +108,69 @@ fn one_session_that_fails_fails_the_whole_and_costs_the_others_nothing() {
     assert_eq!(lines.len(), 2);
     let failed = lines.iter().find(|line| line["session"] == OMP_3).unwrap();
     assert!(failed["bytes"].is_null() && failed["reason"].is_string(), "{failed}");
+    assert_eq!(failed["status"], "failed");
     let written = lines.iter().find(|line| line["session"] == "other").unwrap();
     assert!(std::path::Path::new(written["path"].as_str().unwrap()).exists());
     run.fails(1);
+}
+
+#[test]
+fn a_folder_is_kept_in_step() {
+    let scene = Scene::of_samples();
+    let folder = scene.folder().join("all");
+    let export = |arguments: &[&'static str]| {
+        let all = ["export", "--all", "-o", path(&folder)];
+        scene.run(arguments.iter().copied().chain(all))
+    };
+    export(&[]).ok();
+    let told = export(&[]).ok().text();
+    assert!(told.starts_with("13 sessions: 13 unchanged; 0 B in "), "{told}");
+    assert_eq!(told.lines().count(), 1);
+
+    scene.run(["name", PI_3, "Another name"]).ok();
+    let told = export(&["--json"]).ok().json_lines();
+    let with = |status: &str| told.iter().filter(|told| told["status"] == status).count();
+    assert_eq!((told.len(), with("unchanged"), with("written")), (SAMPLES, SAMPLES - 1, 1));
+    let written = told.iter().find(|told| told["status"] == "written").unwrap();
+    assert_eq!(written["session"], PI_3);
+    let file = std::path::PathBuf::from(written["path"].as_str().unwrap());
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), written["bytes"].as_u64().unwrap());
+
+    let line = message("ffffffff", Some("cc2ef6d4"), "by the agent") + "\n";
+    let held = [std::fs::read(&file).unwrap(), line.into_bytes()].concat();
+    std::fs::write(&file, &held).unwrap();
+    let run = export(&[]);
+    let told = run.text();
+    assert!(told.starts_with("kept ") && told.contains("leafline sync"), "{told}");
+    assert!(told.contains("\n13 sessions: 12 unchanged, 1 kept; "), "{told}");
+    assert!(run.fails(1).contains("1 file was not written"));
+    assert_eq!(std::fs::read(&file).unwrap(), held);
+
+    scene.run(["sync", path(&folder), "--blobs", path(&sample_blobs())]).ok();
+    export(&[]).ok();
+    assert_eq!(std::fs::read(&file).unwrap(), held);
+    std::fs::write(&file, "something else").unwrap();
+    assert!(export(&["--json"]).fails(1).contains("1 file was not written"));
+    let told = scene.run(["export", "--all", "--replace", "-o", path(&folder)]).ok().text();
+    assert!(told.starts_with("written ") && told.contains("12 unchanged"), "{told}");
+    assert_eq!(std::fs::read(&file).unwrap(), held);
+}
+
+#[test]
+fn files_of_sessions_that_move_or_go_are_told_of() {
+    let scene = Scene::of_samples();
+    let folder = scene.folder().join("all");
+    let export = || scene.run(["export", "--all", "-o", path(&folder)]).ok().text();
+    export();
+    scene.run(["move", PI_3, "/new/place"]).ok();
+    scene.run(["rm", PI_1]).ok();
+    let told = export();
+    let with = |status: &str| told.lines().filter(|line| line.starts_with(status)).count();
+    assert_eq!((with("written "), with("removed "), with("left ")), (1, 1, 1), "{told}");
+    assert!(
+        told.contains("\n12 sessions: 1 written, 11 unchanged; old files: 1 removed, 1 left; ")
+    );
+    assert!(export().starts_with("12 sessions: 12 unchanged; "));
 }
 
 #[test]
@@ -116,6 +178,7 @@ fn arguments_that_do_not_go_together_are_wrong_usage() {
     for arguments in [
         &["export"][..],
         &["export", "--all"],
+        &["export", PI_3, "--replace"],
         &["export", PI_3, "--all", "-o", "x"],
         &["export", PI_3, "--as", "refs"],
         &["export", PI_3, "--as", "exact", "--blobs", "x"],

@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use leafline_import::{Detection, Family, NotASession, detect};
 
+use super::super::file_time::{is_recent, nanoseconds};
 use super::report::{FileReport, ImportStatus, Recovery};
 use crate::session::index::leaf::LeafHint;
 use crate::session::index::reading::Reading;
@@ -21,10 +22,6 @@ const LONGEST_PREFIX: u64 = 64 << 20;
 
 /// Bytes of a read from the end of a file.
 const TAIL_BYTES: usize = 64 << 10;
-
-/// A file that was modified within this time may yet be modified without another time to show for it, and a line of it
-/// may be half written.
-const RECENT: Duration = Duration::from_secs(2);
 
 /// Bytes of a read.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -233,19 +230,5 @@ fn external_id(detection: &Detection, path: &Path) -> Vec<u8> {
         Detection::PiOmp(detection) => detection.header.id.clone(),
         Detection::Claude(_) => stem(),
         Detection::Opal(header) => header.session_id.clone().unwrap_or_else(stem),
-    }
-}
-
-/// Whether a time is a moment ago, or lies ahead.
-fn is_recent(time: SystemTime) -> bool {
-    time.elapsed().map_or(true, |elapsed| elapsed < RECENT)
-}
-
-pub(super) fn nanoseconds(time: SystemTime) -> i128 {
-    let since =
-        |duration: std::time::Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => since(after),
-        Err(before) => -since(before.duration()),
     }
 }

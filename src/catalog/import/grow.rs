@@ -57,8 +57,14 @@ impl Growth<'_> {
             report.status = ImportStatus::Failed;
             Ok(Extended::Yes(Box::new(report)))
         };
-        let mut digest = Digest::resume(&record.imported);
-        let known = block_start(record.imported.length)..record.bytes;
+        // The lines of a migrated session are not what was imported: that stays, and the file's beginning does not matter.
+        let (mut digest, known) = if record.migrated {
+            (Digest::default(), record.bytes..record.bytes)
+        } else {
+            let start = block_start(record.imported.length);
+            (Digest::resume(&record.imported), start..record.bytes)
+        };
+        let expected = candidate.size - if record.migrated { record.bytes } else { 0 };
         if let Err(error) = digest_known(candidate, known, &mut digest) {
             return failed(report, &error);
         }
@@ -91,14 +97,16 @@ impl Growth<'_> {
         let Indexed { record: mut new, leaf, needs_resolving, .. } = indexer.finish(&mut slice)?;
         let imported = digest.finish();
         if needs_resolving
-            || imported.length != candidate.size
+            || imported.length != expected
             || repeats_ids(self.store, &slice)?
             || adopts_orphans(self.store, session, record, &slice)?
         {
             return Ok(Extended::No);
         }
         agents::settle(&mut new, agents::is_among(&candidate.path));
-        new.imported = imported;
+        if !record.migrated {
+            new.imported = imported;
+        }
         new.sealed = new.lines;
         new.revision += 1;
         if !new.sources.contains(&candidate.source) {

@@ -5,6 +5,7 @@ use std::io;
 use super::candidate::Candidate;
 use super::opal_state::{self, FileState};
 use crate::error::Result;
+use crate::session::export::{PrefixDigest, current_bytes, exact_bytes};
 use crate::store::Store;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
@@ -60,9 +61,11 @@ pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Resul
             return Ok(Ok(Plan::Grow { session, record }));
         }
     }
-    // Of a session that was appended to here, the file may hold that as well, and more.
-    let is_appended = |record: &SessionRecord| record.is_ahead() && !record.rewritten;
-    for (session, record) in sessions.iter().filter(|(_, record)| is_appended(record)) {
+    // Of a session that was appended to here, the file may hold that as well, and more. One that was migrated has other
+    // lines than were imported, and a file may have those: an export of it.
+    let has_more =
+        |record: &SessionRecord| (record.is_ahead() || record.migrated) && !record.rewritten;
+    for (session, record) in sessions.iter().filter(|(_, record)| has_more(record)) {
         if record.bytes <= candidate.size && has_beginning(&snapshot, *session, record, candidate)?
         {
             let (session, record) = (*session, Box::new(record.clone()));
@@ -187,7 +190,7 @@ fn exists(source: &[u8]) -> bool {
     std::str::from_utf8(source).map_or(true, |path| std::path::Path::new(path).exists())
 }
 
-/// Whether the file begins with all of the session's bytes.
+/// Whether the file begins with all of the session's lines.
 fn has_beginning(
     snapshot: &Snapshot<'_>,
     session: u64,
@@ -197,14 +200,12 @@ fn has_beginning(
     let Ok(digest) = candidate.digests(&[record.bytes]) else {
         return Ok(false);
     };
-    let mut whole = crate::session::export::PrefixDigest::new(record.bytes);
-    crate::session::export::exact_bytes(snapshot, session, record, &mut |bytes| {
-        Ok(whole.take(bytes))
-    })?;
+    let mut whole = PrefixDigest::new(record.bytes);
+    current_bytes(snapshot, session, record, &mut |bytes| Ok(whole.take(bytes)))?;
     Ok(digest.first().is_some_and(|(_, digest)| whole.digest() == Some(*digest)))
 }
 
-/// Whether the file is the beginning of what was imported as this session.
+/// Whether the file is the beginning of what was imported as this session, or of the lines that it has now.
 fn is_beginning(
     snapshot: &Snapshot<'_>,
     session: u64,
@@ -214,9 +215,15 @@ fn is_beginning(
     let Ok(digest) = candidate.digests(&[candidate.size]) else {
         return Ok(false);
     };
-    let mut prefix = crate::session::export::PrefixDigest::new(candidate.size);
-    crate::session::export::exact_bytes(snapshot, session, record, &mut |bytes| {
-        Ok(prefix.take(bytes))
-    })?;
-    Ok(digest.first().is_some_and(|(_, digest)| prefix.digest() == Some(*digest)))
+    let is_of = |prefix: &PrefixDigest| {
+        digest.first().is_some_and(|(_, digest)| prefix.digest() == Some(*digest))
+    };
+    let mut imported = PrefixDigest::new(candidate.size);
+    exact_bytes(snapshot, session, record, &mut |bytes| Ok(imported.take(bytes)))?;
+    if is_of(&imported) || !record.migrated {
+        return Ok(is_of(&imported));
+    }
+    let mut current = PrefixDigest::new(candidate.size);
+    current_bytes(snapshot, session, record, &mut |bytes| Ok(current.take(bytes)))?;
+    Ok(is_of(&current))
 }

@@ -3,7 +3,8 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::candidate::{Candidate, nanoseconds};
+use super::super::file_time::nanoseconds;
+use super::candidate::Candidate;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::export::exact_bytes;

@@ -241,10 +241,12 @@ impl<'s> Reader<'s> {
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
         let gained = candidate.size.saturating_sub(record.bytes);
-        let is_complete = record.imported.complete || record.is_ahead();
+        // A migration ends every line.
+        let is_complete = record.imported.complete || record.is_ahead() || record.migrated;
         let is_read_alike =
             !candidate.insists_on_recovery() || record.recovers == candidate.reading().recovers;
-        let extends = is_complete && is_read_alike && !record.migrated && !record.irregular;
+        let extends =
+            is_complete && is_read_alike && !candidate.needs_migration() && !record.irregular;
         if extends && gained <= LARGEST_GROWTH {
             // What the session is compressed with already: choosing costs more than most growth.
             let reader = SessionReader::new(self.store.snapshot()?, session, record.clone());
@@ -263,11 +265,11 @@ impl<'s> Reader<'s> {
         }
         let report = candidate.report(ImportStatus::Grown);
         // The file begins with everything that the session holds, so that there is nothing to lose; but its
-        // last line may have been torn, and is another one now.
+        // last line may have been torn, and is another one now. What was migrated may have got other lines since.
         let replaced = Replaced {
             session,
             revision: record.revision,
-            even_with_losses: true,
+            even_with_losses: !candidate.needs_migration(),
             else_number: None,
         };
         let number = record.number;

@@ -14,7 +14,7 @@ use self::discovery::{Discovery, FoundFolder};
 pub(super) use self::sources::Sources;
 use super::failure::{Failure, complain};
 use super::index::Indexing;
-use super::number::{bytes, count, counted};
+use super::number::{bytes, counted, counts};
 use super::output::{BAD, FAINT, GOOD, Output};
 use super::place::{Place, shown};
 use super::progress::{Bar, Spinner};
@@ -223,17 +223,12 @@ pub(super) fn tell_totals(
         (totals.skipped, "skipped"),
         (totals.failed, "failed"),
     ];
-    let outcomes: Vec<String> = outcomes
-        .iter()
-        .filter(|(files, _)| *files > 0)
-        .map(|(files, word)| format!("{} {word}", count(*files)))
-        .collect();
     let files = counted(totals.files, "file", "files");
-    if outcomes.is_empty() {
+    let Some(outcomes) = counts(&outcomes) else {
         out.line(format_args!("{files}"))?;
         return out.show();
-    }
-    let mut parts = vec![outcomes.join(", "), counted(totals.entries, "entry", "entries")];
+    };
+    let mut parts = vec![outcomes, counted(totals.entries, "entry", "entries")];
     if totals.malformed > 0 {
         parts.push(counted(totals.malformed, "malformed line", "malformed lines"));
     }

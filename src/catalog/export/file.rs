@@ -1,0 +1,123 @@
+//! Bringing one session's file in step.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use super::super::file_time::RECENT;
+use super::folder::FolderExport;
+use super::manifest::{Digest, Entry, Form};
+use super::places::{self, Listed};
+use super::report::ExportOutcome;
+use super::standing::{Likeness, Stamp, Standing};
+use crate::error::Result;
+use crate::session::SessionReader;
+use crate::store::record::Record;
+use crate::whole_file::WholeFile;
+
+/// A session and its file.
+pub(super) struct Item<'a> {
+    pub(super) session: &'a Listed,
+    pub(super) path: PathBuf,
+    /// What the manifest says of it.
+    pub(super) noted: Option<Entry>,
+}
+
+/// What is to be noted of a file.
+struct Found {
+    bytes: u64,
+    modified: Option<i64>,
+    fingerprint: u128,
+    is_settled: bool,
+}
+
+/// Writes the file where it is not as it should be and nothing is lost by it.
+pub(super) fn bring(export: &mut FolderExport<'_>, item: &Item<'_>) -> Result<ExportOutcome> {
+    let standing = Standing::of(&item.path, item.noted.as_ref())?;
+    if let (Standing::AsLeft(stamp), Some(noted)) = (&standing, &item.noted)
+        && is_current(export, item.session, noted)
+    {
+        // It may have been touched.
+        if noted.modified.is_none() || noted.modified != stamp.nanoseconds() {
+            export.manifest.note(Entry { modified: stamp.lasting(), ..noted.clone() });
+        }
+        return Ok(ExportOutcome::Unchanged);
+    }
+    let reader = export.reader(item.session)?;
+    let stamp = match standing {
+        Standing::Absent | Standing::AsLeft(_) => return write(export, item, &reader, &standing),
+        Standing::NoFile => {
+            let reason = "there is something in its place that is no file".to_owned();
+            return Ok(ExportOutcome::Kept { reason });
+        }
+        Standing::Unknown(stamp) => stamp,
+    };
+    match Likeness::of(&item.path, &reader, &export.options.mode)? {
+        Likeness::Same { fingerprint, is_settled } => {
+            let (bytes, modified) = (stamp.bytes(), stamp.lasting());
+            note(export, item, &reader, Found { bytes, modified, fingerprint, is_settled });
+            Ok(ExportOutcome::Unchanged)
+        }
+        Likeness::Other if !export.options.replace => Ok(export.foreign()),
+        Likeness::Beginning | Likeness::Other => write(export, item, &reader, &standing),
+    }
+}
+
+/// Whether the file would be the same again.
+fn is_current(export: &FolderExport<'_>, session: &Listed, noted: &Entry) -> bool {
+    noted.settled
+        && noted.form == Form::of(&export.options.mode)
+        && noted.key == session.key
+        && noted.record == session.record
+}
+
+fn write(
+    export: &mut FolderExport<'_>,
+    item: &Item<'_>,
+    reader: &SessionReader<'_>,
+    standing: &Standing,
+) -> Result<ExportOutcome> {
+    let path = &item.path;
+    let file = WholeFile::beside(path)?;
+    let written = super::write(reader, &export.options.mode, &file, path)?;
+    let mut found = Found {
+        bytes: written.exported.bytes,
+        modified: None,
+        fingerprint: written.fingerprint,
+        is_settled: written.exported.is_settled,
+    };
+    if let (Standing::AsLeft(stamp), Some(noted)) = (standing, &item.noted)
+        && (noted.bytes, noted.fingerprint.0) == (found.bytes, found.fingerprint)
+    {
+        // The session has changed, and its bytes have not.
+        found.modified = stamp.lasting();
+        note(export, item, reader, found);
+        return Ok(ExportOutcome::Unchanged);
+    }
+    // With the time of now, the file could be changed without another time to show for it.
+    if file.file().set_modified(SystemTime::now() - RECENT).is_ok() {
+        found.modified = Stamp::of(file.file().metadata()).and_then(|stamp| stamp.nanoseconds());
+    }
+    if Stamp::of(std::fs::metadata(path)) != standing.stamp() && !export.options.replace {
+        let reason = "it was changed while it was being exported; export again".to_owned();
+        return Ok(ExportOutcome::Kept { reason });
+    }
+    file.name(path)?;
+    export.touch(path);
+    let bytes = found.bytes;
+    note(export, item, reader, found);
+    Ok(ExportOutcome::Written { bytes })
+}
+
+fn note(export: &mut FolderExport<'_>, item: &Item<'_>, reader: &SessionReader<'_>, found: Found) {
+    export.manifest.note(Entry {
+        session: item.session.id.clone(),
+        key: reader.key(),
+        record: places::record_digest(&reader.record().to_bytes()),
+        form: Form::of(&export.options.mode),
+        settled: found.is_settled,
+        path: item.session.path.clone(),
+        bytes: found.bytes,
+        modified: found.modified,
+        fingerprint: Digest(found.fingerprint),
+    });
+}

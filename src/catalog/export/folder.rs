@@ -1,0 +1,126 @@
+//! Bringing a folder of files in step with the store.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::file::{Item, bring};
+use super::manifest::{Manifest, below};
+use super::moved;
+use super::places::{self, Listed};
+use super::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
+use crate::error::Result;
+use crate::session::SessionReader;
+use crate::store::Store;
+use crate::whole_file::{folder_of, sync_folder};
+
+/// The manifest is written so often in a long export: what is not in it after a crash is compared again.
+const MANIFEST_AGE: Duration = Duration::from_secs(10);
+
+/// An export of all sessions while it goes on.
+pub(super) struct FolderExport<'a> {
+    store: &'a Store,
+    pub(super) folder: &'a Path,
+    pub(super) options: &'a ExportOptions,
+    pub(super) manifest: Manifest,
+    /// When the manifest was written, or read.
+    noted: Instant,
+    /// Folders in which files have got their names since then.
+    touched: BTreeSet<PathBuf>,
+    totals: ExportTotals,
+    tell: &'a mut dyn FnMut(&ExportReport),
+}
+
+impl<'a> FolderExport<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        folder: &'a Path,
+        options: &'a ExportOptions,
+        tell: &'a mut dyn FnMut(&ExportReport),
+    ) -> Result<Self> {
+        Ok(Self {
+            store,
+            folder,
+            options,
+            manifest: Manifest::read(folder, store.number()?),
+            noted: Instant::now(),
+            touched: BTreeSet::new(),
+            totals: ExportTotals::default(),
+            tell,
+        })
+    }
+
+    /// Brings the files of all sessions in step.
+    pub(super) fn run(mut self) -> Result<ExportTotals> {
+        let sessions = places::list(self.store, &self.manifest)?;
+        for session in &sessions {
+            self.bring(session);
+            if self.noted.elapsed() >= MANIFEST_AGE {
+                // What fails now fails at the end too, and is an error then.
+                let _ = self.note();
+                self.noted = Instant::now();
+            }
+        }
+        self.forget(&sessions.iter().map(|session| session.id.as_str()).collect());
+        self.note()?;
+        Ok(self.totals)
+    }
+
+    fn bring(&mut self, session: &Listed) {
+        let path = below(self.folder, &session.path);
+        match self.manifest.get(&session.id).cloned() {
+            Some(noted) if noted.path != session.path => moved::bring(self, session, path, &noted),
+            noted => {
+                let item = Item { session, path, noted };
+                let outcome = bring(self, &item).unwrap_or_else(ExportOutcome::Failed);
+                self.tell(&session.id, item.path, outcome);
+            }
+        }
+    }
+
+    /// The session as it is now.
+    pub(super) fn reader(&self, session: &Listed) -> Result<SessionReader<'a>> {
+        SessionReader::open(self.store.snapshot()?, (session.key, &session.id))
+    }
+
+    /// A file has got its name.
+    pub(super) fn touch(&mut self, path: &Path) {
+        let folder = folder_of(path);
+        if !self.touched.contains(folder) {
+            self.touched.insert(folder.to_owned());
+        }
+    }
+
+    /// Makes the names of files durable, and notes them: the manifest is to name no file that a crash of the machine could
+    /// take back.
+    fn note(&mut self) -> Result<()> {
+        std::mem::take(&mut self.touched).iter().for_each(|folder| sync_folder(folder));
+        if self.manifest.is_changed() { self.manifest.write(self.folder) } else { Ok(()) }
+    }
+
+    /// Tells of the files whose sessions are gone, for the last time.
+    fn forget(&mut self, known: &HashSet<&str>) {
+        for entry in self.manifest.forget_all_but(known) {
+            let path = below(self.folder, &entry.path);
+            if path.exists() {
+                let reason = "its session is not in the store any longer".to_owned();
+                self.tell(&entry.session, path, ExportOutcome::Left { reason });
+            }
+        }
+    }
+
+    pub(super) fn tell(&mut self, session: &str, path: PathBuf, outcome: ExportOutcome) {
+        self.totals.add(&outcome);
+        (self.tell)(&ExportReport { session: session.to_owned(), path, outcome });
+    }
+
+    /// The outcome of a file that holds what its session does not.
+    pub(super) fn foreign(&self) -> ExportOutcome {
+        let folder = self.folder.display();
+        ExportOutcome::Kept {
+            reason: format!(
+                "it holds what the session does not; `leafline sync {folder}` brings that into the store, --replace writes over it"
+            ),
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! What an export has written into a folder, noted there for the next one (docs/export.md).
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{FileContext, Result};
+use crate::session::ExportMode;
+use crate::whole_file::{WholeFile, sync_folder};
+
+/// The manifest's name in the folder. It is hidden, and no import takes it for a session.
+pub(super) const NAME: &str = ".leafline-manifest";
+
+/// The version of its format.
+const VERSION: u32 = 1;
+
+/// A longer one is none of ours: 1 GiB, which is some four million sessions.
+const LONGEST: u64 = 1 << 30;
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    leafline_manifest: u32,
+    store: String,
+}
+
+/// A session's file as it was written, or as it was when it was found to be the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// The id by which the session is addressed.
+    pub(super) session: String,
+    /// Its key.
+    pub(super) key: u64,
+    /// The XXH3 of its record. It tells more than the record's revision, which a store that was brought back from a copy
+    /// reaches a second time.
+    pub(super) record: Digest,
+    /// The form in which it was exported.
+    pub(super) form: Form,
+    /// Whether key, record and form tell that the file would be the same again.
+    pub(super) settled: bool,
+    /// Where the file is below the folder, with `/` between the parts.
+    pub(super) path: String,
+    /// Its bytes.
+    pub(super) bytes: u64,
+    /// Its time of modification in nanoseconds since 1970; `None` where that would not tell a later change.
+    pub(super) modified: Option<i64>,
+    /// Its [`Fingerprint`](crate::store::fingerprint::Fingerprint).
+    pub(super) fingerprint: Digest,
+}
+
+/// The last line: what is ahead of it is as it was written.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct End {
+    entries: u64,
+    check: Digest,
+}
+
+/// The name of an [`ExportMode`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Form {
+    Current,
+    Exact,
+    Portable,
+    Refs,
+}
+
+impl Form {
+    /// The form of a mode.
+    pub(super) fn of(mode: &ExportMode) -> Self {
+        match mode {
+            ExportMode::Current => Self::Current,
+            ExportMode::Exact => Self::Exact,
+            ExportMode::Portable => Self::Portable,
+            ExportMode::References { .. } => Self::Refs,
+        }
+    }
+}
+
+/// 128 bits, written as 32 hex digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Digest(pub(super) u128);
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:032x}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u128::from_str_radix(&text, 16).map(Self).map_err(de::Error::custom)
+    }
+}
+
+/// The manifest of a folder, as far as it is of one store.
+#[derive(Debug, Default)]
+pub(super) struct Manifest {
+    store: u64,
+    /// By the session's id.
+    entries: BTreeMap<String, Entry>,
+    /// Whether the folder's file says something else.
+    is_changed: bool,
+}
+
+impl Manifest {
+    /// The folder's manifest. One that is not there, is damaged, or is of another store or version counts as empty: each
+    /// file is then compared with what would be written.
+    pub(super) fn read(folder: &Path, store: u64) -> Self {
+        let entries = File::open(folder.join(NAME)).ok().and_then(|file| {
+            let length = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+            parse(BufReader::new(file.take(LONGEST)), store).filter(|_| length <= LONGEST)
+        });
+        Self { store, entries: entries.unwrap_or_default(), is_changed: false }
+    }
+
+    /// What is noted of a session.
+    pub(super) fn get(&self, session: &str) -> Option<&Entry> {
+        self.entries.get(session)
+    }
+
+    /// All that is noted.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// Notes a session's file.
+    pub(super) fn note(&mut self, entry: Entry) {
+        if self.get(&entry.session) != Some(&entry) {
+            self.is_changed = true;
+            self.entries.insert(entry.session.clone(), entry);
+        }
+    }
+
+    /// Takes out what is noted of the sessions that are not among these.
+    pub(super) fn forget_all_but(&mut self, sessions: &HashSet<&str>) -> Vec<Entry> {
+        let gone: Vec<String> =
+            self.entries.keys().filter(|id| !sessions.contains(id.as_str())).cloned().collect();
+        self.is_changed |= !gone.is_empty();
+        gone.iter().filter_map(|id| self.entries.remove(id)).collect()
+    }
+
+    /// Whether the folder's file says something else.
+    pub(super) fn is_changed(&self) -> bool {
+        self.is_changed
+    }
+
+    /// Writes it into the folder, beside its place and renamed.
+    pub(super) fn write(&mut self, folder: &Path) -> Result<()> {
+        let path = folder.join(NAME);
+        let file = WholeFile::beside(&path)?;
+        self.write_to(BufWriter::new(file.file())).at("writing", &path)?;
+        file.name(&path)?;
+        sync_folder(folder);
+        self.is_changed = false;
+        Ok(())
+    }
+
+    fn write_to(&self, mut out: impl Write) -> std::io::Result<()> {
+        let mut check = Xxh3::new();
+        let mut line = Vec::new();
+        let head = Head { leafline_manifest: VERSION, store: format!("{:016x}", self.store) };
+        serde_json::to_writer(&mut line, &head)?;
+        for entry in self.entries.values() {
+            line.push(b'\n');
+            serde_json::to_writer(&mut line, entry)?;
+            check.update(&line);
+            out.write_all(&line)?;
+            line.clear();
+        }
+        line.push(b'\n');
+        check.update(&line);
+        let end = End { entries: self.entries.len() as u64, check: Digest(check.digest128()) };
+        serde_json::to_writer(&mut line, &end)?;
+        line.push(b'\n');
+        out.write_all(&line)?;
+        out.flush()
+    }
+}
+
+/// The entries of a manifest of this store, where it is a whole one.
+fn parse(mut bytes: impl BufRead, store: u64) -> Option<BTreeMap<String, Entry>> {
+    let mut check = Xxh3::new();
+    let mut line = Vec::new();
+    bytes.read_until(b'\n', &mut line).ok()?;
+    let head: Head = serde_json::from_slice(&line).ok()?;
+    if head.leafline_manifest != VERSION || head.store != format!("{store:016x}") {
+        return None;
+    }
+    let mut entries = BTreeMap::new();
+    let mut paths = HashSet::new();
+    loop {
+        check.update(&line);
+        line.clear();
+        bytes.read_until(b'\n', &mut line).ok()?;
+        let Ok(entry) = serde_json::from_slice::<Entry>(&line) else { break };
+        if !leads_below(&entry.path) || !paths.insert(folded(&entry.path)) {
+            return None;
+        }
+        entries.insert(entry.session.clone(), entry);
+    }
+    let expected = End { entries: entries.len() as u64, check: Digest(check.digest128()) };
+    let end: End = serde_json::from_slice(&line).ok()?;
+    let is_last = bytes.fill_buf().ok()?.is_empty();
+    (end == expected && is_last).then_some(entries)
+}
+
+/// Whether a path of a manifest is one of a session's file below the folder, and leads nowhere else.
+fn leads_below(path: &str) -> bool {
+    let is_name = |part: &str| {
+        let mut components = Path::new(part).components();
+        matches!(components.next(), Some(Component::Normal(name)) if name == part)
+            && components.next().is_none()
+    };
+    path.ends_with(".jsonl") && path.split('/').all(is_name)
+}
+
+/// Where a path of a manifest is.
+pub(super) fn below(folder: &Path, path: &str) -> PathBuf {
+    path.split('/').fold(folder.to_owned(), |folder, part| folder.join(part))
+}
+
+/// A path by which those are alike that some file system takes for the same.
+pub(super) fn folded(path: &str) -> String {
+    path.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn entry(session: &str, path: &str) -> Entry {
+        Entry {
+            session: session.to_owned(),
+            key: 7,
+            record: Digest(u128::MAX),
+            form: Form::Current,
+            settled: true,
+            path: path.to_owned(),
+            bytes: 1_000,
+            modified: Some(1_760_000_000_123_456_789),
+            fingerprint: Digest(1),
+        }
+    }
+
+    fn of(entries: impl IntoIterator<Item = Entry>) -> Manifest {
+        let mut manifest = Manifest { store: 5, ..Manifest::default() };
+        entries.into_iter().for_each(|entry| manifest.note(entry));
+        manifest
+    }
+
+    fn bytes(manifest: &Manifest) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        manifest.write_to(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut odd = entry("line\nfeed \" \u{1}", "--é--/b.jsonl");
+        odd.modified = None;
+        for manifest in [of([]), of([entry("a", "a.jsonl"), odd])] {
+            let bytes = bytes(&manifest);
+            assert_eq!(parse(&bytes[..], 5), Some(manifest.entries));
+            assert_eq!(parse(&bytes[..], 6), None, "another store's");
+        }
+    }
+
+    #[test]
+    fn what_is_not_whole_is_none() {
+        let manifest = of([entry("a", "a.jsonl"), entry("b", "--w--/b.jsonl")]);
+        let whole = bytes(&manifest);
+        for length in 0..whole.len() - 1 {
+            assert_eq!(parse(&whole[..length], 5), None, "cut at {length}");
+        }
+        for at in 0..whole.len() - 1 {
+            let mut other = whole.clone();
+            other[at] ^= 1;
+            assert_eq!(parse(&other[..], 5), None, "changed at {at}");
+        }
+        assert_eq!(parse(&[&whole[..], b"x"].concat()[..], 5), None);
+    }
+
+    #[test]
+    fn paths_that_lead_elsewhere_make_it_none() {
+        for path in ["../a.jsonl", "/a.jsonl", "a/../../b.jsonl", "a//b.jsonl", "./a.jsonl", "a"] {
+            assert_eq!(parse(&bytes(&of([entry("a", path)]))[..], 5), None, "{path}");
+        }
+        let twice = of([entry("a", "a.jsonl"), entry("b", "A.jsonl")]);
+        assert_eq!(parse(&bytes(&twice)[..], 5), None, "two sessions in one file");
+    }
+
+    #[test]
+    fn only_news_are_a_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut manifest = of([entry("a", "a.jsonl"), entry("b", "b.jsonl")]);
+        manifest.write(folder.path()).unwrap();
+        let mut manifest = Manifest::read(folder.path(), 5);
+        manifest.note(entry("a", "a.jsonl"));
+        assert!(manifest.forget_all_but(&HashSet::from(["a", "b"])).is_empty());
+        assert!(!manifest.is_changed());
+        assert_eq!(manifest.forget_all_but(&HashSet::from(["a"])), [entry("b", "b.jsonl")]);
+        assert!(manifest.is_changed());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_manifest_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            prop_assert_eq!(parse(&bytes[..], 5), None);
+        }
+
+        #[test]
+        fn any_change_of_one_makes_it_none(
+            from in 0_usize..400, length in 0_usize..40, by in proptest::collection::vec(any::<u8>(), 0..40),
+        ) {
+            let whole = bytes(&of([entry("a", "a.jsonl"), entry("b", "--w--/b.jsonl")]));
+            let from = from.min(whole.len());
+            let to = (from + length).min(whole.len());
+            let other = [&whole[..from], &by[..], &whole[to..]].concat();
+            // The line feed at the very end says nothing.
+            let is_whole = other == whole || other == whole[..whole.len() - 1];
+            prop_assert_eq!(parse(&other[..], 5).is_some(), is_whole);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Exporting into files: one session, or all of them into a folder that is kept in step with the store.
+
+mod file;
+mod folder;
+mod manifest;
+mod moved;
+mod places;
+mod report;
+mod standing;
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use self::folder::FolderExport;
+pub use self::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
+use crate::error::{Error, FileContext, Result};
+use crate::session::export::Exported;
+use crate::session::{ExportMode, SessionReader};
+use crate::store::Store;
+use crate::store::fingerprint::Fingerprint;
+use crate::whole_file::{WholeFile, folder_of, sync_folder};
+
+/// Bytes that are gathered before they are written.
+const BUFFER_BYTES: usize = 1 << 20;
+
+impl Store {
+    /// Brings the files below `folder` in step with the store, one for each session, and tells of each: what is new or
+    /// changed is written, and nothing else is touched. Files have the names that the session's program gives them:
+    /// `--<cwd>--/<time>_<id>.jsonl` (pi and omp), `<project>/<id>.jsonl` (Claude Code), `<id>.jsonl` (Opal).
+    ///
+    /// What was written is noted in the folder, in the file `.leafline-manifest`. As long as a session has not changed, nor
+    /// its file's size and time of modification, the file is not opened. A file that someone else has changed is compared: it
+    /// is written only where that loses nothing, since the file is the beginning of what would be written; otherwise it is
+    /// kept, and told of, unless [`ExportOptions::replace`] says that it be written over. So what an agent has added to
+    /// its file stays until [`Self::sync`] has brought it into the store.
+    ///
+    /// Each file is written beside its place and renamed, so that a file with that name is always whole, and has a time of
+    /// modification two seconds before it was written, so that any later change shows by it. A session whose name has
+    /// changed, such as that of a project that was moved, gets a new file, and the old one is removed where it has nothing
+    /// that the new one lacks. The file of a session that is gone from the store stays. A session that cannot be exported
+    /// costs the others nothing.
+    ///
+    /// ```
+    /// use leafline::{ExportOptions, ExportOutcome, ImportOptions, Store};
+    ///
+    /// # fn main() -> leafline::Result<()> {
+    /// # let place = tempfile::tempdir().unwrap();
+    /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+    /// let store = Store::open(place.path().join("sessions.leafline"))?;
+    /// store.import(&[samples], &ImportOptions::default(), &mut ())?;
+    /// let folder = place.path().join("sessions");
+    /// let totals = store.export_all(&folder, &ExportOptions::default(), |report| {
+    ///     if let ExportOutcome::Kept { reason } = &report.outcome {
+    ///         println!("{}: {reason}", report.path.display());
+    ///     }
+    /// })?;
+    /// assert_eq!(totals.written, totals.sessions);
+    ///
+    /// let totals = store.export_all(&folder, &ExportOptions::default(), |_| {})?;
+    /// assert_eq!(totals.unchanged, totals.sessions);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where the list of sessions cannot be read, or the manifest cannot be written; the files are in step all the same
+    /// then, and the next export compares them. A session's failure is in its report.
+    pub fn export_all(
+        &self,
+        folder: impl AsRef<Path>,
+        options: &ExportOptions,
+        mut tell: impl FnMut(&ExportReport),
+    ) -> Result<ExportTotals> {
+        FolderExport::new(self, folder.as_ref(), options, &mut tell)?.run()
+    }
+
+    /// Writes a session to a file, beside its place and renamed; answers the bytes written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] of the file, and those of [`SessionReader::export`].
+    pub fn export_file(&self, session: &str, mode: &ExportMode, path: &Path) -> Result<u64> {
+        let session = self.session(session)?;
+        let reader = session.reader()?;
+        let file = WholeFile::beside(path)?;
+        let written = write(&reader, mode, &file, path)?;
+        file.name(path)?;
+        sync_folder(folder_of(path));
+        Ok(written.exported.bytes)
+    }
+}
+
+/// What was written into a file.
+struct Written {
+    exported: Exported,
+    fingerprint: u128,
+}
+
+/// Writes a session into a file that is to have its place in `path`.
+fn write(
+    reader: &SessionReader<'_>,
+    mode: &ExportMode,
+    file: &WholeFile,
+    path: &Path,
+) -> Result<Written> {
+    let out = BufWriter::with_capacity(BUFFER_BYTES, file.file());
+    let mut out = Fingerprinted { out, fingerprint: Fingerprint::default() };
+    let exported = match reader.export_noting(mode, &mut out) {
+        Err(Error::Output(source)) => {
+            return Err(Error::File { action: "writing", path: path.to_owned(), source });
+        }
+        other => other?,
+    };
+    out.flush().at("writing", path)?;
+    Ok(Written { exported, fingerprint: out.fingerprint.digest() })
+}
+
+/// Hands bytes on, and takes their fingerprint.
+struct Fingerprinted<W> {
+    out: W,
+    fingerprint: Fingerprint,
+}
+
+impl<W: Write> Write for Fingerprinted<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.fingerprint.take(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,132 @@
+//! Which sessions there are, and where the file of each has its place.
+
+use std::collections::HashSet;
+use std::path::{Component, Path};
+
+use redb::{ReadableTable, ReadableTableMetadata};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::super::names;
+use super::manifest::{Digest, Manifest, folded};
+use crate::error::Result;
+use crate::session::SessionFacts;
+use crate::store::Store;
+use crate::store::record::Record;
+use crate::store::session_record::SessionRecord;
+
+/// A session that is to be exported.
+#[derive(Debug)]
+pub(super) struct Listed {
+    /// The id by which it is addressed.
+    pub(super) id: String,
+    pub(super) key: u64,
+    /// What its record is told by.
+    pub(super) record: Digest,
+    /// Where its file is below the folder, with `/` between the parts.
+    pub(super) path: String,
+    /// When its last message was.
+    modified: Option<i64>,
+}
+
+/// All sessions and their places, the one with the latest message first.
+///
+/// A session keeps the place that the manifest tells as long as the session's name is the same, so that those of one name do
+/// not change their numbers. A new one gets a free place: neither another session's, nor one where a file of another
+/// session was left.
+pub(super) fn list(store: &Store, manifest: &Manifest) -> Result<Vec<Listed>> {
+    let mut sessions = named(store)?;
+    let mut taken = HashSet::new();
+    let mut placed = HashSet::new();
+    for session in &mut sessions {
+        if let Some(entry) = manifest.get(&session.id)
+            && is_numbered(&session.path, &entry.path)
+            && taken.insert(folded(&entry.path))
+        {
+            session.path.clone_from(&entry.path);
+            placed.insert(session.key);
+        }
+    }
+    taken.extend(manifest.entries().map(|entry| folded(&entry.path)));
+    for session in sessions.iter_mut().filter(|session| !placed.contains(&session.key)) {
+        session.path = free_path(&session.path, &mut taken);
+    }
+    sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.id.cmp(&b.id)));
+    Ok(sessions)
+}
+
+/// What a session's record is told by.
+pub(super) fn record_digest(record: &[u8]) -> Digest {
+    Digest(xxh3_128(record))
+}
+
+/// The sessions in the order in which they came into the store, each with its own name as the path.
+fn named(store: &Store) -> Result<Vec<Listed>> {
+    let snapshot = store.snapshot()?;
+    let sessions = snapshot.sessions()?;
+    let most = usize::try_from(sessions.len()?).unwrap_or(usize::MAX);
+    let mut listed = Vec::with_capacity(most.min(1 << 20));
+    for row in sessions.iter()? {
+        let (key, value) = row?;
+        let (key, value) = (key.value(), value.value());
+        let record = record_digest(value);
+        let facts = SessionFacts::listed(SessionRecord::from_bytes(value, || key.to_string())?);
+        let path = with_slashes(&names::path(&facts));
+        listed.push(Listed { id: facts.id, key, record, path, modified: facts.modified });
+    }
+    Ok(listed)
+}
+
+fn with_slashes(path: &Path) -> String {
+    let name = |part: Component<'_>| part.as_os_str().to_string_lossy().into_owned();
+    path.components().map(name).collect::<Vec<_>>().join("/")
+}
+
+/// Whether a path is a session's name, with a number or without, as far as file systems tell names apart.
+fn is_numbered(name: &str, path: &str) -> bool {
+    let (name, path) = (folded(name), folded(path));
+    let number = path.strip_prefix(stem(&name)).and_then(|rest| rest.strip_suffix(".jsonl"));
+    number.is_some_and(|number| {
+        let digits = number.strip_prefix('-').unwrap_or_default();
+        number.is_empty() || digits.parse().is_ok_and(|number: u64| number >= 2)
+    })
+}
+
+/// The name, or, where that is taken, the name with a number.
+fn free_path(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut path = name.to_owned();
+    let mut number = 2;
+    while !taken.insert(folded(&path)) {
+        path = format!("{}-{number}.jsonl", stem(name));
+        number += 1;
+    }
+    path
+}
+
+fn stem(name: &str) -> &str {
+    name.strip_suffix(".jsonl").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_do_not_make_another_name() {
+        assert!(is_numbered("--w--/a.jsonl", "--w--/a.jsonl"));
+        assert!(is_numbered("--w--/a.jsonl", "--w--/a-2.jsonl"));
+        assert!(is_numbered("--w--/a.jsonl", "--W--/a-17.jsonl"));
+        for other in ["--w--/a-1.jsonl", "--w--/a-b.jsonl", "--v--/a.jsonl", "--w--/a", "a2.jsonl"]
+        {
+            assert!(!is_numbered("--w--/a.jsonl", other), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_same_name_gets_numbers() {
+        let mut taken = HashSet::new();
+        assert_eq!(free_path("w/a.jsonl", &mut taken), "w/a.jsonl");
+        // Some file systems take both for the same file.
+        assert_eq!(free_path("w/A.jsonl", &mut taken), "w/A-2.jsonl");
+        assert_eq!(free_path("w/a.jsonl", &mut taken), "w/a-3.jsonl");
+    }
+}
