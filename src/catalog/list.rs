@@ -70,7 +70,13 @@ impl SessionFilter {
         Self { cwd: Some(cwd.into()), ..Self::default() }
     }
 
-    fn takes(&self, record: &SessionRecord, text: Option<&str>) -> bool {
+    /// [`Self::text`] as [`Self::takes`] wants it.
+    pub(super) fn lower_text(&self) -> Option<String> {
+        self.text.as_ref().map(|text| text.to_lowercase())
+    }
+
+    /// Whether it takes sessions of this family and directory.
+    pub(super) fn takes_place(&self, record: &SessionRecord) -> bool {
         let directory = record.directory();
         let is_below = |above: &String| {
             directory.is_some_and(|directory| super::relocate::rest(directory, above).is_some())
@@ -78,6 +84,11 @@ impl SessionFilter {
         self.family.is_none_or(|family| record.family == family.code())
             && self.cwd.as_deref().is_none_or(|cwd| directory == Some(cwd))
             && self.below.as_ref().is_none_or(is_below)
+    }
+
+    /// Whether it takes a session; agents are for the caller to tell.
+    pub(super) fn takes(&self, record: &SessionRecord, text: Option<&str>) -> bool {
+        self.takes_place(record)
             && self.since.is_none_or(|since| record.modified.is_some_and(|time| time >= since))
             && self.until.is_none_or(|until| record.modified.is_some_and(|time| time < until))
             && text.is_none_or(|text| {
@@ -106,7 +117,7 @@ impl Store {
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
         let mut taken = Vec::new();
         self.each_taken(filter, |_, record| taken.push(SessionFacts::listed(record)))?;
-        sort(&mut taken, filter.order);
+        sort(&mut taken, filter.order, sort_key);
         taken.truncate(filter.limit.unwrap_or(usize::MAX));
         Ok(taken)
     }
@@ -129,7 +140,7 @@ impl Store {
     ) -> Result<()> {
         let snapshot = self.snapshot()?;
         let ids = snapshot.table(tables::SESSION_IDS)?;
-        let text = filter.text.as_ref().map(|text| text.to_lowercase());
+        let text = filter.lower_text();
         let sessions = snapshot.sessions()?;
         for row in sessions.iter()? {
             let (key, value) = row?;
@@ -196,18 +207,37 @@ impl Store {
     }
 }
 
-fn sort(sessions: &mut [SessionFacts], order: SessionOrder) {
+/// What decides the place of a session in a list.
+pub(super) struct SortKey<'f> {
+    pub(super) id: &'f str,
+    /// Its title, or else its first prompt.
+    pub(super) said: Option<&'f str>,
+    pub(super) created: Option<i64>,
+    pub(super) modified: Option<i64>,
+    pub(super) bytes: u64,
+}
+
+fn sort_key(facts: &SessionFacts) -> SortKey<'_> {
+    SortKey {
+        id: &facts.id,
+        said: facts.title.as_deref().or(facts.first_prompt.as_deref()),
+        created: facts.created,
+        modified: facts.modified,
+        bytes: facts.bytes,
+    }
+}
+
+/// Sorts what has such keys. Of equal ones those stay in their order that have the same id.
+pub(super) fn sort<T>(sessions: &mut [T], order: SessionOrder, key: impl Fn(&T) -> SortKey<'_>) {
     sessions.sort_by(|a, b| {
-        let said = |facts: &SessionFacts| {
-            let said = facts.title.as_ref().or(facts.first_prompt.as_ref());
-            (said.is_none(), said.map(|said| said.to_lowercase()))
-        };
+        let (a, b) = (key(a), key(b));
+        let said = |key: &SortKey<'_>| (key.said.is_none(), key.said.map(str::to_lowercase));
         let ordered = match order {
             SessionOrder::Modified => b.modified.cmp(&a.modified),
             SessionOrder::Created => b.created.cmp(&a.created),
-            SessionOrder::Title => said(a).cmp(&said(b)),
+            SessionOrder::Title => said(&a).cmp(&said(&b)),
             SessionOrder::Size => b.bytes.cmp(&a.bytes),
         };
-        ordered.then_with(|| a.id.cmp(&b.id))
+        ordered.then_with(|| a.id.cmp(b.id))
     });
 }
