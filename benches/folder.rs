@@ -1,5 +1,5 @@
-//! Ten thousand sessions: listing them, bringing the store in step with their files, a folder in step with the store, and
-//! the store with one large file that has grown, against a reading of every file.
+//! Ten thousand sessions: listing them, from a store and from their files, bringing the store in step with their files, a
+//! folder in step with the store, and the store with one large file that has grown, against a reading of every file.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leafline::{ExportOptions, ImportOptions, Store};
+use leafline::{ExportOptions, ImportOptions, SessionFiles, SessionFilter, Store};
 use leafline_generate::{Shape, generate};
 use tempfile::TempDir;
 
@@ -23,6 +23,9 @@ const SESSIONS: u64 = 10_000;
 
 /// Bytes of each of them, about.
 const SESSION_BYTES: u64 = 20_000;
+
+/// Sessions of a list of the newest.
+const RECENT: usize = 20;
 
 /// Bytes that the large file grows by, about.
 const GROWTH: usize = 1_000;
@@ -105,6 +108,24 @@ fn many(criterion: &mut Criterion) {
     let start = Instant::now();
     assert_eq!(export(&sessions.store, &exported).unchanged, SESSIONS);
     println!("10,000 sessions/export, all compared: {:.1?}, once", start.elapsed());
+    let files = SessionFiles::new([sessions.files()]);
+    group.bench_function("files, listed whole", |bencher| {
+        bencher.iter(|| {
+            let listed = black_box(files.list_all()).sessions.len();
+            assert_eq!(listed as u64, SESSIONS);
+        });
+    });
+    group.bench_function("files, all by their prefix", |bencher| {
+        bencher.iter(|| {
+            let listed = black_box(files.recent(&SessionFilter::default())).sessions.len();
+            assert_eq!(listed as u64, SESSIONS);
+        });
+    });
+    group.bench_function("files, the newest 20 by their prefix", |bencher| {
+        bencher.iter(|| {
+            assert_eq!(black_box(files.get_recent_sessions(RECENT)).sessions.len(), RECENT);
+        });
+    });
     group.bench_function("jsonl, every file read", |bencher| {
         bencher.iter(|| {
             let files = std::fs::read_dir(sessions.files()).expect("the folder is there");

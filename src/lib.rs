@@ -54,6 +54,9 @@
 //! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line, [`Store::list`] those that a [`SessionFilter`]
 //!   takes, [`Store::agents_of`] those of the agents that a session started; [`Store::session`] gives a [`Session`].
 //!   [`Store::move_session`] and [`Store::relocate`] note that a project has moved.
+//! - [`SessionFiles`] has the same lists of files that no store has: [`FileFacts`] of whole files, [`RecentSession`]s of the
+//!   first 4,096 bytes of the newest. All that was said is told on request: [`SessionReader::get_all_messages_text`],
+//!   [`FileFacts::get_all_messages_text`].
 //! - [`Store::create_session`] begins a session, [`Store::continue_recent`] goes on with the newest one of a directory,
 //!   [`Store::fork_from`] and [`Session::create_branched_session`] copy. A [`Session`] is written by
 //!   [`Session::append_message`] and its like, [`Session::append_all`] with [`Draft`]s, [`Session::branch`],
@@ -129,6 +132,7 @@ mod whole_file;
 
 pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
 pub use catalog::export::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
+pub use catalog::files::{FileFacts, FileList, RecentSession, SessionFiles, UnreadableFile};
 pub use catalog::import::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
 };

@@ -70,7 +70,13 @@ impl SessionFilter {
         Self { cwd: Some(cwd.into()), ..Self::default() }
     }
 
-    fn takes(&self, record: &SessionRecord, text: Option<&str>) -> bool {
+    /// [`Self::text`] as [`Self::takes`] wants it.
+    pub(super) fn lower_text(&self) -> Option<String> {
+        self.text.as_ref().map(|text| text.to_lowercase())
+    }
+
+    /// Whether it takes sessions of this family and directory.
+    pub(super) fn takes_place(&self, record: &SessionRecord) -> bool {
         let directory = record.directory();
         let is_below = |above: &String| {
             directory.is_some_and(|directory| super::relocate::rest(directory, above).is_some())
@@ -78,6 +84,11 @@ impl SessionFilter {
         self.family.is_none_or(|family| record.family == family.code())
             && self.cwd.as_deref().is_none_or(|cwd| directory == Some(cwd))
             && self.below.as_ref().is_none_or(is_below)
+    }
+
+    /// Whether it takes a session; agents are for the caller to tell.
+    pub(super) fn takes(&self, record: &SessionRecord, text: Option<&str>) -> bool {
+        self.takes_place(record)
             && self.since.is_none_or(|since| record.modified.is_some_and(|time| time >= since))
             && self.until.is_none_or(|until| record.modified.is_some_and(|time| time < until))
             && text.is_none_or(|text| {
@@ -106,7 +117,7 @@ impl Store {
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
         let mut taken = Vec::new();
         self.each_taken(filter, |_, record| taken.push(SessionFacts::listed(record)))?;
-        Ok(sorted(taken, filter))
+        Ok(sorted(taken, filter, sort_key))
     }
 
     /// The keys of the sessions that a filter takes, whatever its limit.
@@ -127,7 +138,7 @@ impl Store {
     ) -> Result<()> {
         let snapshot = self.snapshot()?;
         let ids = snapshot.table(tables::SESSION_IDS)?;
-        let text = filter.text.as_ref().map(|text| text.to_lowercase());
+        let text = filter.lower_text();
         let sessions = snapshot.sessions()?;
         for row in sessions.iter()? {
             let (key, value) = row?;
@@ -194,25 +205,47 @@ impl Store {
     }
 }
 
-/// The sessions in the filter's order, as many as it wants. Facts are large, so places are sorted and each moves once.
-fn sorted(sessions: Vec<SessionFacts>, filter: &SessionFilter) -> Vec<SessionFacts> {
-    let mut places: Vec<usize> = (0..sessions.len()).collect();
-    let said = |facts: &SessionFacts| {
-        let said = facts.title.as_ref().or(facts.first_prompt.as_ref());
-        (said.is_none(), said.map(|said| said.to_lowercase()))
-    };
-    let facts = |place: usize| sessions.get(place).expect("the places are those of the sessions");
-    places.sort_unstable_by(|&a, &b| {
-        let (a, b) = (facts(a), facts(b));
+/// What decides the place of a session in a list.
+pub(super) struct SortKey<'f> {
+    pub(super) id: &'f str,
+    /// Its title, or else its first prompt.
+    pub(super) said: Option<&'f str>,
+    pub(super) created: Option<i64>,
+    pub(super) modified: Option<i64>,
+    pub(super) bytes: u64,
+}
+
+fn sort_key(facts: &SessionFacts) -> SortKey<'_> {
+    SortKey {
+        id: &facts.id,
+        said: facts.title.as_deref().or(facts.first_prompt.as_deref()),
+        created: facts.created,
+        modified: facts.modified,
+        bytes: facts.bytes,
+    }
+}
+
+/// The sessions in the filter's order, as many as it wants. They are large, so places are sorted and each moves once. Of those
+/// with the same id the earlier comes first.
+pub(super) fn sorted<T>(
+    sessions: Vec<T>,
+    filter: &SessionFilter,
+    key: impl Fn(&T) -> SortKey<'_>,
+) -> Vec<T> {
+    let said = |key: &SortKey<'_>| (key.said.is_none(), key.said.map(str::to_lowercase));
+    let mut places: Vec<(SortKey<'_>, usize)> =
+        sessions.iter().enumerate().map(|(place, session)| (key(session), place)).collect();
+    places.sort_unstable_by(|(a, place_a), (b, place_b)| {
         let ordered = match filter.order {
             SessionOrder::Modified => b.modified.cmp(&a.modified),
             SessionOrder::Created => b.created.cmp(&a.created),
             SessionOrder::Title => said(a).cmp(&said(b)),
             SessionOrder::Size => b.bytes.cmp(&a.bytes),
         };
-        ordered.then_with(|| a.id.cmp(&b.id))
+        ordered.then_with(|| a.id.cmp(b.id)).then(place_a.cmp(place_b))
     });
-    places.truncate(filter.limit.unwrap_or(usize::MAX));
-    let mut sessions: Vec<Option<SessionFacts>> = sessions.into_iter().map(Some).collect();
-    places.iter().filter_map(|&place| sessions.get_mut(place)?.take()).collect()
+    let wanted = places.into_iter().map(|(_, place)| place);
+    let wanted: Vec<usize> = wanted.take(filter.limit.unwrap_or(usize::MAX)).collect();
+    let mut sessions: Vec<Option<T>> = sessions.into_iter().map(Some).collect();
+    wanted.into_iter().filter_map(|place| sessions.get_mut(place)?.take()).collect()
 }

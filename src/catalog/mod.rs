@@ -3,6 +3,7 @@
 pub(crate) mod breadcrumbs;
 pub(crate) mod export;
 mod file_time;
+pub(crate) mod files;
 pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod names;
@@ -13,3 +14,12 @@ pub(crate) mod statistics;
 pub(crate) mod verify;
 #[cfg(feature = "watch")]
 pub(crate) mod watch;
+
+use std::path::Path;
+
+use serde::{Serialize, Serializer};
+
+/// JSON is Unicode, and a path need not be: what is none is shown as U+FFFD.
+fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    path.to_string_lossy().serialize(serializer)
+}

@@ -50,7 +50,7 @@ pub(super) enum Failure {
     Watch(String),
     /// The home folder, in which the programs' folders are looked for, is not known.
     #[error(
-        "your home folder is not known, so name what is to be imported: `leafline import PATH...`"
+        "your home folder is not known, in which the programs keep their sessions; name files or folders"
     )]
     NoHomeFolder,
     /// None of the programs' folders has a session file.

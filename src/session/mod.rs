@@ -13,6 +13,7 @@ mod history;
 pub(crate) mod index;
 pub(crate) mod lines;
 mod live;
+pub(crate) mod messages;
 mod opal_reads;
 mod page;
 mod path;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::scene::Scene;
+use crate::scene::{self, OMP_3, Scene, path, samples};
 
 fn listed(scene: &Scene, arguments: &[&str]) -> Vec<Value> {
     let mut all = vec!["--json", "ls", "--agents"];
@@ -69,4 +69,92 @@ fn a_time_that_is_none_is_wrong_usage() {
     let run = Scene::of_samples().run(["ls", "--since", "yesterday"]);
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains("2026-02-16"), "{}", run.stderr);
+}
+
+#[test]
+fn files_are_listed_without_a_store() {
+    let scene = Scene::new();
+    let samples = samples();
+    let stored = Scene::of_samples();
+    let files = |more: &[&str]| {
+        let all = [&["--json", "ls"][..], more, &["--files", path(&samples)]].concat();
+        scene.run(all).ok().json_lines()
+    };
+    for arguments in [
+        &[][..],
+        &["--agents"],
+        &["--family", "claude"],
+        &["--sort", "title", "--limit", "3"],
+        &["--cwd", "/home/robin/work", "--since", "2026-02-18T00:00:00Z"],
+    ] {
+        let expected = stored.run([&["--json", "ls"][..], arguments].concat()).ok().json_lines();
+        let found = files(arguments);
+        assert_eq!(found.len(), expected.len(), "{arguments:?}");
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found["id"], expected["id"], "{arguments:?}");
+            assert_eq!(found["entries"], expected["entries"], "{arguments:?}");
+            assert!(found["path"].as_str().unwrap().starts_with(path(&samples)));
+        }
+    }
+    let plain = scene.run(["ls", "--files", path(&samples), "--limit", "1"]).ok().text();
+    let columns: Vec<&str> = plain.trim_end().split('\t').collect();
+    assert_eq!((columns.len(), columns[0], columns[4]), (8, OMP_3, "27"));
+    assert!(columns[7].ends_with(".jsonl"), "{plain}");
+    assert!(!scene.store().exists());
+}
+
+#[test]
+fn recent_files_are_listed_by_their_beginnings() {
+    let scene = Scene::new();
+    let old = scene.write("old.jsonl", &scene::sample(OMP_3));
+    let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    std::fs::File::options().write(true).open(&old).unwrap().set_modified(time).unwrap();
+    let samples = samples();
+    let files = ["--json", "ls", "--quick", "--files", path(&old), path(&samples)];
+    let listed = scene.run(files).ok().json_lines();
+    let last = listed.last().unwrap();
+    assert_eq!((last["id"].as_str(), last["path"].as_str()), (Some(OMP_3), Some(path(&old))));
+    assert_eq!(last["file_modified"], 1_700_000_000_000_i64);
+    assert!(last.get("entries").is_none());
+    let plain = scene.run(["ls", "--quick", "--files", path(&old)]).ok().text();
+    let columns: Vec<&str> = plain.trim_end().split('\t').collect();
+    assert_eq!((columns[4], columns[6]), ("", "2023-11-14T22:13:20.000Z"));
+}
+
+#[test]
+fn a_path_that_is_not_there_is_a_failure_after_the_list() {
+    let scene = Scene::new();
+    let run = scene.run(["ls", "--files", "gone", path(&samples())]);
+    assert!(run.text().lines().count() > 5);
+    assert!(run.fails(1).contains("leafline: gone: "));
+}
+
+#[test]
+fn all_that_was_said_is_told_on_request() {
+    let scene = Scene::of_samples();
+    let told = |facts: &Value| facts["all_messages_text"].as_str().unwrap().to_owned();
+    let find = |all: Vec<Value>| all.into_iter().find(|facts| facts["id"] == OMP_3).unwrap();
+    let ls = ["--json", "ls", "--all-messages-text"];
+    let stored = find(scene.run(ls).ok().json_lines());
+    let prompt = stored["first_prompt"].as_str().unwrap();
+    assert!(told(&stored).starts_with(prompt.trim_end_matches('…')), "{stored}");
+    let samples = samples();
+    let of_files = [&ls[..], &["--files", path(&samples)]].concat();
+    assert_eq!(told(&find(scene.run(of_files).ok().json_lines())), told(&stored));
+    let odd = scene.write(
+        "odd.jsonl",
+        concat!(
+            r#"{"type":"session","version":3,"id":"odd","cwd":"/"}"#,
+            "\n",
+            r#"{"type":"message","id":"a","message":{"role":"user","content":"\"a\"\n\u0001"}}"#,
+            "\n",
+            r#"{"type":"message","id":"b","message":{"role":"assistant","content":"b"}}"#,
+        )
+        .as_bytes(),
+    );
+    let of_odd = [&ls[..], &["--files", path(&odd)]].concat();
+    assert_eq!(told(&scene.run(of_odd).ok().json()), "\"a\"\n\u{1} b");
+    let run = scene.run(["ls", "--all-messages-text"]);
+    assert!(run.fails(2).contains("--json"));
+    scene.run(["ls", "--quick"]).fails(2);
 }

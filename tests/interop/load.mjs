@@ -1,9 +1,10 @@
-// Has pi's own SessionManager open sessions or play on them, and tells what it saw.
+// Has pi's own SessionManager open sessions, play on them or list a folder of them, and tells what it saw.
 //
 // Reads jobs as JSON lines from standard input and answers each with one JSON line. README.md says what they hold.
 
 import { createInterface } from "node:readline";
 
+import { list } from "./list.mjs";
 import { describe, flatten, MOST_NODES, survey } from "./observe.mjs";
 import { SessionManager } from "./pi.mjs";
 import { play } from "./play.mjs";
@@ -23,20 +24,20 @@ function load({ path }) {
 	};
 }
 
-const jobs = { load, play };
+const jobs = { list, load, play };
 
-function answer(line) {
+async function answer(line) {
 	let job = {};
 	try {
 		job = JSON.parse(line);
 		const run = jobs[job.op];
 		if (!run) throw new Error(`no operation is called ${job.op}`);
-		return JSON.stringify(run(job));
+		return JSON.stringify(await run(job));
 	} catch (error) {
 		return JSON.stringify({ file: job?.path, ok: false, error: String(error?.message ?? error) });
 	}
 }
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-	if (line.trim() !== "") process.stdout.write(`${answer(line)}\n`);
+	if (line.trim() !== "") process.stdout.write(`${await answer(line)}\n`);
 }

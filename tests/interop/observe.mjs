@@ -1,4 +1,4 @@
-// What pi says of a session, as both jobs tell it.
+// What pi says of a session, as `load` and `play` tell it.
 
 import { existsSync, readFileSync } from "node:fs";
 
@@ -7,7 +7,7 @@ import { buildSessionContext } from "./pi.mjs";
 // A tree of more nodes than this comes from the same entries hanging in many places.
 export const MOST_NODES = 1_000_000;
 
-/** What both jobs tell, beside path, tree and context, which depend on what `survey` finds. */
+/** What both of them tell, beside path, tree and context, which depend on what `survey` finds. */
 export function describe(session) {
 	const entries = session.getEntries();
 	const labels = entries

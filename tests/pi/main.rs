@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod context;
+mod listing;
 mod oracle;
 #[path = "../place/mod.rs"]
 mod place;

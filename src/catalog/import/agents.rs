@@ -41,13 +41,13 @@ pub(super) fn of(candidate: &Candidate, detection: &Detection) -> Option<AgentOf
 }
 
 /// Whether a file stands in a session's folder of agents.
-pub(super) fn is_among(path: &Path) -> bool {
+pub(in crate::catalog) fn is_among(path: &Path) -> bool {
     session_of_folder(path).is_some()
 }
 
 /// Takes back that a session is an agent's, which its first lines may have shown: an agent's file has no message of its own
 /// session's, and only all lines tell. One that `is_among` those in a session's folder of agents is one whatever it holds.
-pub(super) fn settle(record: &mut SessionRecord, is_among: bool) {
+pub(in crate::catalog) fn settle(record: &mut SessionRecord, is_among: bool) {
     if record.agent.is_some() && !is_among && record.last_message.is_some() {
         record.agent = None;
         record.parent_session = None;

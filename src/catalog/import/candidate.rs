@@ -15,7 +15,7 @@ use crate::store::fingerprint::Fingerprint;
 use crate::store::source_record::SourceRecord;
 
 /// Bytes by which a file is told apart. A longer first line is read to its end.
-const PREFIX_BYTES: u64 = 256 << 10;
+pub(in crate::catalog) const PREFIX_BYTES: u64 = 256 << 10;
 
 /// A header in a line longer than this is refused: 64 MiB.
 const LONGEST_PREFIX: u64 = 64 << 20;
@@ -28,14 +28,14 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// An open file that is a session.
 #[derive(Debug)]
-pub(super) struct Candidate {
-    pub(super) path: PathBuf,
+pub(in crate::catalog) struct Candidate {
+    pub(in crate::catalog) path: PathBuf,
     /// The absolute path's bytes: the key in `sources`.
     pub(super) source: Vec<u8>,
-    pub(super) file: File,
-    pub(super) size: u64,
+    pub(in crate::catalog) file: File,
+    pub(in crate::catalog) size: u64,
     pub(super) modified: Option<SystemTime>,
-    pub(super) detection: Detection,
+    pub(in crate::catalog) detection: Detection,
     external_id: Vec<u8>,
     recovery: Recovery,
     /// Whether what is behind `size` is left out.
@@ -44,11 +44,23 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// Opens a file; the report says why it is none.
-    pub(super) fn open(
+    pub(in crate::catalog) fn open(
         path: &Path,
         family: Option<Family>,
         recovery: Recovery,
     ) -> Result<Self, Box<FileReport>> {
+        let (candidate, _) = Self::open_by_prefix(path, family, recovery, PREFIX_BYTES)?;
+        Ok(candidate)
+    }
+
+    /// Opens a file and tells it apart by its first so many bytes, or by more where those do not decide. Answers the bytes
+    /// too.
+    pub(in crate::catalog) fn open_by_prefix(
+        path: &Path,
+        family: Option<Family>,
+        recovery: Recovery,
+        prefix_bytes: u64,
+    ) -> Result<(Self, Vec<u8>), Box<FileReport>> {
         let failed = |error: std::io::Error| {
             Box::new(
                 FileReport::new(path.to_owned(), ImportStatus::Failed)
@@ -59,7 +71,7 @@ impl Candidate {
         let metadata = file.metadata().map_err(failed)?;
         let size = metadata.len();
         let mut prefix = Vec::new();
-        let mut limit = PREFIX_BYTES;
+        let mut limit = prefix_bytes;
         // The header may stand behind blank lines, or be long itself: more is read until it decides.
         let detected = loop {
             let missing = limit - prefix.len() as u64;
@@ -80,7 +92,7 @@ impl Candidate {
         let detection = prefer_folder(detection, path, family, &prefix);
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
         let absolute = std::path::absolute(path).map_err(failed)?;
-        Ok(Self {
+        let candidate = Self {
             path: path.to_owned(),
             source: absolute.as_os_str().as_encoded_bytes().to_vec(),
             file,
@@ -90,7 +102,8 @@ impl Candidate {
             detection,
             recovery,
             is_cut: false,
-        })
+        };
+        Ok((candidate, prefix))
     }
 
     /// The session's id, as bytes of WTF-8: the header's; where a family has none, the file's name without its ending.
@@ -99,7 +112,7 @@ impl Candidate {
     }
 
     /// How its lines are read. A file that is migrated is read as its program reads it.
-    pub(super) fn reading(&self) -> Reading {
+    pub(in crate::catalog) fn reading(&self) -> Reading {
         let family = self.detection.family();
         let recovers = match self.recovery {
             Recovery::Documented => family == Family::Claude,
@@ -135,7 +148,7 @@ impl Candidate {
     }
 
     /// The file's bytes from where it stands, as far as they are to be read.
-    pub(super) fn bytes(&self) -> impl Read {
+    pub(in crate::catalog) fn bytes(&self) -> impl Read {
         let limit = if self.is_cut { self.size } else { u64::MAX };
         (&self.file).take(limit)
     }
@@ -167,7 +180,7 @@ impl Candidate {
     }
 
     /// The file's time of modification in milliseconds since 1970.
-    pub(super) fn modified_milliseconds(&self) -> Option<i64> {
+    pub(in crate::catalog) fn modified_milliseconds(&self) -> Option<i64> {
         i64::try_from(nanoseconds(self.modified?) / 1_000_000).ok()
     }
 

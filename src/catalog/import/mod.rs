@@ -1,8 +1,9 @@
 //! Bulk import: files and folders become sessions.
 
-mod agents;
+pub(super) mod agents;
+pub(super) mod beginning;
 mod blob_folder;
-mod candidate;
+pub(super) mod candidate;
 mod dictionary;
 mod digest;
 mod folder;
@@ -11,10 +12,10 @@ mod items;
 mod known;
 mod losses;
 mod opal_state;
-mod pipeline;
+pub(super) mod pipeline;
 mod quick;
 mod read;
-mod report;
+pub(super) mod report;
 mod writer;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 use crossbeam_channel::unbounded;
 
 use self::blob_folder::BlobFolder;
-pub(super) use self::folder::find as find_files;
+pub(super) use self::folder::{find as find_files, walk as walk_files};
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
 pub use self::report::{

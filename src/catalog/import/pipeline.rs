@@ -17,7 +17,7 @@ use crate::store::compression::{Compressor, Dictionary};
 use crate::store::originals;
 
 /// Bytes of a block: a few milliseconds of a worker's time.
-pub(super) const BLOCK_BYTES: usize = 1 << 20;
+pub(in crate::catalog) const BLOCK_BYTES: usize = 1 << 20;
 
 /// Blocks that wait for a worker.
 const BLOCKS_WAITING: usize = 8;

@@ -9,7 +9,6 @@ use leafline_import::lines::{BlockReader, split};
 use leafline_import::pi_omp::{self, Migrated, Migrator, forward_references};
 use leafline_import::{Detection, text};
 
-use super::agents;
 use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
 use super::dictionary::Choice;
@@ -21,6 +20,7 @@ use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus};
 use super::{Outcome, Step, go_on};
+use super::{agents, beginning};
 use crate::error::Result;
 use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
@@ -288,7 +288,7 @@ impl<'s> Reader<'s> {
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
         let session = self.key()?;
-        let record = new_record(candidate, number);
+        let record = beginning::record_of(candidate, number);
         let dictionary = self.dictionary.dictionary()?;
         let start = FileStart {
             session,
@@ -344,49 +344,6 @@ fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<Impor
         digest.take(&block);
     }
     Some(digest.finish())
-}
-
-fn new_record(candidate: &Candidate, number: u32) -> SessionRecord {
-    let reading = candidate.reading();
-    let record = SessionRecord {
-        external_id: candidate.external_id().to_vec(),
-        number,
-        family: reading.family.code(),
-        migrated: candidate.needs_migration(),
-        recovers: reading.recovers,
-        ..SessionRecord::default()
-    };
-    let record = match &candidate.detection {
-        Detection::PiOmp(detection) => {
-            let header = &detection.header;
-            SessionRecord {
-                imported_version: detection.version.number().to_string(),
-                cwd: header.cwd.clone(),
-                title: header.title.clone(),
-                parent_session: header.parent_session.clone(),
-                created: header.timestamp_ms,
-                ..record
-            }
-        }
-        Detection::Claude(detection) => {
-            let agent = agents::of(candidate, detection);
-            SessionRecord {
-                imported_version: detection.version.clone().unwrap_or_default(),
-                cwd: detection.cwd.clone(),
-                parent_session: agent.as_ref().and_then(|agent| agent.parent.clone()),
-                agent: agent.map(|agent| agent.id),
-                created: detection.timestamp_ms,
-                ..record
-            }
-        }
-        Detection::Opal(header) => SessionRecord {
-            cwd: header.cwd.clone(),
-            title: header.title.clone(),
-            created: header.created_at_ms,
-            ..record
-        },
-    };
-    SessionRecord { modified: record.created.or(candidate.modified_milliseconds()), ..record }
 }
 
 /// What was read of a file: its bytes, and the lines that a migration dropped.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use leafline_import::Family;
 use serde::Serialize;
 
+use crate::catalog::path_text;
 use crate::store::session_record::SessionRecord;
 
 /// How an import works.
@@ -83,14 +84,6 @@ pub struct FileReport {
     /// Whether all of the file was written, and not only what it had gained.
     #[serde(skip)]
     pub(super) is_whole: bool,
-}
-
-/// JSON is Unicode, and a path need not be: what is none is shown as U+FFFD.
-fn path_text<S: serde::Serializer>(
-    path: &std::path::Path,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    path.to_string_lossy().serialize(serializer)
 }
 
 #[expect(clippy::ref_option, reason = "the signature that serde asks for")]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use leafline_import::{EntryKind, Family};
 
-use super::effect::{Effect, SUMMARY_TITLE, SettingsChange};
+use super::effect::{Effect, SettingsChange};
+use super::facts;
 use super::leaf::{self, LeafHint, LeafSourceLines};
 use super::nodes::{Ancestor, NODE_WINDOW, NodeWindow};
 use super::prepare::{ParentName, Prepared, PreparedBlob, PreparedLine};
@@ -102,19 +103,8 @@ impl UndecidedLeaf {
         let snapshot = store.snapshot()?;
         let mut lines = leaf::Committed { snapshot: &snapshot, session };
         let decided = leaf::decide(&mut lines, record, &self.pointers, &self.hint, self.last)?;
-        set_summary(record, decided.summary);
+        facts::set_summary(record, decided.summary);
         Ok(decided.leaf)
-    }
-}
-
-/// A summary's text is the title where none was given. Lines that come later may take it away again: a summary says
-/// nothing that names an entry on a sidechain, once the session has a conversation of its own.
-fn set_summary(record: &mut SessionRecord, summary: Option<String>) {
-    if record.title_rank == SUMMARY_TITLE
-        || (record.title_rank < SUMMARY_TITLE && summary.is_some())
-    {
-        record.title_rank = if summary.is_some() { SUMMARY_TITLE } else { 0 };
-        record.title = summary;
     }
 }
 
@@ -229,13 +219,8 @@ impl<'s> Indexer<'s> {
         record.text_bytes += text_bytes;
         let before = record.lines;
         for (index, line) in (0..).zip(lines) {
-            record.entries += u64::from(line.kind.is_entry());
-            record.messages += u64::from(line.kind == EntryKind::Message);
-            record.malformed += u64::from(line.ends_malformed);
-            record.recovered += u64::from(line.is_recovered);
-            record.splits += u64::from(line.goes_on);
+            facts::count(record, line);
             record.unaddressed += u64::from(line.kind.is_entry() && line.id.is_none());
-            record.last_activity = record.last_activity.max(line.activity);
             if line.kind == EntryKind::Header && self.header.is_none() {
                 record.header = before + index;
                 self.header = Some(record.header);
@@ -317,14 +302,7 @@ impl<'s> Indexer<'s> {
             ..Node::default()
         };
         let settings = self.apply(effect, ordinal, slice);
-        if line.kind == EntryKind::Message {
-            let last = if line.is_sidechain {
-                &mut self.record.last_sidechain_message
-            } else {
-                &mut self.record.last_message
-            };
-            *last = Some(ordinal);
-        }
+        facts::note_message(&mut self.record, line, ordinal);
         if line.kind.is_entry() {
             self.place(&mut node, ordinal, line, names, settings, slice)?;
         }
@@ -495,12 +473,7 @@ impl<'s> Indexer<'s> {
             Effect::Label { target, label } => {
                 slice.labels.push(((self.session, target), ordinal, label));
             }
-            Effect::Title { title, rank } => {
-                if rank >= self.record.title_rank {
-                    self.record.title = title;
-                    self.record.title_rank = rank;
-                }
-            }
+            Effect::Title { title, rank } => facts::set_title(&mut self.record, title, rank),
             Effect::Pointer { kind, target, text } => {
                 let message_before =
                     self.record.last_message.filter(|_| kind == PointerKind::Boundary);
@@ -543,12 +516,11 @@ impl<'s> Indexer<'s> {
         if !needs_resolving && self.family_decides() {
             let record = self.record.clone();
             let decided = leaf::decide(&mut self, &record, &pointers, &hint, leaf)?;
-            set_summary(&mut self.record, decided.summary);
+            facts::set_summary(&mut self.record, decided.summary);
             leaf = decided.leaf;
         }
         self.load_entries(slice);
-        self.record.modified =
-            self.record.last_activity.filter(|&time| time > 0).or(self.record.modified);
+        facts::set_modified(&mut self.record);
         let leaf_facts = UndecidedLeaf { pointers, hint, last: self.leaf };
         Ok(Indexed { record: self.record, leaf, leaf_facts, needs_resolving })
     }

@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use leafline_import::recover::pieces;
 use leafline_import::scan::{Payload, PayloadKind, PayloadPlace, Scanner};
-use leafline_import::{EntryKind, MessageRole, lines, text};
+use leafline_import::{EntryKind, MessageRole, text};
 
 use super::effect::{Effect, effect_of};
 use super::frames::FrameEncoder;
 use super::reading::{Line, LineReader, ParentLink, Reading, read_line};
+use super::records::{RecordPlace, each_record};
 use crate::store::blobs::{self, Hash};
 use crate::store::chunk::{EncodedFrames, Hole, HoleKind};
 use crate::store::compression::Dictionary;
@@ -102,68 +102,35 @@ impl Preparer {
     ) -> Prepared {
         let mut prepared = Prepared::default();
         let mut counts = TypeCounts::default();
-        let mut at_start = opens_file;
-        for line in lines::split(block) {
-            let context = Context { at_start, goes_on: false, is_piece: false };
-            let decoded = text::decode(line);
-            let shown = if at_start { text::trim_start_of_file(&decoded) } else { &decoded };
-            let read = self.reader.read(shown);
-            at_start &= read.kind() == EntryKind::Blank;
-            if !(read.is_malformed() && self.reader.reading().recovers) {
-                describe(&mut prepared, &read, context);
-                counts.add(&read, line.len());
-                // Positions in a text that was repaired, or trimmed, are none in the line's bytes.
-                let exact =
-                    shown.len() == line.len() && matches!(decoded, std::borrow::Cow::Borrowed(_));
-                let payloads = if exact { self.reader.payloads(shown) } else { &[] };
-                let cut = cut_out(line, payloads);
-                self.push_line(line, cut, &mut prepared, dictionary);
-                continue;
-            }
-            let mut pieces = pieces(line).filter_map(|piece| line.get(piece)).peekable();
-            while let Some(piece) = pieces.next() {
-                let decoded = text::decode(piece);
-                let shown =
-                    if context.at_start { text::trim_start_of_file(&decoded) } else { &decoded };
-                let read = self.reader.read(shown);
-                let goes_on = pieces.peek().is_some();
-                describe(&mut prepared, &read, Context { goes_on, is_piece: true, ..context });
-                counts.add(&read, piece.len());
-                self.push_line(piece, Cut { places: Vec::new() }, &mut prepared, dictionary);
-            }
-        }
-        self.encoder.close(&mut prepared.frames, dictionary);
+        let encoder = &mut self.encoder;
+        each_record(&mut self.reader, block, opens_file, |record| {
+            describe(&mut prepared, &record.read, record.place);
+            counts.add(&record.read, record.bytes.len());
+            let cut = cut_out(record.bytes, record.payloads);
+            push_line(encoder, record.bytes, cut, &mut prepared, dictionary);
+        });
+        encoder.close(&mut prepared.frames, dictionary);
         prepared.types = counts.into_rows();
         prepared.bytes = block.len() as u64;
         prepared
     }
-
-    fn push_line(
-        &mut self,
-        line: &[u8],
-        cut: Cut,
-        prepared: &mut Prepared,
-        dictionary: &Dictionary,
-    ) {
-        let length = cut.length(line);
-        if self.encoder.is_full_for(length) {
-            self.encoder.close(&mut prepared.frames, dictionary);
-        }
-        let (pieces, holes, blobs) = take_apart(line, cut);
-        self.encoder.push(pieces.into_iter(), holes.into_iter());
-        prepared.blobs.extend(blobs);
-        prepared.text_bytes += length as u64;
-    }
 }
 
-/// Where a record stands.
-#[derive(Debug, Clone, Copy)]
-struct Context {
-    at_start: bool,
-    /// Whether another record follows on its line.
-    goes_on: bool,
-    /// Whether it is on a line that is not JSON.
-    is_piece: bool,
+fn push_line(
+    encoder: &mut FrameEncoder,
+    line: &[u8],
+    cut: Cut,
+    prepared: &mut Prepared,
+    dictionary: &Dictionary,
+) {
+    let length = cut.length(line);
+    if encoder.is_full_for(length) {
+        encoder.close(&mut prepared.frames, dictionary);
+    }
+    let (pieces, holes, blobs) = take_apart(line, cut);
+    encoder.push(pieces.into_iter(), holes.into_iter());
+    prepared.blobs.extend(blobs);
+    prepared.text_bytes += length as u64;
 }
 
 impl std::fmt::Debug for Preparer {
@@ -172,22 +139,30 @@ impl std::fmt::Debug for Preparer {
     }
 }
 
+impl PreparedLine {
+    /// The facts of a record, without its names.
+    pub(crate) fn of(read: &Line<'_>, place: RecordPlace) -> Self {
+        let is_malformed = place.is_piece || read.is_malformed();
+        let kind = read.kind();
+        Self {
+            kind,
+            role: read.role(),
+            is_sidechain: read.is_sidechain(),
+            time: read.time(),
+            activity: read.activity(),
+            id: None,
+            parent: ParentName::None,
+            is_recovered: is_malformed && kind.is_entry(),
+            goes_on: place.goes_on,
+            ends_malformed: !place.goes_on && is_malformed,
+        }
+    }
+}
+
 /// Adds the line's facts, and its effect.
-fn describe(prepared: &mut Prepared, read: &Line<'_>, context: Context) {
-    let kind = read.kind();
-    let mut line = PreparedLine {
-        kind,
-        role: read.role(),
-        is_sidechain: read.is_sidechain(),
-        time: read.time(),
-        activity: read.activity(),
-        id: None,
-        parent: ParentName::None,
-        is_recovered: (context.is_piece || read.is_malformed()) && kind.is_entry(),
-        goes_on: context.goes_on,
-        ends_malformed: !context.goes_on && (context.is_piece || read.is_malformed()),
-    };
-    if kind.is_entry() {
+fn describe(prepared: &mut Prepared, read: &Line<'_>, place: RecordPlace) {
+    let mut line = PreparedLine::of(read, place);
+    if line.kind.is_entry() {
         let mut name = |id: &[u8]| {
             let start = prepared.names.len();
             prepared.names.extend_from_slice(id);

@@ -99,6 +99,12 @@ impl LineReader {
         }
     }
 
+    /// What the user or the model says in a line on its own, which is known to be a message.
+    pub(crate) fn message_text(&mut self, line: &[u8]) -> Option<String> {
+        let decoded = text::decode(line);
+        self.read(text::trim_start_of_file(&decoded)).message_text()
+    }
+
     /// The payloads of the line with this text, which was read last and is JSON.
     pub(crate) fn payloads(&self, text: &str) -> &[Payload] {
         match self.reading.family {
@@ -289,6 +295,22 @@ impl<'a> Line<'a> {
             (LineScan::Claude(record), _) if record.kind().is_message() => self.time(),
             (LineScan::Opal(_), _) => self.time(),
             _ => None,
+        }
+    }
+
+    /// What the user or the model says in it: its text, or its text blocks with a space between them, as pi lists
+    /// sessions. `None` for all else, and where there is none.
+    pub(crate) fn message_text(&self) -> Option<String> {
+        if !matches!(self.role(), MessageRole::User | MessageRole::Assistant) {
+            return None;
+        }
+        match &self.scan {
+            LineScan::PiOmp(scan) => pi_omp::message_text(scan),
+            LineScan::Claude(record) => pi_omp::message_text(record.scan()),
+            LineScan::Opal(line) => {
+                line.content().map(Cow::into_owned).filter(|text| !text.is_empty())
+            }
+            LineScan::Recovered(..) => None,
         }
     }
 

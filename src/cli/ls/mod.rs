@@ -1,20 +1,32 @@
 //! `leafline ls`.
 
+mod all_text;
+mod files;
+mod rows;
+
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use leafline::{Family, SessionFacts, SessionFilter, SessionOrder, Store};
 
-use super::failure::Failure;
+use self::rows::Row;
+use super::failure::{Failure, usage};
 use super::family::any_family;
-use super::number::{bytes, count, counted};
+use super::number::counted;
 use super::output::Output;
 use super::place::{Place, whole_path};
-use super::table::{Column, Table, write_tabs};
-use super::{Status, text, time};
+use super::{Status, time};
 
-/// No id is shown shorter than this, though fewer characters of it may be enough.
-const SHORTEST_ID: usize = 8;
+const EXAMPLES: &str = "\
+Examples:
+  leafline ls --limit 10
+  leafline ls --cwd . --since 7d
+  leafline ls | cut -f 1,3
+  leafline ls --json | jq .cwd
+  leafline ls --files                          what the programs keep, imported or not
+  leafline ls --files ~/backup --text login
+  leafline ls --files --quick --limit 5        the files that were written last";
 
 /// List the sessions, newest first
 ///
@@ -24,10 +36,13 @@ const SHORTEST_ID: usize = 8;
 ///
 /// Sessions of agents are left out where the session that started them is in the store: `leafline show` of that one
 /// lists them, and --agents lists all. With --json each has the members agent and parent_session.
+///
+/// With --files it lists session files that need not be imported, and takes no store: those that are named, those in
+/// folders that are named, or, where none is, what the programs keep in your home folder. Files that are no sessions are
+/// left out. Without a terminal, or with --json, each has its path. Every file is read whole, since entries and the time of
+/// the last message stand nowhere else; --quick reads the first 4 KiB of the newest files.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  leafline ls --limit 10\n  leafline ls --cwd . --since 7d\n  leafline ls | cut -f 1,3\n  leafline ls --json | jq .cwd"
-)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// List only so many
     #[arg(long, value_name = "N")]
@@ -60,6 +75,18 @@ pub(super) struct Arguments {
     /// What decides the order
     #[arg(long, value_enum, default_value_t = Order::Modified)]
     sort: Order,
+
+    /// List session files instead of a store's sessions: these, and those in these folders [default: where the programs keep them]
+    #[arg(long, value_name = "PATH", num_args = 0..)]
+    files: Option<Vec<PathBuf>>,
+
+    /// Read no more of a file than its first 4 KiB: newest file first, without entries; the file's time is that of its session
+    #[arg(long, requires = "files", conflicts_with_all = ["sort", "all_messages_text"])]
+    quick: bool,
+
+    /// With --json, add all that the user and the model said, as all_messages_text
+    #[arg(long)]
+    all_messages_text: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -100,28 +127,48 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let store = place.open_to_read()?;
+    if arguments.all_messages_text && !out.is_json() {
+        return Err(usage("--all-messages-text needs --json"));
+    }
+    match &arguments.files {
+        Some(paths) => files::list(arguments, paths, out),
+        None => list(arguments, &place.open_to_read()?, out),
+    }
+}
+
+fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status, Failure> {
     let filter = arguments.filter();
     let mut listed = store.list(&filter)?;
     let found = listed.len();
     listed.truncate(arguments.limit.unwrap_or(usize::MAX));
     if out.is_json() {
         for session in &listed {
-            out.json(session)?;
+            write_json(arguments, store, session, out)?;
         }
-    } else if out.width().is_some() {
-        write_table(&store.sessions()?, &listed, out)?;
     } else {
-        for session in &listed {
-            write_tabs(out, &plain_row(session))?;
-        }
+        let rows: Vec<Row<'_>> = listed.iter().map(Row::of_session).collect();
+        let ids = || Ok(store.sessions()?.into_iter().map(|session| session.id).collect());
+        rows::write(&rows, ids, out)?;
     }
     // What is listed stands above what is said of it.
     out.show()?;
     if std::io::stderr().is_terminal() {
-        hint(&store, filter, found)?;
+        hint(store, filter, found)?;
     }
     Ok(Status::Done)
+}
+
+fn write_json(
+    arguments: &Arguments,
+    store: &Store,
+    session: &SessionFacts,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    if !arguments.all_messages_text {
+        return out.json(session);
+    }
+    let reader = store.reader(&session.id)?;
+    all_text::write(session, |take| reader.message_texts(|_, text| take(text)), out)
 }
 
 /// Tells whoever is there of what is not listed; nothing depends on it.
@@ -138,95 +185,4 @@ fn hint(store: &Store, filter: SessionFilter, found: usize) -> Result<(), Failur
     };
     let _ = writeln!(std::io::stderr(), "{words}");
     Ok(())
-}
-
-fn write_table(
-    all: &[SessionFacts],
-    listed: &[SessionFacts],
-    out: &mut Output,
-) -> Result<(), Failure> {
-    if listed.is_empty() {
-        return Ok(());
-    }
-    let mut ids: Vec<&str> = all.iter().map(|session| session.id.as_str()).collect();
-    ids.sort_unstable();
-    let mut table = Table::new([
-        Column::Whole("id"),
-        Column::Whole("family"),
-        Column::Text("title"),
-        Column::Path("folder"),
-        Column::Number("entries"),
-        Column::Number("size"),
-        Column::Whole("modified"),
-    ]);
-    for session in listed {
-        table.push([
-            text::printable(unique_prefix(&session.id, &ids)).into_owned(),
-            session.family.to_owned(),
-            title(session),
-            cwd(session),
-            count(session.entries),
-            bytes(session.bytes),
-            session.modified.and_then(time::local).unwrap_or_default(),
-        ]);
-    }
-    table.write(out)
-}
-
-fn plain_row(session: &SessionFacts) -> [String; 7] {
-    [
-        text::printable(&session.id).into_owned(),
-        session.family.to_owned(),
-        title(session),
-        cwd(session),
-        session.entries.to_string(),
-        session.bytes.to_string(),
-        session.modified.and_then(time::iso).unwrap_or_default(),
-    ]
-}
-
-fn title(session: &SessionFacts) -> String {
-    let title = session.title.as_ref().or(session.first_prompt.as_ref());
-    title.map(|title| text::one_line(title, usize::MAX)).unwrap_or_default()
-}
-
-fn cwd(session: &SessionFacts) -> String {
-    text::printable(session.cwd.as_deref().unwrap_or_default()).into_owned()
-}
-
-/// The shortest beginning of an id that no other of the sorted ids begins with, though not shorter than is easily
-/// recognised. An id that another one begins with stays whole: given whole, it is that session's.
-fn unique_prefix<'i>(id: &'i str, sorted: &[&str]) -> &'i str {
-    let place = sorted.partition_point(|other| *other < id);
-    let before = place.checked_sub(1).and_then(|before| sorted.get(before));
-    let neighbours = before.into_iter().chain(sorted.get(place + 1));
-    let shared = neighbours.map(|other| shared_characters(id, other)).max().unwrap_or(0);
-    let characters = (shared + 1).max(SHORTEST_ID);
-    id.char_indices().nth(characters).and_then(|(end, _)| id.get(..end)).unwrap_or(id)
-}
-
-fn shared_characters(one: &str, other: &str) -> usize {
-    one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prefixes_are_unique_and_not_too_short() {
-        let ids = [
-            "019c6605-4c90-7d2a",
-            "019c6605-5000-0000",
-            "b6a3a0c8-44fd",
-            "b6a3a0c8-44fd~2",
-            "short",
-        ];
-        assert_eq!(unique_prefix(ids[0], &ids), "019c6605-4");
-        assert_eq!(unique_prefix(ids[1], &ids), "019c6605-5");
-        assert_eq!(unique_prefix(ids[2], &ids), "b6a3a0c8-44fd");
-        assert_eq!(unique_prefix(ids[3], &ids), "b6a3a0c8-44fd~");
-        assert_eq!(unique_prefix(ids[4], &ids), "short");
-        assert_eq!(unique_prefix("äöüäöüäöüäöü", &["äöüäöüäöüäöü"]), "äöüäöüäö");
-    }
 }

@@ -1,0 +1,202 @@
+//! The catalog's functions over session files that no store has.
+
+mod facts;
+mod reading;
+mod recent;
+mod torn;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+pub use self::facts::FileFacts;
+use self::reading::FileReader;
+pub use self::recent::RecentSession;
+use super::import::candidate::Candidate;
+use super::import::report::{FileReport, ImportStatus, Recovery};
+use super::import::{beginning, walk_files};
+use super::list::{SessionFilter, sorted};
+use super::programs::program_folders;
+
+/// Session files, and folders of them, that need not be imported.
+///
+/// It finds the files as [`crate::Store::import`] does, and tells of them what the store's lists tell of sessions; no store
+/// is needed, and nothing is written. [`Self::list`] reads the files whole, as pi's `SessionManager.list` and `listAll` do
+/// (observed). [`Self::get_recent_sessions`] and [`Self::find_most_recent`] read 4,096 bytes of the newest files alone (omp
+/// session storage document).
+///
+/// A file that is no session is left out; one that cannot be read is told of in [`FileList::unreadable`].
+///
+/// ```
+/// use leafline::{SessionFiles, SessionFilter};
+///
+/// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples");
+/// let files = SessionFiles::new([samples]);
+/// for session in files.list(&SessionFilter::default()).sessions {
+///     println!("{}: {} messages in {}", session.id, session.messages, session.path.display());
+/// }
+/// for session in files.get_recent_sessions(3).sessions {
+///     println!("{}", session.name());
+/// }
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionFiles {
+    paths: Vec<PathBuf>,
+}
+
+/// What was found in files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileList<T> {
+    /// The sessions.
+    pub sessions: Vec<T>,
+    /// What could not be looked at, in the order in which it was met.
+    pub unreadable: Vec<UnreadableFile>,
+}
+
+/// A file or folder that cannot be looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnreadableFile {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// Why not, in words.
+    pub reason: String,
+}
+
+/// A file that may be a session.
+#[derive(Debug)]
+struct FoundFile {
+    path: PathBuf,
+    modified: Option<SystemTime>,
+}
+
+/// What a file turned out to be.
+enum Outcome {
+    NoSession,
+    Unreadable(UnreadableFile),
+    Session(Box<FileFacts>),
+    /// A session that the filter leaves out, with its id.
+    LeftOut(String),
+}
+
+impl SessionFiles {
+    /// These files, and the `*.jsonl` files of these folders and of the folders in them.
+    pub fn new(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self { paths: paths.into_iter().map(Into::into).collect() }
+    }
+
+    /// The folders in which the programs keep their sessions, those of [`program_folders`] that are there.
+    #[must_use]
+    pub fn of_programs() -> Self {
+        let folders = program_folders().into_iter().filter(super::programs::ProgramFolder::exists);
+        Self::new(folders.map(|folder| folder.path))
+    }
+
+    /// The sessions that a filter takes, in its order; equal ones follow by id, then by path. What is told of each is what
+    /// [`crate::Store::list`] would tell once the files were imported, but for what [`FileFacts`] says.
+    ///
+    /// Every file that the filter may take is read whole, by as many threads as the machine has cores; a block of a file and
+    /// its longest line are in memory for each. [`SessionFilter::without_agents`] leaves out the conversations of agents
+    /// whose session is among the files.
+    #[must_use]
+    pub fn list(&self, filter: &SessionFilter) -> FileList<FileFacts> {
+        let (files, mut unreadable) = self.find();
+        let mut sessions = Vec::new();
+        let mut ids = HashSet::new();
+        for outcome in read_files(&files, filter) {
+            match outcome {
+                Outcome::NoSession => {}
+                Outcome::Unreadable(file) => unreadable.push(file),
+                Outcome::LeftOut(id) => drop(ids.insert(id)),
+                Outcome::Session(facts) => {
+                    ids.insert(facts.id.clone());
+                    sessions.push(*facts);
+                }
+            }
+        }
+        if filter.without_agents {
+            let is_here = |parent: &String| ids.contains(parent);
+            sessions.retain(|facts| {
+                facts.agent.is_none() || !facts.parent_session.as_ref().is_some_and(is_here)
+            });
+        }
+        sessions.sort_by(|a, b| a.path.cmp(&b.path));
+        FileList { sessions: sorted(sessions, filter, FileFacts::sort_key), unreadable }
+    }
+
+    /// All sessions, the one with the latest message first.
+    #[must_use]
+    pub fn list_all(&self) -> FileList<FileFacts> {
+        self.list(&SessionFilter::default())
+    }
+
+    fn find(&self) -> (Vec<FoundFile>, Vec<UnreadableFile>) {
+        let mut unreadable = Vec::new();
+        let mut files = Vec::new();
+        walk_files(
+            &self.paths,
+            &mut |path, error| {
+                unreadable
+                    .push(UnreadableFile { path: path.to_owned(), reason: error.to_string() });
+            },
+            &mut |path, metadata| {
+                files.push(FoundFile { path, modified: metadata.modified().ok() });
+            },
+        );
+        (files, unreadable)
+    }
+}
+
+/// Reads the files side by side. Answers in their order.
+fn read_files(files: &[FoundFile], filter: &SessionFilter) -> Vec<Outcome> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let next = AtomicUsize::new(0);
+    let read = || {
+        let mut reader = FileReader::new();
+        let mut read = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = files.get(place) else { return read };
+            read.push((place, read_file(file, filter, &mut reader)));
+        }
+    };
+    let mut outcomes = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..cores.min(files.len())).map(|_| scope.spawn(read)).collect();
+        let mut outcomes = read();
+        for other in others {
+            let others = other.join();
+            outcomes.extend(others.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        outcomes
+    });
+    outcomes.sort_by_key(|(place, _)| *place);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+fn read_file(file: &FoundFile, filter: &SessionFilter, reader: &mut FileReader) -> Outcome {
+    let mut candidate = match Candidate::open(&file.path, None, Recovery::Documented) {
+        Ok(candidate) => candidate,
+        Err(report) => return unreadable(*report).map_or(Outcome::NoSession, Outcome::Unreadable),
+    };
+    let record = beginning::record_of(&candidate, 1);
+    if !filter.takes_place(&record) {
+        return Outcome::LeftOut(record.id());
+    }
+    match reader.read(&mut candidate, record) {
+        Ok(record) if filter.takes(&record, filter.lower_text().as_deref()) => {
+            Outcome::Session(Box::new(FileFacts::of(&candidate, record)))
+        }
+        Ok(record) => Outcome::LeftOut(record.id()),
+        Err(error) => Outcome::Unreadable(UnreadableFile {
+            path: file.path.clone(),
+            reason: format!("reading it: {error}"),
+        }),
+    }
+}
+
+/// The file that cannot be read, where that is what an import would report; any other is no session.
+fn unreadable(report: FileReport) -> Option<UnreadableFile> {
+    let reason = report.reason.unwrap_or_default();
+    (report.status == ImportStatus::Failed).then_some(UnreadableFile { path: report.path, reason })
+}

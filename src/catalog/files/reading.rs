@@ -1,0 +1,177 @@
+//! From a file's lines to the facts of its session, without a store.
+
+use std::collections::HashMap;
+use std::io::{Seek, SeekFrom};
+
+use leafline_import::Family;
+use leafline_import::lines::BlockReader;
+
+use crate::catalog::import::agents;
+use crate::catalog::import::candidate::Candidate;
+use crate::catalog::import::pipeline::BLOCK_BYTES;
+use crate::session::index::effect::{Effect, effect_of};
+use crate::session::index::facts;
+use crate::session::index::prepare::PreparedLine;
+use crate::session::index::reading::{LineReader, Reading};
+use crate::session::index::records::{BlockRecord, each_record};
+use crate::store::pointer_record::PointerKind;
+use crate::store::session_record::SessionRecord;
+
+/// Reads files, one after the other; keeps its memory from one to the next.
+pub(super) struct FileReader {
+    lines: LineReader,
+    buffer: Vec<u8>,
+}
+
+impl FileReader {
+    pub(super) fn new() -> Self {
+        Self { lines: LineReader::new(Reading::plain(Family::Pi)), buffer: Vec::new() }
+    }
+
+    /// Reads a whole file; `record` has what its beginning tells. What only the tree of the entries tells stays out.
+    pub(super) fn read(
+        &mut self,
+        candidate: &mut Candidate,
+        record: SessionRecord,
+    ) -> std::io::Result<SessionRecord> {
+        let mut gathered = Gathered::new(record);
+        self.each_block(candidate, |lines, block, opens_file| {
+            gathered.record.bytes += block.len() as u64;
+            each_record(lines, block, opens_file, |record| gathered.add(record));
+        })?;
+        if gathered.summaries.are_behind_entries {
+            // The entries ahead of them are looked at again: to remember all would take memory by the file's length.
+            gathered.summaries.forget_named();
+            self.each_block(candidate, |lines, block, opens_file| {
+                each_record(lines, block, opens_file, |record| gathered.summaries.note(record));
+            })?;
+        }
+        let mut record = gathered.finish();
+        agents::settle(&mut record, agents::is_among(&candidate.path));
+        Ok(record)
+    }
+
+    /// What whole lines at the beginning of a file tell, and `torn`, what there is of the line behind them made whole.
+    pub(super) fn read_prefix(
+        &mut self,
+        candidate: &Candidate,
+        record: SessionRecord,
+        lines: &[u8],
+        torn: Option<&str>,
+    ) -> SessionRecord {
+        let mut gathered = Gathered::new(record);
+        self.lines.set_reading(candidate.reading());
+        each_record(&mut self.lines, lines, true, |record| gathered.add(record));
+        if let Some(Effect::Prompt(prompt)) =
+            torn.and_then(|torn| effect_of(&self.lines.read(torn)))
+        {
+            gathered.record.first_prompt.get_or_insert(prompt);
+        }
+        gathered.finish()
+    }
+
+    fn each_block(
+        &mut self,
+        candidate: &mut Candidate,
+        mut take: impl FnMut(&mut LineReader, &[u8], bool),
+    ) -> std::io::Result<()> {
+        self.lines.set_reading(candidate.reading());
+        candidate.file.seek(SeekFrom::Start(0))?;
+        let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
+        let mut opens_file = true;
+        while let Some(block) = blocks.next_block(std::mem::take(&mut self.buffer))? {
+            take(&mut self.lines, &block, opens_file);
+            opens_file = false;
+            // A buffer that one very long line has grown is given up.
+            if block.capacity() <= 2 * BLOCK_BYTES {
+                self.buffer = block;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the lines of a file have told so far.
+struct Gathered {
+    record: SessionRecord,
+    summaries: Summaries,
+}
+
+impl Gathered {
+    fn new(record: SessionRecord) -> Self {
+        Self { record, summaries: Summaries::default() }
+    }
+
+    fn add(&mut self, read: &BlockRecord<'_>) {
+        let record = &mut self.record;
+        let line = PreparedLine::of(&read.read, read.place);
+        facts::count(record, &line);
+        facts::note_message(record, &line, record.lines);
+        record.lines += 1;
+        match effect_of(&read.read) {
+            Some(Effect::Title { title, rank }) => facts::set_title(record, title, rank),
+            Some(Effect::Prompt(prompt)) => drop(record.first_prompt.get_or_insert(prompt)),
+            Some(Effect::Pointer { kind: PointerKind::Summary, target, text }) => {
+                let is_behind = record.entries > 0;
+                self.summaries.add(target.unwrap_or_default(), text, is_behind);
+            }
+            _ => {}
+        }
+        self.summaries.note(read);
+    }
+
+    fn finish(self) -> SessionRecord {
+        let mut record = self.record;
+        let summary = self.summaries.text(record.last_message.is_some());
+        facts::set_summary(&mut record, summary);
+        facts::set_modified(&mut record);
+        record
+    }
+}
+
+/// The summaries of a session of Claude Code's. The last that names an entry of the file is about it.
+#[derive(Default)]
+struct Summaries {
+    /// The entry that each names, and its text.
+    all: Vec<(Vec<u8>, Option<String>)>,
+    /// Of the entries that they name, whether the last with that id is on a sidechain; `None` as long as none was met.
+    named: HashMap<Vec<u8>, Option<bool>>,
+    /// Whether one stands behind an entry, which it may name.
+    are_behind_entries: bool,
+}
+
+impl Summaries {
+    fn add(&mut self, target: Vec<u8>, text: Option<String>, is_behind_entries: bool) {
+        self.named.entry(target.clone()).or_default();
+        self.all.push((target, text));
+        self.are_behind_entries |= is_behind_entries;
+    }
+
+    /// Notes an entry that one of them names.
+    fn note(&mut self, record: &BlockRecord<'_>) {
+        if self.named.is_empty() || !record.read.kind().is_entry() {
+            return;
+        }
+        if let Some(named) = record.read.id().and_then(|id| self.named.get_mut(&*id)) {
+            *named = Some(record.read.is_sidechain());
+        }
+    }
+
+    fn forget_named(&mut self) {
+        self.named.values_mut().for_each(|named| *named = None);
+    }
+
+    /// The text of the one that is about the file's conversation, which is not on a sidechain if the file `has_own`
+    /// messages.
+    fn text(&self, has_own: bool) -> Option<String> {
+        let is_about = |target: &Vec<u8>| match self.named.get(target) {
+            Some(Some(is_sidechain)) => !(has_own && *is_sidechain),
+            _ => false,
+        };
+        self.all
+            .iter()
+            .rev()
+            .find(|(target, _)| is_about(target))
+            .and_then(|(_, text)| text.clone())
+    }
+}

@@ -1,0 +1,142 @@
+//! The newest session files, told by their beginnings.
+
+use std::path::PathBuf;
+
+use leafline_import::{Detection, Family};
+use serde::Serialize;
+
+use super::reading::FileReader;
+use super::torn::made_whole;
+use super::{FileList, FoundFile, SessionFiles};
+use crate::catalog::import::beginning;
+use crate::catalog::import::candidate::{Candidate, PREFIX_BYTES};
+use crate::catalog::import::report::{FileReport, Recovery};
+use crate::catalog::list::SessionFilter;
+use crate::catalog::path_text;
+use crate::store::session_record::SessionRecord;
+
+/// Bytes of a file that are read for its facts (omp session storage document).
+const RECENT_PREFIX_BYTES: u64 = 4096;
+
+/// What the first 4,096 bytes of a session's file tell, made by [`SessionFiles::recent`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RecentSession {
+    /// The file.
+    #[serde(serialize_with = "path_text")]
+    pub path: PathBuf,
+    /// When the file was modified, in milliseconds since 1970.
+    pub file_modified: Option<i64>,
+    /// The session's id: the header's; where the family has none, the file's name without its ending.
+    pub id: String,
+    /// The family's name. A session of omp's of which the prefix shows nothing that only omp writes counts as pi's, unless
+    /// it stands in omp's folder.
+    pub family: &'static str,
+    /// The working directory that the header names.
+    pub cwd: Option<String>,
+    /// The title or name that it has at the end of the prefix.
+    pub title: Option<String>,
+    /// The beginning of the first user message, on one line, if it begins in the prefix; `…` at its end where the prefix
+    /// cuts it.
+    pub first_prompt: Option<String>,
+    /// What the header says of its lineage; of an agent's conversation the id of the session that started it.
+    pub parent_session: Option<String>,
+    /// The agent whose conversation it is, where the session `parent_session` started it (Claude Code).
+    pub agent: Option<String>,
+    /// When it was created, in milliseconds since 1970.
+    pub created: Option<i64>,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+impl RecentSession {
+    /// What to call it: its title, else its first prompt, else its id.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.title.as_deref().or(self.first_prompt.as_deref()).unwrap_or(&self.id)
+    }
+}
+
+impl SessionFiles {
+    /// The sessions whose files were modified last, newest first, no more than so many (omp session storage document,
+    /// `getRecentSessions`). It takes the time of the file, and reads of the newest files no more than the first 4,096
+    /// bytes, until it has enough.
+    ///
+    /// More than that is read only where these tell nothing: a first line that is longer, or a session of Claude Code's
+    /// whose working directory comes later (ours).
+    #[must_use]
+    pub fn get_recent_sessions(&self, limit: usize) -> FileList<RecentSession> {
+        self.recent(&SessionFilter { limit: Some(limit), ..SessionFilter::default() })
+    }
+
+    /// The session whose file was modified last, of those that a filter takes as [`Self::recent`] does (omp session storage
+    /// document, `findMostRecentSession`). A file that cannot be read is passed over.
+    #[must_use]
+    pub fn find_most_recent(&self, filter: &SessionFilter) -> Option<RecentSession> {
+        self.recent(&SessionFilter { limit: Some(1), ..filter.clone() }).sessions.pop()
+    }
+
+    /// [`Self::get_recent_sessions`] with a filter. It is held against what the prefix shows: `since` and `until` against
+    /// the file's time, and `without_agents` leaves all agents out. `order` does not count: the order is the files'.
+    #[must_use]
+    pub fn recent(&self, filter: &SessionFilter) -> FileList<RecentSession> {
+        let (mut files, mut unreadable) = self.find();
+        files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let text = filter.lower_text();
+        let mut reader = FileReader::new();
+        let mut sessions = Vec::new();
+        for file in files {
+            if sessions.len() >= limit {
+                break;
+            }
+            match read_prefix(&file, &mut reader) {
+                Ok((session, record)) => {
+                    let is_agent = filter.without_agents && session.agent.is_some();
+                    if !is_agent && filter.takes(&record, text.as_deref()) {
+                        sessions.push(session);
+                    }
+                }
+                Err(report) => unreadable.extend(super::unreadable(*report)),
+            }
+        }
+        FileList { sessions, unreadable }
+    }
+}
+
+fn read_prefix(
+    file: &FoundFile,
+    reader: &mut FileReader,
+) -> Result<(RecentSession, SessionRecord), Box<FileReport>> {
+    let open = |bytes| Candidate::open_by_prefix(&file.path, None, Recovery::Documented, bytes);
+    let (mut candidate, mut prefix) = open(RECENT_PREFIX_BYTES)?;
+    let is_cut = (prefix.len() as u64) < candidate.size;
+    if is_cut && matches!(&candidate.detection, Detection::Claude(found) if found.cwd.is_none()) {
+        (candidate, prefix) = open(PREFIX_BYTES)?;
+    }
+    let whole = match candidate.size > prefix.len() as u64 {
+        true => prefix.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1),
+        false => prefix.len(),
+    };
+    let (lines, rest) = prefix.split_at(whole);
+    // In Claude Code's records what tells a prompt from the program's own words stands behind the text.
+    let is_told_by_beginning = candidate.detection.family() != Family::Claude;
+    let torn = if is_told_by_beginning { made_whole(rest) } else { None };
+    let record = beginning::record_of(&candidate, 1);
+    let mut record = reader.read_prefix(&candidate, record, lines, torn.as_deref());
+    record.modified = candidate.modified_milliseconds();
+    let session = RecentSession {
+        path: file.path.clone(),
+        file_modified: record.modified,
+        id: record.id(),
+        family: candidate.detection.family().name(),
+        cwd: record.cwd.clone(),
+        title: record.title.clone(),
+        first_prompt: record.first_prompt.clone(),
+        parent_session: record.parent_session.clone(),
+        agent: record.agent.clone(),
+        created: record.created,
+        bytes: candidate.size,
+    };
+    Ok((session, record))
+}

@@ -1,0 +1,167 @@
+//! The rows of a list, as a table or as tabbed lines.
+
+use leafline::{FileFacts, RecentSession, SessionFacts};
+
+use crate::cli::failure::Failure;
+use crate::cli::number::{bytes, count};
+use crate::cli::output::Output;
+use crate::cli::place::shown;
+use crate::cli::table::{Column, Table, write_tabs};
+use crate::cli::{text, time};
+
+/// No id is shown shorter than this, though fewer characters of it may be enough.
+const SHORTEST_ID: usize = 8;
+
+/// What a list shows of a session.
+pub(super) struct Row<'f> {
+    id: &'f str,
+    family: &'f str,
+    title: Option<&'f str>,
+    cwd: Option<&'f str>,
+    /// Not known of a file of which only the beginning was read.
+    entries: Option<u64>,
+    bytes: u64,
+    modified: Option<i64>,
+    /// The file, where the session is in no store.
+    path: Option<String>,
+}
+
+impl<'f> Row<'f> {
+    pub(super) fn of_session(facts: &'f SessionFacts) -> Self {
+        Self {
+            id: &facts.id,
+            family: facts.family,
+            title: facts.title.as_deref().or(facts.first_prompt.as_deref()),
+            cwd: facts.cwd.as_deref(),
+            entries: Some(facts.entries),
+            bytes: facts.bytes,
+            modified: facts.modified,
+            path: None,
+        }
+    }
+
+    pub(super) fn of_file(facts: &'f FileFacts) -> Self {
+        Self {
+            id: &facts.id,
+            family: facts.family,
+            title: facts.title.as_deref().or(facts.first_prompt.as_deref()),
+            cwd: facts.cwd.as_deref(),
+            entries: Some(facts.entries),
+            bytes: facts.bytes,
+            modified: facts.modified,
+            path: Some(shown(&facts.path)),
+        }
+    }
+
+    pub(super) fn of_recent(session: &'f RecentSession) -> Self {
+        Self {
+            id: &session.id,
+            family: session.family,
+            title: session.title.as_deref().or(session.first_prompt.as_deref()),
+            cwd: session.cwd.as_deref(),
+            entries: None,
+            bytes: session.bytes,
+            modified: session.file_modified,
+            path: Some(shown(&session.path)),
+        }
+    }
+
+    fn title(&self) -> String {
+        self.title.map(|title| text::one_line(title, usize::MAX)).unwrap_or_default()
+    }
+
+    fn cwd(&self) -> String {
+        text::printable(self.cwd.unwrap_or_default()).into_owned()
+    }
+
+    /// Its columns for a program: nothing cut, and the path behind them where there is one.
+    fn plain(&self) -> Vec<String> {
+        let mut cells = vec![
+            text::printable(self.id).into_owned(),
+            self.family.to_owned(),
+            self.title(),
+            self.cwd(),
+            self.entries.map(|entries| entries.to_string()).unwrap_or_default(),
+            self.bytes.to_string(),
+            self.modified.and_then(time::iso).unwrap_or_default(),
+        ];
+        cells.extend(self.path.as_deref().map(|path| text::printable(path).into_owned()));
+        cells
+    }
+}
+
+/// Writes the rows for whoever reads them. An id is cut to what no other of `ids` begins with; they are asked for where they
+/// are needed.
+pub(super) fn write(
+    rows: &[Row<'_>],
+    ids: impl FnOnce() -> Result<Vec<String>, Failure>,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    if out.width().is_none() {
+        return rows.iter().try_for_each(|row| write_tabs(out, &row.plain()));
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut ids = ids()?;
+    ids.sort_unstable();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut table = Table::new([
+        Column::Whole("id"),
+        Column::Whole("family"),
+        Column::Text("title"),
+        Column::Path("folder"),
+        Column::Number("entries"),
+        Column::Number("size"),
+        Column::Whole("modified"),
+    ]);
+    for row in rows {
+        table.push([
+            text::printable(unique_prefix(row.id, &ids)).into_owned(),
+            row.family.to_owned(),
+            row.title(),
+            row.cwd(),
+            row.entries.map(count).unwrap_or_default(),
+            bytes(row.bytes),
+            row.modified.and_then(time::local).unwrap_or_default(),
+        ]);
+    }
+    table.write(out)
+}
+
+/// The shortest beginning of an id that no other of the sorted ids begins with, though not shorter than is easily
+/// recognised. An id that another one begins with stays whole: given whole, it is that session's.
+fn unique_prefix<'i>(id: &'i str, sorted: &[&str]) -> &'i str {
+    let place = sorted.partition_point(|other| *other < id);
+    let before = place.checked_sub(1).and_then(|before| sorted.get(before));
+    let neighbours = before.into_iter().chain(sorted.get(place + 1));
+    let shared = neighbours.map(|other| shared_characters(id, other)).max().unwrap_or(0);
+    let characters = (shared + 1).max(SHORTEST_ID);
+    id.char_indices().nth(characters).and_then(|(end, _)| id.get(..end)).unwrap_or(id)
+}
+
+fn shared_characters(one: &str, other: &str) -> usize {
+    one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_unique_and_not_too_short() {
+        let ids = [
+            "019c6605-4c90-7d2a",
+            "019c6605-5000-0000",
+            "b6a3a0c8-44fd",
+            "b6a3a0c8-44fd~2",
+            "short",
+        ];
+        assert_eq!(unique_prefix(ids[0], &ids), "019c6605-4");
+        assert_eq!(unique_prefix(ids[1], &ids), "019c6605-5");
+        assert_eq!(unique_prefix(ids[2], &ids), "b6a3a0c8-44fd");
+        assert_eq!(unique_prefix(ids[3], &ids), "b6a3a0c8-44fd~");
+        assert_eq!(unique_prefix(ids[4], &ids), "short");
+        assert_eq!(unique_prefix("äöüäöüäöüäöü", &["äöüäöüäöüäöü"]), "äöüäöüäö");
+    }
+}

@@ -1,0 +1,53 @@
+//! What the lines of a session add to the facts that a list shows, in the order of the file.
+
+use leafline_import::EntryKind;
+
+use super::effect::SUMMARY_TITLE;
+use super::prepare::PreparedLine;
+use crate::store::session_record::SessionRecord;
+
+/// Counts a line. Its number, its bytes and its ids are counted elsewhere.
+pub(crate) fn count(record: &mut SessionRecord, line: &PreparedLine) {
+    record.entries += u64::from(line.kind.is_entry());
+    record.messages += u64::from(line.kind == EntryKind::Message);
+    record.malformed += u64::from(line.ends_malformed);
+    record.recovered += u64::from(line.is_recovered);
+    record.splits += u64::from(line.goes_on);
+    record.last_activity = record.last_activity.max(line.activity);
+}
+
+/// Notes the last message.
+pub(crate) fn note_message(record: &mut SessionRecord, line: &PreparedLine, ordinal: u64) {
+    if line.kind == EntryKind::Message {
+        let last = if line.is_sidechain {
+            &mut record.last_sidechain_message
+        } else {
+            &mut record.last_message
+        };
+        *last = Some(ordinal);
+    }
+}
+
+/// Sets a title, or takes it away, unless one of a higher rank is there.
+pub(crate) fn set_title(record: &mut SessionRecord, title: Option<String>, rank: u8) {
+    if rank >= record.title_rank {
+        record.title = title;
+        record.title_rank = rank;
+    }
+}
+
+/// A summary's text is the title where none was given. Lines that come later may take it away again: a summary says
+/// nothing that names an entry on a sidechain, once the session has a conversation of its own.
+pub(crate) fn set_summary(record: &mut SessionRecord, summary: Option<String>) {
+    if record.title_rank == SUMMARY_TITLE
+        || (record.title_rank < SUMMARY_TITLE && summary.is_some())
+    {
+        record.title_rank = if summary.is_some() { SUMMARY_TITLE } else { 0 };
+        record.title = summary;
+    }
+}
+
+/// Sets the session's time once all lines are counted: that of the last message, where one has a time.
+pub(crate) fn set_modified(record: &mut SessionRecord) {
+    record.modified = record.last_activity.filter(|&time| time > 0).or(record.modified);
+}

@@ -1,0 +1,147 @@
+//! What is said in a session, as text to search in.
+
+use std::io::Write;
+
+use leafline_import::MessageRole;
+
+use super::chunk_lines::{Frames, visit_lines};
+use super::index::reading::LineReader;
+use super::lines::LineView;
+use super::reader::SessionReader;
+use super::render::{Renderer, Rendering};
+use crate::error::{Error, Result};
+use crate::store::chunk::HoleKind;
+
+/// Takes the text of a message; `false` ends the walk.
+pub(crate) type TakeText<'t> = &'t mut dyn FnMut(MessageRole, &str) -> Result<bool>;
+
+/// All message text, as a listing has it on request.
+impl SessionReader<'_> {
+    /// Hands out the text of each message of the user and of the model that has any, in the order of the file and on
+    /// whatever branch, until `take` answers `false`. A message's text is its content where that is a string, else its text
+    /// blocks with a space between them (observed: pi's list of sessions); of Claude Code's and Opal's sessions what counts
+    /// is the same, and of the user the prompts alone (ours). Text is lossy: U+FFFD stands for a lone surrogate.
+    ///
+    /// A message at a time is in memory.
+    ///
+    /// # Errors
+    ///
+    /// What `take` fails with, and [`Error::Corrupted`] where the store is damaged.
+    pub fn message_texts(
+        &self,
+        mut take: impl FnMut(MessageRole, &str) -> Result<bool>,
+    ) -> Result<()> {
+        let mut reader = LineReader::new(self.reading());
+        let mut bytes = Vec::new();
+        visit_lines(
+            self.snapshot(),
+            self.key(),
+            Some(0),
+            Frames::Forgotten,
+            |lines, ordinal, node| {
+                let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
+                let is_of_both = matches!(role, MessageRole::User | MessageRole::Assistant);
+                let goes_on = !is_of_both || {
+                    let line = lines.line(ordinal)?;
+                    let text = reader.message_text(self.message_bytes(&line, &mut bytes)?);
+                    text.map_or(Ok(true), |text| take(role, &text))?
+                };
+                Ok(goes_on.then_some(ordinal + 1))
+            },
+        )
+    }
+
+    /// The bytes of a line without its images, which say nothing and would have to be encoded.
+    fn message_bytes<'l>(&self, line: &LineView<'l>, bytes: &'l mut Vec<u8>) -> Result<&'l [u8]> {
+        if line.holes.iter().all(|hole| hole.kind != HoleKind::Payload) {
+            return Ok(line.text);
+        }
+        bytes.clear();
+        Renderer::new(self.snapshot(), Rendering::Exact).render(line.text, line.holes, bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes all [message texts](Self::message_texts) with a space between two of them, which is pi's `allMessagesText`
+    /// (observed). Answers the bytes written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::message_texts`], and [`Error::Output`] of the writer.
+    pub fn write_all_messages_text(&self, out: &mut dyn Write) -> Result<u64> {
+        write_all(|take| self.message_texts(take), out)
+    }
+
+    /// All message text, as [`Self::write_all_messages_text`] writes it.
+    ///
+    /// ```
+    /// # fn main() -> leafline::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+    /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+    /// store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// for session in store.sessions()? {
+    ///     let text = store.session(&session.id)?.reader()?.get_all_messages_text()?;
+    ///     println!("{}: {} characters said", session.id, text.chars().count());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::message_texts`].
+    pub fn get_all_messages_text(&self) -> Result<String> {
+        all(|take| self.message_texts(take))
+    }
+
+    /// The text of the first message of the user that has any, whole: pi's `firstMessage` (observed). `None` where there is
+    /// none; pi says `(no messages)` then.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::message_texts`].
+    pub fn get_first_message(&self) -> Result<Option<String>> {
+        first(|take| self.message_texts(take))
+    }
+}
+
+/// Writes the texts that `walk` hands out, with a space between two of them.
+pub(crate) fn write_all(
+    walk: impl FnOnce(TakeText<'_>) -> Result<()>,
+    out: &mut dyn Write,
+) -> Result<u64> {
+    let mut written = 0;
+    walk(&mut |_, text| {
+        let between = if written > 0 { " " } else { "" };
+        out.write_all(between.as_bytes()).map_err(Error::Output)?;
+        out.write_all(text.as_bytes()).map_err(Error::Output)?;
+        written += (between.len() + text.len()) as u64;
+        Ok(true)
+    })?;
+    Ok(written)
+}
+
+/// The texts that `walk` hands out, with a space between two of them.
+pub(crate) fn all(walk: impl FnOnce(TakeText<'_>) -> Result<()>) -> Result<String> {
+    let mut joined = String::new();
+    walk(&mut |_, text| {
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.push_str(text);
+        Ok(true)
+    })?;
+    Ok(joined)
+}
+
+/// The first text of the user's that `walk` hands out.
+pub(crate) fn first(walk: impl FnOnce(TakeText<'_>) -> Result<()>) -> Result<Option<String>> {
+    let mut first = None;
+    walk(&mut |role, text| {
+        if role == MessageRole::User {
+            first = Some(text.to_owned());
+        }
+        Ok(first.is_none())
+    })?;
+    Ok(first)
+}
