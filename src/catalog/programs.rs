@@ -73,7 +73,7 @@ impl ProgramFolder {
         }
         // The import tells of what cannot be looked at.
         let files = find_files(&[&self.path], &mut |_, _| {});
-        (files.len() as u64, files.iter().map(|(_, size)| size).sum())
+        (files.len() as u64, files.iter().map(|file| file.bytes).sum())
     }
 }
 

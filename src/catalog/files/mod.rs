@@ -8,14 +8,13 @@ mod torn;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
 
 pub use self::facts::FileFacts;
 use self::reading::FileReader;
 pub use self::recent::RecentSession;
 use super::import::candidate::Candidate;
 use super::import::report::{FileReport, ImportStatus, Recovery};
-use super::import::{beginning, walk_files};
+use super::import::{FoundFile, beginning, find_files};
 use super::list::{SessionFilter, sorted};
 use super::programs::program_folders;
 
@@ -62,13 +61,6 @@ pub struct UnreadableFile {
     pub path: PathBuf,
     /// Why not, in words.
     pub reason: String,
-}
-
-/// A file that may be a session.
-#[derive(Debug)]
-struct FoundFile {
-    path: PathBuf,
-    modified: Option<SystemTime>,
 }
 
 /// What a file turned out to be.
@@ -133,17 +125,9 @@ impl SessionFiles {
 
     fn find(&self) -> (Vec<FoundFile>, Vec<UnreadableFile>) {
         let mut unreadable = Vec::new();
-        let mut files = Vec::new();
-        walk_files(
-            &self.paths,
-            &mut |path, error| {
-                unreadable
-                    .push(UnreadableFile { path: path.to_owned(), reason: error.to_string() });
-            },
-            &mut |path, metadata| {
-                files.push(FoundFile { path, modified: metadata.modified().ok() });
-            },
-        );
+        let files = find_files(&self.paths, &mut |path, error| {
+            unreadable.push(UnreadableFile { path: path.to_owned(), reason: error.to_string() });
+        });
         (files, unreadable)
     }
 }

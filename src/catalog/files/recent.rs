@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::reading::FileReader;
 use super::torn::made_whole;
-use super::{FileList, FoundFile, SessionFiles};
-use crate::catalog::import::beginning;
+use super::{FileList, SessionFiles};
 use crate::catalog::import::candidate::{Candidate, PREFIX_BYTES};
 use crate::catalog::import::report::{FileReport, Recovery};
+use crate::catalog::import::{FoundFile, beginning};
 use crate::catalog::list::SessionFilter;
 use crate::catalog::path_text;
 use crate::store::session_record::SessionRecord;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use leafline_import::lines;
 
+use super::folder::FoundFile;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::chunk::FRAME_TARGET;
@@ -39,13 +40,13 @@ const TRIED: usize = 8;
 /// nothing new reads no sample and trains nothing.
 pub(super) struct Choice<'s> {
     store: &'s Store,
-    files: &'s [(PathBuf, u64)],
+    files: &'s [FoundFile],
     chosen: Option<Arc<Dictionary>>,
 }
 
 impl<'s> Choice<'s> {
     /// The choice for these files, each with its size.
-    pub(super) fn new(store: &'s Store, files: &'s [(PathBuf, u64)]) -> Self {
+    pub(super) fn new(store: &'s Store, files: &'s [FoundFile]) -> Self {
         Self { store, files, chosen: None }
     }
 
@@ -59,10 +60,10 @@ impl<'s> Choice<'s> {
     }
 }
 
-fn choose(store: &Store, files: &[(PathBuf, u64)]) -> Result<Arc<Dictionary>> {
+fn choose(store: &Store, files: &[FoundFile]) -> Result<Arc<Dictionary>> {
     let ids = store.dictionary_ids()?;
     let newest: Vec<u32> = ids.into_iter().rev().take(TRIED).collect();
-    let total: u64 = files.iter().map(|(_, size)| size).sum();
+    let total: u64 = files.iter().map(|file| file.bytes).sum();
     if newest.is_empty() && total < WORTH_TRAINING {
         return store.dictionary(NO_DICTIONARY);
     }
@@ -103,13 +104,13 @@ fn compressed_bytes(frames: &[Vec<u8>], dictionary: &Dictionary) -> usize {
 }
 
 /// Frames of whole lines from places spread evenly over all files. What cannot be read gives none.
-fn sample(files: &[(PathBuf, u64)], total: u64) -> Vec<Vec<u8>> {
+fn sample(files: &[FoundFile], total: u64) -> Vec<Vec<u8>> {
     let pieces = (SAMPLE_BYTES / PIECE_BYTES).min(total / PIECE_BYTES + 1);
     let mut frames = Vec::new();
-    let mut files = files.iter().scan(0, |before, (path, size)| {
+    let mut files = files.iter().scan(0, |before, file| {
         let start = *before;
-        *before += size;
-        Some((path, start, *size))
+        *before += file.bytes;
+        Some((&file.path, start, file.bytes))
     });
     let mut current = files.next();
     let mut open: Option<(PathBuf, File)> = None;

@@ -3,35 +3,42 @@
 use std::fs::Metadata;
 use std::io::Error;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Told of what cannot be looked at.
 type Failed<'f> = &'f mut dyn FnMut(&Path, &Error);
 
-/// Takes a file.
-type Take<'t> = &'t mut dyn FnMut(PathBuf, &Metadata);
-
-/// The files that the paths name, each with its size, in the order of [`walk`].
-pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<(PathBuf, u64)> {
-    let mut files = Vec::new();
-    walk(paths, failed, &mut |path, metadata| files.push((path, metadata.len())));
-    files
+/// A file that may be a session, as it was when it was found.
+#[derive(Debug)]
+pub(crate) struct FoundFile {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    pub(crate) modified: Option<SystemTime>,
 }
 
-/// Hands out the files that the paths name, in order: a folder's by name, its own files and folders mixed. A link is
-/// followed where it leads to a file; links to folders are not, since they may lead round in a circle, unless they are
-/// named by the caller.
-pub(crate) fn walk(paths: &[impl AsRef<Path>], failed: Failed<'_>, take: Take<'_>) {
-    for path in paths {
-        let path = path.as_ref();
-        match std::fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => walk_folder(path, failed, take),
-            Ok(metadata) => take(path.to_owned(), &metadata),
-            Err(error) => failed(path, &error),
-        }
+impl FoundFile {
+    fn new(path: PathBuf, metadata: &Metadata) -> Self {
+        Self { path, bytes: metadata.len(), modified: metadata.modified().ok() }
     }
 }
 
-fn walk_folder(folder: &Path, failed: Failed<'_>, take: Take<'_>) {
+/// The files that the paths name, in order: a folder's by name, its own files and folders mixed. A link is
+/// followed where it leads to a file; links to folders are not, since they may lead round in a circle, unless they are
+/// named by the caller.
+pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundFile> {
+    let mut files = Vec::new();
+    for path in paths {
+        let path = path.as_ref();
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => find_below(path, failed, &mut files),
+            Ok(metadata) => files.push(FoundFile::new(path.to_owned(), &metadata)),
+            Err(error) => failed(path, &error),
+        }
+    }
+    files
+}
+
+fn find_below(folder: &Path, failed: Failed<'_>, files: &mut Vec<FoundFile>) {
     // A list instead of recursion: a folder's depth is bad input like any other.
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -56,7 +63,7 @@ fn walk_folder(folder: &Path, failed: Failed<'_>, take: Take<'_>) {
                 && let Ok(metadata) = std::fs::metadata(&path)
                 && metadata.is_file()
             {
-                take(path, &metadata);
+                files.push(FoundFile::new(path, &metadata));
             }
         }
         folders.extend(inner.into_iter().rev());

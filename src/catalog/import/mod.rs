@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use crossbeam_channel::unbounded;
 
 use self::blob_folder::BlobFolder;
-pub(super) use self::folder::{find as find_files, walk as walk_files};
+pub(super) use self::folder::{FoundFile, find as find_files};
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
 pub use self::report::{
@@ -140,7 +140,7 @@ impl Store {
 
     fn import_files(
         &self,
-        files: Vec<(PathBuf, u64)>,
+        files: Vec<FoundFile>,
         how: (&ImportOptions, Mode),
         blobs: Option<&BlobFolder>,
         owner: &Owner,
@@ -152,9 +152,9 @@ impl Store {
             if again.is_empty() {
                 break;
             }
-            files.retain(|(path, _)| again.contains(path));
+            files.retain(|file| again.contains(&file.path));
             if attempt == ATTEMPTS {
-                for (path, _) in &files {
+                for FoundFile { path, .. } in &files {
                     let report = FileReport::new(path.clone(), ImportStatus::Failed);
                     outcome.add(&report.with_reason(KEPT_CHANGING));
                 }
@@ -167,7 +167,7 @@ impl Store {
     /// Imports the files. Answers those whose session another process has changed meanwhile.
     fn import_once(
         &self,
-        files: &[(PathBuf, u64)],
+        files: &[FoundFile],
         how: (&ImportOptions, Mode),
         blobs: Option<&BlobFolder>,
         owner: &Owner,
@@ -181,11 +181,11 @@ impl Store {
             let choice = dictionary::Choice::new(self, files);
             let mut reader = Reader::new(self, how, blobs, choice);
             let mut in_flight = HashSet::new();
-            for (path, _) in files {
+            for file in files {
                 while let Ok(ended) = ended.try_recv() {
                     outcome.end(ended, &mut again);
                 }
-                match reader.read_file(path, &mut in_flight, feeder, outcome) {
+                match reader.read_file(file, &mut in_flight, feeder, outcome) {
                     Ok(step) => step?,
                     Err(error) => {
                         reader_error = Some(error);
@@ -243,11 +243,11 @@ impl<'o> Outcome<'o> {
     }
 
     /// The files are known; their reports come in some order.
-    fn expect(&mut self, files: &[(PathBuf, u64)]) {
-        for (place, (path, _)) in files.iter().enumerate() {
-            self.places.entry(path.clone()).or_default().push_back(place);
+    fn expect(&mut self, files: &[FoundFile]) {
+        for (place, file) in files.iter().enumerate() {
+            self.places.entry(file.path.clone()).or_default().push_back(place);
         }
-        self.observer.begin(files.len() as u64, files.iter().map(|(_, size)| size).sum());
+        self.observer.begin(files.len() as u64, files.iter().map(|file| file.bytes).sum());
     }
 
     fn add(&mut self, report: &FileReport) {

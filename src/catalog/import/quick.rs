@@ -1,10 +1,10 @@
 //! What a sync tells of a file without reading all of it.
 
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
 
 use super::super::file_time::nanoseconds;
 use super::candidate::Candidate;
+use super::folder::FoundFile;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::export::exact_bytes;
@@ -19,22 +19,20 @@ const HEAD_BYTES: usize = 4096;
 
 /// A report on a file that has the size and the time that it had when it was imported: it is not opened. `None` where it
 /// has not, or is not known.
-pub(super) fn unchanged(store: &Store, path: &Path) -> Result<Option<FileReport>> {
-    let (Ok(absolute), Ok(metadata)) = (std::path::absolute(path), std::fs::metadata(path)) else {
-        return Ok(None);
-    };
+pub(super) fn unchanged(store: &Store, file: &FoundFile) -> Result<Option<FileReport>> {
+    let Ok(absolute) = std::path::absolute(&file.path) else { return Ok(None) };
     let snapshot = store.snapshot()?;
     let Some(source) = snapshot.source(absolute.as_os_str().as_encoded_bytes())? else {
         return Ok(None);
     };
-    let modified = metadata.modified().ok().map(nanoseconds);
-    if source.size != metadata.len() || source.modified.is_none() || source.modified != modified {
+    let modified = file.modified.map(nanoseconds);
+    if source.size != file.bytes || source.modified.is_none() || source.modified != modified {
         return Ok(None);
     }
     let Some(record) = snapshot.session(source.session)? else { return Ok(None) };
-    let mut report = FileReport::new(path.to_owned(), ImportStatus::Unchanged);
+    let mut report = FileReport::new(file.path.clone(), ImportStatus::Unchanged);
     report.family = Some(Reading::of(&record).family);
-    report.bytes = metadata.len();
+    report.bytes = file.bytes;
     report.describe(&record);
     Ok(Some(report))
 }

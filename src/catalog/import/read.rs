@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::io::{BufReader, Seek, SeekFrom};
-use std::path::Path;
 use std::sync::Arc;
 
 use leafline_import::lines::{BlockReader, split};
@@ -13,6 +12,7 @@ use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
 use super::dictionary::Choice;
 use super::digest::Digest;
+use super::folder::FoundFile;
 use super::grow::{Extended, Growth};
 use super::items::{FileEnd, FileStart, Item, Replaced};
 use super::known::{self, Plan};
@@ -74,18 +74,19 @@ impl<'s> Reader<'s> {
     /// Does with a file whatever is to be done.
     pub(super) fn read_file(
         &mut self,
-        path: &Path,
+        file: &FoundFile,
         in_flight: &mut HashSet<Vec<u8>>,
         feeder: &mut Feeder,
         outcome: &mut Outcome<'_>,
     ) -> Step {
         if self.mode == Mode::Sync
-            && let Some(report) = quick::unchanged(self.store, path)?
+            && let Some(report) = quick::unchanged(self.store, file)?
         {
             outcome.observer.read(report.bytes);
             outcome.add(&report);
             return Ok(Ok(()));
         }
+        let path = &*file.path;
         let mut candidate = match Candidate::open(path, self.options.family, self.options.recovery)
         {
             Ok(candidate) => candidate,
