@@ -156,7 +156,7 @@ mod tests {
         let filler = "word ".repeat(100);
         let passage = format!("cat {filler} here the cat sat on the mat {filler}");
         let snippet = shown(&[&passage], "cat mat -word");
-        assert!(snippet.starts_with("… word word word"), "{snippet}");
+        assert!(snippet.starts_with("…word word word"), "{snippet}");
         assert!(snippet.contains("here the [cat] sat on the [mat] word"), "{snippet}");
         assert!(snippet.ends_with('…'));
     }
