@@ -44,7 +44,7 @@ const FOLDER_ENDING: &str = ".search";
 /// let index = SearchIndex::open_or_create(&store)?;
 /// index.update(|_| true)?;
 ///
-/// let hits = index.search(&SearchQuery::new("pagination \"last page\""))?;
+/// let hits = index.search(&SearchQuery::new("offset \"time zone\""))?;
 /// for hit in &hits {
 ///     println!("{} {:?}: {}", hit.session, hit.entry, hit.snippet.text);
 /// }
