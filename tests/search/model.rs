@@ -150,6 +150,12 @@ pub(crate) fn updated(store: &Store) -> SearchIndex<'_> {
 /// The index finds just what reading everything finds, for words that the store has.
 #[track_caller]
 pub(crate) fn assert_finds_everything(store: &Store, index: &SearchIndex<'_>, seed: u64) {
+    assert_finds(store, index, (seed, 60));
+}
+
+/// The same with another number of searches.
+#[track_caller]
+pub(crate) fn assert_finds(store: &Store, index: &SearchIndex<'_>, (seed, searches): (u64, u32)) {
     let said = Said::of(store);
     let lines: Vec<&Vec<String>> = said
         .0
@@ -164,7 +170,7 @@ pub(crate) fn assert_finds_everything(store: &Store, index: &SearchIndex<'_>, se
         state ^= state << 17;
         usize::try_from(state % most as u64).unwrap()
     };
-    for _ in 0..60 {
+    for _ in 0..searches {
         let mut asked = Vec::new();
         for place in 0..=below(3) {
             let line = lines[below(lines.len())];

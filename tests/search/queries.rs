@@ -5,7 +5,7 @@ use std::path::Path;
 use leafline::{Error, Family, Role, SearchIndex, SearchQuery, SessionFilter};
 use leafline_generate::{random_tree_session, zoo};
 
-use super::model::{assert_finds_everything, hits, updated};
+use super::model::{assert_finds, assert_finds_everything, hits, updated};
 use super::place::Place;
 
 fn message(id: &str, minute: u32, role: &str, text: &str) -> String {
@@ -159,7 +159,8 @@ fn odd_sessions_are_indexed() {
     }
     place.store.import(&[place.path("zoo")], &Default::default(), &mut ()).unwrap();
     let index = updated(&place.store);
-    assert_finds_everything(&place.store, &index, 7);
+    // Some of its lines are very long.
+    assert_finds(&place.store, &index, (7, 8));
 }
 
 #[test]
