@@ -85,7 +85,8 @@ fn make(path: &Path) {
                 prompt.push(' ');
                 prompt.push_str(WORDS.get(word).unwrap_or(&"word"));
             }
-            insert.execute(params![prompt, 1_700_000_000 + number]).expect("a row can be added");
+            let time = 1_700_000_000 + i64::try_from(number).unwrap_or_default();
+            insert.execute(params![prompt, time]).expect("a row can be added");
         }
     }
     transaction.commit().expect("it can be written");
@@ -107,9 +108,9 @@ fn history(criterion: &mut Criterion) {
     for (name, queries) in KINDS {
         let asked = || queries.iter().cycle().take(SEARCHES);
         let search = |query: &&str| history.search(query, LIMIT).expect("it can be read");
-        Latencies::measure(asked(), |query| search(query)).print(name);
+        Latencies::measure(asked(), &search).print(name);
         let ask = |query: &&str| in_sqlite(&connection, query);
-        Latencies::measure(asked(), |query| ask(query)).print("  sqlite");
+        Latencies::measure(asked(), &ask).print("  sqlite");
         for query in queries {
             let found: Vec<String> = search(query).into_iter().map(prompt).collect();
             assert_eq!(found, ask(query), "{query}");
@@ -152,7 +153,9 @@ fn in_sqlite(connection: &Connection, query: &str) -> Vec<String> {
         )
         .expect("it is SQL");
     let rows = statement
-        .query_map(params![words.join(" "), LIMIT], |row| row.get(0))
+        .query_map(params![words.join(" "), i64::try_from(LIMIT).unwrap_or_default()], |row| {
+            row.get(0)
+        })
         .expect("it can be read");
     rows.map(|row| row.expect("it is text")).collect()
 }

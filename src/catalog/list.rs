@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use leafline_import::Family;
-use redb::ReadableTable;
+use redb::{ReadableTable, ReadableTableMetadata};
 
 use crate::error::Result;
 use crate::session::SessionFacts;
@@ -115,7 +115,8 @@ impl Store {
     ///
     /// [`crate::Error::Corrupted`] where the store is damaged.
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
-        let mut taken = Vec::new();
+        let most = usize::try_from(self.snapshot()?.sessions()?.len()?).unwrap_or(usize::MAX);
+        let mut taken = Vec::with_capacity(most.min(1 << 20));
         self.each_taken(filter, |_, record| taken.push(SessionFacts::listed(record)))?;
         Ok(sorted(taken, filter, sort_key))
     }
@@ -225,17 +226,17 @@ fn sort_key(facts: &SessionFacts) -> SortKey<'_> {
     }
 }
 
-/// The sessions in the filter's order, as many as it wants. They are large, so places are sorted and each moves once. Of those
-/// with the same id the earlier comes first.
+/// The sessions in the filter's order, as many as it wants. They are large, so places are sorted, and each session then
+/// changes its place where it is. Of those with the same id the earlier comes first.
 pub(super) fn sorted<T>(
-    sessions: Vec<T>,
+    mut sessions: Vec<T>,
     filter: &SessionFilter,
     key: impl Fn(&T) -> SortKey<'_>,
 ) -> Vec<T> {
     let said = |key: &SortKey<'_>| (key.said.is_none(), key.said.map(str::to_lowercase));
-    let mut places: Vec<(SortKey<'_>, usize)> =
+    let mut keys: Vec<(SortKey<'_>, usize)> =
         sessions.iter().enumerate().map(|(place, session)| (key(session), place)).collect();
-    places.sort_unstable_by(|(a, place_a), (b, place_b)| {
+    keys.sort_unstable_by(|(a, place_a), (b, place_b)| {
         let ordered = match filter.order {
             SessionOrder::Modified => b.modified.cmp(&a.modified),
             SessionOrder::Created => b.created.cmp(&a.created),
@@ -244,8 +245,16 @@ pub(super) fn sorted<T>(
         };
         ordered.then_with(|| a.id.cmp(b.id)).then(place_a.cmp(place_b))
     });
-    let wanted = places.into_iter().map(|(_, place)| place);
-    let wanted: Vec<usize> = wanted.take(filter.limit.unwrap_or(usize::MAX)).collect();
-    let mut sessions: Vec<Option<T>> = sessions.into_iter().map(Some).collect();
-    wanted.into_iter().filter_map(|place| sessions.get_mut(place)?.take()).collect()
+    let places: Vec<usize> = keys.into_iter().map(|(_, place)| place).collect();
+    let wanted = filter.limit.unwrap_or(usize::MAX).min(sessions.len());
+    for (to, &place) in places.iter().enumerate().take(wanted) {
+        let mut from = place;
+        // What stood at a place before has gone where that place's session came from.
+        while from < to {
+            from = places.get(from).copied().expect("places are those of the sessions");
+        }
+        sessions.swap(to, from);
+    }
+    sessions.truncate(wanted);
+    sessions
 }
