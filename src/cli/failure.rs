@@ -39,7 +39,7 @@ pub(super) enum Failure {
     },
     /// There is no search index, and making it takes a while.
     #[error(
-        "no session is in the search index yet; `leafline index` makes it, from {bytes} of sessions"
+        "no session is in the search index yet; `leafline index` makes it, from {bytes} of sessions, if it is not at it already"
     )]
     NoIndex {
         /// The bytes to read, for a person.

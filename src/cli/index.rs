@@ -1,6 +1,7 @@
 //! `leafline index`, and the index after an import or a sync.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
@@ -19,6 +20,9 @@ use super::progress::Bar;
 /// New bytes that an import or a sync leaves to the next search, which reads them in a moment.
 const LEFT_TO_SEARCH: u64 = 4 << 20;
 
+/// New bytes that are indexed before an import or a sync ends: a second or two.
+pub(super) const DONE_IN_A_MOMENT: u64 = 64 << 20;
+
 /// How long new lines wait for the index at most while a folder is watched.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -29,8 +33,9 @@ const SHORT_PAUSE: Duration = Duration::from_millis(50);
 /// Bring the search index in step with the store
 ///
 /// The index that `leafline search` uses is a folder beside the store, the store's file name with .search behind it. It is
-/// made from the store, so it may be deleted. Imports and syncs bring it in step at their end, and a search what is left; so
-/// this is for an index that was deleted, that --no-index left behind, or whose making was stopped.
+/// made from the store, so it may be deleted. An import or a sync brings it in step at its end, with more than 64 MiB in the
+/// background, and a search what is left; so this is for an index that was deleted, that --no-index left behind, or whose
+/// making was stopped.
 ///
 /// ctrl-c stops it; what was done stays, and the next time goes on from there.
 #[derive(Debug, clap::Args)]
@@ -55,24 +60,36 @@ impl Indexing {
         !self.no_index
     }
 
-    /// Brings the index in step after so many bytes are new. The sessions are safe; that the index is not is said, and is
-    /// no failure.
-    pub(super) fn follow(self, store: &Store, new_bytes: u64) -> Result<(), Failure> {
+    /// Brings the index in step after so many bytes are new: at once where that is done in a moment, else in a process of
+    /// its own, for which nobody waits. The sessions are safe; that the index is not is said, and is no failure.
+    pub(super) fn follow(self, store: &Store, new_bytes: u64) {
         if self.no_index || new_bytes < LEFT_TO_SEARCH {
-            return Ok(());
+            return;
         }
-        match update(store, &*stop_on_ctrl_c()?) {
-            Ok(done) if done.is_complete => Ok(()),
-            Ok(_) => {
-                complain("the search index is not complete; `leafline index` goes on with it");
-                Ok(())
+        if new_bytes > DONE_IN_A_MOMENT && start_in_background(store) {
+            if std::io::stderr().is_terminal() {
+                let _ = writeln!(std::io::stderr(), "made searchable in the background");
             }
-            Err(error) => {
-                complain(&format!("the sessions are stored, but {error}"));
-                Ok(())
-            }
+            return;
+        }
+        match update(store, &AtomicBool::new(false)) {
+            // Whoever is at it will find what is new, or the next search does.
+            Ok(_) | Err(Error::SearchIndexBusy { .. }) => {}
+            Err(error) => complain(&format!("the sessions are stored, but {error}")),
         }
     }
+}
+
+/// Starts `leafline index` for the store and lets it go. Answers whether it runs.
+fn start_in_background(store: &Store) -> bool {
+    let Ok(program) = std::env::current_exe() else { return false };
+    let mut command = Command::new(program);
+    command.arg("--store").arg(store.path()).arg("index");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // What ends this command from the terminal is not meant for that one.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().is_ok()
 }
 
 /// Brings the index in step.

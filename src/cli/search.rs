@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::family::any_family;
-use super::index::{Readiness, prepare, tell_behind};
+use super::index::{DONE_IN_A_MOMENT, Readiness, prepare, tell_behind};
 use super::number::bytes;
 use super::output::{FAINT, KIND, Output, STRONG};
 use super::place::{Place, whole_path};
@@ -18,9 +18,6 @@ use super::{Status, text, time};
 
 /// Hits that are shown where no number is given.
 const USUAL_LIMIT: usize = 20;
-
-/// Bytes of lines that are read into the index before a search: a second or two.
-const MOST_TO_PREPARE: u64 = 64 << 20;
 
 /// Find entries by their words, the best first
 ///
@@ -94,7 +91,7 @@ pub(super) fn run(
     let index = SearchIndex::open_or_create(&store)?;
     let readiness = {
         let _spinner = Spinner::new("bringing the search index in step");
-        prepare(&index, MOST_TO_PREPARE)?
+        prepare(&index, DONE_IN_A_MOMENT)?
     };
     if let Readiness::Missing(lacking) = readiness {
         return Err(Failure::NoIndex { bytes: bytes(lacking) });

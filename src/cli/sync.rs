@@ -64,7 +64,7 @@ pub(super) fn run(
     let told = news.teller.finish();
     let totals = synced?;
     told.and_then(|()| tell_totals(&totals, None, begun, out))?;
-    arguments.indexing.follow(&store, totals.new_bytes)?;
+    arguments.indexing.follow(&store, totals.new_bytes);
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file is", "files are");
         complain(&format!("{failed} not in step; the lines that begin with \"failed\" say why"));

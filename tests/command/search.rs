@@ -1,7 +1,7 @@
 //! `leafline search` and `leafline index`.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use leafline_generate::{Shape, generate};
 
@@ -103,6 +103,26 @@ fn an_import_brings_the_index_in_step() {
     scene.run(["import", path(&other)]).ok();
     assert_eq!(scene.run(["index", "--json"]).ok().json()["sessions"], 0);
     assert_eq!(scene.run(["index", "--rebuild", "--json"]).ok().json()["sessions"], 2);
+}
+
+#[test]
+fn a_large_import_is_indexed_in_the_background() {
+    let scene = Scene::new();
+    let file = scene.write("large.jsonl", &generated(3, 70_000_000));
+    scene.run(["import", path(&file)]).ok();
+    let begun = Instant::now();
+    loop {
+        let run = scene.run(["search", "the", "--json"]);
+        // Until something is there, and then until all of it is.
+        if run.status == 0 && run.stderr.is_empty() {
+            assert_eq!(run.json_lines().len(), 20);
+            break;
+        }
+        assert!(run.stderr.contains("`leafline index`"), "{}", run.stderr);
+        assert!(begun.elapsed() < Duration::from_secs(120), "{}", run.stderr);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(scene.run(["index", "--json"]).ok().json()["sessions"], 0);
 }
 
 #[test]

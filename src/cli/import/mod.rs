@@ -99,7 +99,7 @@ pub(super) fn run(
     if !arguments.no_compact && store.is_worth_compacting(&totals)? {
         compact(&mut store)?;
     }
-    arguments.indexing.follow(&store, totals.new_bytes)?;
+    arguments.indexing.follow(&store, totals.new_bytes);
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file was", "files were");
         complain(&format!("{failed} not imported; the lines that begin with \"failed\" say why"));
