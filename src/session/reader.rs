@@ -229,6 +229,7 @@ impl<'s> SessionReader<'s> {
     }
 
     /// The same with lines as they are stored: what was cut out of them as a blob is not filled in.
+    #[cfg(feature = "search")]
     pub(crate) fn stored_lines(
         &self,
         from: u64,
