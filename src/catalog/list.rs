@@ -115,32 +115,28 @@ impl Store {
     ///
     /// [`crate::Error::Corrupted`] where the store is damaged.
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
-        let most = usize::try_from(self.snapshot()?.sessions()?.len()?).unwrap_or(usize::MAX);
-        let mut taken = Vec::with_capacity(most.min(1 << 20));
-        self.each_taken(filter, |_, record| taken.push(SessionFacts::listed(record)))?;
+        let taken = self.taken(filter, |_, record| SessionFacts::listed(record))?;
         Ok(sorted(taken, filter, sort_key))
     }
 
     /// The keys of the sessions that a filter takes, whatever its limit.
     #[cfg(feature = "search")]
     pub(crate) fn keys_of(&self, filter: &SessionFilter) -> Result<HashSet<u64>> {
-        let mut taken = HashSet::new();
-        self.each_taken(filter, |key, _| {
-            taken.insert(key);
-        })?;
-        Ok(taken)
+        Ok(self.taken(filter, |key, _| key)?.into_iter().collect())
     }
 
-    /// Hands out the key and the record of each session that a filter takes.
-    fn each_taken(
+    /// What is made of the key and the record of each session that a filter takes, in the order of the keys.
+    fn taken<T>(
         &self,
         filter: &SessionFilter,
-        mut take: impl FnMut(u64, SessionRecord),
-    ) -> Result<()> {
+        make: impl Fn(u64, SessionRecord) -> T,
+    ) -> Result<Vec<T>> {
         let snapshot = self.snapshot()?;
         let ids = snapshot.table(tables::SESSION_IDS)?;
         let text = filter.lower_text();
         let sessions = snapshot.sessions()?;
+        let most = usize::try_from(sessions.len()?).unwrap_or(usize::MAX);
+        let mut taken = Vec::with_capacity(most.min(1 << 20));
         for row in sessions.iter()? {
             let (key, value) = row?;
             let record = SessionRecord::from_bytes(value.value(), || key.value().to_string())?;
@@ -152,10 +148,10 @@ impl Store {
                 continue;
             }
             if filter.takes(&record, text.as_deref()) {
-                take(key.value(), record);
+                taken.push(make(key.value(), record));
             }
         }
-        Ok(())
+        Ok(taken)
     }
 
     /// The sessions with the latest messages, newest first (omp document, `getRecentSessions`).

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use leafline::{Breadcrumbs, Persistence, Session, Store};
+use leafline::{Breadcrumbs, Persistence, Session, Store, terminal_id};
 use serde_json::json;
 
 use super::failure::Failure;
@@ -24,7 +24,9 @@ pub(super) fn breadcrumbs(store: &Store) -> Breadcrumbs {
 
 /// Notes that this terminal had the session last. That it could not be noted is no failure of what was done.
 pub(super) fn leave_breadcrumb(store: &Store, session: &Session<'_>) -> Result<(), Failure> {
-    if let Some(cwd) = session.reader()?.facts().cwd {
+    if terminal_id().is_some()
+        && let Some(cwd) = session.reader()?.facts().cwd
+    {
         let _ = breadcrumbs(store).write(&cwd, session);
     }
     Ok(())

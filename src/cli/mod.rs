@@ -30,6 +30,7 @@ mod relocate;
 mod reset_leaf;
 mod rm;
 mod search;
+mod session_choice;
 mod show;
 mod stats;
 mod sync;

@@ -3,16 +3,16 @@
 use std::io::{IsTerminal, Write};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use leafline::{Family, Role, SearchHit, SearchIndex, SearchQuery, SessionFilter};
+use leafline::{Role, SearchHit, SearchIndex, SearchQuery};
 use serde_json::json;
 
 use super::failure::Failure;
-use super::family::any_family;
 use super::index::{DONE_IN_A_MOMENT, Readiness, prepare, tell_behind};
 use super::number::bytes;
 use super::output::{FAINT, KIND, Output, STRONG};
-use super::place::{Place, whole_path};
+use super::place::Place;
 use super::progress::Spinner;
+use super::session_choice::SessionChoice;
 use super::table::write_tabs;
 use super::{Status, text, time};
 
@@ -51,13 +51,8 @@ pub(super) struct Arguments {
     #[arg(long = "role", value_name = "ROLE", value_parser = any_role())]
     roles: Vec<Role>,
 
-    /// Only in sessions of this program
-    #[arg(long, value_name = "FAMILY", value_parser = any_family())]
-    family: Option<Family>,
-
-    /// Only in sessions of this working directory, and of those below it
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<String>,
+    #[command(flatten)]
+    choice: SessionChoice,
 
     /// Only entries of this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w for how long ago
     #[arg(long, value_name = "TIME", value_parser = time::moment)]
@@ -98,11 +93,7 @@ pub(super) fn run(
     }
     let hits = index.search(&SearchQuery {
         session: arguments.session.clone(),
-        sessions: SessionFilter {
-            family: arguments.family,
-            below: arguments.cwd.as_deref().map(whole_path),
-            ..SessionFilter::default()
-        },
+        sessions: arguments.choice.filter(),
         roles: arguments.roles.clone(),
         since: arguments.since,
         until: arguments.until,

@@ -175,12 +175,17 @@ impl<'s> SearchIndex<'s> {
     /// The index as it is now, whoever has written it.
     fn searcher(&self) -> Result<Searcher> {
         let mut open = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.index.load_metas().map_err(|error| self.failed(&error))?.opstamp;
+        let now = self.commit()?;
         if now != open.commit {
             open.reader.reload().map_err(|error| self.failed(&error))?;
             open.commit = now;
         }
         Ok(open.reader.searcher())
+    }
+
+    /// The newest commit, whoever has made it.
+    fn commit(&self) -> Result<u64> {
+        Ok(self.index.load_metas().map_err(|error| self.failed(&error))?.opstamp)
     }
 
     fn failed(&self, error: &TantivyError) -> Error {

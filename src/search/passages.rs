@@ -36,10 +36,10 @@ pub(super) fn passages(view: View) -> Vec<String> {
 
 /// JSON as it is read by a person: its strings without quotes and escapes.
 fn plain(json: &str) -> String {
-    if let Ok(value) = Raw::parse(json)
-        && value.is_string()
+    if json.starts_with('"')
+        && let Ok(string) = Raw::parse(json)
     {
-        return value.to_string_lossy().unwrap_or_default().into_owned();
+        return string.to_string_lossy().unwrap_or_default().into_owned();
     }
     let mut plain = String::with_capacity(json.len());
     let mut rest = json;

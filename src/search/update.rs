@@ -63,6 +63,8 @@ struct Work {
     /// Sessions that are gone.
     gone: Vec<u64>,
     lag: IndexLag,
+    /// The commit of the index that lacks this, or an earlier one.
+    commit: u64,
 }
 
 impl SearchIndex<'_> {
@@ -93,7 +95,7 @@ impl SearchIndex<'_> {
         }
         let mut writer = self.writer(work.lag.bytes)?;
         // Who had the index until now may have done all of it.
-        let work = self.work()?;
+        let work = if self.commit()? == work.commit { work } else { self.work()? };
         let mut run = Run {
             index: self,
             writer: &mut writer,
@@ -125,6 +127,7 @@ impl SearchIndex<'_> {
     }
 
     fn work(&self) -> Result<Work> {
+        let commit = self.commit()?;
         let searcher = self.searcher()?;
         let mut known: HashMap<u64, State> =
             read_states(&searcher).map_err(|error| self.failed(&error))?;
@@ -143,7 +146,7 @@ impl SearchIndex<'_> {
         read.sort_unstable_by(|one, other| other.cmp(one));
         let read: Vec<(u64, u64)> = read.into_iter().map(|(_, key, from)| (key, from)).collect();
         lag.sessions = (read.len() + known.len()) as u64;
-        Ok(Work { read, gone: known.into_keys().collect(), lag })
+        Ok(Work { read, gone: known.into_keys().collect(), lag, commit })
     }
 }
 

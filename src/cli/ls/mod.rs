@@ -8,14 +8,14 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use leafline::{Family, SessionFacts, SessionFilter, SessionOrder, Store};
+use leafline::{SessionFacts, SessionFilter, SessionOrder, Store};
 
 use self::rows::Row;
 use super::failure::{Failure, usage};
-use super::family::any_family;
 use super::number::counted;
 use super::output::Output;
-use super::place::{Place, whole_path};
+use super::place::Place;
+use super::session_choice::SessionChoice;
 use super::{Status, time};
 
 const EXAMPLES: &str = "\
@@ -52,13 +52,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     agents: bool,
 
-    /// Only sessions of this program
-    #[arg(long, value_name = "FAMILY", value_parser = any_family())]
-    family: Option<Family>,
-
-    /// Only sessions of this working directory, and of those below it
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<String>,
+    #[command(flatten)]
+    choice: SessionChoice,
 
     /// Only sessions with a message at this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w for how long ago
     #[arg(long, value_name = "TIME", value_parser = time::moment)]
@@ -104,8 +99,6 @@ enum Order {
 impl Arguments {
     fn filter(&self) -> SessionFilter {
         SessionFilter {
-            family: self.family,
-            below: self.cwd.as_deref().map(whole_path),
             since: self.since,
             until: self.until,
             text: self.text.clone(),
@@ -116,7 +109,7 @@ impl Arguments {
                 Order::Size => SessionOrder::Size,
             },
             without_agents: !self.agents,
-            ..SessionFilter::default()
+            ..self.choice.filter()
         }
     }
 }

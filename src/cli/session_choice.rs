@@ -1,0 +1,29 @@
+//! Which sessions, by program and directory, as `ls` and `search` are told.
+
+use leafline::{Family, SessionFilter};
+
+use super::family::any_family;
+use super::place::whole_path;
+
+/// The sessions of a program and of a directory; all if neither is named.
+#[derive(Debug, clap::Args)]
+pub(super) struct SessionChoice {
+    /// Only sessions of this program
+    #[arg(long, value_name = "FAMILY", value_parser = any_family())]
+    family: Option<Family>,
+
+    /// Only sessions of this working directory, and of those below it
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+}
+
+impl SessionChoice {
+    /// A filter that takes these.
+    pub(super) fn filter(&self) -> SessionFilter {
+        SessionFilter {
+            family: self.family,
+            below: self.cwd.as_deref().map(whole_path),
+            ..SessionFilter::default()
+        }
+    }
+}
