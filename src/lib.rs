@@ -156,7 +156,7 @@ pub use search::{IndexLag, IndexUpdate, SearchHit, SearchIndex, SearchQuery, Sni
 pub use session::{
     Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft,
     ExportMode, Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence,
-    Session, SessionFacts, SessionReader, Tree, TreeNode, TreeRecord, TypeFacts, UsageStatistics,
-    Verification,
+    Session, SessionFacts, SessionReader, SharedText, Tree, TreeNode, TreeRecord, TypeFacts,
+    UsageStatistics, Verification,
 };
 pub use store::{Store, StoreOptions};

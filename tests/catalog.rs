@@ -38,7 +38,7 @@ fn three() -> Place {
 }
 
 fn ids(place: &Place, filter: &SessionFilter) -> Vec<String> {
-    place.store.list(filter).unwrap().into_iter().map(|facts| facts.id).collect()
+    place.store.list(filter).unwrap().into_iter().map(|facts| facts.id.into()).collect()
 }
 
 #[test]
@@ -72,6 +72,32 @@ fn filters_and_orders() {
     let newest = place.store.find_most_recent(&SessionFilter::of_cwd("/work/apple")).unwrap();
     assert_eq!(newest.unwrap().id, "three");
     assert!(place.store.find_most_recent(&SessionFilter::of_cwd("/none")).unwrap().is_none());
+}
+
+#[test]
+fn a_limit_takes_the_beginning_of_the_list() {
+    let place = Place::new();
+    let mut files = Vec::new();
+    for number in 0..300 {
+        let (id, prompt) = (format!("s{}", number * 7 % 300), "text ".repeat(number % 50));
+        let cwd = format!("/work/{}", number % 3);
+        let minute = u32::try_from(number % 11).unwrap();
+        let session = session(&id, &cwd, minute, &prompt);
+        files.push(place.write(&format!("{id}.jsonl"), session));
+    }
+    place.import_all(&files);
+    for order in
+        [SessionOrder::Modified, SessionOrder::Created, SessionOrder::Title, SessionOrder::Size]
+    {
+        let filter = SessionFilter { order, ..SessionFilter::default() };
+        let all = place.store.list(&filter).unwrap();
+        assert_eq!(all.len(), 300);
+        for limit in [0, 1, 5, 31, 32, 33, 150, 299, 300, 400] {
+            let filter = SessionFilter { limit: Some(limit), ..filter.clone() };
+            let begun = all.iter().take(limit).cloned().collect::<Vec<_>>();
+            assert_eq!(place.store.list(&filter).unwrap(), begun, "{order:?}, {limit}");
+        }
+    }
 }
 
 #[test]

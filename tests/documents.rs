@@ -188,7 +188,8 @@ fn headers_with_a_parent() {
         assert_eq!(place.exact("uuid"), bytes);
         let facts = place.store.sessions().unwrap().remove(0);
         assert_eq!(facts.parent_session.as_deref(), Some("/path/to/original/session.jsonl"));
-        assert_eq!((facts.imported_version, facts.migrated), (version.to_string(), version == 2));
+        assert_eq!(facts.imported_version, version.to_string().as_str());
+        assert_eq!(facts.migrated, version == 2);
         let current = String::from_utf8(place.export("uuid", &ExportMode::Current)).unwrap();
         assert!(current.contains(r#""version":3,"#));
     }

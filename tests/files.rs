@@ -195,7 +195,7 @@ fn lists_are_filtered_and_ordered_as_those_of_a_store() {
         SessionFilter { order: SessionOrder::Created, ..all.clone() },
     ] {
         let stored = place.store.list(&filter).unwrap();
-        let stored: Vec<String> = stored.into_iter().map(|facts| facts.id).collect();
+        let stored: Vec<String> = stored.into_iter().map(|facts| facts.id.into()).collect();
         assert_eq!(ids(&filter), stored, "{filter:?}");
     }
 }

@@ -195,7 +195,7 @@ fn session_file(session: &Session<'_>) -> Result<Option<String>> {
         true => None,
         false => store.snapshot()?.session(session.key())?,
     };
-    let sources = record.map(|record| record.sources).unwrap_or_default();
+    let sources = record.map(|record| record.rest.sources).unwrap_or_default();
     let files = sources.into_iter().filter_map(|path| String::from_utf8(path).ok());
     let file = files.rev().find(|path| Path::new(path).is_file());
     Ok(Some(file.unwrap_or_else(|| format!("{prefix}{}", session.id()))))

@@ -6,12 +6,16 @@ use std::collections::HashSet;
 use leafline_import::Family;
 use redb::{ReadableTable, ReadableTableMetadata};
 
+use super::order::{Ordered, SortKey, Sortable};
 use crate::error::Result;
-use crate::session::SessionFacts;
+use crate::session::{SessionFacts, SharedTexts};
 use crate::store::Store;
-use crate::store::record::Record;
-use crate::store::session_record::SessionRecord;
+use crate::store::session_record::{ListedRecord, SessionRecord};
+use crate::store::snapshot::Snapshot;
 use crate::store::tables;
+
+/// Room for more sessions is made as they come.
+const MOST_RESERVED: usize = 1 << 20;
 
 /// Which sessions a list has, and in which order. The default has all, the one with the latest message first.
 ///
@@ -76,7 +80,14 @@ impl SessionFilter {
     }
 
     /// Whether it takes sessions of this family and directory.
-    pub(super) fn takes_place(&self, record: &SessionRecord) -> bool {
+    pub(super) fn takes_place<Text, Bytes, Rest>(
+        &self,
+        record: &SessionRecord<Text, Bytes, Rest>,
+    ) -> bool
+    where
+        Text: AsRef<str> + PartialEq,
+        Bytes: AsRef<[u8]>,
+    {
         let directory = record.directory();
         let is_below = |above: &String| {
             directory.is_some_and(|directory| super::relocate::rest(directory, above).is_some())
@@ -87,13 +98,21 @@ impl SessionFilter {
     }
 
     /// Whether it takes a session; agents are for the caller to tell.
-    pub(super) fn takes(&self, record: &SessionRecord, text: Option<&str>) -> bool {
+    pub(super) fn takes<Text, Bytes, Rest>(
+        &self,
+        record: &SessionRecord<Text, Bytes, Rest>,
+        text: Option<&str>,
+    ) -> bool
+    where
+        Text: AsRef<str> + PartialEq,
+        Bytes: AsRef<[u8]>,
+    {
         self.takes_place(record)
             && self.since.is_none_or(|since| record.modified.is_some_and(|time| time >= since))
             && self.until.is_none_or(|until| record.modified.is_some_and(|time| time < until))
             && text.is_none_or(|text| {
                 let said = [&record.title, &record.first_prompt];
-                said.into_iter().flatten().any(|said| said.to_lowercase().contains(text))
+                said.into_iter().flatten().any(|said| said.as_ref().to_lowercase().contains(text))
             })
     }
 }
@@ -115,43 +134,38 @@ impl Store {
     ///
     /// [`crate::Error::Corrupted`] where the store is damaged.
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
-        let taken = self.taken(filter, |_, record| SessionFacts::listed(record))?;
-        Ok(sorted(taken, filter, sort_key))
+        let snapshot = self.snapshot()?;
+        let all = usize::try_from(snapshot.sessions()?.len()?).unwrap_or(usize::MAX);
+        let mut listed = Ordered::new(filter, all.min(MOST_RESERVED));
+        // With a limit, those that are listed so far are compared with those that come.
+        let mut texts = match filter.limit {
+            Some(_) => SharedTexts::by_session(),
+            None => SharedTexts::batches(),
+        };
+        each_taken(&snapshot, filter, |_, record| {
+            let key = SortKey {
+                id: "",
+                said: record.title.or(record.first_prompt),
+                created: record.created,
+                modified: record.modified,
+                bytes: record.bytes,
+            };
+            if listed.wants(&key) {
+                listed.push(SessionFacts::listed(record, &mut texts));
+            }
+        })?;
+        texts.seal();
+        Ok(listed.finish())
     }
 
     /// The keys of the sessions that a filter takes, whatever its limit.
     #[cfg(feature = "search")]
     pub(crate) fn keys_of(&self, filter: &SessionFilter) -> Result<HashSet<u64>> {
-        Ok(self.taken(filter, |key, _| key)?.into_iter().collect())
-    }
-
-    /// What is made of the key and the record of each session that a filter takes, in the order of the keys.
-    fn taken<T>(
-        &self,
-        filter: &SessionFilter,
-        make: impl Fn(u64, SessionRecord) -> T,
-    ) -> Result<Vec<T>> {
-        let snapshot = self.snapshot()?;
-        let ids = snapshot.table(tables::SESSION_IDS)?;
-        let text = filter.lower_text();
-        let sessions = snapshot.sessions()?;
-        let most = usize::try_from(sessions.len()?).unwrap_or(usize::MAX);
-        let mut taken = Vec::with_capacity(most.min(1 << 20));
-        for row in sessions.iter()? {
-            let (key, value) = row?;
-            let record = SessionRecord::from_bytes(value.value(), || key.value().to_string())?;
-            if filter.without_agents
-                && record.agent.is_some()
-                && let Some(parent) = &record.parent_session
-                && ids.get(parent.as_bytes())?.is_some()
-            {
-                continue;
-            }
-            if filter.takes(&record, text.as_deref()) {
-                taken.push(make(key.value(), record));
-            }
-        }
-        Ok(taken)
+        let mut keys = HashSet::new();
+        each_taken(&self.snapshot()?, filter, |key, _| {
+            keys.insert(key);
+        })?;
+        Ok(keys)
     }
 
     /// The sessions with the latest messages, newest first (omp document, `getRecentSessions`).
@@ -202,55 +216,39 @@ impl Store {
     }
 }
 
-/// What decides the place of a session in a list.
-pub(super) struct SortKey<'f> {
-    pub(super) id: &'f str,
-    /// Its title, or else its first prompt.
-    pub(super) said: Option<&'f str>,
-    pub(super) created: Option<i64>,
-    pub(super) modified: Option<i64>,
-    pub(super) bytes: u64,
-}
-
-fn sort_key(facts: &SessionFacts) -> SortKey<'_> {
-    SortKey {
-        id: &facts.id,
-        said: facts.title.as_deref().or(facts.first_prompt.as_deref()),
-        created: facts.created,
-        modified: facts.modified,
-        bytes: facts.bytes,
-    }
-}
-
-/// The sessions in the filter's order, as many as it wants. They are large, so places are sorted, and each session then
-/// changes its place where it is. Of those with the same id the earlier comes first.
-pub(super) fn sorted<T>(
-    mut sessions: Vec<T>,
-    filter: &SessionFilter,
-    key: impl Fn(&T) -> SortKey<'_>,
-) -> Vec<T> {
-    let said = |key: &SortKey<'_>| (key.said.is_none(), key.said.map(str::to_lowercase));
-    let mut keys: Vec<(SortKey<'_>, usize)> =
-        sessions.iter().enumerate().map(|(place, session)| (key(session), place)).collect();
-    keys.sort_unstable_by(|(a, place_a), (b, place_b)| {
-        let ordered = match filter.order {
-            SessionOrder::Modified => b.modified.cmp(&a.modified),
-            SessionOrder::Created => b.created.cmp(&a.created),
-            SessionOrder::Title => said(a).cmp(&said(b)),
-            SessionOrder::Size => b.bytes.cmp(&a.bytes),
-        };
-        ordered.then_with(|| a.id.cmp(b.id)).then(place_a.cmp(place_b))
-    });
-    let places: Vec<usize> = keys.into_iter().map(|(_, place)| place).collect();
-    let wanted = filter.limit.unwrap_or(usize::MAX).min(sessions.len());
-    for (to, &place) in places.iter().enumerate().take(wanted) {
-        let mut from = place;
-        // What stood at a place before has gone where that place's session came from.
-        while from < to {
-            from = places.get(from).copied().expect("places are those of the sessions");
+impl Sortable for SessionFacts {
+    fn sort_key(&self) -> SortKey<'_> {
+        SortKey {
+            id: &self.id,
+            said: self.title.as_deref().or(self.first_prompt.as_deref()),
+            created: self.created,
+            modified: self.modified,
+            bytes: self.bytes,
         }
-        sessions.swap(to, from);
     }
-    sessions.truncate(wanted);
-    sessions
+}
+
+/// Hands out the key and the record of each session that a filter takes, in the order of the keys.
+fn each_taken(
+    snapshot: &Snapshot<'_>,
+    filter: &SessionFilter,
+    mut take: impl FnMut(u64, &ListedRecord<'_>),
+) -> Result<()> {
+    let ids = snapshot.table(tables::SESSION_IDS)?;
+    let text = filter.lower_text();
+    for row in snapshot.sessions()?.iter()? {
+        let (key, value) = row?;
+        let record = ListedRecord::borrowed(value.value(), || key.value().to_string())?;
+        if filter.without_agents
+            && record.agent.is_some()
+            && let Some(parent) = record.parent_session
+            && ids.get(parent.as_bytes())?.is_some()
+        {
+            continue;
+        }
+        if filter.takes(&record, text.as_deref()) {
+            take(key.value(), &record);
+        }
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@ pub(crate) mod files;
 pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod names;
+mod order;
 pub(crate) mod programs;
 mod relocate;
 pub(crate) mod remove;

@@ -138,7 +138,7 @@ impl<'a> AgentJson<'a> {
 pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
     let migrated = if facts.migrated { ", migrated to version 3" } else { "" };
-    let version = match facts.imported_version.as_str() {
+    let version = match &*facts.imported_version {
         "" => String::new(),
         version => format!(", version {version}{migrated}"),
     };

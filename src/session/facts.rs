@@ -3,6 +3,7 @@
 use leafline_import::Family;
 use serde::Serialize;
 
+use super::shared_text::{SharedText, SharedTexts};
 use crate::store::session_record::SessionRecord;
 
 /// The facts of a session that are known without a look at its lines.
@@ -10,31 +11,31 @@ use crate::store::session_record::SessionRecord;
 #[non_exhaustive]
 pub struct SessionFacts {
     /// The id by which it is addressed.
-    pub id: String,
+    pub id: SharedText,
     /// The family's name.
     pub family: &'static str,
     /// The version that the imported header states, 1 where it states none.
-    pub imported_version: String,
+    pub imported_version: SharedText,
     /// Whether a migration rewrote it.
     pub migrated: bool,
     /// Whether parents come later, ids repeat or parents loop.
     pub irregular: bool,
     /// The working directory: where the project was moved to, else what the header names.
-    pub cwd: Option<String>,
+    pub cwd: Option<SharedText>,
     /// Messages of the conversation: of the user, the model and tools.
     pub messages: u64,
     /// Its title or name.
-    pub title: Option<String>,
+    pub title: Option<SharedText>,
     /// What the header says of its lineage; of an agent's conversation the id of the session that started it.
-    pub parent_session: Option<String>,
+    pub parent_session: Option<SharedText>,
     /// The beginning of the first user message, on one line.
-    pub first_prompt: Option<String>,
+    pub first_prompt: Option<SharedText>,
     /// When it was created, in milliseconds since 1970.
     pub created: Option<i64>,
     /// When its last message was, in milliseconds since 1970.
     pub modified: Option<i64>,
     /// The agent whose conversation it is, where the session `parent_session` started it (Claude Code).
-    pub agent: Option<String>,
+    pub agent: Option<SharedText>,
     /// Lines of all kinds.
     pub lines: u64,
     /// Entries.
@@ -85,29 +86,37 @@ impl SessionFacts {
             })
             .collect();
         types.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
-        Self { types, ..Self::listed(record.clone()) }
+        Self { types, ..Self::listed(record, &mut SharedTexts::by_session()) }
     }
 
-    /// The facts without the types, for lists.
-    pub(crate) fn listed(mut record: SessionRecord) -> Self {
-        let is_moved = record.directory() != record.cwd.as_deref();
-        let moved = record.moved.take().filter(|_| is_moved).map(|moved| moved.to);
-        Self {
-            id: record.take_id(),
+    /// The facts without the types, for lists. They can be read when their texts are sealed.
+    pub(crate) fn listed<Text, Bytes, Rest>(
+        record: &SessionRecord<Text, Bytes, Rest>,
+        texts: &mut SharedTexts,
+    ) -> Self
+    where
+        Text: AsRef<str> + PartialEq,
+        Bytes: AsRef<[u8]>,
+    {
+        let mut share = |text: &Option<Text>| Some(texts.share(text.as_ref()?.as_ref()));
+        let (title, parent_session) = (share(&record.title), share(&record.parent_session));
+        let (first_prompt, agent) = (share(&record.first_prompt), share(&record.agent));
+        let facts = Self {
+            id: texts.share(&record.borrowed_id()),
             family: Family::from_code(record.family).map_or("unknown", Family::name),
-            cwd: moved.or(record.cwd.take()),
+            cwd: record.directory().map(|cwd| texts.share(cwd)),
             lines: record.physical_lines(),
             malformed: record.malformed + record.dropped,
-            imported_version: record.imported_version,
+            imported_version: texts.share(record.imported_version.as_ref()),
             migrated: record.migrated,
             irregular: record.irregular,
             messages: record.messages,
-            title: record.title,
-            parent_session: record.parent_session,
-            first_prompt: record.first_prompt,
+            title,
+            parent_session,
+            first_prompt,
             created: record.created,
             modified: record.modified,
-            agent: record.agent,
+            agent,
             recovered: record.recovered,
             entries: record.entries,
             orphans: record.orphans,
@@ -115,6 +124,8 @@ impl SessionFacts {
             unaddressed: record.unaddressed,
             bytes: record.bytes,
             types: Vec::new(),
-        }
+        };
+        texts.session_ends();
+        facts
     }
 }

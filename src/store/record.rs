@@ -1,7 +1,7 @@
 //! How records become bytes: a version byte, then bincode's variable-length encoding.
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
-use bincode::{Decode, Encode};
+use bincode::{BorrowDecode, Decode, Encode};
 
 use crate::error::{Corruption, Error};
 
@@ -27,15 +27,24 @@ pub(crate) trait Record: Encode + Decode<()> {
 
     /// Reads a record back; `place` says where it stood, for the error.
     fn from_bytes(bytes: &[u8], place: impl FnOnce() -> String) -> Result<Self, Error> {
-        let decoded = match bytes.split_first() {
-            Some((&version, rest)) if version == Self::VERSION => read(rest),
-            Some((&version, _)) => Err(format!("layout version {version} is not known")),
-            None => Err("is empty".to_owned()),
-        };
-        decoded.map(|(record, _)| record).map_err(|problem| {
-            Error::Corrupted(Corruption { table: Self::TABLE, place: place(), problem })
-        })
+        versioned::<Self, _>(bytes, place, |rest| read(rest).map(|(record, _)| record))
     }
+}
+
+/// Reads what a record of `R` holds, after its version.
+pub(crate) fn versioned<'b, R: Record, T>(
+    bytes: &'b [u8],
+    place: impl FnOnce() -> String,
+    read: impl FnOnce(&'b [u8]) -> Result<T, String>,
+) -> Result<T, Error> {
+    let decoded = match bytes.split_first() {
+        Some((&version, rest)) if version == R::VERSION => read(rest),
+        Some((&version, _)) => Err(format!("layout version {version} is not known")),
+        None => Err("is empty".to_owned()),
+    };
+    decoded.map_err(|problem| {
+        Error::Corrupted(Corruption { table: R::TABLE, place: place(), problem })
+    })
 }
 
 /// Appends the bare encoding of `value`, without a version.
@@ -47,6 +56,12 @@ pub(crate) fn append<T: Encode>(value: &T, bytes: &mut Vec<u8>) {
 /// Reads a bare encoding: the value, and how many bytes it took.
 pub(crate) fn read<T: Decode<()>>(bytes: &[u8]) -> Result<(T, usize), String> {
     bincode::decode_from_slice(bytes, CONFIGURATION).map_err(|error| error.to_string())
+}
+
+/// Reads a bare encoding whose texts stay where they are.
+pub(crate) fn read_borrowed<'b, T: BorrowDecode<'b, ()>>(bytes: &'b [u8]) -> Result<T, String> {
+    let decoded = bincode::borrow_decode_from_slice(bytes, CONFIGURATION);
+    decoded.map(|(value, _)| value).map_err(|error| error.to_string())
 }
 
 /// Bytes that the variable-length encoding takes for `value`.

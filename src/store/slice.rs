@@ -457,7 +457,7 @@ fn retire(transaction: &WriteTransaction, session: u64) -> Result<()> {
     }
     transaction.open_table(tables::LEAVES)?.remove(session)?;
     let mut sources = transaction.open_table(tables::SOURCES)?;
-    for path in record.sources {
+    for path in record.rest.sources {
         let is_its_own = match sources.get(path.as_slice())? {
             Some(value) => {
                 SourceRecord::from_bytes(value.value(), || format!("{path:?}"))?.session == session

@@ -10,9 +10,9 @@ fn agents_by_session(place: &Place) -> BTreeMap<String, Vec<String>> {
     let of = |id: &str| {
         let agents = place.store.agents_of(id).unwrap();
         assert!(agents.iter().all(|agent| agent.is_agent_of(id)));
-        agents.into_iter().map(|agent| agent.id).collect()
+        agents.into_iter().map(|agent| agent.id.into()).collect()
     };
-    let sessions = sessions.into_iter().map(|facts| (of(&facts.id), facts.id));
+    let sessions = sessions.into_iter().map(|facts| (of(&facts.id), facts.id.into()));
     sessions
         .filter(|(agents, _): &(Vec<String>, _)| !agents.is_empty())
         .map(|(a, id)| (id, a))

@@ -151,7 +151,7 @@ fn assert_stored_alike(facts: &FileFacts, name: &str) {
     let report = place.import(&facts.path);
     let reader = place.store.reader(&report.session.unwrap()).unwrap();
     assert_eq!(reader.facts().messages, facts.messages, "{name}");
-    assert_eq!(reader.facts().title, facts.title, "{name}");
+    assert_eq!(reader.facts().title.as_deref(), facts.title.as_deref(), "{name}");
     assert_eq!(reader.facts().modified, facts.modified, "{name}");
     let text = |text: leafline::Result<String>| text.unwrap();
     let alike = text(reader.get_all_messages_text()) == text(facts.get_all_messages_text());

@@ -192,7 +192,7 @@ fn killed_makers_leave_whole_sessions_or_none() {
         let most = usize::try_from(chance.below(16)).unwrap();
         let told = kill(&works, 1 + most, &mut chance);
         let store = parent.store(&path);
-        let shown: Vec<_> = store.sessions().unwrap().into_iter().map(|facts| facts.id).collect();
+        let shown = ids(&store);
         assert!(told.iter().all(|told| shown.contains(&told.session)), "round {round}");
         let new: Vec<_> =
             shown.iter().filter(|id| !["source", "irregular"].contains(&id.as_str())).collect();
@@ -254,7 +254,7 @@ fn a_killed_fork_of_several_commits_is_swept() {
         std::thread::sleep(Duration::from_millis(20 * round));
         let told = running.writers.remove(0).kill();
         let store = parent.store(&path);
-        let new: Vec<_> = store.sessions().unwrap().into_iter().map(|facts| facts.id).collect();
+        let new = ids(&store);
         assert!(told.iter().all(|told| new.contains(&told.session)));
         assert!(new.len() <= 2);
         let verification = store.verify().unwrap();
@@ -268,4 +268,8 @@ fn a_killed_fork_of_several_commits_is_swept() {
     }
     assert!(cut_off > 0, "no fork was cut off between its first commit and its last");
     println!("{rounds} rounds: {cut_off} forks were cut off between two of their commits");
+}
+
+fn ids(store: &Store) -> Vec<String> {
+    store.sessions().unwrap().into_iter().map(|facts| facts.id.into()).collect()
 }

@@ -100,7 +100,7 @@ impl Said {
                 .lines(0, |entry| {
                     let passages = passages(&entry);
                     if passages.iter().any(|words| !words.is_empty()) {
-                        said.push((facts.id.clone(), entry.ordinal(), passages));
+                        said.push((facts.id.to_string(), entry.ordinal(), passages));
                     }
                     Ok(true)
                 })

@@ -9,10 +9,9 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::super::names;
 use super::manifest::{Digest, Manifest, folded};
 use crate::error::Result;
-use crate::session::SessionFacts;
+use crate::session::{SessionFacts, SharedTexts};
 use crate::store::Store;
-use crate::store::record::Record;
-use crate::store::session_record::SessionRecord;
+use crate::store::session_record::ListedRecord;
 
 /// A session that is to be exported.
 #[derive(Debug)]
@@ -65,13 +64,15 @@ fn named(store: &Store) -> Result<Vec<Listed>> {
     let sessions = snapshot.sessions()?;
     let most = usize::try_from(sessions.len()?).unwrap_or(usize::MAX);
     let mut listed = Vec::with_capacity(most.min(1 << 20));
+    let mut texts = SharedTexts::by_session();
     for row in sessions.iter()? {
         let (key, value) = row?;
         let (key, value) = (key.value(), value.value());
         let record = record_digest(value);
-        let facts = SessionFacts::listed(SessionRecord::from_bytes(value, || key.to_string())?);
+        let facts =
+            SessionFacts::listed(&ListedRecord::borrowed(value, || key.to_string())?, &mut texts);
         let path = with_slashes(&names::path(&facts));
-        listed.push(Listed { id: facts.id, key, record, path, modified: facts.modified });
+        listed.push(Listed { id: facts.id.into(), key, record, path, modified: facts.modified });
     }
     Ok(listed)
 }

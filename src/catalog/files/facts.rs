@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::catalog::import::candidate::Candidate;
 use crate::catalog::import::pipeline::BLOCK_BYTES;
-use crate::catalog::list::SortKey;
+use crate::catalog::order::{SortKey, Sortable};
 use crate::catalog::path_text;
 use crate::error::{FileContext, Result};
 use crate::session::index::reading::{LineReader, Reading};
@@ -72,11 +72,11 @@ pub struct FileFacts {
 }
 
 impl FileFacts {
-    pub(super) fn of(candidate: &Candidate, mut record: SessionRecord) -> Self {
+    pub(super) fn of(candidate: &Candidate, record: SessionRecord) -> Self {
         Self {
             path: candidate.path.clone(),
             file_modified: candidate.modified_milliseconds(),
-            id: record.take_id(),
+            id: record.id(),
             family: Family::from_code(record.family).map_or("unknown", Family::name),
             lines: record.physical_lines(),
             version: record.imported_version,
@@ -93,16 +93,6 @@ impl FileFacts {
             recovered: record.recovered,
             bytes: record.bytes,
             reading: candidate.reading(),
-        }
-    }
-
-    pub(super) fn sort_key(&self) -> SortKey<'_> {
-        SortKey {
-            id: &self.id,
-            said: self.title.as_deref().or(self.first_prompt.as_deref()),
-            created: self.created,
-            modified: self.modified,
-            bytes: self.bytes,
         }
     }
 
@@ -169,5 +159,17 @@ impl FileFacts {
     /// Those of [`Self::message_texts`].
     pub fn get_first_message(&self) -> Result<Option<String>> {
         messages::first(|take| self.walk(take))
+    }
+}
+
+impl Sortable for FileFacts {
+    fn sort_key(&self) -> SortKey<'_> {
+        SortKey {
+            id: &self.id,
+            said: self.title.as_deref().or(self.first_prompt.as_deref()),
+            created: self.created,
+            modified: self.modified,
+            bytes: self.bytes,
+        }
     }
 }

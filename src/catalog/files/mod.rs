@@ -15,7 +15,8 @@ pub use self::recent::RecentSession;
 use super::import::candidate::Candidate;
 use super::import::report::{FileReport, ImportStatus, Recovery};
 use super::import::{FoundFile, beginning, find_files};
-use super::list::{SessionFilter, sorted};
+use super::list::SessionFilter;
+use super::order::Ordered;
 use super::programs::program_folders;
 
 /// Session files, and folders of them, that need not be imported.
@@ -114,7 +115,9 @@ impl SessionFiles {
             });
         }
         sessions.sort_by(|a, b| a.path.cmp(&b.path));
-        FileList { sessions: sorted(sessions, filter, FileFacts::sort_key), unreadable }
+        let mut listed = Ordered::new(filter, sessions.len());
+        sessions.into_iter().for_each(|facts| listed.push(facts));
+        FileList { sessions: listed.finish(), unreadable }
     }
 
     /// All sessions, the one with the latest message first.

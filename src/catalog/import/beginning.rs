@@ -4,7 +4,7 @@ use leafline_import::Detection;
 
 use super::agents;
 use super::candidate::Candidate;
-use crate::store::session_record::SessionRecord;
+use crate::store::session_record::{SessionRecord, SessionRest};
 
 /// The record of a session, the `number`-th with its id, as far as its file's beginning tells.
 pub(in crate::catalog) fn record_of(candidate: &Candidate, number: u32) -> SessionRecord {
@@ -14,7 +14,7 @@ pub(in crate::catalog) fn record_of(candidate: &Candidate, number: u32) -> Sessi
         number,
         family: reading.family.code(),
         migrated: candidate.needs_migration(),
-        recovers: reading.recovers,
+        rest: SessionRest { recovers: reading.recovers, ..SessionRest::default() },
         ..SessionRecord::default()
     };
     let record = match &candidate.detection {

@@ -140,7 +140,7 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
         }
     } else {
         let rows: Vec<Row<'_>> = listed.iter().map(Row::of_session).collect();
-        let ids = || Ok(store.sessions()?.into_iter().map(|session| session.id).collect());
+        let ids = || Ok(store.sessions()?.into_iter().map(|session| session.id.into()).collect());
         rows::write(&rows, ids, out)?;
     }
     // What is listed stands above what is said of it.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::compression::{Dictionary, NO_DICTIONARY};
 use crate::store::owner::Owner;
-use crate::store::session_record::{SessionRecord, address_bytes};
+use crate::store::session_record::{SessionRecord, SessionRest, address_bytes};
 use crate::store::slice::{Guard, Slice};
 use crate::store::source_record::SourceRecord;
 use crate::store::tables::NO_LEAF;
@@ -86,9 +86,12 @@ impl<'s> Builder<'s> {
     pub(super) fn in_place_of(store: &'s Store, reader: &SessionReader<'_>) -> Result<Self> {
         let old = reader.record();
         let record = SessionRecord {
-            imported: old.imported,
-            sources: old.sources.clone(),
-            revision: old.revision,
+            rest: SessionRest {
+                imported: old.imported,
+                sources: old.sources.clone(),
+                revision: old.revision,
+                ..SessionRest::default()
+            },
             ..uncounted(old)
         };
         let mut sources = Vec::new();

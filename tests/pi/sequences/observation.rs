@@ -94,7 +94,7 @@ pub(super) fn ours(session: &Session<'_>, header: &Header, asked: &[Asked]) -> O
     }
     Observation {
         header: header.comparable(line.trim_end()),
-        name: reader.facts().title,
+        name: reader.facts().title.map(String::from),
         leaf: reader.get_leaf().unwrap().and_then(|leaf| leaf.id()),
         labels: labels.collect(),
         path: Some(path(&reader, None)),
