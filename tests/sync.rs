@@ -101,6 +101,84 @@ fn a_grown_file_brings_what_is_new() {
     }
 }
 
+/// Bytes of the files that the store read as a whole to be in step.
+fn new_bytes(place: &Place, path: &Path) -> u64 {
+    let totals = place.store.sync(&[path], &ImportOptions::default(), &mut ()).unwrap();
+    assert_eq!(totals.grown, 1, "{totals:?}");
+    totals.new_bytes
+}
+
+/// As much of what a session is as does not depend on how it came into the store.
+fn standing(place: &Place) -> (leafline::SessionFacts, Option<String>) {
+    let id = place.store.sessions().unwrap().remove(0).id;
+    let reader = place.store.reader(&id).unwrap();
+    (reader.facts(), reader.get_leaf_id().unwrap())
+}
+
+#[test]
+fn much_that_is_new_comes_in_pieces() {
+    let place = Place::new();
+    let whole = session(Family::Pi, 38_000_000);
+    let end = |at: usize| at + whole[at..].iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let (before, after) = (end(19_200_000), end(37_000_000));
+    let path = written(&place, &whole[..before]);
+    let report = sync(&place, &path);
+    append(&path, &whole[before..after]);
+    assert_eq!(new_bytes(&place, &path), 0);
+    assert_in_step(&place, &report, &path);
+    // Its last line is an entry that is there already: all is to be indexed again, after the first pieces were taken.
+    append(&path, &whole[after..]);
+    append(&path, &whole[before..after]);
+    let size = std::fs::metadata(&path).unwrap().len();
+    assert_eq!(new_bytes(&place, &path), size);
+    assert_in_step(&place, &report, &path);
+    let fresh = Place::new();
+    fresh.import(&fresh.write("session.jsonl", std::fs::read(&path).unwrap()));
+    assert_eq!(standing(&place), standing(&fresh));
+}
+
+#[test]
+fn an_irregular_session_gets_what_is_new() {
+    let (header, entry) = (
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/"}"#,
+        |id: &str, parent: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2026-02-16T10:20:30.000Z","message":{{"role":"user","content":"{id}"}}}}"#
+            )
+        },
+    );
+    let place = Place::new();
+    let mut lines =
+        [header.to_owned(), entry("b", "a"), entry("a", ""), entry("a", "b")].join("\n");
+    lines.push('\n');
+    let path = written(&place, lines.as_bytes());
+    let report = sync(&place, &path);
+    // What fits below what is there, what is an orphan, and what changes what is there: an id again, an orphan's parent.
+    for (id, parent, is_whole) in [
+        ("c", "b", false),
+        ("d", "c", false),
+        ("e", "later", false),
+        ("b", "d", true),
+        ("f", "e", false),
+        ("later", "f", true),
+        ("g", "later", false),
+    ] {
+        append(&path, format!("{}\n", entry(id, parent)).as_bytes());
+        let size = std::fs::metadata(&path).unwrap().len();
+        assert_eq!(new_bytes(&place, &path), if is_whole { size } else { 0 }, "{id}");
+        assert_in_step(&place, &report, &path);
+        let fresh = Place::new();
+        fresh.import(&fresh.write("session.jsonl", std::fs::read(&path).unwrap()));
+        assert_eq!(standing(&place), standing(&fresh), "{id}");
+        let tree = |place: &Place| {
+            let mut json = Vec::new();
+            place.store.reader("s").unwrap().get_tree().unwrap().write_json(&mut json).unwrap();
+            String::from_utf8(json).unwrap()
+        };
+        assert_eq!(tree(&place), tree(&fresh), "{id}");
+    }
+}
+
 #[test]
 fn a_line_that_is_being_written_waits() {
     let place = Place::new();

@@ -4,7 +4,7 @@ use crate::store::fingerprint::Fingerprint;
 use crate::store::session_record::ImportedBytes;
 
 /// The digest of a file as it is read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Digest {
     fingerprint: Fingerprint,
     last: Option<u8>,

@@ -26,6 +26,9 @@ use crate::store::session_record::SessionRecord;
 use crate::store::slice::{Guard, Slice};
 use crate::store::tables::{NO_LEAF, NO_PARENT};
 
+/// Bytes of new lines that are committed at once.
+const PIECE_BYTES: u64 = 16 << 20;
+
 /// What an extension works with.
 pub(super) struct Growth<'s> {
     pub(super) store: &'s Store,
@@ -37,14 +40,16 @@ pub(super) struct Growth<'s> {
 pub(super) enum Extended {
     /// The lines are there; or the file could not be read, as the report says.
     Yes(Box<FileReport>),
-    /// Nothing was done: the new lines make the session irregular, or the file has changed meanwhile.
-    No,
-    /// Nothing was done: another process has changed the session.
+    /// Not all is there: new lines change what earlier ones are, or the file has changed meanwhile. The session as it is
+    /// now, with some of the new lines or none.
+    No(Box<SessionRecord>),
+    /// Another process has changed the session.
     Conflict,
 }
 
 impl Growth<'_> {
-    /// Appends what the file has gained, in one commit.
+    /// Appends what the file has gained: in one commit, or in more where that is much. After each the session is what the
+    /// file was at some time.
     pub(super) fn extend(
         &self,
         candidate: &mut Candidate,
@@ -68,61 +73,86 @@ impl Growth<'_> {
         if let Err(error) = digest_known(candidate, known, &mut digest) {
             return failed(report, &error);
         }
-        let before = self.store.snapshot()?.leaf(session)?;
-        let mut slice = Slice::default();
+        let gained = candidate.size - record.bytes;
+        let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES);
+        let mut preparer = Preparer::new(Reading::of(record));
+        let mut record = Box::new(record.clone());
+        loop {
+            let mut slice = Slice::default();
+            let mut indexer = self.indexer(candidate, session, &record)?;
+            let mut bytes = 0;
+            let is_last = loop {
+                let block = match blocks.next_block(Vec::new()) {
+                    Ok(Some(block)) => block,
+                    Ok(None) => break true,
+                    Err(error) => return failed(report, &error),
+                };
+                digest.take(&block);
+                bytes += block.len() as u64;
+                let mut prepared = preparer.prepare(&block, false, self.dictionary);
+                if let Some(folder) = self.blobs {
+                    folder.bring(&mut prepared);
+                }
+                if indexer.add(prepared, &mut slice)? {
+                    return Ok(Extended::No(record));
+                }
+                if bytes >= PIECE_BYTES {
+                    break false;
+                }
+            };
+            let Indexed { record: mut new, leaf, needs_resolving, .. } =
+                indexer.finish(&mut slice)?;
+            let imported = digest.clone().finish();
+            if needs_resolving
+                || (is_last && imported.length != expected)
+                || repeats_ids(self.store, &slice)?
+                || adopts_orphans(self.store, session, &record, &slice)?
+            {
+                return Ok(Extended::No(record));
+            }
+            agents::settle(&mut new, agents::is_among(&candidate.path));
+            if !new.migrated {
+                new.imported = imported;
+            }
+            new.sealed = new.lines;
+            new.revision += 1;
+            if is_last {
+                // The file is known by its size and time once all of it is there.
+                if !new.sources.contains(&candidate.source) {
+                    new.sources.push(candidate.source.clone());
+                }
+                slice.sources.push((candidate.source.clone(), candidate.source_record(session)));
+            }
+            slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
+            slice.sessions.push((session, new.clone()));
+            slice.guards.push((session, Guard::Same { session, revision: record.revision }));
+            if !self.store.commit(slice)?.conflicts.is_empty() {
+                return Ok(Extended::Conflict);
+            }
+            if is_last {
+                report.describe(&new);
+                return Ok(Extended::Yes(Box::new(report)));
+            }
+            *record = new;
+        }
+    }
+
+    /// An indexer for what comes behind the lines of a session.
+    fn indexer(
+        &self,
+        candidate: &Candidate,
+        session: u64,
+        record: &SessionRecord,
+    ) -> Result<Indexer<'_>> {
+        let snapshot = self.store.snapshot()?;
+        let before = snapshot.leaf(session)?;
         let mut indexer =
             Indexer::new(self.store, session, record.clone(), before, self.dictionary.id);
         indexer.hint(candidate.leaf_hint());
         if candidate.reading().family == Family::Claude {
-            indexer.know_pointers(self.store.snapshot()?.pointers_of(session)?);
+            indexer.know_pointers(snapshot.pointers_of(session)?);
         }
-        let mut preparer = Preparer::new(Reading::of(record));
-        let gained = candidate.size - record.bytes;
-        let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES);
-        loop {
-            let block = match blocks.next_block(Vec::new()) {
-                Ok(Some(block)) => block,
-                Ok(None) => break,
-                Err(error) => return failed(report, &error),
-            };
-            digest.take(&block);
-            let mut prepared = preparer.prepare(&block, false, self.dictionary);
-            if let Some(folder) = self.blobs {
-                folder.bring(&mut prepared);
-            }
-            if indexer.add(prepared, &mut slice)? {
-                return Ok(Extended::No);
-            }
-        }
-        let Indexed { record: mut new, leaf, needs_resolving, .. } = indexer.finish(&mut slice)?;
-        let imported = digest.finish();
-        if needs_resolving
-            || imported.length != expected
-            || repeats_ids(self.store, &slice)?
-            || adopts_orphans(self.store, session, record, &slice)?
-        {
-            return Ok(Extended::No);
-        }
-        agents::settle(&mut new, agents::is_among(&candidate.path));
-        if !record.migrated {
-            new.imported = imported;
-        }
-        new.sealed = new.lines;
-        new.revision += 1;
-        if !new.sources.contains(&candidate.source) {
-            new.sources.push(candidate.source.clone());
-        }
-        report.describe(&new);
-        slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
-        slice.sources.push((candidate.source.clone(), candidate.source_record(session)));
-        slice.sessions.push((session, new));
-        slice.guards.push((session, Guard::Same { session, revision: record.revision }));
-        let committed = self.store.commit(slice)?;
-        Ok(if committed.conflicts.is_empty() {
-            Extended::Yes(Box::new(report))
-        } else {
-            Extended::Conflict
-        })
+        Ok(indexer)
     }
 }
 

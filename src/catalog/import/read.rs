@@ -1,5 +1,6 @@
 //! The reading side: each file is told apart, compared with the store, and fed to the pipeline.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::sync::Arc;
@@ -28,9 +29,9 @@ use crate::store::compression::Dictionary;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
 use crate::store::slice::{Guard, Slice};
 
-/// A file that has grown by no more than this gets its new lines in one commit; one that has grown by more
-/// is imported again as a whole, and takes its own place.
-const LARGEST_GROWTH: u64 = 16 << 20;
+/// A file that has grown by more than this, and by more than it was, is imported as a whole, which is faster, and takes its
+/// own place.
+const SMALL_GROWTH: u64 = 16 << 20;
 
 /// Session keys that are reserved at once, at the most: a reservation is a commit of its own.
 const MOST_KEYS: u64 = 1024;
@@ -246,22 +247,23 @@ impl<'s> Reader<'s> {
         let is_complete = record.imported.complete || record.is_ahead() || record.migrated;
         let is_read_alike =
             !candidate.insists_on_recovery() || record.recovers == candidate.reading().recovers;
-        let extends =
-            is_complete && is_read_alike && !candidate.needs_migration() && !record.irregular;
-        if extends && gained <= LARGEST_GROWTH {
+        let extends = is_complete && is_read_alike && !candidate.needs_migration();
+        let mut record = Cow::Borrowed(record);
+        if extends && gained <= record.bytes.max(SMALL_GROWTH) {
             // What the session is compressed with already: choosing costs more than most growth.
-            let reader = SessionReader::new(self.store.snapshot()?, session, record.clone());
+            let whole = SessionRecord::clone(&record);
+            let reader = SessionReader::new(self.store.snapshot()?, session, whole);
             let dictionary = tail_dictionary(&reader, record.lines)?;
             drop(reader);
             let growth = Growth { store: self.store, dictionary: &dictionary, blobs: self.blobs };
-            match growth.extend(candidate, session, record)? {
+            match growth.extend(candidate, session, &record)? {
                 Extended::Yes(report) => {
                     outcome.observer.read(candidate.size);
                     outcome.add(&report);
                     return Ok(Ok(Done::Yes));
                 }
                 Extended::Conflict => return Ok(Ok(Done::Conflict)),
-                Extended::No => {}
+                Extended::No(now) => record = Cow::Owned(*now),
             }
         }
         let report = candidate.report(ImportStatus::Grown);

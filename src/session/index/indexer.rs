@@ -73,6 +73,8 @@ pub(crate) struct Indexer<'s> {
     hint: LeafHint,
     /// Whether the lines are made here, so that the last entry is the leaf.
     is_live: bool,
+    /// Entries that shared an id with a later one before the first of these lines.
+    duplicates: u64,
 }
 
 /// A session's rows are all written but for its record.
@@ -138,6 +140,7 @@ impl<'s> Indexer<'s> {
             pointers: Vec::new(),
             hint: LeafHint::None,
             is_live: false,
+            duplicates: record.duplicates,
             record,
         }
     }
@@ -506,7 +509,7 @@ impl<'s> Indexer<'s> {
     pub(crate) fn finish(mut self, slice: &mut Slice) -> Result<Indexed> {
         self.close_chunk(slice);
         let unresolved = std::mem::take(&mut self.unresolved);
-        let mut needs_resolving = self.overflowed || self.record.duplicates > 0;
+        let mut needs_resolving = self.overflowed || self.record.duplicates > self.duplicates;
         for id in unresolved {
             needs_resolving = needs_resolving || self.find(&id)?.is_some();
         }
