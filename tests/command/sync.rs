@@ -141,6 +141,41 @@ fn a_sync_tells_what_is_new() {
 }
 
 #[test]
+fn a_sync_that_is_killed_is_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, path) = (folder.path().join("s.leafline"), folder.path().join("s.jsonl"));
+    let whole = session(Family::Omp, 9, 120_000_000);
+    let half = whole[..whole.len() * 11 / 20].iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
+    std::fs::write(&path, &whole[..half]).unwrap();
+    let sync = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_leafline"));
+        command.arg("--store").arg(&store).args(["sync", "--no-index"]).arg(&path);
+        command.stdout(Stdio::null()).spawn().unwrap()
+    };
+    assert!(sync().wait().unwrap().success());
+    let watching = Store::open(&store).unwrap();
+    let facts = || watching.sessions().unwrap().remove(0);
+    let first = facts();
+    assert_eq!(first.bytes, half as u64);
+    std::fs::write(&path, &whole).unwrap();
+    let mut child = sync();
+    let begun = Instant::now();
+    while facts().bytes == first.bytes {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for new lines");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // What is there is what the file was at some time: some of what is new, or all of it on a machine with other things to do.
+    let cut = usize::try_from(facts().bytes).unwrap();
+    assert!(cut > half, "{cut} of {}", whole.len());
+    assert!(exact(&store, &first.id).unwrap() == whole[..cut]);
+    assert!(sync().wait().unwrap().success());
+    assert!(exact(&store, &first.id).unwrap() == whole);
+    assert!(watching.verify().unwrap().problems.is_empty());
+}
+
+#[test]
 fn projects_move() {
     let scene = Scene::new();
     let bytes = session(Family::Pi, 6, 20_000);
