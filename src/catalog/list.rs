@@ -2,9 +2,10 @@
 
 #[cfg(feature = "search")]
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use leafline_import::Family;
-use redb::{ReadableTable, ReadableTableMetadata};
+use redb::{ReadOnlyTable, ReadableTable, ReadableTableMetadata};
 
 use super::order::{Ordered, SortKey, Sortable};
 use crate::error::Result;
@@ -14,8 +15,8 @@ use crate::store::session_record::{ListedRecord, SessionRecord};
 use crate::store::snapshot::Snapshot;
 use crate::store::tables;
 
-/// Room for more sessions is made as they come.
-const MOST_RESERVED: usize = 1 << 20;
+/// Sessions that are worth a thread: one costs what some two hundred sessions do.
+const WORTH_A_THREAD: u64 = 2048;
 
 /// Which sessions a list has, and in which order. The default has all, the one with the latest message first.
 ///
@@ -135,26 +136,19 @@ impl Store {
     /// [`crate::Error::Corrupted`] where the store is damaged.
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
         let snapshot = self.snapshot()?;
-        let all = usize::try_from(snapshot.sessions()?.len()?).unwrap_or(usize::MAX);
-        let mut listed = Ordered::new(filter, all.min(MOST_RESERVED));
-        // With a limit, those that are listed so far are compared with those that come.
-        let mut texts = match filter.limit {
-            Some(_) => SharedTexts::by_session(),
-            None => SharedTexts::batches(),
-        };
-        each_taken(&snapshot, filter, |_, record| {
-            let key = SortKey {
-                id: "",
-                said: record.title.or(record.first_prompt),
-                created: record.created,
-                modified: record.modified,
-                bytes: record.bytes,
-            };
-            if listed.wants(&key) {
-                listed.push(SessionFacts::listed(record, &mut texts));
+        let rows = Rows::of(&snapshot, filter)?;
+        let mut parts = rows.parts()?.into_iter();
+        let first = parts.next().unwrap_or(ALL);
+        let listed = std::thread::scope(|scope| -> Result<_> {
+            let others: Vec<_> =
+                parts.map(|part| scope.spawn(|| listed(&rows, part, filter))).collect();
+            let mut all = listed(&rows, first, filter)?;
+            for other in others {
+                let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                all.append(other?);
             }
+            Ok(all)
         })?;
-        texts.seal();
         Ok(listed.finish())
     }
 
@@ -162,7 +156,8 @@ impl Store {
     #[cfg(feature = "search")]
     pub(crate) fn keys_of(&self, filter: &SessionFilter) -> Result<HashSet<u64>> {
         let mut keys = HashSet::new();
-        each_taken(&self.snapshot()?, filter, |key, _| {
+        let snapshot = self.snapshot()?;
+        Rows::of(&snapshot, filter)?.each_taken(ALL, |key, _| {
             keys.insert(key);
         })?;
         Ok(keys)
@@ -228,27 +223,131 @@ impl Sortable for SessionFacts {
     }
 }
 
-/// Hands out the key and the record of each session that a filter takes, in the order of the keys.
-fn each_taken(
-    snapshot: &Snapshot<'_>,
-    filter: &SessionFilter,
-    mut take: impl FnMut(u64, &ListedRecord<'_>),
-) -> Result<()> {
-    let ids = snapshot.table(tables::SESSION_IDS)?;
-    let text = filter.lower_text();
-    for row in snapshot.sessions()?.iter()? {
-        let (key, value) = row?;
-        let record = ListedRecord::borrowed(value.value(), || key.value().to_string())?;
-        if filter.without_agents
-            && record.agent.is_some()
-            && let Some(parent) = record.parent_session
-            && ids.get(parent.as_bytes())?.is_some()
-        {
-            continue;
-        }
-        if filter.takes(&record, text.as_deref()) {
-            take(key.value(), &record);
-        }
+/// All keys.
+const ALL: RangeInclusive<u64> = 0..=u64::MAX;
+
+/// The records of a snapshot, and what a filter looks at.
+struct Rows<'f> {
+    sessions: ReadOnlyTable<u64, &'static [u8]>,
+    ids: ReadOnlyTable<&'static [u8], u64>,
+    filter: &'f SessionFilter,
+    text: Option<String>,
+}
+
+impl<'f> Rows<'f> {
+    fn of(snapshot: &Snapshot<'_>, filter: &'f SessionFilter) -> Result<Self> {
+        Ok(Self {
+            sessions: snapshot.table(tables::SESSIONS)?,
+            ids: snapshot.table(tables::SESSION_IDS)?,
+            filter,
+            text: filter.lower_text(),
+        })
     }
-    Ok(())
+
+    /// The keys, in as many parts as are worth a thread.
+    fn parts(&self) -> Result<Vec<RangeInclusive<u64>>> {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+        let parts = (self.sessions.len()? / WORTH_A_THREAD).clamp(1, cores);
+        let (Some((first, _)), Some((last, _))) = (self.sessions.first()?, self.sessions.last()?)
+        else {
+            return Ok(Vec::new());
+        };
+        let (first, last) = (first.value(), last.value());
+        // Keys are given out in order, so that those of a part are about as many as those of another.
+        let share = (last.saturating_sub(first) / parts).saturating_add(1);
+        let begins = (0..parts).map(|part| first.saturating_add(share.saturating_mul(part)));
+        Ok(begins.map(|begin| begin..=begin.saturating_add(share - 1)).collect())
+    }
+
+    /// Hands out the key and the record of each session that the filter takes, in the order of the keys.
+    fn each_taken(
+        &self,
+        keys: RangeInclusive<u64>,
+        mut take: impl FnMut(u64, &ListedRecord<'_>),
+    ) -> Result<()> {
+        for row in self.sessions.range(keys)? {
+            let (key, value) = row?;
+            let record = ListedRecord::borrowed(value.value(), || key.value().to_string())?;
+            if self.filter.without_agents
+                && record.agent.is_some()
+                && let Some(parent) = record.parent_session
+                && self.ids.get(parent.as_bytes())?.is_some()
+            {
+                continue;
+            }
+            if self.filter.takes(&record, self.text.as_deref()) {
+                take(key.value(), &record);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The list of the sessions with these keys.
+fn listed<'f>(
+    rows: &Rows<'_>,
+    keys: RangeInclusive<u64>,
+    filter: &'f SessionFilter,
+) -> Result<Ordered<'f, SessionFacts>> {
+    let mut listed = Ordered::new(filter);
+    // With a limit, those that are listed so far are compared with those that come.
+    let mut texts = match filter.limit {
+        Some(_) => SharedTexts::by_session(),
+        None => SharedTexts::batches(),
+    };
+    rows.each_taken(keys, |_, record| {
+        let key = SortKey {
+            id: "",
+            said: record.title.or(record.first_prompt),
+            created: record.created,
+            modified: record.modified,
+            bytes: record.bytes,
+        };
+        if listed.wants(&key) {
+            listed.push(SessionFacts::listed(record, &mut texts));
+        }
+    })?;
+    texts.seal();
+    Ok(listed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::slice::Slice;
+
+    /// So many that all cores read them, with keys that leave gaps.
+    #[test]
+    fn parts_make_the_whole_list() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("store.leafline")).unwrap();
+        let keys = (1..3_000).chain(100_000..100_010).chain((200_000..230_000).step_by(7));
+        let keys: Vec<u64> = keys.collect();
+        assert!(keys.len() as u64 > 3 * WORTH_A_THREAD);
+        let record = |key: u64| SessionRecord {
+            external_id: format!("id{key}").into_bytes(),
+            title: Some(format!("title {}", key % 100)),
+            modified: (!key.is_multiple_of(11)).then_some((key % 1_000).cast_signed()),
+            ..SessionRecord::default()
+        };
+        let sessions = keys.iter().map(|&key| (key, record(key))).collect();
+        store.commit(Slice { sessions, ..Slice::default() }).unwrap();
+        let all = store.sessions().unwrap();
+        let mut expected: Vec<_> = keys.iter().map(|&key| (record(key).modified, key)).collect();
+        expected.sort_by(|(a, a_key), (b, b_key)| {
+            b.cmp(a).then_with(|| format!("id{a_key}").cmp(&format!("id{b_key}")))
+        });
+        let found: Vec<_> = all.iter().map(|facts| facts.id.to_string()).collect();
+        assert_eq!(found, expected.iter().map(|(_, key)| format!("id{key}")).collect::<Vec<_>>());
+        assert!(all.iter().all(|facts| facts.title.as_ref().is_some_and(|title| {
+            let key: u64 = facts.id["id".len()..].parse().unwrap();
+            *title == *format!("title {}", key % 100)
+        })));
+        let recent = store.get_recent_sessions(100).unwrap();
+        assert_eq!(recent, all[..100]);
+        let filter = SessionFilter { text: Some("title 7".to_owned()), ..SessionFilter::default() };
+        let titled = store.list(&filter).unwrap();
+        let is_titled = |facts: &SessionFacts| facts.title.as_ref().unwrap().starts_with("title 7");
+        assert_eq!(titled, all.into_iter().filter(is_titled).collect::<Vec<_>>());
+    }
 }

@@ -1,6 +1,6 @@
 //! The order of a list, and the first sessions of it.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 
 use super::list::{SessionFilter, SessionOrder};
 
@@ -45,13 +45,12 @@ pub(super) struct Ordered<'f, T> {
 }
 
 impl<'f, T: Sortable> Ordered<'f, T> {
-    /// A list of at most `most` sessions.
-    pub(super) fn new(filter: &'f SessionFilter, most: usize) -> Self {
+    pub(super) fn new(filter: &'f SessionFilter) -> Self {
         let room = match filter.limit {
             Some(limit) => limit.saturating_mul(2).max(LEAST_ROOM),
             None => usize::MAX,
         };
-        Self { filter, sessions: Vec::with_capacity(most.min(room)), room, is_full: false }
+        Self { filter, sessions: Vec::new(), room, is_full: false }
     }
 
     /// Whether a session with this key may be among those of the list.
@@ -70,6 +69,15 @@ impl<'f, T: Sortable> Ordered<'f, T> {
         self.sessions.push(session);
     }
 
+    /// Takes the sessions of a list of those that come after.
+    pub(super) fn append(&mut self, mut other: Self) {
+        if self.filter.limit.is_none() {
+            self.sessions.append(&mut other.sessions);
+        } else {
+            other.finish().into_iter().for_each(|session| self.push(session));
+        }
+    }
+
     /// The sessions of the list in its order.
     pub(super) fn finish(mut self) -> Vec<T> {
         self.sort();
@@ -78,12 +86,10 @@ impl<'f, T: Sortable> Ordered<'f, T> {
 
     fn sort(&mut self) {
         let places = match self.filter.order {
-            SessionOrder::Modified => self.places(|key| Reverse(key.modified)),
-            SessionOrder::Created => self.places(|key| Reverse(key.created)),
-            SessionOrder::Title => {
-                self.places(|key| (key.said.is_none(), key.said.map(str::to_lowercase)))
-            }
-            SessionOrder::Size => self.places(|key| Reverse(key.bytes)),
+            SessionOrder::Modified => self.ranked(|key| latest_first(key.modified)),
+            SessionOrder::Created => self.ranked(|key| latest_first(key.created)),
+            SessionOrder::Size => self.ranked(|key| (false, !key.bytes)),
+            SessionOrder::Title => self.by_title(),
         };
         let wanted = self.filter.limit.unwrap_or(usize::MAX).min(self.sessions.len());
         // They are large, so places are sorted, and each session then changes its place where it is.
@@ -98,17 +104,41 @@ impl<'f, T: Sortable> Ordered<'f, T> {
         self.sessions.truncate(wanted);
     }
 
-    /// The places of the sessions in the order of what is asked of each, then of their ids, then of their coming.
-    fn places<By: Ord>(&self, by: impl Fn(&SortKey<'_>) -> By) -> Vec<usize> {
-        let keyed = self.sessions.iter().enumerate();
-        let mut keyed: Vec<(By, usize, &T)> =
-            keyed.map(|(place, session)| (by(&session.sort_key()), place, session)).collect();
-        keyed.sort_unstable_by(|(a, place_a, session_a), (b, place_b, session_b)| {
-            let by_id = || session_a.sort_key().id.cmp(session_b.sort_key().id);
-            a.cmp(b).then_with(by_id).then(place_a.cmp(place_b))
-        });
-        keyed.into_iter().map(|(_, place, _)| place).collect()
+    /// The places of the sessions by a rank, whether they have none (then they are last) and what it is; then by their ids,
+    /// then by their coming. Numbers alone are sorted, which is several times as fast as comparing sessions.
+    fn ranked(&self, rank: impl Fn(&SortKey<'_>) -> (bool, u64)) -> Vec<usize> {
+        let sessions = self.sessions.iter().enumerate();
+        let mut ranked: Vec<(u128, usize)> = sessions
+            .map(|(place, session)| {
+                let (has_none, rank) = rank(&session.sort_key());
+                (u128::from(has_none) << 64 | u128::from(rank), place)
+            })
+            .collect();
+        ranked.sort_unstable();
+        for equal in ranked.chunk_by_mut(|(a, _), (b, _)| a == b) {
+            equal.sort_unstable_by(|(_, a), (_, b)| self.id(*a).cmp(self.id(*b)).then(a.cmp(b)));
+        }
+        ranked.into_iter().map(|(_, place)| place).collect()
     }
+
+    fn by_title(&self) -> Vec<usize> {
+        let said = |place: &usize| {
+            let said = self.sessions.get(*place).and_then(|session| session.sort_key().said);
+            (said.is_none(), said.map(str::to_lowercase))
+        };
+        let mut places: Vec<usize> = (0..self.sessions.len()).collect();
+        places.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
+        places.sort_by_cached_key(said);
+        places
+    }
+
+    fn id(&self, place: usize) -> &str {
+        self.sessions.get(place).map_or("", |session| session.sort_key().id)
+    }
+}
+
+fn latest_first(time: Option<i64>) -> (bool, u64) {
+    (time.is_none(), !time.unwrap_or_default().cast_unsigned() ^ 1 << 63)
 }
 
 #[cfg(test)]
@@ -144,7 +174,7 @@ mod tests {
             let sessions = sessions.into_iter().enumerate();
             let mut expected: Vec<_> =
                 sessions.map(|(place, (said, time))| (said, time, place)).collect();
-            let mut listed = Ordered::new(&filter, expected.len());
+            let mut listed = Ordered::new(&filter);
             for session in &expected {
                 if listed.wants(&session.sort_key()) {
                     listed.push(*session);

@@ -115,7 +115,7 @@ impl SessionFiles {
             });
         }
         sessions.sort_by(|a, b| a.path.cmp(&b.path));
-        let mut listed = Ordered::new(filter, sessions.len());
+        let mut listed = Ordered::new(filter);
         sessions.into_iter().for_each(|facts| listed.push(facts));
         FileList { sessions: listed.finish(), unreadable }
     }
