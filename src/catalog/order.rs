@@ -85,21 +85,26 @@ impl<'f, T: Sortable> Ordered<'f, T> {
     }
 
     fn sort(&mut self) {
-        let places = match self.filter.order {
+        let mut places = match self.filter.order {
             SessionOrder::Modified => self.ranked(|key| latest_first(key.modified)),
             SessionOrder::Created => self.ranked(|key| latest_first(key.created)),
             SessionOrder::Size => self.ranked(|key| (false, !key.bytes)),
             SessionOrder::Title => self.by_title(),
         };
         let wanted = self.filter.limit.unwrap_or(usize::MAX).min(self.sessions.len());
-        // They are large, so places are sorted, and each session then changes its place where it is.
-        for (to, &place) in places.iter().enumerate().take(wanted) {
-            let mut from = place;
-            // What stood at a place before has gone where that place's session came from.
+        // They are large, so places are sorted, and each session then changes its place where it is. What stood at a
+        // place before is where that place's session came from. Each step moves one session away, so looking for them
+        // takes no more steps than there are sessions.
+        for to in 0..wanted {
+            let gone_to = |place: usize| places.get(place).copied().unwrap_or(place);
+            let mut from = gone_to(to);
             while from < to {
-                from = places.get(from).copied().expect("places are those of the sessions");
+                from = gone_to(from);
             }
             self.sessions.swap(to, from);
+            if let Some(place) = places.get_mut(to) {
+                *place = from;
+            }
         }
         self.sessions.truncate(wanted);
     }
@@ -158,6 +163,20 @@ mod tests {
                 bytes: u64::from(said / 2),
             }
         }
+    }
+
+    /// The newest session is the last one, the others come in order: who follows each of them through all places that the
+    /// earlier ones had takes hours.
+    #[test]
+    fn one_session_that_is_out_of_place_moves_all() {
+        let filter = SessionFilter::default();
+        let mut listed = Ordered::new(&filter);
+        let count = 1_000_000;
+        for place in 1..count {
+            listed.push((0_u8, Some(place), 0_usize));
+        }
+        listed.push((0, Some(0), 0));
+        assert!(listed.finish().into_iter().map(|(_, time, _)| time.unwrap()).eq(0..count));
     }
 
     proptest! {
