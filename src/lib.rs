@@ -133,10 +133,10 @@ mod whole_file;
 pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
 pub use catalog::export::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
 pub use catalog::files::{FileFacts, FileList, RecentSession, SessionFiles, UnreadableFile};
+pub use catalog::filter::{SessionFilter, SessionOrder};
 pub use catalog::import::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
 };
-pub use catalog::list::{SessionFilter, SessionOrder};
 pub use catalog::programs::{ProgramFolder, program_folders};
 pub use catalog::remove::Removed;
 pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};

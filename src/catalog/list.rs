@@ -4,119 +4,19 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use leafline_import::Family;
 use redb::{ReadOnlyTable, ReadableTable, ReadableTableMetadata};
 
+use super::filter::{SessionFilter, SessionOrder, Sieve};
 use super::order::{Ordered, SortKey, Sortable};
 use crate::error::Result;
 use crate::session::{SessionFacts, SharedTexts};
 use crate::store::Store;
-use crate::store::session_record::{ListedRecord, SessionRecord};
+use crate::store::session_record::ListedRecord;
 use crate::store::snapshot::Snapshot;
 use crate::store::tables;
 
 /// Sessions that are worth a thread: one costs what some two hundred sessions do.
 const WORTH_A_THREAD: u64 = 2048;
-
-/// Which sessions a list has, and in which order. The default has all, the one with the latest message first.
-///
-/// ```
-/// use leafline::{Family, SessionFilter, SessionOrder};
-///
-/// let filter = SessionFilter {
-///     family: Some(Family::Claude),
-///     text: Some("login".to_owned()),
-///     order: SessionOrder::Created,
-///     limit: Some(20),
-///     ..SessionFilter::default()
-/// };
-/// # let _ = filter;
-/// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SessionFilter {
-    /// Of this family alone.
-    pub family: Option<Family>,
-    /// Of this working directory alone.
-    pub cwd: Option<String>,
-    /// Of this working directory, or one below it.
-    pub below: Option<String>,
-    /// With their last message at this time or later, in milliseconds since 1970.
-    pub since: Option<i64>,
-    /// With their last message before this time.
-    pub until: Option<i64>,
-    /// With this text in the title or in the beginning of the first prompt, in upper or lower case.
-    pub text: Option<String>,
-    /// Without the conversations of agents (Claude Code) whose session is in the store.
-    pub without_agents: bool,
-    /// In this order.
-    pub order: SessionOrder,
-    /// No more than so many.
-    pub limit: Option<usize>,
-}
-
-/// The order of a list; equal ones follow by id.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SessionOrder {
-    /// The latest message first; sessions without a time last.
-    #[default]
-    Modified,
-    /// The one that was begun last first.
-    Created,
-    /// By title, or first prompt, as texts compare; sessions without either last.
-    Title,
-    /// The largest first.
-    Size,
-}
-
-impl SessionFilter {
-    /// All of a working directory.
-    pub fn of_cwd(cwd: impl Into<String>) -> Self {
-        Self { cwd: Some(cwd.into()), ..Self::default() }
-    }
-
-    /// [`Self::text`] as [`Self::takes`] wants it.
-    pub(super) fn lower_text(&self) -> Option<String> {
-        self.text.as_ref().map(|text| text.to_lowercase())
-    }
-
-    /// Whether it takes sessions of this family and directory.
-    pub(super) fn takes_place<Text, Bytes, Rest>(
-        &self,
-        record: &SessionRecord<Text, Bytes, Rest>,
-    ) -> bool
-    where
-        Text: AsRef<str> + PartialEq,
-        Bytes: AsRef<[u8]>,
-    {
-        let directory = record.directory();
-        let is_below = |above: &String| {
-            directory.is_some_and(|directory| super::relocate::rest(directory, above).is_some())
-        };
-        self.family.is_none_or(|family| record.family == family.code())
-            && self.cwd.as_deref().is_none_or(|cwd| directory == Some(cwd))
-            && self.below.as_ref().is_none_or(is_below)
-    }
-
-    /// Whether it takes a session; agents are for the caller to tell.
-    pub(super) fn takes<Text, Bytes, Rest>(
-        &self,
-        record: &SessionRecord<Text, Bytes, Rest>,
-        text: Option<&str>,
-    ) -> bool
-    where
-        Text: AsRef<str> + PartialEq,
-        Bytes: AsRef<[u8]>,
-    {
-        self.takes_place(record)
-            && self.since.is_none_or(|since| record.modified.is_some_and(|time| time >= since))
-            && self.until.is_none_or(|until| record.modified.is_some_and(|time| time < until))
-            && text.is_none_or(|text| {
-                let said = [&record.title, &record.first_prompt];
-                said.into_iter().flatten().any(|said| said.as_ref().to_lowercase().contains(text))
-            })
-    }
-}
 
 impl Store {
     /// All sessions' facts, the one with the latest message first; equal ones by id.
@@ -230,8 +130,7 @@ const ALL: RangeInclusive<u64> = 0..=u64::MAX;
 struct Rows<'f> {
     sessions: ReadOnlyTable<u64, &'static [u8]>,
     ids: ReadOnlyTable<&'static [u8], u64>,
-    filter: &'f SessionFilter,
-    text: Option<String>,
+    sieve: Sieve<'f>,
 }
 
 impl<'f> Rows<'f> {
@@ -239,8 +138,7 @@ impl<'f> Rows<'f> {
         Ok(Self {
             sessions: snapshot.table(tables::SESSIONS)?,
             ids: snapshot.table(tables::SESSION_IDS)?,
-            filter,
-            text: filter.lower_text(),
+            sieve: Sieve::new(filter),
         })
     }
 
@@ -268,14 +166,14 @@ impl<'f> Rows<'f> {
         for row in self.sessions.range(keys)? {
             let (key, value) = row?;
             let record = ListedRecord::borrowed(value.value(), || key.value().to_string())?;
-            if self.filter.without_agents
+            if self.sieve.filter.without_agents
                 && record.agent.is_some()
                 && let Some(parent) = record.parent_session
                 && self.ids.get(parent.as_bytes())?.is_some()
             {
                 continue;
             }
-            if self.filter.takes(&record, self.text.as_deref()) {
+            if self.sieve.takes(&record) {
                 take(key.value(), &record);
             }
         }
@@ -314,6 +212,7 @@ fn listed<'f>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::session_record::SessionRecord;
     use crate::store::slice::Slice;
 
     /// So many that all cores read them, with keys that leave gaps.

@@ -4,6 +4,7 @@ pub(crate) mod breadcrumbs;
 pub(crate) mod export;
 mod file_time;
 pub(crate) mod files;
+pub(crate) mod filter;
 pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod names;

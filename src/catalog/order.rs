@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::list::{SessionFilter, SessionOrder};
+use super::filter::{SessionFilter, SessionOrder};
 
 /// A list of fewer sessions than this is put in order once, whatever its limit.
 const LEAST_ROOM: usize = 64;

@@ -19,7 +19,7 @@ use super::query::{Clause, clauses};
 use super::schema::{ORDINAL, SESSION};
 use super::snippet::{Snippet, snippet};
 use super::update::role_number;
-use crate::catalog::list::SessionFilter;
+use crate::catalog::filter::SessionFilter;
 use crate::error::{Error, Result};
 use crate::session::Entry;
 use crate::session::index::reading::Reading;

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub use self::facts::FileFacts;
 use self::reading::FileReader;
 pub use self::recent::RecentSession;
+use super::filter::{SessionFilter, Sieve};
 use super::import::candidate::Candidate;
 use super::import::report::{FileReport, ImportStatus, Recovery};
 use super::import::{FoundFile, beginning, find_files};
-use super::list::SessionFilter;
 use super::order::Ordered;
 use super::programs::program_folders;
 
@@ -137,6 +137,7 @@ impl SessionFiles {
 
 /// Reads the files side by side. Answers in their order.
 fn read_files(files: &[FoundFile], filter: &SessionFilter) -> Vec<Outcome> {
+    let sieve = Sieve::new(filter);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let next = AtomicUsize::new(0);
     let read = || {
@@ -145,7 +146,7 @@ fn read_files(files: &[FoundFile], filter: &SessionFilter) -> Vec<Outcome> {
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(file) = files.get(place) else { return read };
-            read.push((place, read_file(file, filter, &mut reader)));
+            read.push((place, read_file(file, &sieve, &mut reader)));
         }
     };
     let mut outcomes = std::thread::scope(|scope| {
@@ -161,17 +162,17 @@ fn read_files(files: &[FoundFile], filter: &SessionFilter) -> Vec<Outcome> {
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-fn read_file(file: &FoundFile, filter: &SessionFilter, reader: &mut FileReader) -> Outcome {
+fn read_file(file: &FoundFile, sieve: &Sieve<'_>, reader: &mut FileReader) -> Outcome {
     let mut candidate = match Candidate::open(&file.path, None, Recovery::Documented) {
         Ok(candidate) => candidate,
         Err(report) => return unreadable(*report).map_or(Outcome::NoSession, Outcome::Unreadable),
     };
     let record = beginning::record_of(&candidate, 1);
-    if !filter.takes_place(&record) {
+    if !sieve.takes_place(&record) {
         return Outcome::LeftOut(record.id());
     }
     match reader.read(&mut candidate, record) {
-        Ok(record) if filter.takes(&record, filter.lower_text().as_deref()) => {
+        Ok(record) if sieve.takes(&record) => {
             Outcome::Session(Box::new(FileFacts::of(&candidate, record)))
         }
         Ok(record) => Outcome::LeftOut(record.id()),

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::reading::FileReader;
 use super::torn::made_whole;
 use super::{FileList, SessionFiles};
+use crate::catalog::filter::{SessionFilter, Sieve};
 use crate::catalog::import::candidate::{Candidate, PREFIX_BYTES};
 use crate::catalog::import::report::{FileReport, Recovery};
 use crate::catalog::import::{FoundFile, beginning};
-use crate::catalog::list::SessionFilter;
 use crate::catalog::path_text;
 use crate::store::session_record::SessionRecord;
 
@@ -83,7 +83,7 @@ impl SessionFiles {
         let (mut files, mut unreadable) = self.find();
         files.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let text = filter.lower_text();
+        let sieve = Sieve::new(filter);
         let mut reader = FileReader::new();
         let mut sessions = Vec::new();
         for file in files {
@@ -93,7 +93,7 @@ impl SessionFiles {
             match read_prefix(&file, &mut reader) {
                 Ok((session, record)) => {
                     let is_agent = filter.without_agents && session.agent.is_some();
-                    if !is_agent && filter.takes(&record, text.as_deref()) {
+                    if !is_agent && sieve.takes(&record) {
                         sessions.push(session);
                     }
                 }

@@ -11,7 +11,7 @@ use super::super::{Session, SessionReader};
 use super::build::{Builder, NewLeaf};
 use super::ids;
 use super::persistence::Persistence;
-use crate::catalog::list::SessionFilter;
+use crate::catalog::filter::SessionFilter;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::session_record::SessionRecord;

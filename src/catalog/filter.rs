@@ -1,0 +1,109 @@
+//! Which sessions a list has.
+
+use leafline_import::Family;
+
+use super::relocate::rest;
+use crate::store::session_record::SessionRecord;
+
+/// Which sessions a list has, and in which order. The default has all, the one with the latest message first.
+///
+/// ```
+/// use leafline::{Family, SessionFilter, SessionOrder};
+///
+/// let filter = SessionFilter {
+///     family: Some(Family::Claude),
+///     text: Some("login".to_owned()),
+///     order: SessionOrder::Created,
+///     limit: Some(20),
+///     ..SessionFilter::default()
+/// };
+/// # let _ = filter;
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// Of this family alone.
+    pub family: Option<Family>,
+    /// Of this working directory alone.
+    pub cwd: Option<String>,
+    /// Of this working directory, or one below it.
+    pub below: Option<String>,
+    /// With their last message at this time or later, in milliseconds since 1970.
+    pub since: Option<i64>,
+    /// With their last message before this time.
+    pub until: Option<i64>,
+    /// With this text in the title or in the beginning of the first prompt, in upper or lower case.
+    pub text: Option<String>,
+    /// Without the conversations of agents (Claude Code) whose session is in the store.
+    pub without_agents: bool,
+    /// In this order.
+    pub order: SessionOrder,
+    /// No more than so many.
+    pub limit: Option<usize>,
+}
+
+/// The order of a list; equal ones follow by id.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionOrder {
+    /// The latest message first; sessions without a time last.
+    #[default]
+    Modified,
+    /// The one that was begun last first.
+    Created,
+    /// By title, or first prompt, as texts compare; sessions without either last.
+    Title,
+    /// The largest first.
+    Size,
+}
+
+impl SessionFilter {
+    /// All of a working directory.
+    pub fn of_cwd(cwd: impl Into<String>) -> Self {
+        Self { cwd: Some(cwd.into()), ..Self::default() }
+    }
+}
+
+/// A filter that is held against many sessions.
+pub(super) struct Sieve<'f> {
+    pub(super) filter: &'f SessionFilter,
+    /// The filter's text in lower case.
+    text: Option<String>,
+}
+
+impl<'f> Sieve<'f> {
+    pub(super) fn new(filter: &'f SessionFilter) -> Self {
+        Self { filter, text: filter.text.as_ref().map(|text| text.to_lowercase()) }
+    }
+
+    /// Whether sessions of this family and directory are taken.
+    pub(super) fn takes_place<Text, Bytes, Rest>(
+        &self,
+        record: &SessionRecord<Text, Bytes, Rest>,
+    ) -> bool
+    where
+        Text: AsRef<str> + PartialEq,
+        Bytes: AsRef<[u8]>,
+    {
+        let directory = record.directory();
+        let is_below = |above: &String| directory.is_some_and(|below| rest(below, above).is_some());
+        self.filter.family.is_none_or(|family| record.family == family.code())
+            && self.filter.cwd.as_deref().is_none_or(|cwd| directory == Some(cwd))
+            && self.filter.below.as_ref().is_none_or(is_below)
+    }
+
+    /// Whether a session is taken; agents are for the caller to tell.
+    pub(super) fn takes<Text, Bytes, Rest>(&self, record: &SessionRecord<Text, Bytes, Rest>) -> bool
+    where
+        Text: AsRef<str> + PartialEq,
+        Bytes: AsRef<[u8]>,
+    {
+        let SessionFilter { since, until, .. } = self.filter;
+        self.takes_place(record)
+            && since.is_none_or(|since| record.modified.is_some_and(|time| time >= since))
+            && until.is_none_or(|until| record.modified.is_some_and(|time| time < until))
+            && self.text.as_ref().is_none_or(|text| {
+                let said = [&record.title, &record.first_prompt];
+                said.into_iter().flatten().any(|said| said.as_ref().to_lowercase().contains(text))
+            })
+    }
+}
