@@ -101,7 +101,7 @@ fn a_grown_file_brings_what_is_new() {
     }
 }
 
-/// Bytes of the files that the store read as a whole to be in step.
+/// Bytes that the store takes from a file that has grown.
 fn new_bytes(place: &Place, path: &Path) -> u64 {
     let totals = place.store.sync(&[path], &ImportOptions::default(), &mut ()).unwrap();
     assert_eq!(totals.grown, 1, "{totals:?}");
@@ -124,7 +124,7 @@ fn much_that_is_new_comes_in_pieces() {
     let path = written(&place, &whole[..before]);
     let report = sync(&place, &path);
     append(&path, &whole[before..after]);
-    assert_eq!(new_bytes(&place, &path), 0);
+    assert_eq!(new_bytes(&place, &path), (after - before) as u64);
     assert_in_step(&place, &report, &path);
     // Its last line is an entry that is there already: all is to be indexed again, after the first pieces were taken.
     append(&path, &whole[after..]);
@@ -163,9 +163,11 @@ fn an_irregular_session_gets_what_is_new() {
         ("later", "f", true),
         ("g", "later", false),
     ] {
-        append(&path, format!("{}\n", entry(id, parent)).as_bytes());
+        let line = format!("{}\n", entry(id, parent));
+        append(&path, line.as_bytes());
         let size = std::fs::metadata(&path).unwrap().len();
-        assert_eq!(new_bytes(&place, &path), if is_whole { size } else { 0 }, "{id}");
+        let expected = if is_whole { size } else { line.len() as u64 };
+        assert_eq!(new_bytes(&place, &path), expected, "{id}");
         assert_in_step(&place, &report, &path);
         let fresh = Place::new();
         fresh.import(&fresh.write("session.jsonl", std::fs::read(&path).unwrap()));

@@ -103,6 +103,14 @@ fn an_import_brings_the_index_in_step() {
     scene.run(["import", path(&other)]).ok();
     assert_eq!(scene.run(["index", "--json"]).ok().json()["sessions"], 0);
     assert_eq!(scene.run(["index", "--rebuild", "--json"]).ok().json()["sessions"], 2);
+    // What a file has gained counts as well.
+    let whole = generated(4, 12_000_000);
+    let half = whole.iter().take(7_000_000).rposition(|&byte| byte == b'\n').unwrap() + 1;
+    let grown = scene.write("grown.jsonl", &whole[..half]);
+    scene.run(["import", path(&grown)]).ok();
+    scene.write("grown.jsonl", &whole);
+    scene.run(["sync", path(&grown)]).ok();
+    assert_eq!(scene.run(["index", "--json"]).ok().json()["sessions"], 0);
 }
 
 #[test]

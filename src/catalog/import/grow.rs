@@ -131,6 +131,7 @@ impl Growth<'_> {
             }
             if is_last {
                 report.describe(&new);
+                report.stored = gained;
                 return Ok(Extended::Yes(Box::new(report)));
             }
             *record = new;

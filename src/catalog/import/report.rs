@@ -81,9 +81,9 @@ pub struct FileReport {
     pub bytes: u64,
     /// Why it was skipped or failed, or what else is to be known.
     pub reason: Option<String>,
-    /// Whether all of the file was written, and not only what it had gained.
+    /// Bytes of the file that were stored now: all, or what it had gained, or none.
     #[serde(skip)]
-    pub(super) is_whole: bool,
+    pub(super) stored: u64,
 }
 
 #[expect(clippy::ref_option, reason = "the signature that serde asks for")]
@@ -107,7 +107,7 @@ impl FileReport {
             malformed: 0,
             bytes: 0,
             reason: None,
-            is_whole: false,
+            stored: 0,
         }
     }
 
@@ -160,7 +160,7 @@ pub struct ImportTotals {
     pub malformed: u64,
     /// Bytes of the files that are sessions.
     pub bytes: u64,
-    /// Bytes of those that were stored as a whole: new ones, and ones that took a session's place.
+    /// Bytes of them that were stored now: what grown files had gained, and all of those that were stored as a whole.
     pub new_bytes: u64,
 }
 
@@ -181,9 +181,7 @@ impl ImportTotals {
             self.malformed += report.malformed;
             self.bytes += report.bytes;
         }
-        if report.is_whole {
-            self.new_bytes += report.bytes;
-        }
+        self.new_bytes += report.stored;
     }
 }
 

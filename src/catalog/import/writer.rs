@@ -184,7 +184,7 @@ impl<'s> Writer<'s> {
                 return Ok(());
             }
         }
-        report.is_whole = true;
+        report.stored = report.bytes;
         report.describe(&record);
         if must_commit {
             self.slice.finished.push(session);
