@@ -40,9 +40,8 @@ impl Store {
         let mut parts = rows.parts()?.into_iter();
         let first = parts.next().unwrap_or(ALL);
         let listed = std::thread::scope(|scope| -> Result<_> {
-            let others: Vec<_> =
-                parts.map(|part| scope.spawn(|| listed(&rows, part, filter))).collect();
-            let mut all = listed(&rows, first, filter)?;
+            let others: Vec<_> = parts.map(|part| scope.spawn(|| rows.list(part))).collect();
+            let mut all = rows.list(first)?;
             for other in others {
                 let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 all.append(other?);
@@ -112,9 +111,12 @@ impl Store {
 }
 
 impl Sortable for SessionFacts {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
     fn sort_key(&self) -> SortKey<'_> {
         SortKey {
-            id: &self.id,
             said: self.title.as_deref().or(self.first_prompt.as_deref()),
             created: self.created,
             modified: self.modified,
@@ -179,34 +181,30 @@ impl<'f> Rows<'f> {
         }
         Ok(())
     }
-}
 
-/// The list of the sessions with these keys.
-fn listed<'f>(
-    rows: &Rows<'_>,
-    keys: RangeInclusive<u64>,
-    filter: &'f SessionFilter,
-) -> Result<Ordered<'f, SessionFacts>> {
-    let mut listed = Ordered::new(filter);
-    // With a limit, those that are listed so far are compared with those that come.
-    let mut texts = match filter.limit {
-        Some(_) => SharedTexts::by_session(),
-        None => SharedTexts::batches(),
-    };
-    rows.each_taken(keys, |_, record| {
-        let key = SortKey {
-            id: "",
-            said: record.title.or(record.first_prompt),
-            created: record.created,
-            modified: record.modified,
-            bytes: record.bytes,
+    /// The list of the sessions with these keys.
+    fn list(&self, keys: RangeInclusive<u64>) -> Result<Ordered<'f, SessionFacts>> {
+        let filter = self.sieve.filter;
+        let mut listed = Ordered::new(filter);
+        // With a limit, those that are listed so far are compared with those that come.
+        let mut texts = match filter.limit {
+            Some(_) => SharedTexts::by_session(),
+            None => SharedTexts::batches(),
         };
-        if listed.wants(&key) {
-            listed.push(SessionFacts::listed(record, &mut texts));
-        }
-    })?;
-    texts.seal();
-    Ok(listed)
+        self.each_taken(keys, |_, record| {
+            let key = SortKey {
+                said: record.title.or(record.first_prompt),
+                created: record.created,
+                modified: record.modified,
+                bytes: record.bytes,
+            };
+            if listed.wants(&key) {
+                listed.push(SessionFacts::listed(record, &mut texts));
+            }
+        })?;
+        texts.seal();
+        Ok(listed)
+    }
 }
 
 #[cfg(test)]

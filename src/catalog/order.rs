@@ -7,9 +7,8 @@ use super::filter::{SessionFilter, SessionOrder};
 /// A list of fewer sessions than this is put in order once, whatever its limit.
 const LEAST_ROOM: usize = 64;
 
-/// What decides the place of a session in a list.
+/// What decides the place of a session in a list; of those with the same key the id does.
 pub(super) struct SortKey<'f> {
-    pub(super) id: &'f str,
     /// Its title, or else its first prompt.
     pub(super) said: Option<&'f str>,
     pub(super) created: Option<i64>,
@@ -18,19 +17,38 @@ pub(super) struct SortKey<'f> {
 }
 
 impl SortKey<'_> {
-    fn cmp(&self, other: &Self, order: SessionOrder) -> Ordering {
-        let said = |key: &Self| (key.said.is_none(), key.said.map(str::to_lowercase));
+    /// Its rank in an order that goes by numbers, as all but the one by title do: whether it has none, then it comes last, and
+    /// what it is.
+    fn rank(&self, order: SessionOrder) -> Option<(bool, u64)> {
         match order {
-            SessionOrder::Modified => other.modified.cmp(&self.modified),
-            SessionOrder::Created => other.created.cmp(&self.created),
-            SessionOrder::Title => said(self).cmp(&said(other)),
-            SessionOrder::Size => other.bytes.cmp(&self.bytes),
+            SessionOrder::Modified => Some(latest_first(self.modified)),
+            SessionOrder::Created => Some(latest_first(self.created)),
+            SessionOrder::Size => Some((false, !self.bytes)),
+            SessionOrder::Title => None,
+        }
+    }
+
+    /// Its place by title.
+    fn title(&self) -> (bool, Option<String>) {
+        (self.said.is_none(), self.said.map(str::to_lowercase))
+    }
+
+    fn cmp(&self, other: &Self, order: SessionOrder) -> Ordering {
+        match order {
+            SessionOrder::Title => self.title().cmp(&other.title()),
+            order => self.rank(order).cmp(&other.rank(order)),
         }
     }
 }
 
+fn latest_first(time: Option<i64>) -> (bool, u64) {
+    (time.is_none(), !time.unwrap_or_default().cast_unsigned() ^ 1 << 63)
+}
+
 /// A session in a list.
 pub(super) trait Sortable {
+    fn id(&self) -> &str;
+
     fn sort_key(&self) -> SortKey<'_>;
 }
 
@@ -86,10 +104,8 @@ impl<'f, T: Sortable> Ordered<'f, T> {
 
     fn sort(&mut self) {
         let mut places = match self.filter.order {
-            SessionOrder::Modified => self.ranked(|key| latest_first(key.modified)),
-            SessionOrder::Created => self.ranked(|key| latest_first(key.created)),
-            SessionOrder::Size => self.ranked(|key| (false, !key.bytes)),
-            SessionOrder::Title => self.by_title(),
+            SessionOrder::Title => self.places(|key| key.title()),
+            order => self.places(|key| key.rank(order)),
         };
         let wanted = self.filter.limit.unwrap_or(usize::MAX).min(self.sessions.len());
         // They are large, so places are sorted, and each session then changes its place where it is. What stood at a
@@ -109,41 +125,17 @@ impl<'f, T: Sortable> Ordered<'f, T> {
         self.sessions.truncate(wanted);
     }
 
-    /// The places of the sessions by a rank, whether they have none (then they are last) and what it is; then by their ids,
-    /// then by their coming. Numbers alone are sorted, which is several times as fast as comparing sessions.
-    fn ranked(&self, rank: impl Fn(&SortKey<'_>) -> (bool, u64)) -> Vec<usize> {
+    /// The places of the sessions in the order of what is asked of each, then of their ids, then of their coming.
+    fn places<By: Ord>(&self, by: impl Fn(&SortKey<'_>) -> By) -> Vec<usize> {
         let sessions = self.sessions.iter().enumerate();
-        let mut ranked: Vec<(u128, usize)> = sessions
-            .map(|(place, session)| {
-                let (has_none, rank) = rank(&session.sort_key());
-                (u128::from(has_none) << 64 | u128::from(rank), place)
-            })
-            .collect();
-        ranked.sort_unstable();
-        for equal in ranked.chunk_by_mut(|(a, _), (b, _)| a == b) {
-            equal.sort_unstable_by(|(_, a), (_, b)| self.id(*a).cmp(self.id(*b)).then(a.cmp(b)));
-        }
-        ranked.into_iter().map(|(_, place)| place).collect()
+        let mut keyed: Vec<(By, usize, &T)> =
+            sessions.map(|(place, session)| (by(&session.sort_key()), place, session)).collect();
+        keyed.sort_unstable_by(|(a, a_place, a_session), (b, b_place, b_session)| {
+            let by_id = || a_session.id().cmp(b_session.id());
+            a.cmp(b).then_with(by_id).then(a_place.cmp(b_place))
+        });
+        keyed.into_iter().map(|(_, place, _)| place).collect()
     }
-
-    fn by_title(&self) -> Vec<usize> {
-        let said = |place: &usize| {
-            let said = self.sessions.get(*place).and_then(|session| session.sort_key().said);
-            (said.is_none(), said.map(str::to_lowercase))
-        };
-        let mut places: Vec<usize> = (0..self.sessions.len()).collect();
-        places.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
-        places.sort_by_cached_key(said);
-        places
-    }
-
-    fn id(&self, place: usize) -> &str {
-        self.sessions.get(place).map_or("", |session| session.sort_key().id)
-    }
-}
-
-fn latest_first(time: Option<i64>) -> (bool, u64) {
-    (time.is_none(), !time.unwrap_or_default().cast_unsigned() ^ 1 << 63)
 }
 
 #[cfg(test)]
@@ -153,10 +145,13 @@ mod tests {
     use super::*;
 
     impl Sortable for (u8, Option<i64>, usize) {
+        fn id(&self) -> &str {
+            ["a", "b", "c"][usize::from(self.0) % 3]
+        }
+
         fn sort_key(&self) -> SortKey<'_> {
             let (said, time, _) = *self;
             SortKey {
-                id: ["a", "b", "c"][usize::from(said) % 3],
                 said: [None, Some("Ä"), Some("b"), Some("B")][usize::from(said) % 4],
                 created: time,
                 modified: time.map(|time| -time),
@@ -200,8 +195,7 @@ mod tests {
                 }
             }
             expected.sort_by(|a, b| {
-                let (a, b) = (a.sort_key(), b.sort_key());
-                a.cmp(&b, order).then_with(|| a.id.cmp(b.id))
+                a.sort_key().cmp(&b.sort_key(), order).then_with(|| a.id().cmp(b.id()))
             });
             expected.truncate(limit.unwrap_or(usize::MAX));
             prop_assert_eq!(listed.finish(), expected);

@@ -163,9 +163,12 @@ impl FileFacts {
 }
 
 impl Sortable for FileFacts {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
     fn sort_key(&self) -> SortKey<'_> {
         SortKey {
-            id: &self.id,
             said: self.title.as_deref().or(self.first_prompt.as_deref()),
             created: self.created,
             modified: self.modified,
