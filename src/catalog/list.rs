@@ -111,7 +111,7 @@ impl Store {
 }
 
 impl Sortable for SessionFacts {
-    fn id(&self) -> &str {
+    fn sort_id(&self) -> &str {
         &self.id
     }
 

@@ -47,7 +47,7 @@ fn latest_first(time: Option<i64>) -> (bool, u64) {
 
 /// A session in a list.
 pub(super) trait Sortable {
-    fn id(&self) -> &str;
+    fn sort_id(&self) -> &str;
 
     fn sort_key(&self) -> SortKey<'_>;
 }
@@ -131,7 +131,7 @@ impl<'f, T: Sortable> Ordered<'f, T> {
         let mut keyed: Vec<(By, usize, &T)> =
             sessions.map(|(place, session)| (by(&session.sort_key()), place, session)).collect();
         keyed.sort_unstable_by(|(a, a_place, a_session), (b, b_place, b_session)| {
-            let by_id = || a_session.id().cmp(b_session.id());
+            let by_id = || a_session.sort_id().cmp(b_session.sort_id());
             a.cmp(b).then_with(by_id).then(a_place.cmp(b_place))
         });
         keyed.into_iter().map(|(_, place, _)| place).collect()
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     impl Sortable for (u8, Option<i64>, usize) {
-        fn id(&self) -> &str {
+        fn sort_id(&self) -> &str {
             ["a", "b", "c"][usize::from(self.0) % 3]
         }
 
@@ -195,7 +195,7 @@ mod tests {
                 }
             }
             expected.sort_by(|a, b| {
-                a.sort_key().cmp(&b.sort_key(), order).then_with(|| a.id().cmp(b.id()))
+                a.sort_key().cmp(&b.sort_key(), order).then_with(|| a.sort_id().cmp(b.sort_id()))
             });
             expected.truncate(limit.unwrap_or(usize::MAX));
             prop_assert_eq!(listed.finish(), expected);

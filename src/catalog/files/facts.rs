@@ -163,7 +163,7 @@ impl FileFacts {
 }
 
 impl Sortable for FileFacts {
-    fn id(&self) -> &str {
+    fn sort_id(&self) -> &str {
         &self.id
     }
 
