@@ -72,6 +72,17 @@ pub enum Error {
         /// The session's id.
         id: String,
     },
+    /// Rows of a session that is written in several commits were gone before the last one: another process took them for
+    /// those of a dead one. Nothing of the session is there.
+    #[error(
+        "what was written of session {id} was removed before it was complete ({problem}); nothing of it is stored: import it again"
+    )]
+    SessionLost {
+        /// The session's id.
+        id: String,
+        /// What is not there.
+        problem: String,
+    },
     /// An earlier entry of this handle could not be stored, so that nothing may be appended behind it.
     #[error(
         "session {session} takes no more entries, since an earlier one could not be stored: {first}; open the session again to go on from what is stored"

@@ -57,13 +57,13 @@ pub(crate) fn sync_folder(folder: &Path) {
 
 /// What a file made in the ordinary way would have; a temporary file is the owner's alone.
 #[cfg(unix)]
-fn new_file_permissions() -> std::fs::Permissions {
+pub(crate) fn new_file_permissions() -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     std::fs::Permissions::from_mode(0o666)
 }
 
 #[cfg(not(unix))]
-fn new_file_permissions() -> std::fs::Permissions {
+pub(crate) fn new_file_permissions() -> std::fs::Permissions {
     // The one platform-independent source of permissions is a file that has them.
     std::env::current_exe()
         .and_then(std::fs::metadata)

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::owner::Owner;
 use crate::store::slice::Slice;
 
 /// What a deletion took away.
@@ -35,7 +34,7 @@ impl Store {
         let reader = session.reader()?;
         let (lines, bytes) = (reader.record().lines, reader.record().bytes);
         drop(reader);
-        let owner = Owner::new(self.path())?;
+        let owner = self.owners().begin()?;
         self.commit(Slice {
             retired: vec![(session.key(), owner.token, session.key())],
             ..Slice::default()

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::session::{Findings, SessionReader, Verification, check_session};
 use crate::store::Store;
 use crate::store::blobs::{self, BlobRecord, Hash};
-use crate::store::owner;
 use crate::store::record::Record;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
@@ -62,7 +61,7 @@ fn check_owners(
     for row in snapshot.table(tables::UNFINISHED)?.iter()? {
         let (session, token) = row?;
         unfinished.insert(session.value());
-        let text = if owner::is_alive(store.path(), token.value()) {
+        let text = if store.owners().is_alive(token.value()) {
             "an import or a deletion is under way"
         } else {
             "an import or a deletion was cut off; the next one sweeps its rows"

@@ -5,16 +5,20 @@ pub(crate) mod cache;
 pub(crate) mod chunk;
 mod columns;
 pub(crate) mod compression;
+mod creation;
+mod engine_file;
 pub(crate) mod entry_record;
 pub(crate) mod fingerprint;
 pub(crate) mod label_record;
 pub(crate) mod node;
+mod opening;
 pub(crate) mod originals;
 pub(crate) mod owner;
 pub(crate) mod parts;
 pub(crate) mod pointer_record;
 pub(crate) mod prompt_block;
 pub(crate) mod prompt_record;
+pub(crate) mod proof;
 pub(crate) mod record;
 pub(crate) mod session_record;
 pub(crate) mod settings_record;
@@ -31,12 +35,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
 use redb::{
-    Builder, CompactionError, ConcurrencyMode, Database, DatabaseError, ReadOnlyDatabase,
-    ReadTransaction, ReadableDatabase, ReadableTable, StorageError, WriteTransaction,
+    Builder, CompactionError, Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase,
+    ReadableTable, WriteTransaction,
 };
 
 use self::cache::FrameCache;
 use self::compression::{Decompressors, Dictionary, NO_DICTIONARY};
+use self::opening::Opened;
+use self::owner::Owners;
 use crate::error::{Corruption, Error, FileContext, Result};
 
 /// How a store is opened.
@@ -80,6 +86,7 @@ impl Default for StoreOptions {
 #[derive(Debug)]
 pub struct Store {
     handle: Handle,
+    owners: Owners,
     /// Empty for a store in memory.
     path: PathBuf,
     dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
@@ -119,8 +126,8 @@ impl Store {
     /// Those of [`Self::open`]; [`Error::StoreNotFound`] where there is none and `create` is off.
     pub fn open_with(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Self> {
         let path = path.as_ref().to_owned();
-        let handle = open_handle(&path, options)?;
-        Self::with_handle(handle, path, options)
+        let Opened { handle, file } = opening::open(&path, options)?;
+        Self::with_handle(handle, Owners::new(Some(file)), path, options)
     }
 
     /// A store that is in memory alone and ends with the value: for tests, and for sessions that nobody is to
@@ -147,19 +154,26 @@ impl Store {
         let mut builder = Builder::new();
         builder.set_cache_size(options.page_cache_bytes);
         let database = builder.create_with_backend(InMemoryBackend::new())?;
-        Self::with_handle(Handle::Writable(database), PathBuf::new(), &options)
+        Self::with_handle(Handle::Writable(database), Owners::default(), PathBuf::new(), &options)
     }
 
     /// A store whose file is what a test says, to see what becomes of it when that fails.
     #[cfg(test)]
     pub(crate) fn on(backend: impl redb::StorageBackend) -> Result<Self> {
         let database = Builder::new().create_with_backend(backend)?;
-        Self::with_handle(Handle::Writable(database), PathBuf::new(), &StoreOptions::default())
+        let options = StoreOptions::default();
+        Self::with_handle(Handle::Writable(database), Owners::default(), PathBuf::new(), &options)
     }
 
-    fn with_handle(handle: Handle, path: PathBuf, options: &StoreOptions) -> Result<Self> {
+    fn with_handle(
+        handle: Handle,
+        owners: Owners,
+        path: PathBuf,
+        options: &StoreOptions,
+    ) -> Result<Self> {
         let store = Self {
             handle,
+            owners,
             path,
             dictionaries: RwLock::default(),
             decompressors: Decompressors::default(),
@@ -223,10 +237,12 @@ impl Store {
     }
 
     pub(crate) fn begin_write(&self) -> Result<WriteTransaction> {
-        match &self.handle {
-            Handle::Writable(database) => Ok(database.begin_write()?),
-            Handle::ReadOnly(_) => Err(Error::ReadOnly { path: self.path.clone() }),
-        }
+        Ok(self.writable()?.begin_write()?)
+    }
+
+    /// Who writes rows of it that no session shows yet.
+    pub(crate) fn owners(&self) -> &Owners {
+        &self.owners
     }
 
     pub(crate) fn cache(&self) -> &FrameCache {
@@ -311,111 +327,17 @@ impl Store {
                 path: self.path.clone(),
                 problem: "it is empty, or a redb database of something else".into(),
             }),
-            None => self.initialise(),
-        }
-    }
-
-    fn initialise(&self) -> Result<()> {
-        let transaction = self.begin_write()?;
-        let foreign = transaction.list_tables()?.next().is_some();
-        {
-            let mut meta = transaction.open_table(tables::META)?;
-            // Another process may have been faster.
-            if meta.get("format")?.is_some() {
-                drop(meta);
-                transaction.abort()?;
-                return self.check_format();
+            None => {
+                creation::make_tables(self.writable()?, &self.path)?;
+                self.check_format()
             }
-            if foreign {
-                return Err(Error::NotAStore {
-                    path: self.path.clone(),
-                    problem: "it is a redb database of something else".into(),
-                });
-            }
-            meta.insert("format", tables::FORMAT_VERSION)?;
-            meta.insert("next_session", 1)?;
-            meta.insert("store", uuid::Uuid::new_v4().as_u64_pair().1)?;
-            transaction.open_table(tables::SESSIONS)?;
-            transaction.open_table(tables::SESSION_IDS)?;
-            transaction.open_table(tables::ENTRIES)?;
-            transaction.open_table(tables::CHILDREN)?;
-            transaction.open_table(tables::LEAVES)?;
-            transaction.open_table(tables::LINES)?;
-            transaction.open_table(tables::LABELS)?;
-            transaction.open_table(tables::SETTINGS)?;
-            transaction.open_table(tables::POINTERS)?;
-            transaction.open_table(tables::BLOBS)?;
-            transaction.open_table(tables::BLOB_PARTS)?;
-            transaction.open_table(tables::ORIGINALS)?;
-            transaction.open_table(tables::SOURCES)?;
-            transaction.open_table(tables::DICTIONARIES)?;
-            transaction.open_table(tables::UNFINISHED)?;
-            transaction.open_table(tables::HISTORY)?;
-            transaction.open_table(tables::HISTORY_TERMS)?;
-            transaction.open_table(tables::HISTORY_BLOCKS)?;
         }
-        transaction.commit()?;
-        Ok(())
     }
-}
 
-fn open_handle(path: &Path, options: &StoreOptions) -> Result<Handle> {
-    let exists = path.try_exists().at("looking for", path)?;
-    if !exists && (options.read_only || !options.create) {
-        return Err(Error::StoreNotFound { path: path.to_owned() });
-    }
-    if !exists && let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).at("making the folder", folder)?;
-    }
-    let mut builder = Builder::new();
-    builder
-        .set_concurrency_mode(ConcurrencyMode::MultiWriter)
-        .set_cache_size(options.page_cache_bytes);
-    if options.read_only {
-        return open_read_only(&builder, path);
-    }
-    let opened = if options.create { builder.create(path) } else { builder.open(path) };
-    match opened {
-        Ok(database) => Ok(Handle::Writable(database)),
-        Err(DatabaseError::Storage(StorageError::Io(error)))
-            if exists && is_write_refusal(error.kind()) =>
-        {
-            open_read_only(&builder, path)
+    fn writable(&self) -> Result<&Database> {
+        match &self.handle {
+            Handle::Writable(database) => Ok(database),
+            Handle::ReadOnly(_) => Err(Error::ReadOnly { path: self.path.clone() }),
         }
-        Err(error) => Err(refine(error, path)),
-    }
-}
-
-fn open_read_only(builder: &Builder, path: &Path) -> Result<Handle> {
-    let opened = match builder.open_read_only(path) {
-        // The only writer was killed: a writable open recovers the file.
-        Err(DatabaseError::RepairAborted) => {
-            drop(builder.open(path).map_err(|error| refine(error, path))?);
-            builder.open_read_only(path)
-        }
-        opened => opened,
-    };
-    opened.map(Handle::ReadOnly).map_err(|error| refine(error, path))
-}
-
-fn is_write_refusal(kind: std::io::ErrorKind) -> bool {
-    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
-    matches!(kind, PermissionDenied | ReadOnlyFilesystem)
-}
-
-fn refine(error: DatabaseError, path: &Path) -> Error {
-    match error {
-        DatabaseError::Storage(StorageError::Io(source))
-            if source.kind() != std::io::ErrorKind::InvalidData =>
-        {
-            Error::File { action: "opening the store", path: path.to_owned(), source }
-        }
-        DatabaseError::DatabaseAlreadyOpen => Error::StoreInUse { path: path.to_owned() },
-        DatabaseError::Storage(StorageError::Io(_) | StorageError::Corrupted(_))
-        | DatabaseError::UpgradeRequired(_) => Error::NotAStore {
-            path: path.to_owned(),
-            problem: format!("redb cannot read it ({error})"),
-        },
-        other => other.into(),
     }
 }

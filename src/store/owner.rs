@@ -1,144 +1,142 @@
 //! Who is writing rows that no session record shows yet.
 //!
-//! A bulk import commits in slices; until its last commit its rows belong to nobody's session. They are
-//! marked with the token of their owner, who holds a lock on a small file beside the store. The system
-//! drops the lock when the process ends, however it ends, and then the next writer may sweep the rows.
+//! A bulk import commits in slices; until its last commit its rows belong to nobody's session. They are marked with the
+//! token of their owner, who holds a lock on a byte of the store's file that stands for the token. The lock is of the file,
+//! not of a name that it has, and the system drops it when the process ends, however it ends. Then the next writer may sweep
+//! the rows.
 
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::error::{FileContext, Result};
+use redb::StorageError;
+
+use super::engine_file::EngineFile;
+use crate::error::Result;
+
+/// Tokens are below this: each stands for a byte of the store's file that no data ever reaches.
+const TOKENS: u64 = 1 << 60;
+
+/// The mark of rows that are being swept: nobody owns them, and whoever wrote them finds that they are gone.
+pub(crate) const SWEPT: u64 = u64::MAX;
+
+/// The owners of one open store.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Owners {
+    /// The store's file; a store in memory has none, and all of its owners are here.
+    file: Option<EngineFile>,
+    /// Tokens whose locks this open file holds: a file does not see its own locks.
+    here: Arc<Mutex<BTreeSet<u64>>>,
+}
 
 /// A live owner; dropping it gives the lock back.
 #[derive(Debug)]
 pub(crate) struct Owner {
     pub(crate) token: u64,
-    /// The locked file; a store in memory has none, since its owners end with it.
-    lock: Option<(PathBuf, File)>,
+    owners: Owners,
 }
 
-impl Owner {
-    /// Makes a new owner for rows of the store in `store`.
-    pub(crate) fn new(store: &Path) -> Result<Self> {
+impl Owners {
+    /// The owners of the store in a file, or of one in memory.
+    pub(crate) fn new(file: Option<EngineFile>) -> Self {
+        Self { file, here: Arc::default() }
+    }
+
+    /// A new owner.
+    pub(crate) fn begin(&self) -> Result<Owner> {
         loop {
             let mut hasher = RandomState::new().build_hasher();
             hasher.write_u32(std::process::id());
-            let token = hasher.finish();
-            if is_in_memory(store) {
-                return Ok(Self { token, lock: None });
+            let token = hasher.finish() % TOKENS;
+            let mut here = self.here();
+            if here.contains(&token) {
+                continue;
             }
-            let path = lock_path(store, token);
-            let file = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)
-                .at("making the lock", &path)?;
-            file.lock().at("locking", &path)?;
-            // Someone who tidies up may have taken the file for a dead owner's before it was locked.
-            if path.exists() {
-                return Ok(Self { token, lock: Some((path, file)) });
+            if let Some(file) = &self.file
+                && !file.lock_owner(token).map_err(StorageError::from)?
+            {
+                continue;
             }
+            here.insert(token);
+            drop(here);
+            return Ok(Owner { token, owners: self.clone() });
         }
+    }
+
+    /// Whether the owner with this token is still at work. Where that cannot be found out it is taken to be.
+    pub(crate) fn is_alive(&self, token: u64) -> bool {
+        // Held while the file is asked, which must not hold the lock itself.
+        let here = self.here();
+        if here.contains(&token) {
+            return true;
+        }
+        match &self.file {
+            // No owner ever had such a token: it is the mark of a sweep, or of a version before 0.1.0.
+            _ if token >= TOKENS => false,
+            Some(file) => file.is_owner_elsewhere(token).unwrap_or(true),
+            None => false,
+        }
+    }
+
+    fn here(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // A file that stays behind is removed by whoever sweeps.
-        if let Some((path, _)) = &self.lock {
-            let _ = std::fs::remove_file(path);
+        let mut here = self.owners.here();
+        here.remove(&self.token);
+        if let Some(file) = &self.owners.file {
+            // A lock that cannot be given back goes with the open file; until then the owner is taken to be alive.
+            let _ = file.unlock_owner(self.token);
         }
     }
-}
-
-/// Whether the owner with this token is still at work.
-pub(crate) fn is_alive(store: &Path, token: u64) -> bool {
-    if is_in_memory(store) {
-        return true;
-    }
-    let path = lock_path(store, token);
-    let Ok(file) = OpenOptions::new().write(true).open(&path) else {
-        return false;
-    };
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => true,
-        Err(TryLockError::Error(_)) => false,
-        Ok(()) => {
-            let _ = std::fs::remove_file(&path);
-            false
-        }
-    }
-}
-
-/// Removes the lock files of owners that are gone.
-pub(crate) fn tidy(store: &Path) {
-    if is_in_memory(store) {
-        return;
-    }
-    let folder = match store.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let prefix = lock_name(store, "");
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let token = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
-        let token = token.and_then(|token| std::str::from_utf8(token).ok());
-        if let Some(token) = token.and_then(|token| u64::from_str_radix(token, 16).ok()) {
-            is_alive(store, token);
-        }
-    }
-}
-
-fn is_in_memory(store: &Path) -> bool {
-    store.as_os_str().is_empty()
-}
-
-fn lock_name(store: &Path, token: &str) -> OsString {
-    let mut name = store.file_name().map_or_else(OsString::new, ToOwned::to_owned);
-    name.push(".writing-");
-    name.push(token);
-    name
-}
-
-fn lock_path(store: &Path, token: u64) -> PathBuf {
-    store.with_file_name(lock_name(store, &format!("{token:016x}")))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::engine_file::{EngineFile, Recovery};
     use super::*;
 
-    #[test]
-    fn an_owner_is_alive_until_it_is_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = folder.path().join("store");
-        let owner = Owner::new(&store).unwrap();
-        let token = owner.token;
-        assert!(is_alive(&store, token));
-        drop(owner);
-        assert!(!is_alive(&store, token));
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    fn owners_of(path: &std::path::Path) -> Owners {
+        let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
+        Owners::new(Some(EngineFile::new(file, Recovery::Needed).unwrap()))
     }
 
     #[test]
-    fn a_lock_file_without_its_process_is_removed() {
+    fn an_owner_is_alive_until_it_is_dropped_under_any_name_of_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store");
-        let owner = Owner::new(&store).unwrap();
-        for token in [7, 8] {
-            std::fs::write(lock_path(&store, token), "").unwrap();
-        }
-        assert!(!is_alive(&store, 7));
-        assert!(!lock_path(&store, 7).exists());
-        tidy(&store);
-        assert!(!lock_path(&store, 8).exists());
-        assert!(is_alive(&store, owner.token), "a live owner's file stays");
+        std::fs::write(&store, "").unwrap();
+        let other_name = folder.path().join("other");
+        std::fs::hard_link(&store, &other_name).unwrap();
+        let (owners, others) = (owners_of(&store), owners_of(&other_name));
+        let owner = owners.begin().unwrap();
+        let token = owner.token;
+        assert!(owners.is_alive(token));
+        assert!(others.is_alive(token));
+        let moved = folder.path().join("moved");
+        std::fs::rename(&store, &moved).unwrap();
+        assert!(owners_of(&moved).is_alive(token));
+        assert!(!others.is_alive(token ^ 1));
+        drop(owner);
+        assert!(!owners.is_alive(token));
+        assert!(!others.is_alive(token));
+    }
+
+    #[test]
+    fn owners_of_a_store_in_memory_end_with_themselves() {
+        let owners = Owners::new(None);
+        let owner = owners.begin().unwrap();
+        let token = owner.token;
+        assert!(owners.is_alive(token));
+        drop(owner);
+        assert!(!owners.is_alive(token));
+    }
+
+    #[test]
+    fn a_swept_mark_has_no_owner() {
+        assert!(!Owners::new(None).is_alive(SWEPT));
     }
 }

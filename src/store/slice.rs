@@ -14,7 +14,7 @@ use super::session_record::SessionRecord;
 use super::settings_record::SettingsRecord;
 use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
-use super::{Store, parts, tables};
+use super::{Store, parts, proof, tables};
 use crate::error::Result;
 
 /// What a blob gains in a slice.
@@ -72,8 +72,10 @@ pub(crate) struct Slice {
     /// Sessions whose rows become invisible, for a sweep by the owner with this token; and the session that
     /// takes the place, or its own key for a deletion.
     pub(crate) retired: Vec<(u64, u64, u64)>,
-    /// Sessions that are complete with this slice.
+    /// Sessions that are complete with this slice, of which earlier slices were committed: their rows are proved.
     pub(crate) finished: Vec<u64>,
+    /// Sessions of which earlier slices were committed, each with the token of its owner, whose mark they must still have.
+    pub(crate) held: Vec<(u64, u64)>,
     /// Sessions that are begun with this slice, and their owner.
     pub(crate) begun: Vec<(u64, u64)>,
     /// Conditions, each with the session whose rows are left out where it does not hold.
@@ -107,28 +109,67 @@ impl Slice {
         self.session_ids.retain(|(_, key)| *key != session);
         self.sources.retain(|(_, source)| source.session != session);
         self.finished.retain(|key| *key != session);
+        self.held.retain(|(key, _)| *key != session);
     }
 
     /// Whether there is nothing to write.
     pub(crate) fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
-            && self.rewrites.is_empty()
-            && self.reset_children.is_empty()
-            && self.children.is_empty()
-            && self.labels.is_empty()
-            && self.entries.is_empty()
-            && self.blobs.is_empty()
-            && self.originals.is_empty()
-            && self.sessions.is_empty()
-            && self.sources.is_empty()
-            && self.begun.is_empty()
-            && self.retired.is_empty()
+        // Every field by name: a new one must be thought of here.
+        let Self {
+            chunks,
+            removed,
+            rewrites,
+            reset_children,
+            entries,
+            children,
+            labels,
+            settings,
+            pointers,
+            leaves,
+            originals,
+            blobs,
+            released,
+            sessions,
+            session_ids,
+            sources,
+            retired,
+            finished,
+            held: _,
+            begun,
+            guards: _,
+            weight: _,
+            lines: _,
+        } = self;
+        chunks.is_empty()
+            && removed.is_empty()
+            && rewrites.is_empty()
+            && reset_children.is_empty()
+            && entries.is_empty()
+            && children.is_empty()
+            && labels.is_empty()
+            && settings.is_empty()
+            && pointers.is_empty()
+            && leaves.is_empty()
+            && originals.is_empty()
+            && blobs.is_empty()
+            && released.is_empty()
+            && sessions.is_empty()
+            && session_ids.is_empty()
+            && sources.is_empty()
+            && retired.is_empty()
+            && finished.is_empty()
+            && begun.is_empty()
     }
 }
 
 impl Store {
     /// Writes the slice in one durable transaction. Answers how many entries took the place of an earlier
     /// one with the same id, and how many blobs were new.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SessionLost`](crate::Error::SessionLost) where rows that earlier slices brought of a session are gone;
+    /// nothing is written then.
     pub(crate) fn commit(&self, slice: Slice) -> Result<Committed> {
         if slice.is_empty() {
             return Ok(Committed::default());
@@ -136,7 +177,17 @@ impl Store {
         let transaction = self.begin_write()?;
         let mut slice = slice;
         let conflicts = leave_out_conflicts(&transaction, &mut slice)?;
+        proof::marks(&transaction, &slice.held)?;
+        let finished: Vec<(u64, SessionRecord)> = slice
+            .sessions
+            .iter()
+            .filter(|(key, _)| slice.finished.contains(key))
+            .cloned()
+            .collect();
         let committed = write(&transaction, slice)?;
+        for (session, record) in &finished {
+            proof::rows(&transaction, *session, record)?;
+        }
         transaction.commit()?;
         Ok(Committed { conflicts, ..committed })
     }
@@ -150,7 +201,7 @@ impl Store {
         // Begun first: while it is open nobody commits, so that a read transaction shows what it will change.
         let transaction = self.begin_write()?;
         let (slice, answer) = make(self.snapshot()?)?;
-        if slice.is_empty() && slice.leaves.is_empty() {
+        if slice.is_empty() {
             transaction.abort()?;
             return Ok(answer);
         }

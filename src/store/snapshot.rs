@@ -140,7 +140,7 @@ impl<'s> Snapshot<'s> {
         self.open(&self.entries, tables::ENTRIES)
     }
 
-    fn lines(&self) -> Result<&Lines> {
+    pub(crate) fn lines(&self) -> Result<&Lines> {
         self.open(&self.lines, tables::LINES)
     }
 

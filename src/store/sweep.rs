@@ -4,7 +4,8 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::blobs::BlobTables;
 use super::chunk::{Chunk, HoleKind};
-use super::{Store, owner, tables};
+use super::owner::{Owner, SWEPT};
+use super::{Store, tables};
 use crate::error::Result;
 
 /// Rows of small tables that one commit removes.
@@ -14,15 +15,13 @@ const ROWS_A_COMMIT: usize = 50_000;
 const CHUNKS_A_COMMIT: usize = 1_000;
 
 impl Store {
-    /// Removes the rows of every unfinished session whose owner is gone. Answers the bytes of blobs freed.
+    /// Removes the rows of every unfinished session whose owner is gone. Returns the bytes of blobs freed.
     pub(crate) fn sweep(&self) -> Result<u64> {
-        let freed = self.sweep_sessions(|token| !owner::is_alive(self.path(), token))?;
-        owner::tidy(self.path());
-        Ok(freed)
+        self.sweep_sessions(|token| !self.owners().is_alive(token))
     }
 
-    /// Removes the rows of the sessions that this owner has retired or given up.
-    pub(crate) fn sweep_own(&self, owner: &owner::Owner) -> Result<u64> {
+    /// Removes the rows of the sessions that this owner has retired or given up. Returns the bytes of blobs freed.
+    pub(crate) fn sweep_own(&self, owner: &Owner) -> Result<u64> {
         self.sweep_sessions(|token| token == owner.token)
     }
 
@@ -52,8 +51,15 @@ impl Store {
                 return Ok(freed);
             }
             let (bytes, done) = sweep_slice(&transaction, session)?;
-            if done {
-                transaction.open_table(tables::UNFINISHED)?.remove(session)?;
+            {
+                let mut unfinished = transaction.open_table(tables::UNFINISHED)?;
+                // The mark goes over to the sweep with the first rows that go: an owner that is alive after all finds
+                // another one than its own, and does not finish a session that has lost rows.
+                if done {
+                    unfinished.remove(session)?;
+                } else {
+                    unfinished.insert(session, SWEPT)?;
+                }
             }
             transaction.commit()?;
             freed += bytes;
@@ -64,11 +70,11 @@ impl Store {
     }
 }
 
-/// Whether the session still waits for a sweep of what this owner has left.
+/// Whether the session still waits for a sweep of what this owner has left, begun or not.
 fn is_unfinished(transaction: &WriteTransaction, session: u64, token: u64) -> Result<bool> {
     let table = transaction.open_table(tables::UNFINISHED)?;
-    let owner = table.get(session)?;
-    Ok(owner.is_some_and(|owner| owner.value() == token))
+    let mark = table.get(session)?.map(|mark| mark.value());
+    Ok(mark == Some(token) || mark == Some(SWEPT))
 }
 
 /// Removes one slice of the session's rows; answers the freed bytes of blobs and whether all are gone.

@@ -7,6 +7,9 @@ mod agents;
 mod changing;
 mod claude;
 mod context;
+#[cfg(unix)]
+mod creation;
+
 mod discovery;
 mod export;
 mod families;
@@ -16,6 +19,8 @@ mod lists;
 mod live;
 mod manners;
 mod opal;
+#[cfg(unix)]
+mod owners;
 mod reading;
 mod scene;
 mod search;

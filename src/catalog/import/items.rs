@@ -45,10 +45,20 @@ pub(super) struct Replaced {
     pub(super) session: u64,
     /// Its revision when the file was compared with it.
     pub(super) revision: u64,
-    /// Whether it may hold what the file lacks.
-    pub(super) even_with_losses: bool,
-    /// Whether a loss makes the file a session of its own instead of a failure; then its number.
-    pub(super) else_number: Option<u32>,
+    pub(super) on_loss: OnLoss,
+}
+
+/// What to do when the session holds what the file lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnLoss {
+    /// The file fails.
+    Fail,
+    /// The file becomes a session of its own with this number.
+    KeepBoth(u32),
+    /// The file takes the place all the same, and its report says what is lost.
+    Accept,
+    /// The session is damaged: there is nothing to compare the file with.
+    Restore,
 }
 
 /// A file's end.

@@ -4,9 +4,11 @@ use std::io;
 
 use super::candidate::Candidate;
 use super::opal_state::{self, FileState};
+use super::read::Mode;
 use crate::error::Result;
 use crate::session::export::{PrefixDigest, current_bytes, exact_bytes};
 use crate::store::Store;
+use crate::store::proof;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
 use crate::store::tables;
@@ -20,6 +22,10 @@ pub(super) enum Plan {
     Grow { session: u64, record: Box<SessionRecord> },
     /// The session has everything; the file may be a source that is not noted yet.
     Unchanged { session: u64, record: Box<SessionRecord>, ahead: bool },
+    /// The session has lost rows, and the file has all that was ever in it.
+    Restore { session: u64, record: Box<SessionRecord>, problem: String },
+    /// The session has lost rows, and the file does not have all that was in it.
+    Damaged { record: Box<SessionRecord>, problem: String },
     /// The file's beginning differs from the session's.
     Replace { session: u64, record: Box<SessionRecord>, else_number: Option<u32> },
 }
@@ -29,7 +35,14 @@ pub(super) enum Plan {
 /// The same bytes are the same session, wherever the file stands. A file that differs is another state of
 /// the session when it stands where that was imported from, or when no file stands there any longer;
 /// otherwise it is another session with the same id.
-pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Result<Plan>> {
+///
+/// A session is taken to have what its record says only after a look at its rows: in an import at each chunk, in a sync at
+/// its ends.
+pub(super) fn plan(
+    store: &Store,
+    candidate: &mut Candidate,
+    mode: Mode,
+) -> Result<io::Result<Plan>> {
     let snapshot = store.snapshot()?;
     let sessions = sessions_with_id(&snapshot, candidate.external_id())?;
     let next_number = sessions.iter().map(|(_, record)| record.number).max().unwrap_or(0) + 1;
@@ -53,6 +66,13 @@ pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Resul
         .max_by_key(|(_, record)| record.imported.length);
     if let Some((session, record)) = begins {
         let (session, record) = (*session, Box::new(record.clone()));
+        if let Some(problem) = missing(&snapshot, session, &record, mode)? {
+            return Ok(Ok(if record.is_ahead() {
+                Plan::Damaged { record, problem }
+            } else {
+                Plan::Restore { session, record, problem }
+            }));
+        }
         if record.imported.length == candidate.size {
             let ahead = record.is_ahead();
             return Ok(Ok(Plan::Unchanged { session, record, ahead }));
@@ -106,6 +126,19 @@ pub(super) fn plan(store: &Store, candidate: &mut Candidate) -> Result<io::Resul
         },
         None => Plan::New { number: next_number },
     }))
+}
+
+/// What is missing of a session, if anything.
+fn missing(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    mode: Mode,
+) -> Result<Option<String>> {
+    match mode {
+        Mode::Import => proof::as_a_whole(snapshot, session, record),
+        Mode::Sync => proof::at_its_ends(snapshot, session, record),
+    }
 }
 
 /// What to do with another state of a session of Opal's that was changed here, and comes out with other bytes than those

@@ -11,6 +11,7 @@ use crate::session::export::exact_bytes;
 use crate::session::index::reading::Reading;
 use crate::store::Store;
 use crate::store::fingerprint::{Fingerprint, block_start};
+use crate::store::proof;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
 
@@ -18,10 +19,9 @@ use crate::store::snapshot::Snapshot;
 const HEAD_BYTES: usize = 4096;
 
 /// A report on a file that has the size and the time that it had when it was imported: it is not opened. `None` where it
-/// has not, or is not known.
-pub(super) fn unchanged(store: &Store, file: &FoundFile) -> Result<Option<FileReport>> {
+/// has not, is not known, or where the session has lost lines.
+pub(super) fn unchanged(snapshot: &Snapshot<'_>, file: &FoundFile) -> Result<Option<FileReport>> {
     let Ok(absolute) = std::path::absolute(&file.path) else { return Ok(None) };
-    let snapshot = store.snapshot()?;
     let Some(source) = snapshot.source(absolute.as_os_str().as_encoded_bytes())? else {
         return Ok(None);
     };
@@ -30,6 +30,9 @@ pub(super) fn unchanged(store: &Store, file: &FoundFile) -> Result<Option<FileRe
         return Ok(None);
     }
     let Some(record) = snapshot.session(source.session)? else { return Ok(None) };
+    if proof::at_its_ends(snapshot, source.session, &record)?.is_some() {
+        return Ok(None);
+    }
     let mut report = FileReport::new(file.path.clone(), ImportStatus::Unchanged);
     report.family = Some(Reading::of(&record).family);
     report.bytes = file.bytes;
@@ -52,7 +55,8 @@ pub(super) fn grown(
         && !record.is_ahead()
         && record.external_id == candidate.external_id()
         && Reading::of(&record) == candidate.reading();
-    if !can_grow || !begins_alike(&snapshot, source.session, &record, candidate)? {
+    let is_whole = proof::at_its_ends(&snapshot, source.session, &record)?.is_none();
+    if !can_grow || !is_whole || !begins_alike(&snapshot, source.session, &record, candidate)? {
         return Ok(None);
     }
     // A file that cannot be read here is read, and reported, in the ordinary way.

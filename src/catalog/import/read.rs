@@ -15,19 +15,20 @@ use super::dictionary::Choice;
 use super::digest::Digest;
 use super::folder::FoundFile;
 use super::grow::{Extended, Growth};
-use super::items::{FileEnd, FileStart, Item, Replaced};
+use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::{self, Plan};
 use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus};
 use super::{Outcome, Step, go_on};
 use super::{agents, beginning};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
 use crate::store::compression::Dictionary;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
 use crate::store::slice::{Guard, Slice};
+use crate::store::snapshot::Snapshot;
 
 /// A file that has grown by more than this, and by more than it was, is imported as a whole, which is faster, and takes its
 /// own place.
@@ -35,6 +36,9 @@ const SMALL_GROWTH: u64 = 16 << 20;
 
 /// Session keys that are reserved at once, at the most: a reservation is a commit of its own.
 const MOST_KEYS: u64 = 1024;
+
+/// Unchanged files that are looked up in one snapshot, which keeps space from being used again as long as it is open.
+const GLANCES: u32 = 64;
 
 /// Whether a plan was carried out, or another process has changed what it was made from.
 enum Done {
@@ -60,6 +64,8 @@ pub(super) struct Reader<'s> {
     dictionary: Choice<'s>,
     keys: std::ops::Range<u64>,
     reserve: u64,
+    /// A snapshot, and for how many files it was used.
+    glance: Option<(Snapshot<'s>, u32)>,
 }
 
 impl<'s> Reader<'s> {
@@ -69,7 +75,7 @@ impl<'s> Reader<'s> {
         blobs: Option<&'s BlobFolder>,
         dictionary: Choice<'s>,
     ) -> Self {
-        Self { store, options, mode, blobs, dictionary, keys: 0..0, reserve: 1 }
+        Self { store, options, mode, blobs, dictionary, keys: 0..0, reserve: 1, glance: None }
     }
 
     /// Does with a file whatever is to be done.
@@ -81,12 +87,14 @@ impl<'s> Reader<'s> {
         outcome: &mut Outcome<'_>,
     ) -> Step {
         if self.mode == Mode::Sync
-            && let Some(report) = quick::unchanged(self.store, file)?
+            && let Some(report) = quick::unchanged(self.glance()?, file)?
         {
             outcome.observer.read(report.bytes);
             outcome.add(&report);
             return Ok(Ok(()));
         }
+        // What is compared further is compared with the store as it is now.
+        self.glance = None;
         let path = &*file.path;
         let mut candidate = match Candidate::open(path, self.options.family, self.options.recovery)
         {
@@ -130,11 +138,18 @@ impl<'s> Reader<'s> {
         feeder: &mut Feeder,
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
-        let plan = match known::plan(self.store, candidate)? {
+        let planned = match known::plan(self.store, candidate, self.mode) {
+            Ok(Ok(plan)) => Ok(plan),
+            Ok(Err(error)) => Err(format!("reading it: {error}")),
+            // A damaged session costs its own file alone.
+            Err(Error::Corrupted(damage)) => Err(format!("the store's session: {damage}")),
+            Err(error) => return Err(error),
+        };
+        let plan = match planned {
             Ok(plan) => plan,
-            Err(error) => {
+            Err(reason) => {
                 let report = candidate.report(ImportStatus::Failed);
-                outcome.add(&report.with_reason(format!("reading it: {error}")));
+                outcome.add(&report.with_reason(reason));
                 return Ok(Ok(Done::Yes));
             }
         };
@@ -146,12 +161,8 @@ impl<'s> Reader<'s> {
                     && record.recovers != candidate.reading().recovers =>
             {
                 let report = candidate.report(ImportStatus::Replaced);
-                let replaced = Replaced {
-                    session,
-                    revision: record.revision,
-                    even_with_losses: true,
-                    else_number: None,
-                };
+                let replaced =
+                    Replaced { session, revision: record.revision, on_loss: OnLoss::Accept };
                 in_flight.insert(candidate.external_id().to_vec());
                 self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
             }
@@ -178,14 +189,34 @@ impl<'s> Reader<'s> {
                 in_flight.insert(candidate.external_id().to_vec());
                 self.whole(candidate, number, report, None, feeder, outcome)
             }
+            Plan::Restore { session, record, problem } => {
+                let mut report = candidate.report(ImportStatus::Replaced);
+                report.add_reason(format!(
+                    "the store had lost a part of this session ({problem}); the file has all of it, and was imported again"
+                ));
+                let replaced =
+                    Replaced { session, revision: record.revision, on_loss: OnLoss::Restore };
+                in_flight.insert(candidate.external_id().to_vec());
+                self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
+            }
+            Plan::Damaged { record, problem } => {
+                let report = candidate.report(ImportStatus::Failed);
+                outcome.observer.read(candidate.size);
+                outcome.add(&report.with_reason(format!(
+                    "the store has lost a part of session {} ({problem}), and the file does not have all of it; \
+                     `leafline verify` says more",
+                    record.id()
+                )));
+                Ok(Ok(Done::Yes))
+            }
             Plan::Replace { session, record, else_number } => {
                 let report = candidate.report(ImportStatus::Replaced);
-                let replaced = Replaced {
-                    session,
-                    revision: record.revision,
-                    even_with_losses: self.options.replace && else_number.is_none(),
-                    else_number,
+                let on_loss = match else_number {
+                    Some(number) => OnLoss::KeepBoth(number),
+                    None if self.options.replace => OnLoss::Accept,
+                    None => OnLoss::Fail,
                 };
+                let replaced = Replaced { session, revision: record.revision, on_loss };
                 in_flight.insert(candidate.external_id().to_vec());
                 self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
             }
@@ -272,8 +303,7 @@ impl<'s> Reader<'s> {
         let replaced = Replaced {
             session,
             revision: record.revision,
-            even_with_losses: !candidate.needs_migration(),
-            else_number: None,
+            on_loss: if candidate.needs_migration() { OnLoss::Fail } else { OnLoss::Accept },
         };
         let number = record.number;
         go_on!(self.whole(candidate, number, report, Some(replaced), feeder, outcome)?);
@@ -321,6 +351,16 @@ impl<'s> Reader<'s> {
             Err(error) => Item::Abandon(format!("reading it: {error}")),
         };
         Ok(feeder.send(item).map(|()| Done::Yes))
+    }
+
+    /// The store as it was a moment ago, for files that have not changed: a snapshot each would cost more than the look-up.
+    fn glance(&mut self) -> Result<&Snapshot<'s>> {
+        let kept = self.glance.take().filter(|(_, uses)| *uses < GLANCES);
+        let (snapshot, uses) = match kept {
+            Some(kept) => kept,
+            None => (self.store.snapshot()?, 0),
+        };
+        Ok(&self.glance.insert((snapshot, uses + 1)).0)
     }
 
     /// A new session's key.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use crossbeam_channel::Sender;
 
 use super::agents;
-use super::items::{FileEnd, FileStart, Item, Replaced};
+use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::free_number;
 use super::report::{FileReport, ImportStatus};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::session::index::indexer::{Indexed, Indexer};
 use crate::session::index::reading::Reading;
 use crate::session::index::resolve::resolve;
@@ -35,6 +35,8 @@ pub(super) struct Writer<'s> {
     current: Option<Current<'s>>,
     /// Reports that hold once the slice is committed.
     pending: Vec<(u64, FileReport)>,
+    /// The report of a file that is being ended, until it is pending or sent.
+    failing: Option<FileReport>,
     reports: Sender<Outcome>,
 }
 
@@ -48,11 +50,30 @@ pub(super) enum Outcome {
 
 impl<'s> Writer<'s> {
     pub(super) fn new(store: &'s Store, owner: &'s Owner, reports: Sender<Outcome>) -> Self {
-        Self { store, owner, slice: Slice::default(), current: None, pending: Vec::new(), reports }
+        Self {
+            store,
+            owner,
+            slice: Slice::default(),
+            current: None,
+            pending: Vec::new(),
+            failing: None,
+            reports,
+        }
     }
 
-    /// Takes the next item.
+    /// Takes the next item. A session whose rows are lost on the way fails alone.
     pub(super) fn take(&mut self, item: Item) -> Result<()> {
+        match self.take_item(item) {
+            Err(lost @ Error::SessionLost { .. }) => {
+                self.slice = Slice::default();
+                self.give_up(&lost.to_string());
+                Ok(())
+            }
+            taken => taken,
+        }
+    }
+
+    fn take_item(&mut self, item: Item) -> Result<()> {
         match item {
             Item::Begin(start) => self.begin(*start),
             Item::Lines(prepared) => {
@@ -104,11 +125,14 @@ impl<'s> Writer<'s> {
 
     /// Makes the slice durable, and tells of the files that are in it.
     fn commit(&mut self) -> Result<u64> {
-        if let Some(current) = &mut self.current
-            && !current.begun
-        {
-            self.slice.begun.push((current.start.session, self.owner.token));
-            current.begun = true;
+        if let Some(current) = &mut self.current {
+            let owned = (current.start.session, self.owner.token);
+            if current.begun {
+                self.slice.held.push(owned);
+            } else {
+                self.slice.begun.push(owned);
+                current.begun = true;
+            }
         }
         let committed = self.store.commit(std::mem::take(&mut self.slice))?;
         if let Some(current) = &mut self.current {
@@ -146,10 +170,10 @@ impl<'s> Writer<'s> {
         record.sources = vec![end.source.clone()];
         // What follows looks at the session's rows, or finds ids that were committed before.
         let must_commit = begun || needs_resolving || replaces.is_some();
+        self.failing = Some(report.clone());
         if must_commit {
-            if !begun {
-                self.slice.begun.push((session, self.owner.token));
-            }
+            let owned = (session, self.owner.token);
+            if begun { &mut self.slice.held } else { &mut self.slice.begun }.push(owned);
             record.duplicates += self.commit()?;
         }
         if needs_resolving || record.duplicates > 0 {
@@ -159,34 +183,49 @@ impl<'s> Writer<'s> {
         }
         let mut keeps_address = false;
         if let Some(replaced) = replaces {
-            let losses = super::losses::losses(self.store, replaced.session, session)?;
-            if losses.is_none() || replaced.even_with_losses {
-                self.slice.retired.push((replaced.session, self.owner.token, session));
-                let Replaced { session: old, revision, .. } = replaced;
-                self.slice.guards.push((session, Guard::Same { session: old, revision }));
-                keeps_address = true;
-                record.moved = self.store.snapshot()?.session(old)?.and_then(|old| old.moved);
-                if let Some(losses) = losses {
-                    report.add_reason(losses.to_string());
+            let losses = match replaced.on_loss {
+                OnLoss::Restore => None,
+                _ => match super::losses::losses(self.store, replaced.session, session) {
+                    // A damaged session costs its own file alone.
+                    Err(Error::Corrupted(damage)) if replaced.on_loss == OnLoss::Accept => {
+                        report.add_reason(format!("what the store held is not known: {damage}"));
+                        None
+                    }
+                    Err(Error::Corrupted(damage)) => {
+                        return self.refuse(report, format!("the store's session: {damage}"));
+                    }
+                    losses => losses?,
+                },
+            };
+            match (losses, replaced.on_loss) {
+                (Some(losses), OnLoss::Fail) => {
+                    let reason = format!("{losses}; --replace takes the file all the same");
+                    return self.refuse(report, reason);
                 }
-            } else if let (Some(number), Some(losses)) = (replaced.else_number, &losses) {
-                record.number = free_number(self.store, &record.external_id, number)?;
-                report.status = ImportStatus::Imported;
-                report.add_reason(format!(
-                    "another file's session has the same id, and {losses}: this one is kept as {}",
-                    record.id()
-                ));
-            } else if let Some(losses) = losses {
-                report.status = ImportStatus::Failed;
-                report.add_reason(format!("{losses}; --replace takes the file all the same"));
-                let _ = self.reports.send(Outcome::Final(Box::new(report)));
-                // The rows stay marked, and the owner sweeps them.
-                return Ok(());
+                (Some(losses), OnLoss::KeepBoth(number)) => {
+                    record.number = free_number(self.store, &record.external_id, number)?;
+                    report.status = ImportStatus::Imported;
+                    report.add_reason(format!(
+                        "another file's session has the same id, and {losses}: this one is kept as {}",
+                        record.id()
+                    ));
+                }
+                (losses, _) => {
+                    self.slice.retired.push((replaced.session, self.owner.token, session));
+                    let Replaced { session: old, revision, .. } = replaced;
+                    self.slice.guards.push((session, Guard::Same { session: old, revision }));
+                    keeps_address = true;
+                    record.moved = self.store.snapshot()?.session(old)?.and_then(|old| old.moved);
+                    if let Some(losses) = losses {
+                        report.add_reason(losses.to_string());
+                    }
+                }
             }
         }
         report.stored = report.bytes;
         report.describe(&record);
         if must_commit {
+            self.slice.held.push((session, self.owner.token));
             self.slice.finished.push(session);
         }
         self.slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
@@ -201,7 +240,27 @@ impl<'s> Writer<'s> {
         if Indexer::is_slice_full(&self.slice) || must_commit {
             self.commit()?;
         }
+        self.failing = None;
         Ok(())
+    }
+
+    /// Reports a file as failed whose rows stay marked, so that the owner sweeps them.
+    fn refuse(&mut self, report: FileReport, reason: String) -> Result<()> {
+        self.failing = Some(report);
+        self.give_up(&reason);
+        Ok(())
+    }
+
+    /// Reports the file that is being written, or ended, as failed.
+    fn give_up(&mut self, reason: &str) {
+        let current = self.current.take().map(|current| current.start.report);
+        for mut report in current.into_iter().chain(self.failing.take()) {
+            self.pending.retain(|(_, pending)| pending.path != report.path);
+            report.status = ImportStatus::Failed;
+            report.add_reason(reason);
+            // Whoever listens may have gone; the import goes on.
+            let _ = self.reports.send(Outcome::Final(Box::new(report)));
+        }
     }
 
     /// Gives the current file up: what is committed of it stays marked, and the owner sweeps it.
@@ -209,13 +268,9 @@ impl<'s> Writer<'s> {
         let Some(current) = self.current.take() else {
             return Ok(());
         };
-        let session = current.start.session;
-        self.slice.forget(session);
-        let mut report = current.start.report;
-        report.status = ImportStatus::Failed;
-        report.add_reason(reason);
-        let _ = self.reports.send(Outcome::Final(Box::new(report)));
-        drop(current.indexer);
+        self.slice.forget(current.start.session);
+        self.failing = Some(current.start.report);
+        self.give_up(reason);
         self.commit()?;
         Ok(())
     }

@@ -138,10 +138,13 @@ impl<'s> Builder<'s> {
 
     /// Commits what is there of a session that is not complete.
     fn commit(&mut self) -> Result<()> {
-        if self.owner.is_none() {
-            let owner = Owner::new(self.store.path())?;
-            self.slice.begun.push((self.key, owner.token));
-            self.owner = Some(owner);
+        match &self.owner {
+            Some(owner) => self.slice.held.push((self.key, owner.token)),
+            None => {
+                let owner = self.store.owners().begin()?;
+                self.slice.begun.push((self.key, owner.token));
+                self.owner = Some(owner);
+            }
         }
         let committed = self.store.commit(std::mem::take(&mut self.slice))?;
         self.indexer.after_commit(committed.replaced_entries);
@@ -168,12 +171,19 @@ impl<'s> Builder<'s> {
         let Self { store, key, mut owner, indexer, mut slice, replaces, .. } = self;
         let Indexed { mut record, leaf: last, needs_resolving, .. } = indexer.finish(&mut slice)?;
         if owner.is_some() || needs_resolving || replaces.is_some() {
-            if owner.is_none() {
-                let new = Owner::new(store.path())?;
-                slice.begun.push((key, new.token));
-                owner = Some(new);
-            }
+            let owned = match &owner {
+                Some(owner) => {
+                    slice.held.push((key, owner.token));
+                    owner.token
+                }
+                None => {
+                    let owner = owner.insert(store.owners().begin()?);
+                    slice.begun.push((key, owner.token));
+                    owner.token
+                }
+            };
             record.duplicates += store.commit(std::mem::take(&mut slice))?.replaced_entries;
+            slice.held.push((key, owned));
             slice.finished.push(key);
         }
         if needs_resolving || record.duplicates > 0 {

@@ -1,0 +1,355 @@
+//! Making a store: beside its place, whole and on disk before it gets its name.
+
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use redb::{Database, ReadableTable};
+use tempfile::NamedTempFile;
+
+use super::engine_file::{EngineFile, Recovery};
+use super::opening::{builder, open_file, refine};
+use super::{StoreOptions, tables};
+use crate::error::{Error, FileContext, Result};
+use crate::whole_file::{folder_of, new_file_permissions, sync_folder};
+
+/// What the names of stores that are being made begin with.
+const PREFIX: &str = ".leafline-store-";
+
+/// Lengths of the files that redb leaves behind when it dies while it makes a database in place: versions up to 4.5, and
+/// 4.6.
+const UNBORN_LENGTHS: [u64; 2] = [1_056_768, 73_728];
+
+/// Bytes of redb's header; what is behind it belongs to pages.
+const HEADER_BYTES: usize = 320;
+
+/// Bytes of redb's magic number, which it writes last.
+const MAGIC_BYTES: usize = 9;
+
+/// Where the header has the size of a page, as 4 bytes, and the size that a store has.
+const PAGE_SIZE_AT: std::ops::Range<usize> = 12..16;
+const PAGE_SIZE: [u8; 4] = 4096_u32.to_le_bytes();
+
+/// Links that lead to each other; the system gives up after as many.
+const MOST_LINKS: usize = 40;
+
+/// How often a file that another process is making a store of is looked at again, and how long after.
+const PATIENCE: usize = 500;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What stands in a store's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Nothing, an empty file, or what is left of a store whose maker died before it held anything.
+    Nothing,
+    /// A file, which may be a store.
+    File,
+}
+
+/// Looks at a store's place.
+///
+/// # Errors
+///
+/// [`Error::NotAStore`] for a folder, a device and the like.
+pub(super) fn standing(path: &Path) -> Result<Standing> {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Standing::Nothing),
+        Err(error) => return Err(error).at("looking for", path),
+    };
+    if !metadata.is_file() {
+        let problem = "it is no ordinary file".to_owned();
+        return Err(Error::NotAStore { path: path.to_owned(), problem });
+    }
+    if !may_be_unborn(&metadata) {
+        return Ok(Standing::File);
+    }
+    // A file that may not be read is refused when it is opened, which says why.
+    let unborn = File::open(path).and_then(|file| is_unborn(&file)).unwrap_or(false);
+    Ok(if unborn { Standing::Nothing } else { Standing::File })
+}
+
+fn may_be_unborn(metadata: &Metadata) -> bool {
+    metadata.len() == 0 || UNBORN_LENGTHS.contains(&metadata.len())
+}
+
+/// Whether the file is empty, or has the length of a new database, no magic number, and nothing but zeros behind the header:
+/// its maker died before it could hold anything.
+fn is_unborn(file: &File) -> std::io::Result<bool> {
+    if !may_be_unborn(&file.metadata()?) {
+        return Ok(false);
+    }
+    let mut bytes = Vec::new();
+    file.take(UNBORN_LENGTHS[0] + 1).read_to_end(&mut bytes)?;
+    let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
+    let Some((header, pages)) = bytes.split_at_checked(HEADER_BYTES) else {
+        return Ok(bytes.is_empty());
+    };
+    let (magic, rest) = header.split_at(MAGIC_BYTES);
+    let is_header = is_zero(rest) || header.get(PAGE_SIZE_AT) == Some(&PAGE_SIZE);
+    Ok(is_zero(magic) && is_header && is_zero(pages))
+}
+
+/// Makes a store in `path`, where nothing stands. When this returns there is a store; another process may have made it.
+pub(super) fn make(path: &Path) -> Result<()> {
+    let path = &end_of_links(path)?;
+    let folder = folder_of(path);
+    make_folders(folder)?;
+    remove_abandoned(folder);
+    for _ in 0..PATIENCE {
+        if standing(path)? == Standing::File {
+            return Ok(());
+        }
+        let leftover = match take_leftover(path)? {
+            Leftover::None => None,
+            Leftover::Taken(file) => Some(file),
+            Leftover::Busy => {
+                std::thread::sleep(PAUSE);
+                continue;
+            }
+        };
+        let made = new_store(folder, path)?;
+        // Whoever has the leftover's lock may write over it; where there is none, whoever comes first has made the store.
+        let named = match leftover {
+            Some(_) => made.persist(path),
+            None => made.persist_noclobber(path),
+        };
+        match named {
+            Ok(_) => {
+                sync_folder(folder);
+                return Ok(());
+            }
+            Err(error)
+                if matches!(error.error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
+            }
+            Err(error) => return Err(error.error).at("naming", path),
+        }
+    }
+    Err(Error::StoreInUse { path: path.to_owned() })
+}
+
+/// What stands in the place of a store that is to be made.
+enum Leftover {
+    None,
+    /// It is locked, and nobody else makes anything of it.
+    Taken(File),
+    /// Another process is at it.
+    Busy,
+}
+
+fn take_leftover(path: &Path) -> Result<Leftover> {
+    let file = match open_file(path, OpenOptions::new().read(true).write(true)) {
+        Ok((file, _)) => file,
+        Err(Error::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            return Ok(Leftover::None);
+        }
+        Err(error) => return Err(error),
+    };
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(Leftover::Busy),
+        Err(TryLockError::Error(error)) => return Err(error).at("locking", path),
+    }
+    // Who had the lock before may have put a store in its place.
+    let is_still_there = is_named(&file, path).at("looking at", path)?;
+    let is_unborn = is_unborn(&file).at("reading", path)?;
+    Ok(if is_still_there && is_unborn { Leftover::Taken(file) } else { Leftover::Busy })
+}
+
+/// Whether the path is a name of the open file.
+#[cfg(unix)]
+fn is_named(file: &File, path: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    match std::fs::metadata(path) {
+        Ok(named) => Ok(identity(named) == identity(file.metadata()?)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Elsewhere an open file keeps its name.
+#[cfg(not(unix))]
+fn is_named(_: &File, _: &Path) -> std::io::Result<bool> {
+    Ok(true)
+}
+
+/// A store without sessions, on disk, that has no place yet.
+fn new_store(folder: &Path, path: &Path) -> Result<NamedTempFile> {
+    let file = tempfile::Builder::new()
+        .prefix(PREFIX)
+        .permissions(new_file_permissions())
+        .tempfile_in(folder)
+        .at("making the store in", folder)?;
+    // Shared, as the engine's own: it says that somebody is at it.
+    file.as_file().lock_shared().at("locking", file.path())?;
+    let engine_file = EngineFile::new(file.reopen().at("opening", file.path())?, Recovery::Needed);
+    let database = engine_file
+        .and_then(|engine_file| builder(&StoreOptions::default()).create_with_backend(engine_file))
+        .map_err(|error| refine(error, path))?;
+    make_tables(&database, path)?;
+    database.close().map_err(|error| refine(error, path))?;
+    file.as_file().sync_all().at("writing", file.path())?;
+    Ok(file)
+}
+
+/// Makes the tables of a database that has none yet; leaves one alone that has them.
+///
+/// # Errors
+///
+/// [`Error::NotAStore`] for a database of something else.
+pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
+    let transaction = database.begin_write()?;
+    let foreign = transaction.list_tables()?.next().is_some();
+    {
+        let mut meta = transaction.open_table(tables::META)?;
+        // Another process may have been faster.
+        if meta.get("format")?.is_some() {
+            return Ok(());
+        }
+        if foreign {
+            return Err(Error::NotAStore {
+                path: path.to_owned(),
+                problem: "it is a redb database of something else".into(),
+            });
+        }
+        meta.insert("format", tables::FORMAT_VERSION)?;
+        meta.insert("next_session", 1)?;
+        meta.insert("store", uuid::Uuid::new_v4().as_u64_pair().1)?;
+        transaction.open_table(tables::SESSIONS)?;
+        transaction.open_table(tables::SESSION_IDS)?;
+        transaction.open_table(tables::ENTRIES)?;
+        transaction.open_table(tables::CHILDREN)?;
+        transaction.open_table(tables::LEAVES)?;
+        transaction.open_table(tables::LINES)?;
+        transaction.open_table(tables::LABELS)?;
+        transaction.open_table(tables::SETTINGS)?;
+        transaction.open_table(tables::POINTERS)?;
+        transaction.open_table(tables::BLOBS)?;
+        transaction.open_table(tables::BLOB_PARTS)?;
+        transaction.open_table(tables::ORIGINALS)?;
+        transaction.open_table(tables::SOURCES)?;
+        transaction.open_table(tables::DICTIONARIES)?;
+        transaction.open_table(tables::UNFINISHED)?;
+        transaction.open_table(tables::HISTORY)?;
+        transaction.open_table(tables::HISTORY_TERMS)?;
+        transaction.open_table(tables::HISTORY_BLOCKS)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Where a link leads, though there may be nothing; any other path as it is.
+fn end_of_links(path: &Path) -> Result<PathBuf> {
+    let mut end = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match std::fs::read_link(&end) {
+            Ok(target) => end = folder_of(&end).join(target),
+            // No link, or nothing.
+            Err(_) => return Ok(end),
+        }
+    }
+    let problem = "it is a link that leads to itself".to_owned();
+    Err(Error::NotAStore { path: path.to_owned(), problem })
+}
+
+/// Makes a folder and those that it is in, and makes their names durable.
+fn make_folders(folder: &Path) -> Result<()> {
+    let missing: Vec<&Path> = folder
+        .ancestors()
+        .take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists())
+        .collect();
+    std::fs::create_dir_all(folder).at("making the folder", folder)?;
+    for made in missing.into_iter().rev() {
+        sync_folder(folder_of(made));
+    }
+    Ok(())
+}
+
+/// Removes what is left of stores whose makers were killed. One that somebody is still at is locked.
+fn remove_abandoned(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let path = entry.path();
+        if File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            // What cannot be removed stays.
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header as redb writes it before the magic number.
+    fn header() -> Vec<u8> {
+        let mut bytes = vec![0; HEADER_BYTES];
+        bytes[9] = 4;
+        bytes[PAGE_SIZE_AT].copy_from_slice(&PAGE_SIZE);
+        bytes[70..90].fill(7);
+        bytes
+    }
+
+    fn standing_of(bytes: &[u8]) -> Standing {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        std::fs::write(&path, bytes).unwrap();
+        standing(&path).unwrap()
+    }
+
+    #[test]
+    fn what_a_dead_maker_left_is_told_from_other_files() {
+        for length in UNBORN_LENGTHS.map(|length| usize::try_from(length).unwrap()) {
+            let mut bytes = header();
+            bytes.resize(length, 0);
+            assert_eq!(standing_of(&bytes), Standing::Nothing);
+            assert_eq!(standing_of(&vec![0; length]), Standing::Nothing);
+            assert_eq!(standing_of(&vec![0; length - 1]), Standing::File);
+            for at in [0, 12, HEADER_BYTES, length - 1] {
+                let mut other = bytes.clone();
+                other[at] ^= 1;
+                assert_eq!(standing_of(&other), Standing::File, "{at}");
+            }
+        }
+        assert_eq!(standing_of(b""), Standing::Nothing);
+        assert_eq!(standing_of(b"text"), Standing::File);
+    }
+
+    #[test]
+    fn makers_side_by_side_make_one_store() {
+        for leftover in [None, Some(0), Some(1_056_768)] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("new").join("store");
+            if let Some(length) = leftover {
+                std::fs::create_dir(folder.path().join("new")).unwrap();
+                std::fs::write(&path, vec![0; length]).unwrap();
+            }
+            let numbers: Vec<u64> = std::thread::scope(|scope| {
+                let makers: Vec<_> = (0..8)
+                    .map(|_| scope.spawn(|| crate::Store::open(&path).unwrap().number().unwrap()))
+                    .collect();
+                makers.into_iter().map(|maker| maker.join().unwrap()).collect()
+            });
+            assert!(numbers.iter().all(|number| *number == numbers[0]), "{numbers:?}");
+            assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn abandoned_makings_are_removed_and_living_ones_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let (dead, alive) = (format!("{PREFIX}dead"), format!("{PREFIX}alive"));
+        std::fs::write(folder.path().join(&dead), "").unwrap();
+        std::fs::write(folder.path().join(&alive), "").unwrap();
+        let held = File::open(folder.path().join(&alive)).unwrap();
+        held.lock_shared().unwrap();
+        crate::Store::open(folder.path().join("store")).unwrap();
+        assert!(!folder.path().join(&dead).exists());
+        assert!(folder.path().join(&alive).exists());
+    }
+}

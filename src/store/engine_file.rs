@@ -1,0 +1,152 @@
+//! The store's file as the engine reads, writes and locks it.
+//!
+//! Locks are of byte ranges of the file itself, far behind its data, so that they hold for the file under whatever name a
+//! process has opened it: a link, a hard link, a new name after a move. The engine's own ranges begin at 2^62.
+
+use std::fs::File;
+use std::io;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use redb::backends::FileBackend;
+use redb::{BackendError, DatabaseError, StorageBackend};
+
+/// Where the bytes begin that stand for owners of unfinished rows, one byte a token.
+const OWNERS: u64 = 1 << 61;
+
+/// The byte that a process holds while the file is open for writing and needs no recovery (redb's design document, "Lock
+/// bytes").
+const CONSISTENT: Bound<u64> = Bound::Included((1 << 62) + 4);
+
+/// Whoever opens the file to read takes it as it was last committed, without recovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recovery {
+    /// A file that a killed writer has left is recovered by a writable open first.
+    Needed,
+    /// The engine is told that it is consistent, since nobody here may write it. A commit is on disk before its header
+    /// names it, so that the header always names a whole one.
+    Skipped,
+}
+
+/// An open store file. Clones share it, and its locks.
+#[derive(Debug, Clone)]
+pub(crate) struct EngineFile(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    backend: FileBackend,
+    /// The same open file, to ask whether it still has a name.
+    file: File,
+    /// Whether its file system counts the names of files.
+    counts_names: bool,
+    recovery: Recovery,
+}
+
+impl EngineFile {
+    /// Takes an open file.
+    pub(crate) fn new(file: File, recovery: Recovery) -> Result<Self, DatabaseError> {
+        let same = file.try_clone()?;
+        let counts_names = names_of(&same)? > 0;
+        let backend = FileBackend::new(file)?;
+        Ok(Self(Arc::new(Shared { backend, file: same, counts_names, recovery })))
+    }
+
+    /// Takes the lock of an owner's token; `false` where another process, or another open file of this one, has it.
+    pub(crate) fn lock_owner(&self, token: u64) -> Result<bool, BackendError> {
+        let byte = owner_byte(token);
+        self.0.backend.try_lock_range(byte, byte)
+    }
+
+    /// Gives the lock of an owner's token back.
+    pub(crate) fn unlock_owner(&self, token: u64) -> Result<(), BackendError> {
+        let byte = owner_byte(token);
+        self.0.backend.unlock_range(byte, byte)
+    }
+
+    /// Whether another process, or another open file of this one, has the lock of an owner's token.
+    pub(crate) fn is_owner_elsewhere(&self, token: u64) -> Result<bool, BackendError> {
+        let byte = owner_byte(token);
+        self.0.backend.query_lock_range(byte, byte)
+    }
+}
+
+fn owner_byte(token: u64) -> Bound<u64> {
+    Bound::Included(OWNERS + token)
+}
+
+#[cfg(unix)]
+fn names_of(file: &File) -> io::Result<u64> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(file.metadata()?.nlink())
+}
+
+/// Elsewhere a file that is open keeps its name.
+#[cfg(not(unix))]
+fn names_of(_: &File) -> io::Result<u64> {
+    Ok(1)
+}
+
+impl StorageBackend for EngineFile {
+    fn len(&self) -> io::Result<u64> {
+        self.0.backend.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.backend.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.backend.set_len(len)
+    }
+
+    /// What is synced into a file without a name is lost with the last process that has it open: that is no success.
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.backend.sync_data()?;
+        if self.0.counts_names && names_of(&self.0.file)? == 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "the store's file was deleted or replaced while it was open; what was just written is lost",
+            ));
+        }
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.backend.write(offset, data)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.0.backend.close()
+    }
+
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.0.backend.try_lock_range(start, end)
+    }
+
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.0.backend.try_lock_shared_range(start, end)
+    }
+
+    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.0.backend.lock_range(start, end)
+    }
+
+    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.0.backend.lock_shared_range(start, end)
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(start, end)
+    }
+
+    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        if self.0.recovery == Recovery::Skipped && (start, end) == (CONSISTENT, CONSISTENT) {
+            return Ok(true);
+        }
+        self.0.backend.query_lock_range(start, end)
+    }
+}

@@ -1,0 +1,211 @@
+//! A store that is being made, and whoever may only read one: no death on the way blocks its path, no killed writer locks
+//! readers out.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::scene::{Scene, command, file, finished, header, message, path, run_on};
+
+fn small(scene: &Scene) -> std::path::PathBuf {
+    scene.write("small.jsonl", &file([header("s"), message("a", None, "Hi")]))
+}
+
+/// What stands in the scene's folder.
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The bytes that redb leaves when it dies before it writes its magic number: a file of its first size, the header without
+/// the number.
+fn left_behind() -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("database");
+    drop(redb::Database::create(&path).unwrap());
+    let header = std::fs::read(&path).unwrap()[9..320].to_vec();
+    let mut bytes = vec![0; 1_056_768];
+    bytes[9..320].copy_from_slice(&header);
+    bytes
+}
+
+#[test]
+fn what_a_dead_maker_left_is_made_anew() {
+    for left in [vec![0; 1_056_768], left_behind(), Vec::new()] {
+        let scene = Scene::new();
+        std::fs::write(scene.store(), &left).unwrap();
+        let told = scene.run(["ls"]).fails(1);
+        assert!(told.contains("does not exist"), "{told}");
+        assert!(std::fs::read(scene.store()).unwrap() == left, "reading makes nothing");
+        scene.run(["import", "--no-index", path(&small(&scene))]).ok();
+        scene.run(["show", "s"]).ok();
+        assert_eq!(names(scene.folder()), ["small.jsonl", "store.leafline"]);
+    }
+}
+
+#[test]
+fn a_file_that_only_looks_like_one_is_left_alone() {
+    let mut bytes = left_behind();
+    bytes[500_000] = 1;
+    let scene = Scene::new();
+    std::fs::write(scene.store(), &bytes).unwrap();
+    let told = scene.run(["import", "--no-index", path(&small(&scene))]).fails(1);
+    assert!(told.contains("is no store"), "{told}");
+    assert!(std::fs::read(scene.store()).unwrap() == bytes);
+}
+
+#[test]
+fn a_maker_that_is_killed_blocks_nothing() {
+    let scene = Scene::new();
+    let file = small(&scene);
+    let begun = std::time::Instant::now();
+    run_on(&scene.folder().join("first"), ["import", "--no-index", path(&file)]).ok();
+    let whole = begun.elapsed();
+    std::fs::remove_file(scene.folder().join("first")).unwrap();
+    let rounds = 40;
+    for round in 0..rounds {
+        let mut child = command(&scene.store())
+            .args(["import", "--no-index", path(&file)])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(whole.mul_f64(f64::from(round) / f64::from(rounds)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // A store, or nothing at all.
+        let run = scene.run(["ls"]);
+        assert!(run.status == 0 || run.stderr.contains("does not exist"), "{}", run.stderr);
+        scene.run(["import", "--no-index", path(&file)]).ok();
+        scene.run(["show", "s"]).ok();
+        std::fs::remove_file(scene.store()).unwrap();
+    }
+    scene.run(["import", "--no-index", path(&file)]).ok();
+    assert_eq!(names(scene.folder()), ["small.jsonl", "store.leafline"], "leftovers are removed");
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_in_the_way() {
+    let scene = Scene::new();
+    let file = small(&scene);
+    // A process may write files of 16 KiB at most.
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", "trap '' XFSZ; ulimit -f 32; exec \"$@\"", "sh"])
+        .arg(env!("CARGO_BIN_EXE_leafline"))
+        .args(["import", "--no-index", path(&file)])
+        .env("LEAFLINE_STORE", scene.store());
+    let run = finished(limited.output().unwrap());
+    assert_eq!(run.status, 1, "{}{}", run.text(), run.stderr);
+    assert_eq!(names(scene.folder()), ["small.jsonl"]);
+    scene.run(["import", "--no-index", path(&file)]).ok();
+}
+
+#[test]
+fn links_lead_to_the_store_that_is_made() {
+    let scene = Scene::new();
+    let elsewhere = scene.folder().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    symlink("elsewhere/real", scene.folder().join("middle")).unwrap();
+    symlink("middle", scene.store()).unwrap();
+    scene.run(["import", "--no-index", path(&small(&scene))]).ok();
+    assert!(scene.store().symlink_metadata().unwrap().is_symlink());
+    run_on(&elsewhere.join("real"), ["show", "s"]).ok();
+    let looped = scene.folder().join("looped");
+    symlink("looped", &looped).unwrap();
+    run_on(&looped, ["import", path(&small(&scene))]).fails(1);
+}
+
+#[test]
+fn what_is_no_file_is_no_store() {
+    let scene = Scene::new();
+    let pipe = scene.folder().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for place in [pipe.as_path(), Path::new("/dev/null"), scene.folder()] {
+        for arguments in [vec!["ls"], vec!["import", path(&small(&scene))]] {
+            let told = run_on(place, arguments).fails(1);
+            assert!(told.contains("no ordinary file"), "{told}");
+        }
+    }
+}
+
+/// Runs the command as somebody who may read the store and not write it.
+fn as_reader(scene: &Scene, arguments: &[&str]) -> super::scene::Run {
+    // The folders of tests and of builds may be closed to others.
+    let program = scene.folder().join("leafline");
+    if !program.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_leafline"), &program).unwrap();
+    }
+    let mut reader = Command::new(&program);
+    reader.args(arguments).env("LEAFLINE_STORE", scene.store()).stdin(Stdio::null());
+    let set_mode = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set_mode(scene.folder(), 0o755);
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
+    if is_root {
+        set_mode(&scene.store(), 0o644);
+        reader.uid(65_534).gid(65_534);
+    } else {
+        set_mode(&scene.store(), 0o444);
+    }
+    let output = loop {
+        match reader.output() {
+            // A process that another test starts has the program open for writing for a moment.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            output => break output.unwrap(),
+        }
+    };
+    set_mode(&scene.store(), 0o644);
+    finished(output)
+}
+
+#[test]
+fn after_a_killed_writer_those_who_may_only_read_read_what_was_committed() {
+    let scene = Scene::of_session(&file([header("s"), message("a", None, "Hi")]));
+    let mut entries = 1;
+    for round in 0..6 {
+        let mut writer = command(&scene.store())
+            .args(["append", "s"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = writer.stdin.take().unwrap();
+        let mut told = BufReader::new(writer.stdout.take().unwrap());
+        for index in 0..3 {
+            let entry = format!(
+                "{{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"{round} {index}\"}}}}\n"
+            );
+            input.write_all(entry.as_bytes()).unwrap();
+            let mut id = String::new();
+            told.read_line(&mut id).unwrap();
+            assert!(!id.is_empty());
+            entries += 1;
+        }
+        std::thread::sleep(Duration::from_millis(round));
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        // What was acknowledged is there for each of them, and again.
+        for _ in 0..2 {
+            let shown = as_reader(&scene, &["--json", "show", "s"]).ok().json();
+            assert_eq!(shown["entries"], entries, "{shown}");
+        }
+        let text = as_reader(&scene, &["path", "s", "--text"]).ok().text();
+        assert!(text.contains(&format!("{round} 2")), "{text}");
+        let verified = as_reader(&scene, &["verify"]).ok().text();
+        assert!(verified.contains("no problems"), "{verified}");
+        let told = as_reader(&scene, &["name", "s", "Mine"]).fails(1);
+        assert!(told.contains("read-only"), "{told}");
+    }
+    scene.run(["verify"]).ok();
+}
