@@ -178,19 +178,34 @@ fn remove_chunk(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::chunk::{ChunkBuilder, EncodedFrame, Frame, text_check};
+    use crate::store::node::Node;
     use crate::store::session_record::SessionRecord;
     use crate::store::slice::Slice;
+
+    /// A chunk of one line that is no entry.
+    fn chunk(line: &[u8]) -> Vec<u8> {
+        let length = line.len() as u64;
+        let check = text_check(line);
+        let frame =
+            Frame { lines: 1, text_len: length, stored_len: length, compressed: false, check };
+        let mut chunk = ChunkBuilder::new(0, 0);
+        let encoded = EncodedFrame { frame: &frame, bytes: line, lengths: &[length], holes: &[] };
+        chunk.push(&encoded, &[Node::default()]);
+        chunk.finish()
+    }
 
     #[test]
     fn a_session_that_is_completed_meanwhile_is_not_swept() {
         let store = Store::in_memory().unwrap();
         let mut begun = Slice { begun: vec![(1, 7), (2, 7)], ..Slice::default() };
-        begun.push_chunk(1, 0, vec![0; 100]);
-        begun.push_chunk(2, 0, vec![0; 100]);
+        begun.push_chunk(1, 0, chunk(b"one\n"));
+        begun.push_chunk(2, 0, chunk(b"two\n"));
         store.commit(begun).unwrap();
         store
             .sweep_sessions(|_| {
-                let sessions = vec![(1, SessionRecord::default())];
+                let record = SessionRecord { lines: 1, ..SessionRecord::default() };
+                let sessions = vec![(1, record)];
                 let finished = Slice { finished: vec![1], sessions, ..Slice::default() };
                 store.commit(finished).unwrap();
                 true
@@ -200,5 +215,50 @@ mod tests {
         assert!(snapshot.chunk_from(2, 0).unwrap().is_none());
         let row = snapshot.table(tables::LINES).unwrap().get((1, 0, 0)).unwrap();
         assert!(row.is_some(), "the lines of a session that shows stay");
+    }
+
+    #[test]
+    fn an_owner_whose_rows_were_swept_finds_another_mark() {
+        let store = Store::in_memory().unwrap();
+        let mut begun = Slice { begun: vec![(1, 7)], ..Slice::default() };
+        begun.push_chunk(1, 0, chunk(b"one\n"));
+        store.commit(begun).unwrap();
+        // A sweep that is cut off after its first commit.
+        let transaction = store.begin_write().unwrap();
+        assert!(is_unfinished(&transaction, 1, 7).unwrap());
+        transaction.open_table(tables::UNFINISHED).unwrap().insert(1, SWEPT).unwrap();
+        transaction.commit().unwrap();
+        let next = Slice { held: vec![(1, 7)], leaves: vec![(1, 0)], ..Slice::default() };
+        let error = store.commit(next).unwrap_err();
+        assert!(matches!(error, crate::Error::SessionLost { .. }), "{error}");
+        // Whoever sweeps next goes on with it.
+        store.sweep().unwrap();
+        assert!(store.snapshot().unwrap().chunk_from(1, 0).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_session_is_complete_only_with_all_of_its_rows() {
+        let record = SessionRecord { lines: 1, ..SessionRecord::default() };
+        let entries = SessionRecord { entries: 1, ..record.clone() };
+        let longer = SessionRecord { lines: 2, ..record.clone() };
+        let original = SessionRecord { migrated: true, ..record.clone() };
+        let mut original = original;
+        original.imported.length = 4;
+        for (record, problem) in [
+            (entries, "0 of 1 entries are there"),
+            (longer, "its last line is not line 2"),
+            (original, "the imported bytes are not there"),
+        ] {
+            let store = Store::in_memory().unwrap();
+            let mut begun = Slice { begun: vec![(1, 7)], ..Slice::default() };
+            begun.push_chunk(1, 0, chunk(b"one\n"));
+            store.commit(begun).unwrap();
+            let sessions = vec![(1, record)];
+            let finished =
+                Slice { finished: vec![1], held: vec![(1, 7)], sessions, ..Slice::default() };
+            let error = store.commit(finished).unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+            assert!(store.snapshot().unwrap().session(1).unwrap().is_none(), "nothing is written");
+        }
     }
 }
