@@ -132,6 +132,17 @@ pub enum Error {
         /// The store's file.
         path: PathBuf,
     },
+    /// What was to be written would take the place of the store, or of another redb database.
+    #[error(
+        "{path} is {}; nothing was written, name another file",
+        if *.is_in_use { "the store in use" } else { "a store, or another redb database" }
+    )]
+    WouldReplaceStore {
+        /// The file, as it was named.
+        path: PathBuf,
+        /// Whether it is the store that is to be read, by whatever name.
+        is_in_use: bool,
+    },
     /// The file is no prompt history of omp's, or SQLite cannot read or write it.
     #[error("{path} cannot be used as omp's history.db: {problem}")]
     HistoryFile {

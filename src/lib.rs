@@ -101,7 +101,9 @@
 //! - Any number of processes may have a store open. One writes at a time, and the others wait for its transaction,
 //!   not for its import. A reader never waits, and never sees half of a transaction.
 //! - Files that an export writes are written beside their place and renamed. One that an export of all sessions finds
-//!   changed by someone else is not written over, unless that loses nothing or the caller wants it.
+//!   changed by someone else is not written over, unless that loses nothing or the caller wants it. No output takes the
+//!   place of a store ([`Error::WouldReplaceStore`]), and what a killed export has left half written is removed by the next
+//!   one.
 //!
 //! # What it is not, yet
 //!
@@ -122,12 +124,14 @@
 //! `docs/storage.md`, the folder that an export keeps in step in `docs/export.md`.
 
 mod catalog;
+mod destination;
 mod error;
 mod history;
 #[cfg(feature = "search")]
 mod search;
 mod session;
 mod store;
+mod temporary;
 mod whole_file;
 
 pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};

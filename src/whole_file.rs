@@ -1,50 +1,106 @@
-//! Files that appear whole: written beside their place and renamed.
+//! Files that are written out: beside their place and renamed, so that they appear whole, or into a device or pipe.
 
-use std::fs::File;
-use std::path::Path;
+use std::fs::{File, Metadata};
+use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
+use crate::destination::{Destination, folder_of, refuse_store};
 use crate::error::{FileContext, Result};
+use crate::temporary::{Temporary, remove_left};
 
 /// A file that is being written and has no place yet; gone when it is dropped before it has.
 #[derive(Debug)]
 pub(crate) struct WholeFile {
-    temporary: NamedTempFile,
+    temporary: Temporary,
+    /// Where it will be: what the path leads to.
+    place: PathBuf,
+    store: PathBuf,
 }
 
 impl WholeFile {
-    /// Begins a file in the folder of its place, which is made where it is not there.
-    pub(crate) fn beside(path: &Path) -> Result<Self> {
-        let folder = folder_of(path);
+    /// Begins a file in the folder of its place, which is made where it is not there. A link stays, and what it leads to is
+    /// the place.
+    ///
+    /// Every file that is written out comes this way, and so none takes the place of the store, of another one, or of what
+    /// is no file.
+    pub(crate) fn beside(path: &Path, store: &Path) -> Result<Self> {
+        Self::in_place(Destination::of(path, store)?.file(path)?, store)
+    }
+
+    fn in_place(place: PathBuf, store: &Path) -> Result<Self> {
+        let folder = folder_of(&place);
         std::fs::create_dir_all(folder).at("making the folder", folder)?;
-        let temporary = tempfile::Builder::new()
-            .prefix(".leafline-")
-            .permissions(new_file_permissions())
-            .tempfile_in(folder)
-            .at("making a file in", folder)?;
-        Ok(Self { temporary })
+        let temporary = Temporary::in_folder(folder).at("making a file in", folder)?;
+        // Whoever may not read the old one may not read the new one either.
+        if let Ok(old) = std::fs::metadata(&place) {
+            keep_permissions(temporary.file(), &old).at("writing", &place)?;
+        }
+        Ok(Self { temporary, place, store: store.to_owned() })
     }
 
     /// The file, to be written.
     pub(crate) fn file(&self) -> &File {
-        self.temporary.as_file()
+        self.temporary.file()
     }
 
-    /// Gives the file its place, when what was written is on disk. Whether the name survives a crash of the machine is up
-    /// to [`sync_folder`].
-    pub(crate) fn name(self, path: &Path) -> Result<()> {
-        self.file().sync_all().at("writing", path)?;
-        self.temporary.persist(path).map_err(|error| error.error).at("naming", path)?;
+    /// Gives the file its place, when what was written is on disk; returns that. Whether the name survives a crash of the
+    /// machine is up to [`sync_folder`].
+    pub(crate) fn name(self) -> Result<PathBuf> {
+        self.file().sync_all().at("writing", &self.place)?;
+        // It may have come there in the meantime.
+        refuse_store(&self.place, &self.store)?;
+        self.temporary.rename(&self.place).at("naming", &self.place)?;
+        Ok(self.place)
+    }
+}
+
+/// What a user named as the output: a file that appears whole, or something that takes what is written as it comes.
+#[derive(Debug)]
+pub(crate) enum OutputFile {
+    /// A file.
+    Whole(WholeFile),
+    /// A device, a pipe, or a file that a process has open.
+    Stream(File),
+}
+
+impl OutputFile {
+    /// Opens it, and removes what killed exports have left beside it. A pipe waits for whoever reads it.
+    pub(crate) fn open(path: &Path, store: &Path) -> Result<Self> {
+        match Destination::of(path, store)? {
+            Destination::File(place) => {
+                remove_left(folder_of(&place));
+                Ok(Self::Whole(WholeFile::in_place(place, store)?))
+            }
+            Destination::Stream => {
+                // What an open file holds stays: it was opened by someone who knew.
+                let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+                let opened = File::options().write(true).append(is_file).open(path);
+                Ok(Self::Stream(opened.at("opening", path)?))
+            }
+        }
+    }
+
+    /// The file, to be written.
+    pub(crate) fn file(&self) -> &File {
+        match self {
+            Self::Whole(file) => file.file(),
+            Self::Stream(file) => file,
+        }
+    }
+
+    /// Ends it: a file gets its place, for good.
+    pub(crate) fn finish(self) -> Result<()> {
+        if let Self::Whole(file) = self {
+            sync_folder(folder_of(&file.name()?));
+        }
         Ok(())
     }
 }
 
-/// The folder that a file is in.
-pub(crate) fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
+fn keep_permissions(file: &File, old: &Metadata) -> std::io::Result<()> {
+    // Some file systems have one for all, and refuse to change it.
+    match file.metadata()?.permissions() == old.permissions() {
+        true => Ok(()),
+        false => file.set_permissions(old.permissions()),
     }
 }
 
@@ -53,20 +109,4 @@ pub(crate) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
-}
-
-/// What a file made in the ordinary way would have; a temporary file is the owner's alone.
-#[cfg(unix)]
-pub(crate) fn new_file_permissions() -> std::fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::Permissions::from_mode(0o666)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn new_file_permissions() -> std::fs::Permissions {
-    // The one platform-independent source of permissions is a file that has them.
-    std::env::current_exe()
-        .and_then(std::fs::metadata)
-        .map(|metadata| metadata.permissions())
-        .expect("a running program's file can be looked at")
 }

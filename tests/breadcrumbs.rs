@@ -4,7 +4,7 @@
 
 mod place;
 
-use leafline::{Breadcrumbs, Family, ImportOptions, NewSession, Persistence, Store};
+use leafline::{Breadcrumbs, Error, Family, ImportOptions, NewSession, Persistence, Store};
 use place::Place;
 use serde_json::json;
 
@@ -137,4 +137,19 @@ fn a_session_that_waits_is_found_once_it_is_stored() {
     session.append_message(&json!({"role": "assistant", "content": []})).unwrap();
     newest(&place.store);
     assert_eq!(crumbs.continue_recent(&place.store, &new()).unwrap().id(), session.id());
+}
+
+#[test]
+fn a_breadcrumb_never_takes_the_place_of_a_store() {
+    let place = Place::new();
+    let crumb = place.write("crumbs/pts-1", "");
+    std::fs::remove_file(&crumb).unwrap();
+    std::fs::hard_link(place.store.path(), &crumb).unwrap();
+    let crumbs = Breadcrumbs::new(place.path("crumbs")).in_terminal(Some("pts-1"));
+    let session = place.store.create_session(&new()).unwrap();
+    let before = std::fs::metadata(&crumb).unwrap().len();
+    let refused = crumbs.write("/work", &session).unwrap_err();
+    assert!(matches!(refused, Error::WouldReplaceStore { is_in_use: true, .. }), "{refused}");
+    assert_eq!(std::fs::metadata(&crumb).unwrap().len(), before);
+    place.assert_sound();
 }

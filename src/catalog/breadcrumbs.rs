@@ -1,11 +1,13 @@
 //! Breadcrumbs: which session a terminal had last (omp session storage document, terminal breadcrumbs).
 
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, FileContext, Result};
 use crate::session::{NewSession, Session};
 use crate::store::Store;
+use crate::temporary::remove_left;
+use crate::whole_file::WholeFile;
 
 /// The most that is read of a breadcrumb: two paths.
 const LONGEST: u64 = 64 << 10;
@@ -90,8 +92,10 @@ impl Breadcrumbs {
             return Ok(false);
         }
         let path = self.folder.join(terminal);
-        std::fs::create_dir_all(&self.folder).at("making the folder", &self.folder)?;
-        std::fs::write(&path, format!("{cwd}\n{file}\n")).at("writing", &path)?;
+        remove_left(&self.folder);
+        let written = WholeFile::beside(&path, session.store().path())?;
+        written.file().write_all(format!("{cwd}\n{file}\n").as_bytes()).at("writing", &path)?;
+        written.name()?;
         Ok(true)
     }
 

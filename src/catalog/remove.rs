@@ -34,7 +34,7 @@ impl Store {
         let reader = session.reader()?;
         let (lines, bytes) = (reader.record().lines, reader.record().bytes);
         drop(reader);
-        let owner = self.owners().begin()?;
+        let owner = self.begin_owner()?;
         self.commit(Slice {
             retired: vec![(session.key(), owner.token, session.key())],
             ..Slice::default()

@@ -9,24 +9,27 @@ use serde::Serialize;
 
 use super::failure::{Failure, complain, usage};
 use super::number::{bytes, count, counted, counts};
-use super::output::{BAD, FAINT, GOOD, Output};
+use super::output::{BAD, FAINT, GOOD, Output, is_standard_output};
 use super::place::{Place, shown};
 use super::progress::{Bar, Spinner};
 use super::{Status, text};
 
 /// Write sessions out again
 ///
-/// Writes a session to standard output, or to a file, which is written beside its place and renamed. By default it
-/// comes out as its program has it today: a file of version 1 or 2 as pi rewrites it on loading, a file of version
-/// 3 byte for byte, as those of Claude Code and Opal are. A session of Opal's that was changed here comes out as Opal
-/// would save it. --as chooses another form.
+/// Writes a session to standard output, or to a file. By default it comes out as its program has it today: a file of
+/// version 1 or 2 as pi rewrites it on loading, a file of version 3 byte for byte, as those of Claude Code and Opal are. A
+/// session of Opal's that was changed here comes out as Opal would save it. --as chooses another form.
+///
+/// A file is written beside its place and renamed, so that the old one stays until the new one is whole. Where FILE is a
+/// link, the file that it leads to is written; a device, a pipe or a descriptor such as /dev/fd/3 takes the session as it
+/// comes. A store is never written over, neither the one in use nor another.
 ///
 /// With --all a folder is brought in step with the store: every session has a file there, in the folder and file names of
 /// its program: --<cwd>--/<time>_<id>.jsonl for pi and omp, <project>/<id>.jsonl for Claude Code, <id>.jsonl for Opal. What
 /// has not changed since the last time is left alone, and costs a look at the file's size and time. A file to which someone
 /// else has added is kept, and reported; bring it into the store with `leafline sync FOLDER`, or have it written over with
 /// --replace. A session whose project was moved moves too. The files of deleted sessions stay. What was written is noted
-/// in the folder, in .leafline-manifest.
+/// in the folder, in .leafline-manifest. What an export that was killed has left half written is removed by the next one.
 ///
 /// Prints a line for each file that was written, removed, kept, left behind or failed, and the totals. With --json one
 /// object a file, unchanged ones too (status, session, path, bytes, reason).
@@ -51,7 +54,7 @@ pub(super) struct Arguments {
     #[arg(long, requires = "all")]
     replace: bool,
 
-    /// The file to write; with --all the folder
+    /// The file to write, - for standard output; with --all the folder
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -83,10 +86,19 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let mode = mode(arguments.form, arguments.blobs)?;
+    let is_dash = arguments.output.as_deref() == Some(Path::new("-"));
+    if is_dash && arguments.all {
+        return Err(usage(
+            "--all writes a folder of files, and - is standard output: name the folder",
+        ));
+    }
     let store = place.open_to_read()?;
     match (arguments.session, arguments.output) {
-        (Some(session), Some(path)) => to_file(&store, &session, &mode, &path, out),
-        (Some(session), None) => to_standard_output(&store, &session, &mode, out),
+        // What is told of a file would stand in the middle of the session.
+        (Some(session), Some(path)) if !is_dash && !is_standard_output(&path) => {
+            to_file(&store, &session, &mode, &path, out)
+        }
+        (Some(session), _) => to_standard_output(&store, &session, &mode, out),
         (None, folder) => {
             let folder = folder.expect("clap takes --all with --output only");
             all(&store, &ExportOptions { mode, replace: arguments.replace }, &folder, out)

@@ -20,6 +20,14 @@ pub(super) enum Failure {
     /// Standard output took no more.
     #[error("writing to standard output: {0}")]
     Output(#[from] std::io::Error),
+    /// Standard output goes into the store's file.
+    #[error(
+        "standard output goes into {path}, the store in use; what is written there would damage it, send it elsewhere"
+    )]
+    OutputIsStore {
+        /// The store's file.
+        path: PathBuf,
+    },
     /// Standard input could not be read.
     #[error("reading standard input: {0}")]
     Input(#[source] std::io::Error),

@@ -2,6 +2,7 @@
 
 use std::fmt::Arguments;
 use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
+use std::path::Path;
 
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
@@ -97,6 +98,25 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// Whether standard output goes into this file, by whatever name.
+#[cfg(unix)]
+pub(super) fn is_standard_output(path: &Path) -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let output = std::io::stdout().as_fd().try_clone_to_owned();
+    let output = output.and_then(|output| std::fs::File::from(output).metadata());
+    match (output, std::fs::metadata(path)) {
+        (Ok(output), Ok(file)) => (output.dev(), output.ino()) == (file.dev(), file.ino()),
+        _ => false,
+    }
+}
+
+/// Other systems do not tell.
+#[cfg(not(unix))]
+pub(super) fn is_standard_output(_: &Path) -> bool {
+    false
 }
 
 impl Write for Output {

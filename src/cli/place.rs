@@ -6,6 +6,7 @@ use etcetera::BaseStrategy;
 use leafline::{Store, StoreOptions};
 
 use super::failure::Failure;
+use super::output::is_standard_output;
 
 /// The variable that names the store's file.
 const VARIABLE: &str = "LEAFLINE_STORE";
@@ -25,18 +26,24 @@ impl Place {
     /// Opens the store for reading; it must be there, and nothing of it is written.
     pub(super) fn open_to_read(&self) -> Result<Store, Failure> {
         let options = StoreOptions { read_only: true, ..StoreOptions::default() };
-        Ok(Store::open_with(self.path()?, &options)?)
+        Ok(Store::open_with(self.checked_path()?, &options)?)
     }
 
     /// Opens the store for a change; it must be there.
     pub(super) fn open_to_change(&self) -> Result<Store, Failure> {
         let options = StoreOptions { create: false, ..StoreOptions::default() };
-        Ok(Store::open_with(self.path()?, &options)?)
+        Ok(Store::open_with(self.checked_path()?, &options)?)
     }
 
     /// Opens the store, or makes it.
     pub(super) fn open_or_create(&self) -> Result<Store, Failure> {
-        Ok(Store::open(self.path()?)?)
+        Ok(Store::open(self.checked_path()?)?)
+    }
+
+    /// The store's file, unless standard output goes into it.
+    fn checked_path(&self) -> Result<PathBuf, Failure> {
+        let path = self.path()?;
+        if is_standard_output(&path) { Err(Failure::OutputIsStore { path }) } else { Ok(path) }
     }
 
     fn path(&self) -> Result<PathBuf, Failure> {

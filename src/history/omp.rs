@@ -1,6 +1,7 @@
 //! omp's `history.db`: an SQLite database of the same prompts (omp session storage document, prompt history storage).
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,9 +14,12 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::write::PromptWriter;
 use super::{PromptHistory, search};
+use crate::destination::{Destination, folder_of};
 use crate::error::{Error, FileContext, Result};
 use crate::store::prompt_record::PromptRecord;
 use crate::store::tables;
+use crate::temporary::{Temporary, remove_left};
+use crate::whole_file::sync_folder;
 
 /// How long another program's transaction on the file is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -142,22 +146,23 @@ impl PromptHistory<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::HistoryFile`] for a file that SQLite cannot write, or that is a database of something else. Nothing
-    /// has changed then.
+    /// [`Error::HistoryFile`] for a file that SQLite cannot write, or that is a database of something else,
+    /// [`Error::WouldReplaceStore`] for a store, [`Error::File`] for what is no file. Nothing has changed then.
     pub fn export_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
         let path = path.as_ref();
-        if path.try_exists().at("looking for", path)? {
-            return self.export_into(path, path);
+        let place = Destination::of(path, self.store.path())?.file(path)?;
+        let folder = folder_of(&place);
+        remove_left(folder);
+        if place.try_exists().at("looking for", path)? {
+            return self.export_into(&place, path);
         }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let new = tempfile::Builder::new().tempfile_in(folder).at("writing", path)?;
-        let transfer = self.export_into(new.path(), path)?;
-        new.as_file().sync_all().at("writing", path)?;
-        let kept = new.persist_noclobber(path).map_err(|error| error.error);
+        let temporary = Temporary::in_folder(folder).at("writing", path)?;
+        let new = temporary.database().at("writing", path)?;
+        let transfer = self.export_into(&new, path)?;
+        File::open(&new).and_then(|new| new.sync_all()).at("writing", path)?;
+        let kept = new.persist_noclobber(&place).map_err(|error| error.error);
         kept.at("writing", path)?;
+        sync_folder(folder);
         Ok(transfer)
     }
 

@@ -1,12 +1,13 @@
 //! A session's bytes, in the forms that an export can have.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::lines::LineCursor;
 use super::render::{Renderer, Rendering};
 use super::saved::saved_lines;
 
+use crate::destination::Destination;
 use crate::error::{Error, FileContext, Result};
 use crate::store::blobs;
 use crate::store::chunk::HoleKind;
@@ -41,6 +42,16 @@ pub enum ExportMode {
         /// The folder; it is made where it does not exist.
         blobs: PathBuf,
     },
+}
+
+impl ExportMode {
+    /// The folder that blobs are written to, where they are.
+    pub(crate) fn blobs(&self) -> Option<&Path> {
+        match self {
+            Self::References { blobs } => Some(blobs),
+            Self::Current | Self::Exact | Self::Portable => None,
+        }
+    }
 }
 
 /// What was written.
@@ -80,11 +91,11 @@ pub(crate) fn export(
             is_settled = !renderer.lacks_blobs;
         }
         ExportMode::References { blobs } => {
+            std::fs::create_dir_all(blobs).at("making the folder", blobs)?;
             let mut renderer = Renderer::new(snapshot, Rendering::References);
             current_lines(&mut renderer, snapshot, session, record, &mut take)?;
             let referenced = std::mem::take(&mut renderer.referenced);
             is_settled = referenced.is_empty();
-            std::fs::create_dir_all(blobs).at("making the folder", blobs)?;
             for hash in referenced {
                 write_blob(snapshot, &hash, blobs)?;
             }
@@ -178,18 +189,21 @@ fn refuse_missing(snapshot: &Snapshot<'_>, session: u64, record: &SessionRecord)
 }
 
 /// Writes a blob's file, beside its place and renamed; one that is there already has the same bytes.
-fn write_blob(snapshot: &Snapshot<'_>, hash: &blobs::Hash, folder: &std::path::Path) -> Result<()> {
+fn write_blob(snapshot: &Snapshot<'_>, hash: &blobs::Hash, folder: &Path) -> Result<()> {
     let path = folder.join(blobs::hex(hash));
-    if path.exists() {
+    let store = snapshot.store().path();
+    // What is no file, or is a store, is not that blob.
+    let place = Destination::of(&path, store)?.file(&path)?;
+    if place.exists() {
         return Ok(());
     }
     // A reference that came in without its blob goes out without it.
     let Some(bytes) = snapshot.blob(hash)? else {
         return Ok(());
     };
-    let file = WholeFile::beside(&path)?;
+    let file = WholeFile::beside(&path, store)?;
     file.file().write_all(&bytes).at("writing", &path)?;
-    file.name(&path)
+    file.name().map(drop)
 }
 
 /// The fingerprint of the first bytes of a stream.

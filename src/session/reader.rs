@@ -14,6 +14,7 @@ use crate::store::node::Node;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::{Snapshot, StoredLine};
 use crate::store::tables::{NO_PARENT, SESSION_IDS};
+use crate::temporary::remove_left;
 
 /// A session as it was when the reader was made, whatever is written meanwhile.
 ///
@@ -252,6 +253,7 @@ impl<'s> SessionReader<'s> {
     /// [`Error::Output`] of the writer; [`Error::BlobsMissing`] where the form needs blobs that the store
     /// does not have.
     pub fn export(&self, mode: &ExportMode, out: &mut dyn std::io::Write) -> Result<u64> {
+        mode.blobs().into_iter().for_each(remove_left);
         Ok(self.export_noting(mode, out)?.bytes)
     }
 

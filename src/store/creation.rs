@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use redb::{Database, ReadableTable};
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 use super::engine_file::{EngineFile, Recovery};
 use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, tables};
+use crate::destination::folder_of;
 use crate::error::{Error, FileContext, Result};
-use crate::whole_file::{folder_of, new_file_permissions, sync_folder};
-
-/// What the names of stores that are being made begin with.
-const PREFIX: &str = ".leafline-store-";
+use crate::temporary::{Temporary, remove_left};
+use crate::whole_file::sync_folder;
 
 /// Lengths of the files that redb leaves behind when it dies while it makes a database in place: versions up to 4.5, and
 /// 4.6.
@@ -96,7 +95,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
     let path = &end_of_links(path)?;
     let folder = folder_of(path);
     make_folders(folder)?;
-    remove_abandoned(folder);
+    remove_left(folder);
     for _ in 0..PATIENCE {
         if standing(path)? == Standing::File {
             return Ok(());
@@ -109,7 +108,8 @@ pub(super) fn make(path: &Path) -> Result<()> {
                 continue;
             }
         };
-        let made = new_store(folder, path)?;
+        let temporary = Temporary::in_folder(folder).at("making the store in", folder)?;
+        let made = new_store(&temporary, path)?;
         // Whoever has the leftover's lock may write over it; where there is none, whoever comes first has made the store.
         let named = match leftover {
             Some(_) => made.persist(path),
@@ -175,23 +175,19 @@ fn is_named(_: &File, _: &Path) -> std::io::Result<bool> {
     Ok(true)
 }
 
-/// A store without sessions, on disk, that has no place yet.
-fn new_store(folder: &Path, path: &Path) -> Result<NamedTempFile> {
-    let file = tempfile::Builder::new()
-        .prefix(PREFIX)
-        .permissions(new_file_permissions())
-        .tempfile_in(folder)
-        .at("making the store in", folder)?;
-    // Shared, as the engine's own: it says that somebody is at it.
-    file.as_file().lock_shared().at("locking", file.path())?;
-    let engine_file = EngineFile::new(file.reopen().at("opening", file.path())?, Recovery::Needed);
-    let database = engine_file
-        .and_then(|engine_file| builder(&StoreOptions::default()).create_with_backend(engine_file))
+/// A store without sessions, on disk, that has no place yet. The temporary file says that somebody is at it: the store's own
+/// locks are the engine's.
+fn new_store(temporary: &Temporary, path: &Path) -> Result<TempPath> {
+    let made = temporary.database().at("making the store beside", path)?;
+    let (file, _) = open_file(&made, OpenOptions::new().read(true).write(true))?;
+    let synced = file.try_clone().at("opening", &made)?;
+    let database = EngineFile::new(file, Recovery::Needed)
+        .and_then(|file| builder(&StoreOptions::default()).create_with_backend(file))
         .map_err(|error| refine(error, path))?;
     make_tables(&database, path)?;
     database.close().map_err(|error| refine(error, path))?;
-    file.as_file().sync_all().at("writing", file.path())?;
-    Ok(file)
+    synced.sync_all().at("writing", &made)?;
+    Ok(made)
 }
 
 /// Makes the tables of a database that has none yet; leaves one alone that has them.
@@ -267,21 +263,6 @@ fn make_folders(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes what is left of stores whose makers were killed. One that somebody is still at is locked.
-fn remove_abandoned(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_ours = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
-        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            continue;
-        }
-        let path = entry.path();
-        if File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
-            // What cannot be removed stays.
-            let _ = std::fs::remove_file(&path);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,15 +322,12 @@ mod tests {
     }
 
     #[test]
-    fn abandoned_makings_are_removed_and_living_ones_stay() {
+    fn what_killed_makers_left_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let (dead, alive) = (format!("{PREFIX}dead"), format!("{PREFIX}alive"));
-        std::fs::write(folder.path().join(&dead), "").unwrap();
-        std::fs::write(folder.path().join(&alive), "").unwrap();
-        let held = File::open(folder.path().join(&alive)).unwrap();
-        held.lock_shared().unwrap();
+        for name in [".leafline-tmp-0123456789abcdef", ".leafline-tmp-0123456789abcdef.db"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
         crate::Store::open(folder.path().join("store")).unwrap();
-        assert!(!folder.path().join(&dead).exists());
-        assert!(folder.path().join(&alive).exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

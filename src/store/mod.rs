@@ -42,7 +42,7 @@ use redb::{
 use self::cache::FrameCache;
 use self::compression::{Decompressors, Dictionary, NO_DICTIONARY};
 use self::opening::Opened;
-use self::owner::Owners;
+use self::owner::{Owner, Owners};
 use crate::error::{Corruption, Error, FileContext, Result};
 
 /// How a store is opened.
@@ -243,6 +243,12 @@ impl Store {
     /// Who writes rows of it that no session shows yet.
     pub(crate) fn owners(&self) -> &Owners {
         &self.owners
+    }
+
+    /// A new owner of rows that no session shows yet.
+    pub(crate) fn begin_owner(&self) -> Result<Owner> {
+        self.writable()?;
+        self.owners.begin()
     }
 
     pub(crate) fn cache(&self) -> &FrameCache {

@@ -15,10 +15,12 @@ mod export;
 mod families;
 mod history;
 mod import;
+mod leftovers;
 mod lists;
 mod live;
 mod manners;
 mod opal;
+mod outputs;
 #[cfg(unix)]
 mod owners;
 mod reading;

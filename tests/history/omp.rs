@@ -254,7 +254,7 @@ fn other_files_are_refused_and_stay_as_they_are() {
     let text = place.write("text.db", "this is no database, and long enough to see".repeat(99));
     let foreign = place.path("foreign.db");
     Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE other (x)").unwrap();
-    for file in [&text, &foreign, &place.folder.path().to_owned()] {
+    for file in [&text, &foreign] {
         let before = std::fs::read(file).ok();
         let problem = history.import_omp(file).unwrap_err();
         assert!(matches!(problem, Error::HistoryFile { .. }), "{problem}");
@@ -262,6 +262,9 @@ fn other_files_are_refused_and_stay_as_they_are() {
         assert!(matches!(problem, Error::HistoryFile { .. }), "{problem}");
         assert_eq!(std::fs::read(file).ok(), before);
     }
+    let folder = place.folder.path();
+    assert!(matches!(history.import_omp(folder), Err(Error::HistoryFile { .. })));
+    assert!(matches!(history.export_omp(folder), Err(Error::File { .. })));
     assert!(matches!(history.export_omp(place.path("no/folder.db")), Err(Error::File { .. })));
     // An empty file is an empty database: there is nothing to read, and room for a history.
     let empty = place.write("empty.db", "");

@@ -1,11 +1,13 @@
 //! Writers that are killed. Each round begins where the one before was cut off.
 
 use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Included};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use leafline::{ImportOptions, Store, StoreOptions};
 use leafline_generate::Shape;
+use redb::StorageBackend;
 
 use super::kept::{Kept, check_chain};
 use super::process::{PATIENCE, Writers};
@@ -220,11 +222,11 @@ fn killed_makers_leave_whole_sessions_or_none() {
     println!("{rounds} rounds: {made} sessions told of, {untold} that nobody was told of");
 }
 
-/// Waits until a writer has the lock that it takes before the first of several commits.
-fn wait_for_lock(folder: &Path) {
-    let is_lock = |name: std::ffi::OsString| name.to_string_lossy().contains(".writing-");
+/// Waits until a writer has the lock that it takes before the first of several commits: a byte between 2^61 and 2^62.
+fn wait_for_owner(store: &Path) {
+    let file = redb::backends::FileBackend::new(std::fs::File::open(store).unwrap()).unwrap();
     let begin = Instant::now();
-    while !std::fs::read_dir(folder).unwrap().any(|entry| is_lock(entry.unwrap().file_name())) {
+    while !file.query_lock_range(Included(1 << 61), Excluded(1 << 62)).unwrap() {
         assert!(begin.elapsed() < PATIENCE, "no writer is at work");
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -250,7 +252,7 @@ fn a_killed_fork_of_several_commits_is_swept() {
         let parent = Parent::of_round(round, &path);
         let works = [work(&path, format!("{round}"), false, vec![fork()])];
         let mut running = Writers::start(&works);
-        wait_for_lock(folder.path());
+        wait_for_owner(&path);
         std::thread::sleep(Duration::from_millis(20 * round));
         let told = running.writers.remove(0).kill();
         let store = parent.store(&path);

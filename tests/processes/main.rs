@@ -85,6 +85,6 @@ fn assert_sound_and_swept(store: &Store, folder: &Path) {
     assert_eq!(unfinished, None);
     for entry in std::fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name();
-        assert!(!name.to_string_lossy().contains(".writing-"), "{name:?} is left");
+        assert!(!name.to_string_lossy().starts_with(".leafline-tmp-"), "{name:?} is left");
     }
 }

@@ -9,6 +9,7 @@ use super::manifest::{Digest, Entry, Form};
 use super::places::{self, Listed};
 use super::report::ExportOutcome;
 use super::standing::{Likeness, Stamp, Standing};
+use crate::destination::refuse_store;
 use crate::error::Result;
 use crate::session::SessionReader;
 use crate::store::record::Record;
@@ -42,6 +43,8 @@ pub(super) fn bring(export: &mut FolderExport<'_>, item: &Item<'_>) -> Result<Ex
         }
         return Ok(ExportOutcome::Unchanged);
     }
+    // To a comparison it is a file like any other.
+    refuse_store(&item.path, export.store.path())?;
     let reader = export.reader(item.session)?;
     let stamp = match standing {
         Standing::Absent | Standing::AsLeft(_) => return write(export, item, &reader, &standing),
@@ -77,8 +80,8 @@ fn write(
     standing: &Standing,
 ) -> Result<ExportOutcome> {
     let path = &item.path;
-    let file = WholeFile::beside(path)?;
-    let written = super::write(reader, &export.options.mode, &file, path)?;
+    let file = WholeFile::beside(path, export.store.path())?;
+    let written = super::write(reader, &export.options.mode, file.file(), path)?;
     let mut found = Found {
         bytes: written.exported.bytes,
         modified: None,
@@ -101,8 +104,8 @@ fn write(
         let reason = "it was changed while it was being exported; export again".to_owned();
         return Ok(ExportOutcome::Kept { reason });
     }
-    file.name(path)?;
-    export.touch(path);
+    let place = file.name()?;
+    export.touch(&place);
     let bytes = found.bytes;
     note(export, item, reader, found);
     Ok(ExportOutcome::Written { bytes })

@@ -9,17 +9,19 @@ use super::manifest::{Manifest, below};
 use super::moved;
 use super::places::{self, Listed};
 use super::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
+use crate::destination::{folder_of, refuse_no_folder, refuse_store};
 use crate::error::Result;
 use crate::session::SessionReader;
 use crate::store::Store;
-use crate::whole_file::{folder_of, sync_folder};
+use crate::temporary::remove_left;
+use crate::whole_file::sync_folder;
 
 /// The manifest is written so often in a long export: what is not in it after a crash is compared again.
 const MANIFEST_AGE: Duration = Duration::from_secs(10);
 
 /// An export of all sessions while it goes on.
 pub(super) struct FolderExport<'a> {
-    store: &'a Store,
+    pub(super) store: &'a Store,
     pub(super) folder: &'a Path,
     pub(super) options: &'a ExportOptions,
     pub(super) manifest: Manifest,
@@ -38,6 +40,11 @@ impl<'a> FolderExport<'a> {
         options: &'a ExportOptions,
         tell: &'a mut dyn FnMut(&ExportReport),
     ) -> Result<Self> {
+        for folder in [Some(folder), options.mode.blobs()].into_iter().flatten() {
+            refuse_store(folder, store.path())?;
+            refuse_no_folder(folder)?;
+        }
+        Manifest::refuse_store(folder, store)?;
         Ok(Self {
             store,
             folder,
@@ -53,6 +60,7 @@ impl<'a> FolderExport<'a> {
     /// Brings the files of all sessions in step.
     pub(super) fn run(mut self) -> Result<ExportTotals> {
         let sessions = places::list(self.store, &self.manifest)?;
+        self.tidy(&sessions);
         for session in &sessions {
             self.bring(session);
             if self.noted.elapsed() >= MANIFEST_AGE {
@@ -64,6 +72,21 @@ impl<'a> FolderExport<'a> {
         self.forget(&sessions.iter().map(|session| session.id.as_str()).collect());
         self.note()?;
         Ok(self.totals)
+    }
+
+    /// Removes what killed exports have left wherever this one may write.
+    fn tidy(&self, sessions: &[Listed]) {
+        let noted = self.manifest.entries().map(|entry| &entry.path);
+        let paths = sessions.iter().map(|session| &session.path).chain(noted);
+        let paths = paths.map(|path| below(self.folder, path));
+        let mut folders: BTreeSet<_> = paths.map(|path| folder_of(&path).to_owned()).collect();
+        // A folder whose sessions are gone is known to nobody any longer.
+        let entries = std::fs::read_dir(self.folder).into_iter().flatten().flatten();
+        let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.extend(inner.map(|entry| entry.path()));
+        folders.insert(self.folder.to_owned());
+        folders.extend(self.options.mode.blobs().map(Path::to_owned));
+        folders.iter().for_each(|folder| remove_left(folder));
     }
 
     fn bring(&mut self, session: &Listed) {
@@ -95,7 +118,11 @@ impl<'a> FolderExport<'a> {
     /// take back.
     fn note(&mut self) -> Result<()> {
         std::mem::take(&mut self.touched).iter().for_each(|folder| sync_folder(folder));
-        if self.manifest.is_changed() { self.manifest.write(self.folder) } else { Ok(()) }
+        if self.manifest.is_changed() {
+            self.manifest.write(self.folder, self.store)
+        } else {
+            Ok(())
+        }
     }
 
     /// Tells of the files whose sessions are gone, for the last time.

@@ -8,8 +8,10 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::destination::{folder_of, refuse_store};
 use crate::error::{FileContext, Result};
 use crate::session::ExportMode;
+use crate::store::Store;
 use crate::whole_file::{WholeFile, sync_folder};
 
 /// The manifest's name in the folder. It is hidden, and no import takes it for a session.
@@ -112,11 +114,14 @@ impl Manifest {
     /// The folder's manifest. One that is not there, is damaged, or is of another store or version counts as empty: each
     /// file is then compared with what would be written.
     pub(super) fn read(folder: &Path, store: u64) -> Self {
-        let entries = File::open(folder.join(NAME)).ok().and_then(|file| {
-            let length = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
-            parse(BufReader::new(file.take(LONGEST)), store).filter(|_| length <= LONGEST)
-        });
+        let entries = open(&folder.join(NAME))
+            .and_then(|file| parse(BufReader::new(file.take(LONGEST)), store));
         Self { store, entries: entries.unwrap_or_default(), is_changed: false }
+    }
+
+    /// Refuses a folder in which a store is in the manifest's place.
+    pub(super) fn refuse_store(folder: &Path, store: &Store) -> Result<()> {
+        refuse_store(&folder.join(NAME), store.path())
     }
 
     /// What is noted of a session.
@@ -151,12 +156,11 @@ impl Manifest {
     }
 
     /// Writes it into the folder, beside its place and renamed.
-    pub(super) fn write(&mut self, folder: &Path) -> Result<()> {
+    pub(super) fn write(&mut self, folder: &Path, store: &Store) -> Result<()> {
         let path = folder.join(NAME);
-        let file = WholeFile::beside(&path)?;
+        let file = WholeFile::beside(&path, store.path())?;
         self.write_to(BufWriter::new(file.file())).at("writing", &path)?;
-        file.name(&path)?;
-        sync_folder(folder);
+        sync_folder(folder_of(&file.name()?));
         self.is_changed = false;
         Ok(())
     }
@@ -181,6 +185,13 @@ impl Manifest {
         out.write_all(&line)?;
         out.flush()
     }
+}
+
+/// The file, unless it is none of ours. What is no file is not opened: a pipe would wait.
+fn open(path: &Path) -> Option<File> {
+    let metadata = std::fs::metadata(path).ok()?;
+    (metadata.is_file() && metadata.len() <= LONGEST).then_some(())?;
+    File::open(path).ok()
 }
 
 /// The entries of a manifest of this store, where it is a whole one.
@@ -301,7 +312,7 @@ mod tests {
     fn only_news_are_a_change() {
         let folder = tempfile::tempdir().unwrap();
         let mut manifest = of([entry("a", "a.jsonl"), entry("b", "b.jsonl")]);
-        manifest.write(folder.path()).unwrap();
+        manifest.write(folder.path(), &Store::in_memory().unwrap()).unwrap();
         let mut manifest = Manifest::read(folder.path(), 5);
         manifest.note(entry("a", "a.jsonl"));
         assert!(manifest.forget_all_but(&HashSet::from(["a", "b"])).is_empty());

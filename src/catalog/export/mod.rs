@@ -8,6 +8,7 @@ mod places;
 mod report;
 mod standing;
 
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -18,7 +19,8 @@ use crate::session::export::Exported;
 use crate::session::{ExportMode, SessionReader};
 use crate::store::Store;
 use crate::store::fingerprint::Fingerprint;
-use crate::whole_file::{WholeFile, folder_of, sync_folder};
+use crate::temporary::remove_left;
+use crate::whole_file::OutputFile;
 
 /// Bytes that are gathered before they are written.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -75,18 +77,21 @@ impl Store {
         FolderExport::new(self, folder.as_ref(), options, &mut tell)?.run()
     }
 
-    /// Writes a session to a file, beside its place and renamed; answers the bytes written.
+    /// Writes a session to a file, beside its place and renamed; answers the bytes written. Where the path is a link, the
+    /// file that it leads to is written, and the link stays. A device, a pipe, or a descriptor such as `/dev/fd/3` takes the
+    /// bytes as they come.
     ///
     /// # Errors
     ///
-    /// [`Error::File`] of the file, and those of [`SessionReader::export`].
+    /// [`Error::WouldReplaceStore`] where the path leads to the store, or to another redb database; [`Error::File`] of the
+    /// file, and those of [`SessionReader::export`]. What was in the file is still there then.
     pub fn export_file(&self, session: &str, mode: &ExportMode, path: &Path) -> Result<u64> {
         let session = self.session(session)?;
         let reader = session.reader()?;
-        let file = WholeFile::beside(path)?;
-        let written = write(&reader, mode, &file, path)?;
-        file.name(path)?;
-        sync_folder(folder_of(path));
+        mode.blobs().into_iter().for_each(remove_left);
+        let file = OutputFile::open(path, self.path())?;
+        let written = write(&reader, mode, file.file(), path)?;
+        file.finish()?;
         Ok(written.exported.bytes)
     }
 }
@@ -101,10 +106,10 @@ struct Written {
 fn write(
     reader: &SessionReader<'_>,
     mode: &ExportMode,
-    file: &WholeFile,
+    file: &File,
     path: &Path,
 ) -> Result<Written> {
-    let out = BufWriter::with_capacity(BUFFER_BYTES, file.file());
+    let out = BufWriter::with_capacity(BUFFER_BYTES, file);
     let mut out = Fingerprinted { out, fingerprint: Fingerprint::default() };
     let exported = match reader.export_noting(mode, &mut out) {
         Err(Error::Output(source)) => {

@@ -9,8 +9,9 @@ use super::manifest::{Entry, below};
 use super::places::Listed;
 use super::report::ExportOutcome;
 use super::standing::{Likeness, Stamp, Standing};
+use crate::destination::{folder_of, refuse_store};
 use crate::error::Result;
-use crate::whole_file::{folder_of, sync_folder};
+use crate::whole_file::sync_folder;
 
 /// The file in the old place.
 enum OldFile {
@@ -68,6 +69,9 @@ fn remove(export: &FolderExport<'_>, old: &Path, new: &Path, stamp: Stamp) -> Ex
     };
     if !is_other || Stamp::of(std::fs::metadata(old)) != Some(stamp) {
         return stays("it was changed while its session was being exported");
+    }
+    if let Err(error) = refuse_store(old, export.store.path()) {
+        return stays(&error.to_string());
     }
     if let Err(error) = std::fs::remove_file(old) {
         return stays(&error.to_string());

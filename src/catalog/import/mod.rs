@@ -127,7 +127,7 @@ impl Store {
         let mut outcome = Outcome::new(observer);
         let files = find_files(paths, &mut |path, error| outcome.add(&cannot_be_seen(path, error)));
         outcome.expect(&files);
-        let owner = self.owners().begin()?;
+        let owner = self.begin_owner()?;
         let blobs = how.0.blobs.clone().or_else(|| programs::blobs_of(paths));
         let blobs = blobs.map(BlobFolder::new);
         let run = self.import_files(files, how, blobs.as_ref(), &owner, &mut outcome);

@@ -141,7 +141,7 @@ impl<'s> Builder<'s> {
         match &self.owner {
             Some(owner) => self.slice.held.push((self.key, owner.token)),
             None => {
-                let owner = self.store.owners().begin()?;
+                let owner = self.store.begin_owner()?;
                 self.slice.begun.push((self.key, owner.token));
                 self.owner = Some(owner);
             }
@@ -177,7 +177,7 @@ impl<'s> Builder<'s> {
                     owner.token
                 }
                 None => {
-                    let owner = owner.insert(store.owners().begin()?);
+                    let owner = owner.insert(store.begin_owner()?);
                     slice.begun.push((key, owner.token));
                     owner.token
                 }

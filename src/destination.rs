@@ -1,0 +1,189 @@
+//! Where an output goes: what a path that a user named leads to, and whether anything may be written there.
+
+use std::fs::{File, Metadata};
+use std::io::{Error as IoError, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, FileContext, Result};
+
+/// What every redb database begins with.
+const DATABASE: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
+
+/// More links than that, one behind the other, are a ring to the system too.
+const MOST_LINKS: usize = 40;
+
+/// What a path leads to, links followed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// A file, or the place for one. It is no link, so that a file can be put there by its name.
+    File(PathBuf),
+    /// A device, a pipe, or a file that a process has open and that is named by its descriptor: there is no place for
+    /// another file there.
+    Stream,
+}
+
+impl Destination {
+    /// Follows a path; refuses a folder, the store and any other database of redb's.
+    pub(crate) fn of(path: &Path, store: &Path) -> Result<Self> {
+        refuse_store(path, store)?;
+        let is_stream = match look(path)? {
+            Some(metadata) if metadata.is_dir() => return Err(folder(path)),
+            None if ends_with_separator(path) => return Err(folder(path)),
+            found => found.is_some_and(|metadata| !metadata.is_file()),
+        };
+        if is_stream { Ok(Self::Stream) } else { follow(path) }
+    }
+
+    /// The file; refuses what is none.
+    pub(crate) fn file(self, path: &Path) -> Result<PathBuf> {
+        match self {
+            Self::File(place) => Ok(place),
+            Self::Stream => Err(refused(path, ErrorKind::InvalidInput, "it is no file")),
+        }
+    }
+}
+
+/// Refuses a path that leads to the store, by whatever name, or to another database of redb's. Nothing but a regular file
+/// is opened: a pipe would wait.
+pub(crate) fn refuse_store(path: &Path, store: &Path) -> Result<()> {
+    let Some(metadata) = look(path)?.filter(Metadata::is_file) else { return Ok(()) };
+    let is_in_use = !store.as_os_str().is_empty() && is_same_file((path, &metadata), store);
+    if is_in_use || is_database(path)? {
+        return Err(Error::WouldReplaceStore { path: path.to_owned(), is_in_use });
+    }
+    Ok(())
+}
+
+/// Refuses a path that is there and is no folder.
+pub(crate) fn refuse_no_folder(path: &Path) -> Result<()> {
+    match look(path)? {
+        Some(metadata) if !metadata.is_dir() => {
+            Err(refused(path, ErrorKind::NotADirectory, "it is no folder"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the system says of a file, links followed; `None` where there is none.
+fn look(path: &Path) -> Result<Option<Metadata>> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        looked => looked.map(Some).at("looking at", path),
+    }
+}
+
+fn follow(path: &Path) -> Result<Destination> {
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if is_descriptor(&place) {
+            return Ok(Destination::Stream);
+        }
+        match std::fs::read_link(&place) {
+            // A relative one counts from the folder that the link is in.
+            Ok(target) => place = folder_of(&place).join(target),
+            Err(_) => return Ok(Destination::File(place)),
+        }
+    }
+    Err(refused(path, ErrorKind::InvalidInput, "it is a link that leads back to itself"))
+}
+
+/// Whether a path names what a process has open: `/dev/fd/1`, or `/proc/self/fd/1`, to which `/dev/stdout` leads. There a
+/// link is read as the name of a file, and is none.
+fn is_descriptor(path: &Path) -> bool {
+    let folder = folder_of(path).canonicalize();
+    folder.is_ok_and(|folder| folder.starts_with("/proc") || folder.starts_with("/dev/fd"))
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(unix)]
+fn is_same_file((_, metadata): (&Path, &Metadata), store: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let of = |metadata: &Metadata| (metadata.dev(), metadata.ino());
+    std::fs::metadata(store).is_ok_and(|store| of(&store) == of(metadata))
+}
+
+/// Other systems tell a file's identity only to those who open it; a hard link is known by what it begins with.
+#[cfg(not(unix))]
+fn is_same_file((path, _): (&Path, &Metadata), store: &Path) -> bool {
+    match (path.canonicalize(), store.canonicalize()) {
+        (Ok(path), Ok(store)) => path == store,
+        _ => false,
+    }
+}
+
+/// Whether a regular file begins as a database of redb's. One that cannot be read might.
+fn is_database(path: &Path) -> Result<bool> {
+    let mut beginning = Vec::with_capacity(DATABASE.len());
+    let file = File::open(path).at("reading", path)?;
+    file.take(DATABASE.len() as u64).read_to_end(&mut beginning).at("reading", path)?;
+    Ok(beginning == DATABASE)
+}
+
+fn ends_with_separator(path: &Path) -> bool {
+    let last = path.as_os_str().as_encoded_bytes().last();
+    last.is_some_and(|byte| std::path::is_separator(char::from(*byte)))
+}
+
+fn folder(path: &Path) -> Error {
+    refused(path, ErrorKind::IsADirectory, "it is a folder; name a file")
+}
+
+fn refused(path: &Path, kind: ErrorKind, problem: &'static str) -> Error {
+    let source = IoError::new(kind, problem);
+    Error::File { action: "writing", path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn databases_are_known_by_their_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("database");
+        let nowhere = Path::new("");
+        redb::Database::create(&database).unwrap();
+        let refused = refuse_store(&database, nowhere).unwrap_err();
+        assert!(matches!(refused, Error::WouldReplaceStore { is_in_use: false, .. }), "{refused}");
+        let refused = refuse_store(&database, &database).unwrap_err();
+        assert!(matches!(refused, Error::WouldReplaceStore { is_in_use: true, .. }), "{refused}");
+        for bytes in [&b""[..], b"redb", &DATABASE[..8], b"{\"type\":\"session\"}"] {
+            std::fs::write(&database, bytes).unwrap();
+            assert!(refuse_store(&database, nowhere).is_ok());
+        }
+        assert!(refuse_store(&folder.path().join("none"), &database).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_to_their_end() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let leads_to = |name: &str| Destination::of(&at(name), &at("store"));
+        std::fs::create_dir(at("inner")).unwrap();
+        symlink("inner/second", at("first")).unwrap();
+        symlink("../end", at("inner/second")).unwrap();
+        for _ in 0..2 {
+            let Destination::File(place) = leads_to("first").unwrap() else { panic!("a file") };
+            assert_eq!(place, at("inner/../end"));
+            std::fs::write(at("end"), "there").unwrap();
+        }
+        symlink("ring", at("ring")).unwrap();
+        assert!(leads_to("ring").is_err());
+        assert!(leads_to("inner").is_err());
+        symlink("/dev/fd/1", at("output")).unwrap();
+        assert_eq!(leads_to("output").unwrap(), Destination::Stream);
+        assert_eq!(
+            Destination::of(Path::new("/dev/null"), &at("store")).unwrap(),
+            Destination::Stream
+        );
+    }
+}
