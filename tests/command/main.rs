@@ -19,5 +19,6 @@ mod opal;
 mod reading;
 mod scene;
 mod search;
+mod search_folder;
 mod sync;
 mod tree;
