@@ -50,17 +50,28 @@ impl<'a, 's> LineCursor<'a, 's> {
         if !self.chunk.as_ref().is_some_and(|chunk| chunk.holds(self.next)) {
             let found = self.snapshot.chunk_of(self.session, self.next)?;
             let Some((first, bytes)) = found else {
-                return Ok(None);
+                return self.end();
             };
             let chunk = Snapshot::parse(self.session, first, &bytes)?;
             if !chunk.holds(self.next) {
-                return Ok(None);
+                return self.end();
             }
             self.chunk = Some(open(self.snapshot, self.session, &chunk)?);
         }
         let ordinal = self.next;
         self.next += 1;
         Ok(self.chunk.as_ref().and_then(|chunk| chunk.line(ordinal)))
+    }
+
+    /// The end of the session, if no line comes behind the one that is not there.
+    fn end(&self) -> Result<Option<LineView<'_>>> {
+        match self.snapshot.chunk_from(self.session, self.next)? {
+            None => Ok(None),
+            Some((behind, _)) => {
+                let problem = format!("lines {} to {} are missing", self.next, behind - 1);
+                Err(damaged(self.session, self.next, problem).into())
+            }
+        }
     }
 }
 

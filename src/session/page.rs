@@ -77,12 +77,18 @@ impl SessionReader<'_> {
         };
         let Some(last) = last else { return Ok(Page::default()) };
         let mut page = Filling::new(self, limit);
-        visit_lines(self.snapshot(), self.key(), first, Frames::Cached, |lines, ordinal, node| {
-            if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
-                return Ok(None);
-            }
-            Ok(ordinal.checked_add(1))
-        })?;
+        visit_lines(
+            self.snapshot(),
+            self.order(),
+            first,
+            Frames::Cached,
+            |lines, ordinal, node| {
+                if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
+                    return Ok(None);
+                }
+                Ok(ordinal.checked_add(1))
+            },
+        )?;
         Ok(page.page)
     }
 
@@ -135,11 +141,12 @@ impl SessionReader<'_> {
         let mut page = Filling::new(self, limit);
         let mut climb = Climb::new(self);
         let from = Some(ordinal);
-        visit_lines(self.snapshot(), self.key(), from, Frames::Cached, |lines, ordinal, node| {
-            if !is_entry(node) || !page.offer(lines, ordinal)? {
+        visit_lines(self.snapshot(), self.order(), from, Frames::Cached, |lines, at, node| {
+            if at == ordinal && !is_entry(node) {
                 return Ok(None);
             }
-            climb.parent(ordinal, node)
+            let parent = climb.parent(at, node)?;
+            Ok(if page.offer(lines, at)? { parent } else { None })
         })?;
         Ok(page.page)
     }
