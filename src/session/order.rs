@@ -125,3 +125,6 @@ impl Order {
         damaged(self.session, ordinal, problem).into()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,7 +125,9 @@ impl SessionReader<'_> {
             Some(id) => Some(self.ordinal_of(id)?),
             None => self.leaf_ordinal()?,
         };
-        from.map_or_else(|| Ok(Page::default()), |from| self.path_backwards_from(from, limit))
+        let Some(from) = from else { return Ok(Page::default()) };
+        self.entry_node(from)?;
+        self.path_backwards_from(from, limit)
     }
 
     /// [`Self::path_backwards`] from the entry with this ordinal, such as the `next` of the page before. Empty

@@ -7,6 +7,7 @@ mod agents;
 mod changing;
 mod claude;
 mod context;
+mod damage;
 mod discovery;
 mod export;
 mod families;

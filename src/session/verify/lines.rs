@@ -27,7 +27,9 @@ use crate::store::settings_record::SettingsRecord;
 /// Checks one session.
 pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification) -> Result<()> {
     let mut findings = Findings::new(Some(reader.id()), verification);
-    findings.number_lines(splits(reader)?);
+    if let Some(splits) = findings.absorb(splits(reader))? {
+        findings.number_lines(splits);
+    }
     let mut checker = Checker {
         reader,
         scanner: LineReader::new(reader.reading()),
@@ -48,7 +50,8 @@ pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification)
     };
     let read = checker.read_lines(&mut findings);
     findings.absorb(read)?;
-    checker.check_whole(&mut findings)?;
+    let whole = checker.check_whole(&mut findings);
+    findings.absorb(whole)?;
     let rows = check_rows(reader, &checker.expected, &mut findings);
     findings.absorb(rows)?;
     Ok(())
@@ -176,6 +179,12 @@ impl Checker<'_, '_> {
             self.parents.push(node.parent.ordinal().filter(|_| is_entry));
         }
         if !is_entry {
+            let place = Node { jump: line.ordinal, ..Node::default() };
+            if (node.parent, node.depth, node.jump, node.settings, node.compaction)
+                != (place.parent, place.depth, place.jump, place.settings, place.compaction)
+            {
+                findings.problem("lines", at, "the line is no entry, and has a place in the tree");
+            }
             return Ok(());
         }
         self.expected.entries += 1;
@@ -352,7 +361,8 @@ impl Checker<'_, '_> {
         if !is_imported {
             findings.problem("sessions", None, "the session does not begin with what was imported");
         }
-        self.take_summary()?;
+        let taken = self.take_summary();
+        findings.absorb(taken)?;
         let record = self.reader.record();
         if self.title != record.title.clone().filter(|title| !title.is_empty()) {
             findings.problem("sessions", None, "the title is not the one that the lines give");
