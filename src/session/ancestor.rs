@@ -79,7 +79,7 @@ pub(crate) fn is_ancestor(
 ///
 /// The rule by which an import sets the pointers (docs/storage.md, nodes) makes them count in numbers of the form
 /// 2^k - 1: a depth is written as a sum of them, the largest first, and a jump takes off the last.
-fn jump_depth(depth: u64) -> u64 {
+pub(super) fn jump_depth(depth: u64) -> u64 {
     let mut left = depth;
     let mut last = 0;
     while left > 0 {

@@ -4,6 +4,7 @@
 //! which an import sets the nodes (docs/storage.md, nodes), so that a node that breaks one is damaged; without them a
 //! single wrong bit would send a walk round in a loop, or to a part of the tree that the entry is no part of.
 
+use super::ancestor::jump_depth;
 use super::reader::is_entry;
 use crate::error::{Error, Result};
 use crate::store::node::{Node, Parent};
@@ -73,7 +74,7 @@ impl Order {
             Some(parent) if parent >= ordinal => {
                 return wrong("its parent does not come before it");
             }
-            Some(parent) => (node.depth > 0, node.jump <= parent, true),
+            Some(parent) => (node.depth > 0, jumps_to(node, parent), true),
             None => (node.depth == 0, node.jump == ordinal, is_compaction),
         };
         if !is_depth_right {
@@ -124,6 +125,12 @@ impl Order {
     pub(crate) fn damage(self, ordinal: u64, problem: String) -> Error {
         damaged(self.session, ordinal, problem).into()
     }
+}
+
+/// Whether an entry's jump pointer leads to its parent, where its depth says so, and farther up where not.
+fn jumps_to(node: &Node, parent: u64) -> bool {
+    let is_to_parent = node.depth > 0 && jump_depth(node.depth) == node.depth - 1;
+    if is_to_parent { node.jump == parent } else { node.jump < parent }
 }
 
 #[cfg(test)]
