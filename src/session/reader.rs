@@ -272,7 +272,7 @@ impl<'s> SessionReader<'s> {
     }
 
     pub(crate) fn cursor(&self, from: u64) -> LineCursor<'_, 's> {
-        LineCursor::new(&self.snapshot, self.session, from)
+        LineCursor::new(&self.snapshot, self.session, from).of_lines(self.record.lines)
     }
 
     /// What the session's nodes have to say.

@@ -43,14 +43,22 @@ fn number(bytes: &[u8]) -> (usize, usize) {
     }
 }
 
-/// Changes the number of a line in a column of the nodes. All of them are below 251, and so a byte each.
-fn change(scene: &Scene, column: usize, line: u64, change: impl FnOnce(u8) -> u8) {
+/// Opens the store's file beside the command, and changes the table of lines.
+fn change_lines(
+    scene: &Scene,
+    change: impl FnOnce(&mut redb::Table<'_, (u64, u64, u32), &'static [u8]>),
+) {
     let mut builder = redb::Builder::new();
     builder.set_concurrency_mode(ConcurrencyMode::MultiWriter);
     let database = builder.open(scene.store()).unwrap();
     let transaction = database.begin_write().unwrap();
-    {
-        let mut table = transaction.open_table(LINES).unwrap();
+    change(&mut transaction.open_table(LINES).unwrap());
+    transaction.commit().unwrap();
+}
+
+/// Changes the number of a line in a column of the nodes. All of them are below 251, and so a byte each.
+fn change(scene: &Scene, column: usize, line: u64, change: impl FnOnce(u8) -> u8) {
+    change_lines(scene, |table| {
         let mut chunk = table.get((1, 0, 0)).unwrap().unwrap().value().to_vec();
         // The version; the lengths of directory, nodes and frames; the directory.
         let mut at = 1;
@@ -74,8 +82,7 @@ fn change(scene: &Scene, column: usize, line: u64, change: impl FnOnce(u8) -> u8
         assert_eq!((chunk[place] ^ new).count_ones(), 1, "one bit");
         chunk[place] = new;
         table.insert((1, 0, 0), &chunk[..]).unwrap();
-    }
-    transaction.commit().unwrap();
+    });
 }
 
 /// Bytes of a number that begins with this one.
@@ -176,4 +183,29 @@ fn a_compaction_that_is_none() {
     }
     // Then its line is none.
     assert_damage(COMPACTIONS, COMPACTION, |code| code ^ 1, &["tree", "context"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn lines_that_are_missing() {
+    let text = "more ".repeat(500);
+    let lines = (0..200).map(|line| match line {
+        0 => header("s1"),
+        1 => message("e1", None, &text),
+        line => message(&format!("e{line}"), Some(&format!("e{}", line - 1)), &text),
+    });
+    for (number, behind) in [(1, true), (0, false)] {
+        let scene = Scene::of_session(&file(lines.clone()));
+        change_lines(&scene, |table| {
+            let firsts = table.iter().unwrap().map(|row| row.unwrap().0.value());
+            let firsts: Vec<_> = firsts.collect();
+            assert!(firsts.len() > 2);
+            let removed = if behind { firsts[number] } else { firsts[firsts.len() - 1] };
+            table.remove(removed).unwrap();
+        });
+        for command in ["path", "tree", "context", "export"] {
+            assert_told(&scene, &[command, "s1"]);
+        }
+        assert_eq!(bounded(&scene, &["verify"]).status, 1);
+    }
 }
