@@ -175,6 +175,16 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// What is in the place of the search index, or of one of its files, is somebody else's. It is left alone.
+    #[error(
+        "{path} is in the way of the search index: {problem}; move it away, and `leafline index` makes the index"
+    )]
+    SearchFolderTaken {
+        /// The folder or the file.
+        path: PathBuf,
+        /// How that is known.
+        problem: String,
+    },
     /// A record in the store is damaged.
     #[error(transparent)]
     Corrupted(#[from] Corruption),

@@ -77,7 +77,7 @@ impl Breadcrumbs {
     }
 
     /// Notes a session as the terminal's last one in a directory. Answers whether it did: not without a terminal, nor
-    /// for paths that do not stand on a line.
+    /// for paths that do not stand on a line, nor where a link or a file that is no breadcrumb has the terminal's name.
     ///
     /// # Errors
     ///
@@ -92,9 +92,22 @@ impl Breadcrumbs {
             return Ok(false);
         }
         let path = self.folder.join(terminal);
+        if !may_be_written(&path)? {
+            return Ok(false);
+        }
         remove_left(&self.folder);
         let written = WholeFile::beside(&path, session.store().path())?;
-        written.file().write_all(format!("{cwd}\n{file}\n").as_bytes()).at("writing", &path)?;
+        written
+            .file()
+            .write_all(
+                format!(
+                    "{cwd}
+{file}
+"
+                )
+                .as_bytes(),
+            )
+            .at("writing", &path)?;
         written.name()?;
         Ok(true)
     }
@@ -191,6 +204,29 @@ fn file_name(id: &str) -> Option<String> {
     is_name.then_some(name)
 }
 
+/// Whether a breadcrumb's file is missing, was cut off when it was written, or is a breadcrumb. What else has its name is
+/// the user's; so is a link, wherever it leads.
+fn may_be_written(path: &Path) -> Result<bool> {
+    let found = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        found => found.at("looking at", path)?,
+    };
+    if !found.is_file() || found.len() > LONGEST {
+        return Ok(false);
+    }
+    let text = String::from_utf8(std::fs::read(path).at("reading", path)?);
+    Ok(text.is_ok_and(|text| text.is_empty() || is_breadcrumb(&text)))
+}
+
+/// Whether a text is a directory and the absolute path of a file, a line each.
+fn is_breadcrumb(text: &str) -> bool {
+    let mut lines = text.trim_end().lines();
+    let (cwd, file, more) = (lines.next(), lines.next(), lines.next());
+    cwd.is_some_and(|cwd| !cwd.is_empty())
+        && file.is_some_and(|file| Path::new(file).is_absolute())
+        && more.is_none()
+}
+
 /// What stands for the session on a breadcrumb; `None` where that is no text, and for a store in memory.
 fn session_file(session: &Session<'_>) -> Result<Option<String>> {
     let store = session.store();
@@ -246,6 +282,17 @@ mod tests {
         assert_eq!(of(&[("TMUX_PANE", "")]), None);
         assert_eq!(of(&[("WT_SESSION", "a-b"), ("TMUX_PANE", "%3")]).as_deref(), Some("tmux-%3"));
         assert_eq!(of(&[("TERM_SESSION_ID", "../x/y")]).as_deref(), Some("apple-..-x-y"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_breadcrumb_is_told_from_other_files() {
+        for own in ["/work\n/s.jsonl\n", "/work\n/store#id", "C:\\work\r\n/s.jsonl\r\n\n"] {
+            assert!(is_breadcrumb(own), "{own:?}");
+        }
+        for other in ["", "\n", "\n/s.jsonl\n", "/work\n", "/work\nnotes\n", "a\n/b\nc\n", "{}"] {
+            assert!(!is_breadcrumb(other), "{other:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod filter;
 mod find;
+mod folder;
 mod passages;
 mod query;
 mod schema;
@@ -21,7 +22,7 @@ pub use self::find::{SearchHit, SearchQuery};
 use self::schema::{Fields, INDEX_VERSION};
 pub use self::snippet::Snippet;
 pub use self::update::{IndexLag, IndexUpdate};
-use crate::error::{Error, FileContext, Result};
+use crate::error::{Error, Result};
 use crate::store::Store;
 
 /// What is appended to the store's path to name the folder.
@@ -82,19 +83,14 @@ impl Store {
         folder.into()
     }
 
-    /// Deletes the search index. Whoever has it open searches on in what he has.
+    /// Deletes the search index. Whoever has it open searches on in what he has. Files in its folder that Leafline has not
+    /// made stay, and so does the folder then.
     ///
     /// # Errors
     ///
-    /// [`Error::File`] where the system refuses.
+    /// [`Error::SearchFolderTaken`] where the folder is somebody else's, [`Error::File`] where the system refuses.
     pub fn remove_search_index(&self) -> Result<()> {
-        let folder = self.search_folder();
-        match std::fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(error).at("deleting", &folder)
-            }
-            _ => Ok(()),
-        }
+        folder::delete_all(&self.search_folder())
     }
 }
 
@@ -106,10 +102,10 @@ impl<'s> SearchIndex<'s> {
     ///
     /// # Errors
     ///
-    /// [`Error::SearchIndex`] where it cannot be read.
+    /// [`Error::SearchIndex`] where it cannot be read, [`Error::SearchFolderTaken`] where its folder is somebody else's.
     pub fn open(store: &'s Store) -> Result<Option<Self>> {
         let folder = folder_of(store)?;
-        if store.is_in_memory() || !folder.join("meta.json").exists() {
+        if store.is_in_memory() || !folder::find(&store.search_folder(), &folder)? {
             return Ok(None);
         }
         let (schema, fields) = schema::schema();
@@ -125,7 +121,8 @@ impl<'s> SearchIndex<'s> {
     ///
     /// # Errors
     ///
-    /// [`Error::SearchIndex`] where it cannot be read, [`Error::File`] where the folder cannot be made.
+    /// [`Error::SearchIndex`] where it cannot be read, [`Error::SearchFolderTaken`] where its folder is somebody else's,
+    /// [`Error::File`] where the folder cannot be made.
     pub fn open_or_create(store: &'s Store) -> Result<Self> {
         if let Some(found) = Self::open(store)? {
             return Ok(found);
@@ -138,8 +135,9 @@ impl<'s> SearchIndex<'s> {
             return Self::with_index(store, folder, index, fields);
         }
         let folder = folder_of(store)?;
-        remove_others(&folder);
-        std::fs::create_dir_all(&folder).at("making the folder", &folder)?;
+        folder::make(&store.search_folder(), &folder)?;
+        // Nobody who finds this one needs the others. One that cannot be deleted stays.
+        let _ = folder::delete_indexes(&store.search_folder(), Some(&folder));
         let directory = MmapDirectory::open(&folder)
             .map_err(|error| failed(&folder, &TantivyError::from(error)))?;
         let index = builder.open_or_create(directory).map_err(|error| failed(&folder, &error))?;
@@ -197,16 +195,6 @@ impl<'s> SearchIndex<'s> {
 fn folder_of(store: &Store) -> Result<PathBuf> {
     let number = store.number()?;
     Ok(store.search_folder().join(format!("{INDEX_VERSION}-{number:016x}")))
-}
-
-/// Deletes what else is in the folder of indexes: nobody who finds this one needs it. What cannot be deleted stays.
-fn remove_others(folder: &Path) {
-    let others = folder.parent().and_then(|parent| std::fs::read_dir(parent).ok());
-    for other in others.into_iter().flatten().flatten() {
-        if other.path() != folder {
-            let _ = std::fs::remove_dir_all(other.path());
-        }
-    }
 }
 
 fn failed(folder: &Path, error: &TantivyError) -> Error {

@@ -1,65 +1,85 @@
 //! An ancestor far up the tree, in a logarithmic number of look-ups.
 
+use super::order::Order;
 use crate::error::Result;
 use crate::store::node::Node;
-use crate::store::snapshot::{Snapshot, damaged};
+use crate::store::snapshot::Snapshot;
 
 /// The ordinal of the ancestor of `from` at a depth, `from` itself included; `None` where `from` is not that deep.
 /// Only for sessions that are regular: in others depth and jump are not to be trusted.
 ///
 /// A jump's length follows from the depth alone, so that a jump which would lead too far costs no look-up: of a
-/// million ancestors any is found by reading some fifty nodes at most, and a near one by a few that stand close by.
-pub(crate) fn ancestor_at_depth(
+/// million ancestors any is found in some fifty steps at most, and a near one in a few that stand close by. A jump of more
+/// than one step costs two look-ups more, of the entries whose own jumps make it up: a wrong bit of any of the three is found.
+fn ancestor_at_depth(
     snapshot: &Snapshot<'_>,
-    session: u64,
+    order: Order,
     from: u64,
     depth: u64,
 ) -> Result<Option<u64>> {
     let mut at = from;
-    let mut node = node_of(snapshot, session, from)?;
+    let mut node = order.entry(snapshot, from)?;
     if node.depth < depth {
         return Ok(None);
     }
     while node.depth > depth {
-        let (expected, next) = match jump_depth(node.depth) {
-            far if far >= depth => (far, Some(node.jump)),
-            _ => (node.depth - 1, node.parent.ordinal()),
-        };
-        let wrong = |problem: &str| damaged(session, at, format!("line {at}: {problem}"));
-        let next = next.ok_or_else(|| wrong("an entry below the root has no parent"))?;
-        node = node_of(snapshot, session, next)?;
+        let wrong = |problem: &str| order.damage(at, format!("line {at}: {problem}"));
+        let parent = node.parent.ordinal();
+        let parent = parent.ok_or_else(|| wrong("an entry below the root has no parent"))?;
+        let far = jump_depth(node.depth);
+        let jumps = far >= depth;
+        let next = if jumps { node.jump } else { parent };
+        if jumps && next != jump_by_rule(snapshot, order, (at, &node), parent)? {
+            return Err(wrong("the jump pointer is not what the tree says"));
+        }
+        let expected = if jumps { far } else { node.depth - 1 };
+        node = order.entry(snapshot, next)?;
         if node.depth != expected {
-            return Err(wrong("the jump pointer or the depth is not what the tree says").into());
+            return Err(wrong("the jump pointer or the depth is not what the tree says"));
         }
         at = next;
     }
     Ok(Some(at))
 }
 
+/// Where the jump pointer of an entry below the root has to lead: to its parent, or where its parent's jump leads on to.
+fn jump_by_rule(
+    snapshot: &Snapshot<'_>,
+    order: Order,
+    (ordinal, node): (u64, &Node),
+    parent: u64,
+) -> Result<u64> {
+    if jump_depth(node.depth) == node.depth - 1 {
+        return Ok(parent);
+    }
+    let above = order.entry(snapshot, parent)?;
+    order.check_parent(ordinal, node, &above)?;
+    Ok(order.entry(snapshot, above.jump)?.jump)
+}
+
 /// Whether the entry `above` is among the ancestors of `below`, and not itself.
 pub(crate) fn is_ancestor(
     snapshot: &Snapshot<'_>,
-    session: u64,
+    order: Order,
     above: u64,
     below: u64,
 ) -> Result<bool> {
     if above == below {
         return Ok(false);
     }
-    let depth = node_of(snapshot, session, above)?.depth;
-    Ok(ancestor_at_depth(snapshot, session, below, depth)? == Some(above))
-}
-
-fn node_of(snapshot: &Snapshot<'_>, session: u64, ordinal: u64) -> Result<Node> {
-    let node = snapshot.node(session, ordinal)?;
-    node.ok_or_else(|| damaged(session, ordinal, format!("there is no line {ordinal}")).into())
+    let node = order.entry(snapshot, above)?;
+    // What is asked for by its depth is an ancestor only if that is right.
+    if let Some(parent) = node.parent.ordinal() {
+        order.check_parent(above, &node, &order.entry(snapshot, parent)?)?;
+    }
+    Ok(ancestor_at_depth(snapshot, order, below, node.depth)? == Some(above))
 }
 
 /// The depth that the jump pointer of an entry leads to, given the entry's own.
 ///
 /// The rule by which an import sets the pointers (docs/storage.md, nodes) makes them count in numbers of the form
 /// 2^k - 1: a depth is written as a sum of them, the largest first, and a jump takes off the last.
-fn jump_depth(depth: u64) -> u64 {
+pub(super) fn jump_depth(depth: u64) -> u64 {
     let mut left = depth;
     let mut last = 0;
     while left > 0 {

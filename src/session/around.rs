@@ -59,17 +59,23 @@ impl SessionReader<'_> {
         let mut measured = Vec::new();
         let mut left = room;
         let from = from.filter(|_| most > 0);
-        visit_lines(self.snapshot(), self.key(), from, Frames::Cached, |lines, ordinal, node| {
-            if is_entry(node) {
-                let length = lines.rendered_len(ordinal)?;
-                if length > left {
-                    return Ok(None);
+        visit_lines(
+            self.snapshot(),
+            self.order(),
+            from,
+            Frames::Cached,
+            |lines, ordinal, node| {
+                if is_entry(node) {
+                    let length = lines.rendered_len(ordinal)?;
+                    if length > left {
+                        return Ok(None);
+                    }
+                    left -= length;
+                    measured.push((ordinal, length));
                 }
-                left -= length;
-                measured.push((ordinal, length));
-            }
-            Ok(step(ordinal, 1).filter(|_| measured.len() < most))
-        })?;
+                Ok(step(ordinal, 1).filter(|_| measured.len() < most))
+            },
+        )?;
         Ok(measured)
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::lines::LineView;
+use super::order::Order;
 use super::render::rendered_len;
 use crate::error::Result;
 use crate::store::chunk::Chunk;
@@ -30,22 +31,22 @@ pub(crate) struct ChunkLines<'c, 's> {
 }
 
 /// Goes from line to line, beginning at `from`. `visit` answers where to go next; the visit ends with `None`
-/// and outside the session.
+/// and outside the session. A line of the session that is not there is damage.
 pub(crate) fn visit_lines(
     snapshot: &Snapshot<'_>,
-    session: u64,
+    order: Order,
     from: Option<u64>,
     frames: Frames,
     mut visit: impl FnMut(&mut ChunkLines<'_, '_>, u64, &Node) -> Result<Option<u64>>,
 ) -> Result<()> {
+    let session = order.session();
     let mut next = from;
-    while let Some(ordinal) = next {
-        let Some((first, bytes)) = snapshot.chunk_of(session, ordinal)? else {
-            return Ok(());
-        };
+    while let Some(ordinal) = next.filter(|&ordinal| ordinal < order.lines()) {
+        let missing = || order.damage(ordinal, format!("line {ordinal} is missing"));
+        let (first, bytes) = snapshot.chunk_of(session, ordinal)?.ok_or_else(missing)?;
         let chunk = Snapshot::parse(session, first, &bytes)?;
         if !chunk.holds(ordinal) {
-            return Ok(());
+            return Err(missing());
         }
         let nodes = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
         let mut lines = ChunkLines { snapshot, session, chunk: &chunk, nodes, frames, frame: None };
@@ -70,11 +71,9 @@ impl ChunkLines<'_, '_> {
     /// Bytes of the line as it came in, without a look at its text.
     pub(crate) fn rendered_len(&self, ordinal: u64) -> Result<u64> {
         let stored = self.index(ordinal).and_then(|index| self.chunk.lengths().get(index));
-        rendered_len(
-            self.snapshot,
-            stored.copied().unwrap_or_default(),
-            self.chunk.holes_of(ordinal),
-        )
+        let stored = stored
+            .ok_or_else(|| damaged(self.session, self.chunk.first(), "a line is missing".into()))?;
+        rendered_len(self.snapshot, *stored, self.chunk.holes_of(ordinal))
     }
 
     /// A line of the chunk as it is stored; only its frame is decompressed.

@@ -11,17 +11,24 @@ use crate::store::node::Node;
 /// parents come before their children: the earliest line of a loop has a parent that comes later.
 pub(super) struct Climb<'r, 's> {
     reader: &'r SessionReader<'s>,
+    /// The entry that the walk has come from.
+    child: Option<(u64, Node)>,
     /// Once a parent came later: the earliest line of the loop that the walk runs into, if it does.
     earliest: Option<Option<u64>>,
 }
 
 impl<'r, 's> Climb<'r, 's> {
     pub(super) fn new(reader: &'r SessionReader<'s>) -> Self {
-        Self { reader, earliest: None }
+        Self { reader, child: None, earliest: None }
     }
 
-    /// The entry above the one with this ordinal and node; `None` at the walk's end.
+    /// The entry above the one with this ordinal and node, which the walk has come to; `None` at the walk's end.
     pub(super) fn parent(&mut self, ordinal: u64, node: &Node) -> Result<Option<u64>> {
+        let order = self.reader.order();
+        order.check(ordinal, node)?;
+        if let Some((child, below)) = self.child.replace((ordinal, *node)) {
+            order.check_parent(child, &below, node)?;
+        }
         let Some(parent) = node.parent.ordinal() else {
             return Ok(None);
         };
@@ -33,7 +40,7 @@ impl<'r, 's> Climb<'r, 's> {
             None => {
                 // A walk runs into one loop at the most, so the rest of this one needs no other search.
                 let found = earliest_of_loop(ordinal, |entry| {
-                    Ok(self.reader.node(entry)?.and_then(|node| node.parent.ordinal()))
+                    Ok(self.reader.entry_node(entry)?.parent.ordinal())
                 })?;
                 *self.earliest.insert(found)
             }

@@ -139,16 +139,14 @@ fn current_lines(
     if record.rewritten {
         return saved_lines(renderer, snapshot, session, record, take);
     }
-    lines(renderer, snapshot, session, take)
+    lines(renderer, LineCursor::new(snapshot, session, 0).of_lines(record.lines), take)
 }
 
 fn lines(
     renderer: &mut Renderer<'_, '_>,
-    snapshot: &Snapshot<'_>,
-    session: u64,
+    mut cursor: LineCursor<'_, '_>,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
-    let mut cursor = LineCursor::new(snapshot, session, 0);
     let mut buffer = Vec::with_capacity(BUFFER_BYTES + (64 << 10));
     while let Some(line) = cursor.next()? {
         renderer.render(line.text, line.holes, &mut buffer)?;

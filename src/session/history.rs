@@ -58,7 +58,7 @@ impl History {
 /// Walks up from an entry by the rule of Claude Code's conversations; of the other families [`Extent::Path`] is the path.
 pub(super) fn walk(reader: &SessionReader<'_>, from: u64, extent: Extent) -> Result<History> {
     let lookup = InIndex(reader);
-    let mut climb = Climb::new(reader.snapshot(), reader.key(), from, reader.record().irregular);
+    let mut climb = Climb::new(reader.snapshot(), reader.order(), from);
     let end = loop {
         let Some((ordinal, _)) = climb.step()? else { break PathEnd::Loop };
         match claude::above(&lookup, extent, ordinal)? {
@@ -77,7 +77,7 @@ impl claude::Lookup for InIndex<'_, '_> {
     type Error = Error;
 
     fn parent(&self, entry: u64) -> Result<Link<u64>> {
-        match self.0.node(entry)?.unwrap_or_default().parent {
+        match self.0.entry_node(entry)?.parent {
             Parent::At(parent) => Ok(Link::Entry(parent)),
             Parent::None => Ok(Link::None),
             // The index counts an entry that is its own parent as an orphan.
@@ -88,7 +88,7 @@ impl claude::Lookup for InIndex<'_, '_> {
     }
 
     fn is_compact_boundary(&self, entry: u64) -> Result<bool> {
-        Ok(self.0.node(entry)?.is_some_and(|node| node.kind == EntryKind::Compaction.code()))
+        Ok(self.0.entry_node(entry)?.kind == EntryKind::Compaction.code())
     }
 
     fn logical_parent(&self, entry: u64) -> Result<Link<u64>> {
@@ -104,9 +104,8 @@ impl claude::Lookup for InIndex<'_, '_> {
 
 impl InIndex<'_, '_> {
     fn names_itself(&self, entry: u64) -> Result<bool> {
-        let Some(line) = self.0.snapshot().line(self.0.key(), entry, None)? else {
-            return Ok(false);
-        };
+        let line = self.0.snapshot().line(self.0.key(), entry, None)?;
+        let line = line.ok_or_else(|| self.0.missing(entry))?;
         // Nothing that was cut out of the line is an id.
         Ok(read_line(self.0.reading(), line.text(), |line| match line.parent() {
             ParentLink::Id(parent) => line.id() == Some(parent),

@@ -20,6 +20,8 @@ pub(crate) struct LineCursor<'a, 's> {
     snapshot: &'a Snapshot<'s>,
     session: u64,
     next: u64,
+    /// How many lines the session has, where that is known.
+    lines: u64,
     chunk: Option<OpenChunk>,
 }
 
@@ -37,7 +39,12 @@ struct OpenChunk {
 impl<'a, 's> LineCursor<'a, 's> {
     /// A cursor before the line with the ordinal `from`.
     pub(crate) fn new(snapshot: &'a Snapshot<'s>, session: u64, from: u64) -> Self {
-        Self { snapshot, session, next: from, chunk: None }
+        Self { snapshot, session, next: from, lines: 0, chunk: None }
+    }
+
+    /// The same in a session that has so many lines: that one of them is not there is damage then.
+    pub(crate) fn of_lines(self, lines: u64) -> Self {
+        Self { lines, ..self }
     }
 
     /// Moves before another line.
@@ -50,17 +57,28 @@ impl<'a, 's> LineCursor<'a, 's> {
         if !self.chunk.as_ref().is_some_and(|chunk| chunk.holds(self.next)) {
             let found = self.snapshot.chunk_of(self.session, self.next)?;
             let Some((first, bytes)) = found else {
-                return Ok(None);
+                return self.end();
             };
             let chunk = Snapshot::parse(self.session, first, &bytes)?;
             if !chunk.holds(self.next) {
-                return Ok(None);
+                return self.end();
             }
             self.chunk = Some(open(self.snapshot, self.session, &chunk)?);
         }
         let ordinal = self.next;
         self.next += 1;
         Ok(self.chunk.as_ref().and_then(|chunk| chunk.line(ordinal)))
+    }
+
+    /// The end of the session, if that is why a line is not there.
+    fn end(&self) -> Result<Option<LineView<'_>>> {
+        let is_missing =
+            self.next < self.lines || self.snapshot.chunk_from(self.session, self.next)?.is_some();
+        if is_missing {
+            let problem = format!("line {} is missing", self.next);
+            return Err(damaged(self.session, self.next, problem).into());
+        }
+        Ok(None)
     }
 }
 

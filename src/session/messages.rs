@@ -35,7 +35,7 @@ impl SessionReader<'_> {
         let mut bytes = Vec::new();
         visit_lines(
             self.snapshot(),
-            self.key(),
+            self.order(),
             Some(0),
             Frames::Forgotten,
             |lines, ordinal, node| {

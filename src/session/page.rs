@@ -77,12 +77,18 @@ impl SessionReader<'_> {
         };
         let Some(last) = last else { return Ok(Page::default()) };
         let mut page = Filling::new(self, limit);
-        visit_lines(self.snapshot(), self.key(), first, Frames::Cached, |lines, ordinal, node| {
-            if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
-                return Ok(None);
-            }
-            Ok(ordinal.checked_add(1))
-        })?;
+        visit_lines(
+            self.snapshot(),
+            self.order(),
+            first,
+            Frames::Cached,
+            |lines, ordinal, node| {
+                if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
+                    return Ok(None);
+                }
+                Ok(ordinal.checked_add(1))
+            },
+        )?;
         Ok(page.page)
     }
 
@@ -119,7 +125,9 @@ impl SessionReader<'_> {
             Some(id) => Some(self.ordinal_of(id)?),
             None => self.leaf_ordinal()?,
         };
-        from.map_or_else(|| Ok(Page::default()), |from| self.path_backwards_from(from, limit))
+        let Some(from) = from else { return Ok(Page::default()) };
+        self.entry_node(from)?;
+        self.path_backwards_from(from, limit)
     }
 
     /// [`Self::path_backwards`] from the entry with this ordinal, such as the `next` of the page before. Empty
@@ -135,11 +143,12 @@ impl SessionReader<'_> {
         let mut page = Filling::new(self, limit);
         let mut climb = Climb::new(self);
         let from = Some(ordinal);
-        visit_lines(self.snapshot(), self.key(), from, Frames::Cached, |lines, ordinal, node| {
-            if !is_entry(node) || !page.offer(lines, ordinal)? {
+        visit_lines(self.snapshot(), self.order(), from, Frames::Cached, |lines, at, node| {
+            if at == ordinal && !is_entry(node) {
                 return Ok(None);
             }
-            climb.parent(ordinal, node)
+            let parent = climb.parent(at, node)?;
+            Ok(if page.offer(lines, at)? { parent } else { None })
         })?;
         Ok(page.page)
     }

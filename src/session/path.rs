@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::order::Order;
 use crate::error::Result;
 use crate::store::node::Node;
 use crate::store::snapshot::Snapshot;
@@ -28,37 +29,37 @@ pub(crate) struct PathRuns {
     runs: Vec<(u64, u64)>,
 }
 
-/// A walk up a session's tree, step by step. An entry that is met twice ends it.
+/// A walk up a session's tree, step by step. An entry that is met twice ends it, so that no walk has more steps than the
+/// session has lines. Each node is checked, and against the one below it.
 #[derive(Debug)]
 pub(crate) struct Climb<'a, 's> {
     snapshot: &'a Snapshot<'s>,
-    session: u64,
+    order: Order,
     /// Whether the walk may meet an entry twice: the session is irregular, or the walk has turned back.
     may_loop: bool,
     path: PathRuns,
     met: HashSet<u64>,
     steps: u64,
     next: Option<u64>,
+    /// The entry that names the next one as its parent.
+    child: Option<(u64, Node)>,
 }
 
 impl<'a, 's> Climb<'a, 's> {
     /// A walk whose first step is to `from` itself.
-    pub(crate) fn new(
-        snapshot: &'a Snapshot<'s>,
-        session: u64,
-        from: u64,
-        irregular: bool,
-    ) -> Self {
+    pub(crate) fn new(snapshot: &'a Snapshot<'s>, order: Order, from: u64) -> Self {
         let (path, met) = (PathRuns::default(), HashSet::new());
-        let may_loop = irregular;
-        Self { snapshot, session, may_loop, path, met, steps: 0, next: Some(from) }
+        let may_loop = !order.is_regular();
+        Self { snapshot, order, may_loop, path, met, steps: 0, next: Some(from), child: None }
     }
 
     /// Lets the walk go on at another entry than the parent of the one it has come to.
     pub(crate) fn go_on(&mut self, from: u64, to: u64) {
         // A walk that only ever goes to earlier lines meets none twice.
         self.may_loop |= to >= from;
-        self.next = Some(to);
+        if self.next.replace(to) != Some(to) {
+            self.child = None;
+        }
     }
 
     /// Ends the walk at the entry it has come to.
@@ -74,8 +75,11 @@ impl<'a, 's> Climb<'a, 's> {
         if self.may_loop && self.has_met(ordinal) {
             return Ok(None);
         }
+        let node = self.order.entry(self.snapshot, ordinal)?;
+        if let Some((child, below)) = self.child.replace((ordinal, node)) {
+            self.order.check_parent(child, &below, &node)?;
+        }
         self.path.push(ordinal);
-        let node = self.snapshot.node(self.session, ordinal)?.unwrap_or_default();
         self.next = node.parent.ordinal();
         Ok(Some((ordinal, node)))
     }
@@ -96,13 +100,8 @@ impl<'a, 's> Climb<'a, 's> {
 
 impl PathRuns {
     /// Walks up from `from` to the root. A loop ends the walk: the path is the part before it.
-    pub(crate) fn walk(
-        snapshot: &Snapshot<'_>,
-        session: u64,
-        from: u64,
-        irregular: bool,
-    ) -> Result<Self> {
-        Self::walk_to(Climb::new(snapshot, session, from, irregular), WalkEnd::Root)
+    pub(crate) fn walk(snapshot: &Snapshot<'_>, order: Order, from: u64) -> Result<Self> {
+        Self::walk_to(Climb::new(snapshot, order, from), WalkEnd::Root)
     }
 
     /// Goes as far as `end` says.
@@ -136,6 +135,11 @@ impl PathRuns {
     /// The ordinals from the root down to the entry.
     pub(crate) fn downwards(&self) -> impl Iterator<Item = u64> + Clone {
         self.runs.iter().rev().flat_map(|&(highest, lowest)| lowest..=highest)
+    }
+
+    /// The last entry that the walk came to.
+    pub(crate) fn highest(&self) -> Option<u64> {
+        self.runs.last().map(|&(_, lowest)| lowest)
     }
 
     /// How many entries the path has.

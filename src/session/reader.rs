@@ -7,6 +7,7 @@ use super::export::{ExportMode, Exported, export};
 use super::facts::SessionFacts;
 use super::index::reading::Reading;
 use super::lines::{LineCursor, LineView};
+use super::order::Order;
 use super::path::PathRuns;
 use super::render::{Renderer, Rendering};
 use crate::error::{Error, Result};
@@ -176,7 +177,7 @@ impl<'s> SessionReader<'s> {
             None => self.leaf_ordinal()?,
         };
         let Some(from) = from else { return Ok(0) };
-        let path = PathRuns::walk(&self.snapshot, self.session, from, self.record.irregular)?;
+        let path = PathRuns::walk(&self.snapshot, self.order(), from)?;
         self.for_each(path.downwards(), |entry| take(&entry))?;
         Ok(path.len())
     }
@@ -200,15 +201,21 @@ impl<'s> SessionReader<'s> {
     }
 
     pub(crate) fn child_ordinals(&self, parent: u64) -> Result<Vec<u64>> {
+        let order = self.order();
+        let named = (parent != NO_PARENT).then_some(parent);
         let mut children = Vec::new();
-        if let Some(next) = parent.checked_add(1)
-            && self.node(next)?.is_some_and(|node| node.parent.ordinal() == Some(parent))
+        if let Some(next) = named.and_then(|parent| parent.checked_add(1))
+            && next < order.lines()
+            && order.line(&self.snapshot, next)?.parent.ordinal() == named
         {
             children.push(next);
         }
         let table = self.snapshot.children()?;
         for row in table.range((self.session, parent, 0)..=(self.session, parent, u64::MAX))? {
             children.push(row?.0.value().2);
+        }
+        for &child in &children {
+            order.check_child(child, &order.line(&self.snapshot, child)?, named)?;
         }
         children.sort_unstable();
         Ok(children)
@@ -267,11 +274,27 @@ impl<'s> SessionReader<'s> {
     }
 
     pub(crate) fn cursor(&self, from: u64) -> LineCursor<'_, 's> {
-        LineCursor::new(&self.snapshot, self.session, from)
+        LineCursor::new(&self.snapshot, self.session, from).of_lines(self.record.lines)
     }
 
-    pub(crate) fn node(&self, ordinal: u64) -> Result<Option<Node>> {
-        self.snapshot.node(self.session, ordinal)
+    /// What the session's nodes have to say.
+    pub(crate) fn order(&self) -> Order {
+        Order::of(self.session, &self.record)
+    }
+
+    /// The node of a line that must be there.
+    pub(crate) fn node(&self, ordinal: u64) -> Result<Node> {
+        self.order().line(&self.snapshot, ordinal)
+    }
+
+    /// The node of a line that must be there and an entry.
+    pub(crate) fn entry_node(&self, ordinal: u64) -> Result<Node> {
+        self.order().entry(&self.snapshot, ordinal)
+    }
+
+    /// The error of a line that is not there.
+    pub(crate) fn missing(&self, ordinal: u64) -> Error {
+        self.order().damage(ordinal, format!("line {ordinal} is missing"))
     }
 
     pub(crate) fn ordinal_of(&self, id: &str) -> Result<u64> {
@@ -287,7 +310,7 @@ impl<'s> SessionReader<'s> {
         Ok(Entry::with_node(self.reading(), line.ordinal, line.node, bytes))
     }
 
-    /// Hands out lines by ordinal; consecutive ones cost little.
+    /// Hands out lines by ordinal, which must be there; consecutive ones cost little.
     pub(crate) fn for_each(
         &self,
         ordinals: impl Iterator<Item = u64>,
@@ -296,9 +319,8 @@ impl<'s> SessionReader<'s> {
         let mut cursor = self.cursor(0);
         for ordinal in ordinals {
             cursor.seek(ordinal);
-            if let Some(line) = cursor.next()? {
-                take(self.entry_of(&line)?)?;
-            }
+            let line = cursor.next()?.ok_or_else(|| self.missing(ordinal))?;
+            take(self.entry_of(&line)?)?;
         }
         Ok(())
     }

@@ -24,7 +24,8 @@ pub(super) fn saved_lines(
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
     let current_id = current_id(snapshot, session, record)?;
-    let mut cursor = LineCursor::new(snapshot, session, 0);
+    let mut cursor = LineCursor::new(snapshot, session, 0).of_lines(record.lines);
+    let mut messages = 0;
     let (mut stored, mut saved) = (Vec::new(), Vec::new());
     while let Some(line) = cursor.next()? {
         stored.clear();
@@ -38,6 +39,7 @@ pub(super) fn saved_lines(
                 write_line(session, &line, &header, &mut saved)?;
             }
             Some(EntryKind::Message) => {
+                messages += 1;
                 renderer.render(line.text, line.holes, &mut stored)?;
                 write_line(session, &line, &stored, &mut saved)?;
             }
@@ -53,6 +55,10 @@ pub(super) fn saved_lines(
         }
     }
     take(&saved)?;
+    if messages != record.messages {
+        let problem = format!("the session has {} messages, its lines {messages}", record.messages);
+        return Err(crate::store::snapshot::damaged(session, 0, problem).into());
+    }
     Ok(())
 }
 

@@ -86,7 +86,7 @@ impl SessionReader<'_> {
         let mut scanner = Scanner::new();
         visit_lines(
             self.snapshot(),
-            self.key(),
+            self.order(),
             Some(0),
             Frames::Forgotten,
             |lines, ordinal, node| {

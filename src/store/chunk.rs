@@ -380,6 +380,13 @@ impl<'a> Chunk<'a> {
         self.frames.get(start..end).unwrap_or_default()
     }
 
+    /// Where the nodes stand in the chunk's bytes.
+    #[cfg(test)]
+    pub(crate) fn nodes_in(&self, bytes: &[u8]) -> std::ops::Range<usize> {
+        let end = bytes.len() - self.frames.len();
+        end - self.nodes.len()..end
+    }
+
     /// The nodes of all lines.
     pub(crate) fn nodes(&self) -> Result<Vec<Node>, String> {
         Columns::read(self.nodes, self.first, self.directory.lengths.len())

@@ -9,7 +9,7 @@ mod claude;
 mod context;
 #[cfg(unix)]
 mod creation;
-
+mod damage;
 mod discovery;
 mod export;
 mod families;
@@ -26,5 +26,6 @@ mod owners;
 mod reading;
 mod scene;
 mod search;
+mod search_folder;
 mod sync;
 mod tree;

@@ -15,6 +15,7 @@ use super::digest::Digest;
 use super::pipeline::BLOCK_BYTES;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
+use crate::session::Order;
 use crate::session::index::indexer::{Indexed, Indexer};
 use crate::session::index::prepare::Preparer;
 use crate::session::index::reading::{ParentLink, Reading, read_line};
@@ -183,15 +184,19 @@ fn adopts_orphans(
     let new: HashSet<&[u8]> =
         slice.entries.iter().flat_map(|rows| rows.iter()).map(|(id, _)| id).collect();
     let snapshot = store.snapshot()?;
+    let order = Order::of(session, record);
     let reading = Reading::of(record);
     let roots = (session, NO_PARENT, 0)..=(session, NO_PARENT, u64::MAX);
     for row in snapshot.children()?.range(roots)? {
         let (_, _, ordinal) = row?.0.value();
-        let is_orphan =
-            snapshot.node(session, ordinal)?.is_some_and(|node| node.parent == Parent::Orphan);
-        let Some(line) = snapshot.line(session, ordinal, None)?.filter(|_| is_orphan) else {
+        let node = order.line(&snapshot, ordinal)?;
+        order.check_child(ordinal, &node, None)?;
+        if node.parent != Parent::Orphan {
             continue;
-        };
+        }
+        let line = snapshot.line(session, ordinal, None)?;
+        let line =
+            line.ok_or_else(|| order.damage(ordinal, format!("line {ordinal} is missing")))?;
         // Nothing that was cut out of the line is an id.
         let is_adopted = read_line(reading, line.text(), |line| match line.parent() {
             ParentLink::Id(parent) => new.contains(&*parent) && line.id() != Some(parent),

@@ -14,8 +14,9 @@ use crate::store::settings_record::SettingsRecord;
 impl Selection {
     /// What the context at an entry of a regular session is made of.
     pub(super) fn by_index(reader: &SessionReader<'_>, leaf: u64) -> Result<Self> {
-        let node = reader.node(leaf)?.unwrap_or_default();
-        let climb = |from| Climb::new(reader.snapshot(), reader.key(), from, false);
+        let order = reader.order();
+        let node = reader.entry_node(leaf)?;
+        let climb = |from| Climb::new(reader.snapshot(), order, from);
         let mut selection = Self {
             settings: settings_of(reader, node.settings)?,
             compaction: node.compaction,
@@ -26,9 +27,20 @@ impl Selection {
             return Ok(selection);
         };
         selection.below = PathRuns::walk_to(climb(leaf), WalkEnd::Before(compaction))?;
-        let above = reader.node(compaction)?.and_then(|node| node.parent.ordinal());
+        let compacted = reader.entry_node(compaction)?;
+        if compacted.compaction != Some(compaction)
+            || compacted.depth.checked_add(selection.below.len()) != Some(node.depth)
+        {
+            let problem = format!("line {leaf}: its compaction is not above it");
+            return Err(order.damage(leaf, problem));
+        }
+        let above = compacted.parent.ordinal();
         if let (Some(above), Some(first)) = (above, first_kept(reader, compaction)?) {
             selection.kept = PathRuns::walk_to(climb(above), WalkEnd::At(first))?;
+            if selection.kept.highest() != Some(first) {
+                let problem = format!("line {first} is not above line {compaction}, as it says");
+                return Err(order.damage(compaction, problem));
+            }
         }
         Ok(selection)
     }
@@ -37,9 +49,8 @@ impl Selection {
 /// The first entry that a compaction keeps; `None` where it names none on the path above it.
 fn first_kept(reader: &SessionReader<'_>, compaction: u64) -> Result<Option<u64>> {
     let (snapshot, session) = (reader.snapshot(), reader.key());
-    let Some(line) = snapshot.line(session, compaction, None)? else {
-        return Ok(None);
-    };
+    let line = snapshot.line(session, compaction, None)?;
+    let line = line.ok_or_else(|| reader.missing(compaction))?;
     // Nothing that was cut out of the line is an id.
     let decoded = text::decode(line.text());
     let scan = Scanner::new().scan(&decoded);
@@ -49,12 +60,15 @@ fn first_kept(reader: &SessionReader<'_>, compaction: u64) -> Result<Option<u64>
     let Some(first) = snapshot.entry(session, &id)? else {
         return Ok(None);
     };
-    let is_kept = is_ancestor(snapshot, session, first.ordinal, compaction)?;
+    let is_kept = is_ancestor(snapshot, reader.order(), first.ordinal, compaction)?;
     Ok(is_kept.then_some(first.ordinal))
 }
 
 /// The settings with an id.
-pub(super) fn settings_of(reader: &SessionReader<'_>, id: u64) -> Result<SettingsRecord> {
+pub(in crate::session) fn settings_of(
+    reader: &SessionReader<'_>,
+    id: u64,
+) -> Result<SettingsRecord> {
     if id == 0 {
         return Ok(SettingsRecord::default());
     }

@@ -22,8 +22,7 @@ struct Compaction {
 impl Selection {
     /// What the context at an entry of any session is made of.
     pub(super) fn by_lines(reader: &SessionReader<'_>, leaf: u64) -> Result<Self> {
-        let irregular = reader.record().irregular;
-        let climb = |from| Climb::new(reader.snapshot(), reader.key(), from, irregular);
+        let climb = |from| Climb::new(reader.snapshot(), reader.order(), from);
         let path = PathRuns::walk_to(climb(leaf), WalkEnd::Root)?;
         let (settings, compaction) = read_path(reader, &path)?;
         let Some(compaction) = compaction else {
@@ -33,7 +32,7 @@ impl Selection {
         let mut selection = Self { settings, compaction: place, ..Self::default() };
         if let Some(place) = place {
             selection.below = PathRuns::walk_to(climb(leaf), WalkEnd::Before(place))?;
-            let above = reader.node(place)?.and_then(|node| node.parent.ordinal());
+            let above = reader.entry_node(place)?.parent.ordinal();
             if let (Some(above), Some(first)) = (above, first) {
                 selection.kept = PathRuns::walk_to(climb(above), WalkEnd::At(first))?;
             }
@@ -102,10 +101,9 @@ fn for_each_scan(
     let mut cursor = reader.cursor(0);
     for ordinal in path.downwards() {
         cursor.seek(ordinal);
-        if let Some(line) = cursor.next()? {
-            let decoded = text::decode(line.text);
-            take(kind_of(&line), &line, &scanner.scan(&decoded))?;
-        }
+        let line = cursor.next()?.ok_or_else(|| reader.missing(ordinal))?;
+        let decoded = text::decode(line.text);
+        take(kind_of(&line), &line, &scanner.scan(&decoded))?;
     }
     Ok(())
 }

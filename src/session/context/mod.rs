@@ -19,6 +19,7 @@ use std::io::Write;
 use leafline_import::claude::{Extent, PathEnd};
 use leafline_import::{EntryKind, Family};
 
+pub(super) use self::by_index::settings_of;
 pub use self::json_text::JsonText;
 pub use self::settings::{ContextModel, ContextSettings};
 
@@ -319,7 +320,7 @@ impl SessionReader<'_> {
 
     fn last_entry(&self) -> Result<Option<u64>> {
         for ordinal in (0..self.record().lines).rev() {
-            if self.node(ordinal)?.as_ref().is_some_and(is_entry) {
+            if is_entry(&self.node(ordinal)?) {
                 return Ok(Some(ordinal));
             }
         }

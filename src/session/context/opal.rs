@@ -30,7 +30,7 @@ pub(super) fn tell(
     let (mut bytes, mut message) = (Vec::new(), Vec::new());
     for ordinal in history.ordinals() {
         cursor.seek(ordinal);
-        let Some(line) = cursor.next()? else { continue };
+        let line = cursor.next()?.ok_or_else(|| reader.missing(ordinal))?;
         bytes.clear();
         renderer.render(line.text, line.holes, &mut bytes)?;
         let decoded = text::decode(&bytes);

@@ -53,7 +53,7 @@ fn select(reader: &SessionReader<'_>, leaf: Option<u64>, scope: HistoryScope) ->
     if scope == HistoryScope::Context {
         return Selection::at(reader, leaf);
     }
-    let climb = Climb::new(reader.snapshot(), reader.key(), leaf, reader.record().irregular);
+    let climb = Climb::new(reader.snapshot(), reader.order(), leaf);
     Ok(Selection {
         settings: Selection::settings_at(reader, leaf)?,
         below: PathRuns::walk_to(climb, WalkEnd::Root)?,

@@ -30,7 +30,7 @@ impl Selection {
         if !is_indexed(reader) {
             return Ok(Self::by_lines(reader, leaf)?.settings);
         }
-        settings_of(reader, reader.node(leaf)?.unwrap_or_default().settings)
+        settings_of(reader, reader.entry_node(leaf)?.settings)
     }
 
     /// The entries that may give messages, in the order of the path; the compaction is not one of them.
@@ -83,7 +83,7 @@ mod tests {
                 continue;
             }
             for leaf in 0..reader.record().lines {
-                if !reader.node(leaf).unwrap().as_ref().is_some_and(is_entry) {
+                if !is_entry(&reader.node(leaf).unwrap()) {
                     continue;
                 }
                 let fast = Selection::by_index(&reader, leaf).unwrap();

@@ -34,7 +34,7 @@ impl SessionReader<'_> {
         let Some(leaf) = self.leaf_ordinal()? else {
             return Ok(None);
         };
-        let mut climb = Climb::new(self.snapshot(), self.key(), leaf, self.record().irregular);
+        let mut climb = Climb::new(self.snapshot(), self.order(), leaf);
         while let Some((ordinal, node)) = climb.step()? {
             if node.kind == EntryKind::ModelChange.code() {
                 return self.role_at(ordinal).map(Some);
@@ -49,8 +49,8 @@ impl SessionReader<'_> {
     }
 
     fn role_at(&self, ordinal: u64) -> Result<String> {
-        let line = self.line(ordinal)?;
-        let decoded = text::decode(line.as_ref().map_or(&b""[..], |line| line.line()));
+        let line = self.line(ordinal)?.ok_or_else(|| self.missing(ordinal))?;
+        let decoded = text::decode(line.line());
         let role = Scanner::new().scan(&decoded).members.role.and_then(Raw::to_string_lossy);
         Ok(role.map_or_else(|| omp::DEFAULT_ROLE.to_owned(), |role| role.into_owned()))
     }

@@ -6,13 +6,15 @@ use std::sync::Arc;
 
 use leafline_import::{EntryKind, Family};
 
+use super::super::order::Order;
+use super::super::reader::is_entry;
 use super::effect::{Effect, SettingsChange};
 use super::facts;
 use super::leaf::{self, LeafHint, LeafSourceLines};
 use super::nodes::{Ancestor, NODE_WINDOW, NodeWindow};
 use super::prepare::{ParentName, Prepared, PreparedBlob, PreparedLine};
 use super::window::EntryWindow;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 use crate::store::Store;
 use crate::store::chunk::{ChunkBuilder, EncodedFrame};
 use crate::store::entry_record::EntryRecord;
@@ -103,7 +105,8 @@ impl UndecidedLeaf {
         record: &mut SessionRecord,
     ) -> Result<Option<u64>> {
         let snapshot = store.snapshot()?;
-        let mut lines = leaf::Committed { snapshot: &snapshot, session };
+        let order = Order::of(session, record);
+        let mut lines = leaf::Committed { snapshot: &snapshot, order };
         let decided = leaf::decide(&mut lines, record, &self.pointers, &self.hint, self.last)?;
         facts::set_summary(record, decided.summary);
         Ok(decided.leaf)
@@ -333,10 +336,9 @@ impl<'s> Indexer<'s> {
         };
         self.record.orphans += u64::from(node.parent == Parent::Orphan);
         let mut settings = 0;
-        if let Parent::At(parent) = node.parent
-            && let Some(above) = self.ancestor(parent)?
-        {
-            node.depth = above.depth + 1;
+        if let Parent::At(parent) = node.parent {
+            let above = self.ancestor(parent)?;
+            node.depth = above.depth.saturating_add(1);
             node.compaction = above.compaction();
             node.jump = self.jump(parent, above)?;
             settings = above.settings;
@@ -401,23 +403,25 @@ impl<'s> Indexer<'s> {
         Ok(self.snapshot.insert(snapshot))
     }
 
-    fn ancestor(&mut self, ordinal: u64) -> Result<Option<Ancestor>> {
+    /// What is to be known of a line that was added, now or before.
+    fn ancestor(&mut self, ordinal: u64) -> Result<Ancestor> {
+        let order = Order::of(self.session, &self.record);
         if !self.nodes.forgot(ordinal) {
-            return Ok(self.nodes.get(ordinal));
+            let known = self.nodes.get(ordinal);
+            return known.ok_or_else(|| order.damage(ordinal, format!("no line {ordinal} yet")));
         }
-        let session = self.session;
-        Ok(self.snapshot()?.node(session, ordinal)?.as_ref().map(Ancestor::from))
+        let node = order.line(self.snapshot()?, ordinal)?;
+        if is_entry(&node) {
+            order.check(ordinal, &node)?;
+        }
+        Ok(Ancestor::from(&node))
     }
 
     /// The jump pointer of a child: the parent's, one step further, where two jumps of equal length follow
     /// each other, else the parent. Any ancestor is then a logarithmic number of steps away.
     fn jump(&mut self, parent: u64, above: Ancestor) -> Result<u64> {
-        let Some(far) = self.ancestor(above.jump)? else {
-            return Ok(parent);
-        };
-        let Some(farther) = self.ancestor(far.jump)? else {
-            return Ok(parent);
-        };
+        let far = self.ancestor(above.jump)?;
+        let farther = self.ancestor(far.jump)?;
         let equal =
             above.depth - far.depth.min(above.depth) == far.depth - farther.depth.min(far.depth);
         Ok(if equal { far.jump } else { parent })
@@ -457,7 +461,11 @@ impl<'s> Indexer<'s> {
         let session = self.session;
         let record = match id {
             0 => SettingsRecord::default(),
-            id => self.snapshot()?.settings(session, id)?.unwrap_or_default(),
+            id => self.snapshot()?.settings(session, id)?.ok_or_else(|| Corruption {
+                table: "settings",
+                place: format!("session key {session}, {id}"),
+                problem: "a node names it, and it is not there".into(),
+            })?,
         };
         let record = Arc::new(record);
         self.settings_by_id.insert(id, Arc::clone(&record));
@@ -539,7 +547,7 @@ impl LeafSourceLines for Indexer<'_> {
         Indexer::find(self, id)
     }
 
-    fn node(&mut self, ordinal: u64) -> Result<Option<Ancestor>> {
+    fn node(&mut self, ordinal: u64) -> Result<Ancestor> {
         self.ancestor(ordinal)
     }
 }

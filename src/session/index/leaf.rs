@@ -6,6 +6,8 @@ use leafline_import::claude::{
 use leafline_import::opal::{CurrentId, last_of_longest_path};
 use leafline_import::{EntryKind, Family};
 
+use super::super::order::Order;
+use super::super::reader::is_entry;
 use super::nodes::Ancestor;
 use crate::error::{Error, Result};
 use crate::store::pointer_record::{PointerKind, PointerRecord};
@@ -27,23 +29,27 @@ pub(crate) trait LeafSourceLines {
     /// The last entry with an id.
     fn find(&mut self, id: &[u8]) -> Result<Option<u64>>;
 
-    /// A line's node.
-    fn node(&mut self, ordinal: u64) -> Result<Option<Ancestor>>;
+    /// The node of a line, which must be there.
+    fn node(&mut self, ordinal: u64) -> Result<Ancestor>;
 }
 
 /// A session as it is committed.
 pub(crate) struct Committed<'a, 's> {
     pub(crate) snapshot: &'a Snapshot<'s>,
-    pub(crate) session: u64,
+    pub(crate) order: Order,
 }
 
 impl LeafSourceLines for Committed<'_, '_> {
     fn find(&mut self, id: &[u8]) -> Result<Option<u64>> {
-        Ok(self.snapshot.entry(self.session, id)?.map(|record| record.ordinal))
+        Ok(self.snapshot.entry(self.order.session(), id)?.map(|record| record.ordinal))
     }
 
-    fn node(&mut self, ordinal: u64) -> Result<Option<Ancestor>> {
-        Ok(self.snapshot.node(self.session, ordinal)?.as_ref().map(Ancestor::from))
+    fn node(&mut self, ordinal: u64) -> Result<Ancestor> {
+        let node = self.order.line(self.snapshot, ordinal)?;
+        if is_entry(&node) {
+            self.order.check(ordinal, &node)?;
+        }
+        Ok(Ancestor::from(&node))
     }
 }
 
@@ -148,7 +154,7 @@ impl<L: LeafSourceLines> LeafLookup for Lookup<'_, L> {
     }
 
     fn entry(&mut self, place: u64) -> Result<Option<LeafEntry>> {
-        let Some(node) = self.0.node(place)? else { return Ok(None) };
+        let node = self.0.node(place)?;
         let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
         Ok(kind.is_entry().then(|| LeafEntry {
             parent: node.parent().filter(|&parent| parent != place),
@@ -163,7 +169,7 @@ fn longest(lines: &mut impl LeafSourceLines, record: &SessionRecord) -> Result<O
     let mut longest = None;
     let mut all = Vec::new();
     for ordinal in 0..record.lines {
-        let Some(node) = lines.node(ordinal)? else { continue };
+        let node = lines.node(ordinal)?;
         if !EntryKind::from_code(node.kind).is_some_and(EntryKind::is_entry) {
             continue;
         }

@@ -258,8 +258,7 @@ impl<'s> Session<'s> {
         self.only_pi_omp("session of a branch")?;
         let reader = self.reader()?;
         let from = reader.ordinal_of(leaf)?;
-        let path =
-            PathRuns::walk(reader.snapshot(), reader.key(), from, reader.record().irregular)?;
+        let path = PathRuns::walk(reader.snapshot(), reader.order(), from)?;
         let family = reader.family();
         let mut new = NewSession::new(family, reader.record().directory().unwrap_or_default());
         new.parent_session = Some(self.id().to_owned());
@@ -284,8 +283,7 @@ impl<'s> Session<'s> {
 
 fn has_assistant(reader: &SessionReader<'_>, path: &PathRuns) -> Result<bool> {
     for ordinal in path.downwards() {
-        let role = reader.node(ordinal)?.map(|node| node.role);
-        if role == Some(leafline_import::MessageRole::Assistant.code()) {
+        if reader.entry_node(ordinal)?.role == leafline_import::MessageRole::Assistant.code() {
             return Ok(true);
         }
     }
@@ -328,16 +326,14 @@ fn push_labels(
         let on_path = match reader.snapshot().entry(reader.key(), &target)? {
             Some(record) => {
                 path.contains(record.ordinal)
-                    && reader.node(record.ordinal)?.is_some_and(|node| {
-                        EntryKind::from_code(node.kind) != Some(EntryKind::Label)
-                    })
+                    && reader.entry_node(record.ordinal)?.kind != EntryKind::Label.code()
             }
             None => false,
         };
         if !on_path {
             continue;
         }
-        let Some(setter) = reader.line(label.line)? else { continue };
+        let setter = reader.line(label.line)?.ok_or_else(|| reader.missing(label.line))?;
         let id = ids::fresh_entry_id(|id| {
             Ok::<_, Error>(reader.snapshot().entry(reader.key(), id.as_bytes())?.is_some())
         })?;

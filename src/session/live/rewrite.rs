@@ -214,10 +214,10 @@ fn find_tool_call(
 ) -> Result<Vec<(u64, Vec<u8>)>> {
     let assistant = MessageRole::Assistant.code();
     for ordinal in (0..reader.record().lines).rev() {
-        if reader.node(ordinal)?.is_none_or(|node| node.role != assistant) {
+        if reader.node(ordinal)?.role != assistant {
             continue;
         }
-        let Some(entry) = reader.line(ordinal)? else { continue };
+        let entry = reader.line(ordinal)?.ok_or_else(|| reader.missing(ordinal))?;
         if let Some(json) = with_arguments(&text::decode(entry.line()), id, arguments) {
             return Ok(vec![(ordinal, line_of(&json)?)]);
         }

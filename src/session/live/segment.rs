@@ -10,7 +10,7 @@ use leafline_import::opal::{
 };
 
 use super::super::index::reading::{ParentLink, read_line};
-use super::super::reader::{SessionReader, is_entry};
+use super::super::reader::SessionReader;
 use super::super::{Entry, Session};
 use super::append::exact_id;
 use super::build::{Builder, NewLeaf};
@@ -135,10 +135,8 @@ impl Plan {
         let plan = replace_path_segment(&mut Messages(reader), &ordinals, leaf.as_ref(), options)
             .map_err(|error| not_a_segment(reader, messages, error))?;
         let first = ordinals.first().copied().unwrap_or_default();
-        let parent = match reader.line(first)? {
-            Some(line) => parent_of(reader, &line),
-            None => None,
-        };
+        let line = reader.line(first)?.ok_or_else(|| reader.missing(first))?;
+        let parent = parent_of(reader, &line);
         let (lines, ids) = write_drafts(reader, parent, drafts)?;
         let has_duplicates = reader.record().duplicates > 0;
         let removed_ids = messages.iter().filter(|_| has_duplicates);
@@ -243,8 +241,7 @@ impl Tree for Messages<'_, '_> {
     type Error = Error;
 
     fn parent(&mut self, message: &u64) -> Result<Option<Option<u64>>> {
-        let node = self.0.node(*message)?.filter(is_entry);
-        Ok(node.map(|node| node.parent.ordinal()))
+        Ok(Some(self.0.entry_node(*message)?.parent.ordinal()))
     }
 
     fn children(&mut self, message: &u64) -> Result<Vec<u64>> {

@@ -130,10 +130,7 @@ impl SessionReader<'_> {
                 continue;
             }
             cursor.seek(node.ordinal);
-            let Some(line) = cursor.next()? else {
-                ids.push(None);
-                continue;
-            };
+            let line = cursor.next()?.ok_or_else(|| self.missing(node.ordinal))?;
             // Nothing that was cut out of the line is an id.
             let decoded = text::decode(line.text);
             let read = lines.read(text::trim_start_of_file(&decoded));

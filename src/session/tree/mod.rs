@@ -160,15 +160,22 @@ impl SessionReader<'_> {
 
     /// The tree without its forks, and for each node the one that answers look-ups of its id.
     fn read_tree(&self) -> Result<(Tree, Vec<usize>)> {
+        let order = self.order();
         let mut tree = Tree::default();
-        let mut parents = Vec::new();
+        let mut entries = Vec::new();
         let mut from = 0;
-        while let Some((first, nodes)) = self.snapshot().nodes_from(self.key(), from)? {
+        while from < order.lines() {
+            let found = self.snapshot().nodes_from(self.key(), from)?;
+            let (first, nodes) = found.ok_or_else(|| self.missing(from))?;
+            if first != from || nodes.is_empty() {
+                return Err(self.missing(from));
+            }
             for (ordinal, node) in (first..).zip(nodes.iter()) {
                 if !is_entry(node) {
                     continue;
                 }
-                parents.push(node.parent);
+                order.check(ordinal, node)?;
+                entries.push(*node);
                 tree.nodes.push(TreeNode {
                     ordinal,
                     id: None,
@@ -185,15 +192,24 @@ impl SessionReader<'_> {
                     children: Vec::new(),
                 });
             }
-            from = first + nodes.len().max(1) as u64;
+            from = first + nodes.len() as u64;
         }
         let copies = self.name_nodes(&mut tree)?;
-        tree.leaf = self.leaf_ordinal()?.and_then(|leaf| place_of(&tree.nodes, leaf));
-        let places = parents
-            .into_iter()
-            .map(|parent| parent.ordinal().and_then(|ordinal| place_of(&tree.nodes, ordinal)))
-            .collect::<Vec<_>>();
-        tree.hang(&places);
+        let place = |ordinal: u64| {
+            let no_entry = || order.damage(ordinal, format!("line {ordinal} is no entry"));
+            place_of(&tree.nodes, ordinal).ok_or_else(no_entry)
+        };
+        let leaf = self.leaf_ordinal()?.map(place).transpose()?;
+        let mut parents = Vec::with_capacity(entries.len());
+        for (node, read) in tree.nodes.iter().zip(&entries) {
+            let parent = read.parent.ordinal().map(place).transpose()?;
+            if let Some(above) = parent.and_then(|parent| entries.get(parent)) {
+                order.check_parent(node.ordinal, read, above)?;
+            }
+            parents.push(parent);
+        }
+        tree.leaf = leaf;
+        tree.hang(&parents);
         if self.family() != Family::Claude {
             tree.sort_by_time();
         }
@@ -208,10 +224,13 @@ impl SessionReader<'_> {
         for row in self.snapshot().entries()?.range((key, &b""[..])..(key + 1, &b""[..]))? {
             let (id, record) = row?;
             let record = crate::store::entry_record::EntryRecord::from_bytes(record.value())?;
-            let place = place_of(&tree.nodes, record.ordinal);
-            if let Some(node) = place.and_then(|place| tree.nodes.get_mut(place)) {
-                node.id = Some(String::from_utf8_lossy(id.value().1).into_owned());
-            }
+            let ordinal = record.ordinal;
+            let place = place_of(&tree.nodes, ordinal);
+            let Some(node) = place.and_then(|place| tree.nodes.get_mut(place)) else {
+                let problem = format!("line {ordinal} has an id, and is no entry");
+                return Err(self.order().damage(ordinal, problem));
+            };
+            node.id = Some(String::from_utf8_lossy(id.value().1).into_owned());
         }
         for (target, label) in self.snapshot().labels_of(key)? {
             let Some(record) = self.snapshot().entry(key, &target)? else {
@@ -229,7 +248,8 @@ impl SessionReader<'_> {
             .map(|(place, node)| (place, node.ordinal))
             .collect();
         for (place, ordinal) in unnamed {
-            let Some(line) = self.snapshot().line(key, ordinal, None)? else { continue };
+            let line = self.snapshot().line(key, ordinal, None)?;
+            let line = line.ok_or_else(|| self.missing(ordinal))?;
             // Nothing that was cut out of the line is an id.
             let id = read_line(self.reading(), line.text(), |line| {
                 line.id().map(std::borrow::Cow::into_owned)

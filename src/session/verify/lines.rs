@@ -6,6 +6,7 @@ use leafline_import::{EntryKind, text};
 use leafline_import::{opal, pi_omp};
 
 use super::super::change::change_of;
+use super::super::context::settings_of;
 use super::super::export::PrefixDigest;
 use super::super::index::effect::{Effect, SUMMARY_TITLE, SettingsChange, effect_of};
 use super::super::index::leaf;
@@ -26,7 +27,9 @@ use crate::store::settings_record::SettingsRecord;
 /// Checks one session.
 pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification) -> Result<()> {
     let mut findings = Findings::new(Some(reader.id()), verification);
-    findings.number_lines(splits(reader)?);
+    if let Some(splits) = findings.absorb(splits(reader))? {
+        findings.number_lines(splits);
+    }
     let mut checker = Checker {
         reader,
         scanner: LineReader::new(reader.reading()),
@@ -47,7 +50,8 @@ pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification)
     };
     let read = checker.read_lines(&mut findings);
     findings.absorb(read)?;
-    checker.check_whole(&mut findings)?;
+    let whole = checker.check_whole(&mut findings);
+    findings.absorb(whole)?;
     let rows = check_rows(reader, &checker.expected, &mut findings);
     findings.absorb(rows)?;
     Ok(())
@@ -175,6 +179,12 @@ impl Checker<'_, '_> {
             self.parents.push(node.parent.ordinal().filter(|_| is_entry));
         }
         if !is_entry {
+            let place = Node { jump: line.ordinal, ..Node::default() };
+            if (node.parent, node.depth, node.jump, node.settings, node.compaction)
+                != (place.parent, place.depth, place.jump, place.settings, place.compaction)
+            {
+                findings.problem("lines", at, "the line is no entry, and has a place in the tree");
+            }
             return Ok(());
         }
         self.expected.entries += 1;
@@ -259,28 +269,39 @@ impl Checker<'_, '_> {
                 findings.problem("lines", Some(ordinal), "a regular session's parent comes later");
                 return Ok(());
             }
-            Some(parent) => self.reader.node(parent)?.map(|above| (parent, above)),
+            Some(parent) => {
+                let above = findings.absorb(self.reader.entry_node(parent))?;
+                let Some(above) = above else { return Ok(()) };
+                Some((parent, above))
+            }
             None => None,
         };
-        let (depth, compaction, settings) = above
-            .map_or((0, None, 0), |(_, above)| (above.depth + 1, above.compaction, above.settings));
+        let (depth, compaction, settings) = above.map_or((Some(0), None, 0), |(_, above)| {
+            (above.depth.checked_add(1), above.compaction, above.settings)
+        });
         let compaction = if kind == EntryKind::Compaction { Some(ordinal) } else { compaction };
-        if (node.depth, node.compaction) != (depth, compaction) {
+        if (Some(node.depth), node.compaction) != (depth, compaction) {
             findings.problem(
                 "lines",
                 Some(ordinal),
                 "the node's depth or compaction is not its parent's",
             );
         }
-        if !self.jumps_right(ordinal, node, above)? {
+        let jumps_right = self.jumps_right(ordinal, node, above);
+        if findings.absorb(jumps_right)? == Some(false) {
             findings.problem("lines", Some(ordinal), "the node's jump pointer leads elsewhere");
         }
-        let expected = match change {
-            Some(change) => change.apply(&self.settings_of(settings)?),
-            None if node.settings == settings => return Ok(()),
-            None => self.settings_of(settings)?,
-        };
-        if self.settings_of(node.settings)? != expected {
+        if change.is_none() && node.settings == settings {
+            return Ok(());
+        }
+        let before = self.settings_of(settings);
+        let stored = self.settings_of(node.settings);
+        let (before, stored) = (findings.absorb(before)?, findings.absorb(stored)?);
+        let expected =
+            before.map(|before| change.map_or(before.clone(), |change| change.apply(&before)));
+        if let (Some(expected), Some(stored)) = (expected, stored)
+            && stored != expected
+        {
             findings.problem("settings", Some(ordinal), "the settings are not those of the path");
         }
         Ok(())
@@ -290,22 +311,19 @@ impl Checker<'_, '_> {
         let Some((parent, above)) = above else {
             return Ok(node.jump == ordinal);
         };
-        let far = self.reader.node(above.jump)?.unwrap_or_default();
-        let farther = self.reader.node(far.jump)?.unwrap_or_default();
+        let far = self.reader.entry_node(above.jump)?;
+        let farther = self.reader.entry_node(far.jump)?;
         let equal = above.depth.wrapping_sub(far.depth) == far.depth.wrapping_sub(farther.depth);
         Ok(node.jump == if equal { far.jump } else { parent })
     }
 
     fn settings_of(&mut self, id: u64) -> Result<SettingsRecord> {
-        if id == 0 {
-            return Ok(SettingsRecord::default());
-        }
         if let Some((known, record)) = &self.settings
             && *known == id
         {
             return Ok(record.clone());
         }
-        let record = self.reader.snapshot().settings(self.reader.key(), id)?.unwrap_or_default();
+        let record = settings_of(self.reader, id)?;
         self.settings = Some((id, record.clone()));
         Ok(record)
     }
@@ -314,7 +332,7 @@ impl Checker<'_, '_> {
     fn take_summary(&mut self) -> Result<()> {
         if self.title_rank < SUMMARY_TITLE {
             let mut lines =
-                leaf::Committed { snapshot: self.reader.snapshot(), session: self.reader.key() };
+                leaf::Committed { snapshot: self.reader.snapshot(), order: self.reader.order() };
             let summary = leaf::summary(&mut lines, self.reader.record(), &self.expected.pointers)?;
             self.title = summary.or(self.title.take());
         }
@@ -343,7 +361,8 @@ impl Checker<'_, '_> {
         if !is_imported {
             findings.problem("sessions", None, "the session does not begin with what was imported");
         }
-        self.take_summary()?;
+        let taken = self.take_summary();
+        findings.absorb(taken)?;
         let record = self.reader.record();
         if self.title != record.title.clone().filter(|title| !title.is_empty()) {
             findings.problem("sessions", None, "the title is not the one that the lines give");

@@ -1,0 +1,398 @@
+//! The folders of the indexes: which are ours, and which files in them.
+//!
+//! The name `<store>.search` may be taken by a folder of the user's, and users put files anywhere. So a folder that we make
+//! gets a mark, a folder without one is left alone, and of a marked one only the files that an index is made of are deleted.
+
+use std::fs::{DirEntry, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+
+use crate::error::{Error, FileContext, Result};
+
+/// The file that marks a folder as ours, its first line, and what else it says to whoever finds it.
+const MARK: &str = ".leafline-search";
+const FIRST_LINE: &str = "leafline search index\n";
+const EXPLANATION: &str = "Leafline makes this folder from its store, and deletes it and makes it again as it needs to.\n\
+     Files that it has not made are left alone.\n";
+
+/// The names that tantivy gives to files that are not of a segment.
+const META: &str = "meta.json";
+const MANAGED: &str = ".managed.json";
+const LOCKS: [&str; 2] = [".tantivy-meta.lock", ".tantivy-writer.lock"];
+
+/// What begins the name of a file that is to replace `meta.json` or `.managed.json`, and how many letters and digits follow.
+const TEMPORARY: &str = ".tmp";
+const TEMPORARY_DIGITS: usize = 6;
+
+/// The endings of a segment's files behind its number. That of a file of deletions has a number before it.
+const SEGMENT_ENDINGS: [&str; 8] =
+    ["idx", "pos", "term", "store", "store.temp", "temp", "fast", "fieldnorm"];
+const DELETIONS_ENDING: &str = ".del";
+const SEGMENT_DIGITS: usize = 32;
+
+/// The digits of a store's number in the name of an index.
+const STORE_DIGITS: usize = 16;
+
+/// Which of our folders one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `<store>.search`. The user may have put a link to another folder in its place.
+    Indexes,
+    /// `<version>-<store number>` in it.
+    Index,
+}
+
+/// Whose a folder is.
+enum Standing {
+    Missing,
+    /// Nobody's: there is nothing in it, or only a mark that was not written to its end.
+    Empty,
+    /// It has our mark.
+    Ours,
+    /// It has no mark, since the release that made it wrote none, and nothing but what that release made.
+    OursUnmarked,
+    /// It is somebody else's, for this reason.
+    Foreign(String),
+}
+
+/// Whether there is an index in its folder. One that was made without a mark gets it.
+pub(super) fn find(indexes: &Path, index: &Path) -> Result<bool> {
+    if !is_ours(indexes, Kind::Indexes)? || !is_ours(index, Kind::Index)? {
+        return Ok(false);
+    }
+    check_files(index)?;
+    index.join(META).try_exists().at("looking for", &index.join(META))
+}
+
+fn is_ours(folder: &Path, kind: Kind) -> Result<bool> {
+    match standing(folder, kind)? {
+        Standing::Missing | Standing::Empty => Ok(false),
+        Standing::Ours => Ok(true),
+        Standing::OursUnmarked => {
+            // Where it may only be read, it is known again without a mark.
+            let _ = mark(folder);
+            Ok(true)
+        }
+        Standing::Foreign(problem) => Err(foreign(folder, problem)),
+    }
+}
+
+/// Makes the folders of an index where they are missing, and marks them as ours.
+pub(super) fn make(indexes: &Path, index: &Path) -> Result<()> {
+    make_one(indexes, Kind::Indexes)?;
+    make_one(index, Kind::Index)?;
+    check_files(index)
+}
+
+fn make_one(folder: &Path, kind: Kind) -> Result<()> {
+    match std::fs::create_dir(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            return Err(error).at("making the folder", folder);
+        }
+        _ => {}
+    }
+    match standing(folder, kind)? {
+        Standing::Ours => Ok(()),
+        Standing::Empty | Standing::OursUnmarked => mark(folder),
+        Standing::Missing => Err(ErrorKind::NotFound.into()).at("opening the folder", folder),
+        Standing::Foreign(problem) => Err(foreign(folder, problem)),
+    }
+}
+
+/// Deletes all indexes, and the folder that they are in if nothing else is in it. A link to that folder stays.
+pub(super) fn delete_all(indexes: &Path) -> Result<()> {
+    if !is_ours(indexes, Kind::Indexes)? {
+        return Ok(());
+    }
+    delete_indexes(indexes, None)?;
+    delete_if_empty(indexes)
+}
+
+/// Deletes the indexes in a folder, without the one to keep: what in it is not ours is left alone.
+pub(super) fn delete_indexes(indexes: &Path, keep: Option<&Path>) -> Result<()> {
+    for entry in entries(indexes)? {
+        let folder = entry.path();
+        if Some(folder.as_path()) == keep || !is_index_name(&entry) {
+            continue;
+        }
+        match standing(&folder, Kind::Index)? {
+            Standing::Missing | Standing::Foreign(_) => {}
+            Standing::Empty | Standing::Ours | Standing::OursUnmarked => delete_index(&folder)?,
+        }
+    }
+    Ok(())
+}
+
+/// Deletes the files that an index is made of, and its folder if nothing else is in it.
+fn delete_index(folder: &Path) -> Result<()> {
+    let mut own = Vec::new();
+    for entry in entries(folder)? {
+        if is_own_file(&entry) {
+            own.push(entry.path());
+        }
+    }
+    // Without its meta.json there is no index; the list of its files is of use as long as there are any.
+    own.sort_by_key(|path| match path.file_name() {
+        Some(name) if name == META => 0,
+        Some(name) if name == MANAGED => 2,
+        _ => 1,
+    });
+    for path in own {
+        delete_file(&path)?;
+    }
+    delete_if_empty(folder)
+}
+
+/// Deletes a folder of ours, and its mark, if there is nothing else in it. Of a link to it, the mark alone.
+fn delete_if_empty(folder: &Path) -> Result<()> {
+    if entries(folder)?.iter().any(|entry| entry.file_name() != MARK) {
+        return Ok(());
+    }
+    delete_file(&folder.join(MARK))?;
+    if folder.is_symlink() {
+        return Ok(());
+    }
+    match std::fs::remove_dir(folder) {
+        // Somebody has put something there since.
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => mark(folder),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).at("deleting", folder),
+        _ => Ok(()),
+    }
+}
+
+fn delete_file(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).at("deleting", path),
+        _ => Ok(()),
+    }
+}
+
+fn standing(folder: &Path, kind: Kind) -> Result<Standing> {
+    let found = match std::fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Standing::Missing),
+        found => found.at("looking at", folder)?,
+    };
+    let problem = match kind {
+        Kind::Indexes if !found.is_symlink() && !found.is_dir() => Some("it is no folder"),
+        Kind::Indexes if !folder.is_dir() => Some("it is a link that leads to no folder"),
+        Kind::Index if found.is_symlink() => Some("it is a link, and none is followed there"),
+        Kind::Index if !found.is_dir() => Some("it is no folder"),
+        _ => None,
+    };
+    if let Some(problem) = problem {
+        return Ok(Standing::Foreign(problem.to_owned()));
+    }
+    if has_mark(folder)? {
+        return Ok(Standing::Ours);
+    }
+    let mut entries = entries(folder)?;
+    entries.retain(|entry| !is_torn_mark(entry));
+    if entries.is_empty() {
+        return Ok(Standing::Empty);
+    }
+    let stranger = entries.iter().find(|entry| match kind {
+        Kind::Indexes => !is_index_name(entry) || !is_index_without_mark(entry),
+        Kind::Index => !is_own_file(entry) || !is_no_other_meta(entry),
+    });
+    let Some(stranger) = stranger else { return Ok(Standing::OursUnmarked) };
+    // Another process may have made it meanwhile: the mark comes first.
+    if has_mark(folder)? {
+        return Ok(Standing::Ours);
+    }
+    let name = stranger.file_name();
+    Ok(Standing::Foreign(format!("Leafline has not made it, and {} is in it", name.display())))
+}
+
+/// Whether a folder in one without a mark is an index, by what is in it.
+fn is_index_without_mark(entry: &DirEntry) -> bool {
+    let standing = standing(&entry.path(), Kind::Index);
+    matches!(standing, Ok(Standing::Empty | Standing::Ours | Standing::OursUnmarked))
+}
+
+/// Whether an entry is a folder named as an index is.
+fn is_index_name(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let Some((version, number)) = name.to_str().and_then(|name| name.split_once('-')) else {
+        return false;
+    };
+    entry.file_type().is_ok_and(|kind| kind.is_dir())
+        && !version.is_empty()
+        && version.bytes().all(|byte| byte.is_ascii_digit())
+        && is_lower_hex(number, STORE_DIGITS)
+}
+
+/// Whether an entry is a file, and no link, named as one of an index is.
+fn is_own_file(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    name.to_str().is_some_and(is_own_name) && entry.file_type().is_ok_and(|kind| kind.is_file())
+}
+
+/// Whether an index may have a file of this name, the mark aside.
+fn is_own_name(name: &str) -> bool {
+    if name == META || name == MANAGED || LOCKS.contains(&name) {
+        return true;
+    }
+    if let Some(digits) = name.strip_prefix(TEMPORARY) {
+        return digits.len() == TEMPORARY_DIGITS
+            && digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    }
+    let Some((segment, ending)) = name.split_once('.') else { return false };
+    let deletions = ending.strip_suffix(DELETIONS_ENDING);
+    let is_deletions = deletions
+        .is_some_and(|stamp| !stamp.is_empty() && stamp.bytes().all(|byte| byte.is_ascii_digit()));
+    is_lower_hex(segment, SEGMENT_DIGITS) && (is_deletions || SEGMENT_ENDINGS.contains(&ending))
+}
+
+fn is_lower_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Whether a file is tantivy's `meta.json`, or has another name: many programs have a file of that one.
+fn is_no_other_meta(entry: &DirEntry) -> bool {
+    if entry.file_name() != META {
+        return true;
+    }
+    let value = std::fs::read(entry.path()).ok();
+    let value = value.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    value.is_some_and(|value| {
+        ["segments", "schema", "opstamp"].iter().all(|field| value.get(field).is_some())
+    })
+}
+
+/// Refuses an index in whose files' places there is something else, or that counts other files among its own: tantivy
+/// writes through links, and deletes what its list names.
+fn check_files(index: &Path) -> Result<()> {
+    for entry in entries(index)? {
+        let name = entry.file_name();
+        if name.to_str().is_some_and(is_own_name) && !is_own_file(&entry) {
+            return Err(foreign(&entry.path(), "it is no file, or a link".to_owned()));
+        }
+    }
+    let listed = match std::fs::read(index.join(MANAGED)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        listed => listed.at("reading", &index.join(MANAGED))?,
+    };
+    let problem = match serde_json::from_slice::<Vec<String>>(&listed) {
+        Err(error) => format!("{MANAGED} is damaged: {error}"),
+        Ok(names) => match names.iter().find(|name| !is_own_name(name)) {
+            Some(other) => format!("{MANAGED} names {other:?}, which is no file of an index"),
+            None => return Ok(()),
+        },
+    };
+    Err(Error::SearchIndex { path: index.to_owned(), problem })
+}
+
+fn has_mark(folder: &Path) -> Result<bool> {
+    let path = folder.join(MARK);
+    match std::fs::symlink_metadata(&path) {
+        Ok(found) if found.is_file() => {}
+        _ => return Ok(false),
+    }
+    let mut beginning = Vec::new();
+    let file = File::open(&path).at("reading", &path)?;
+    let longest = FIRST_LINE.len() as u64;
+    file.take(longest).read_to_end(&mut beginning).at("reading", &path)?;
+    Ok(beginning == FIRST_LINE.as_bytes())
+}
+
+/// Whether an entry is a mark whose writing was cut off.
+fn is_torn_mark(entry: &DirEntry) -> bool {
+    entry.file_name() == MARK
+        && entry
+            .metadata()
+            .is_ok_and(|found| found.is_file() && found.len() < FIRST_LINE.len() as u64)
+        && std::fs::read(entry.path()).is_ok_and(|text| FIRST_LINE.as_bytes().starts_with(&text))
+}
+
+/// Marks a folder as ours. Two processes may do so at once: both write the same.
+fn mark(folder: &Path) -> Result<()> {
+    let path = folder.join(MARK);
+    let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+    let mut file = opened.at("making", &path)?;
+    file.write_all(format!("{FIRST_LINE}{EXPLANATION}").as_bytes()).at("writing", &path)?;
+    file.sync_all().at("writing", &path)
+}
+
+fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
+    let entries = std::fs::read_dir(folder).and_then(Iterator::collect);
+    entries.at("listing", folder)
+}
+
+fn foreign(path: &Path, problem: String) -> Error {
+    Error::SearchFolderTaken { path: path.to_owned(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_an_index() {
+        let segment = "0123456789abcdef0123456789abcdef";
+        for own in [
+            META.to_owned(),
+            MANAGED.to_owned(),
+            ".tantivy-writer.lock".to_owned(),
+            ".tmpaB3xY9".to_owned(),
+            format!("{segment}.idx"),
+            format!("{segment}.store.temp"),
+            format!("{segment}.12.del"),
+        ] {
+            assert!(is_own_name(&own), "{own}");
+        }
+        for other in [
+            String::new(),
+            "notes.txt".to_owned(),
+            "../meta.json".to_owned(),
+            ".tantivy-other.lock".to_owned(),
+            ".tmp".to_owned(),
+            ".tmp/../ab".to_owned(),
+            ".tmpaB3xY90".to_owned(),
+            segment.to_owned(),
+            format!("{segment}.txt"),
+            format!("{segment}.del"),
+            format!("{segment}..del"),
+            format!("{segment}.x.del"),
+            format!("{}.idx", &segment[1..]),
+            format!("{}.idx", segment.to_uppercase()),
+            format!("../{segment}.idx"),
+            MARK.to_owned(),
+        ] {
+            assert!(!is_own_name(&other), "{other}");
+        }
+    }
+
+    /// The names are tantivy's own: what an update, with deletions and merges, leaves behind is known.
+    #[test]
+    fn tantivy_makes_no_other_files() {
+        use tantivy::schema::{FAST, INDEXED, Schema, TEXT};
+        use tantivy::{Index, IndexWriter, Term, doc};
+
+        let folder = tempfile::tempdir().unwrap();
+        let mut schema = Schema::builder();
+        let (text, number) =
+            (schema.add_text_field("text", TEXT), schema.add_u64_field("number", INDEXED | FAST));
+        let index = Index::create_in_dir(folder.path(), schema.build()).unwrap();
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, 15_000_000).unwrap();
+        for round in 0..4_u64 {
+            for at in 0..20 {
+                let number_of = round * 100 + at;
+                writer.add_document(doc!(text => "some words", number => number_of)).unwrap();
+            }
+            writer.delete_term(Term::from_field_u64(number, round * 100 - round.min(1) * 95));
+            writer.commit().unwrap();
+        }
+        let mut kinds = Vec::new();
+        for entry in entries(folder.path()).unwrap() {
+            assert!(is_own_file(&entry) && is_no_other_meta(&entry), "{entry:?}");
+            let name = entry.file_name().into_string().unwrap();
+            kinds.push(name.rsplit('.').next().unwrap().to_owned());
+        }
+        assert!(
+            kinds.contains(&"del".to_owned()) && kinds.contains(&"json".to_owned()),
+            "{kinds:?}"
+        );
+        writer.wait_merging_threads().unwrap();
+        assert!(matches!(standing(folder.path(), Kind::Index).unwrap(), Standing::OursUnmarked));
+    }
+}
