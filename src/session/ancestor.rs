@@ -1,7 +1,6 @@
 //! An ancestor far up the tree, in a logarithmic number of look-ups.
 
 use crate::error::Result;
-use crate::store::node::Node;
 use crate::store::snapshot::{Snapshot, damaged};
 
 /// The ordinal of the ancestor of `from` at a depth, `from` itself included; `None` where `from` is not that deep.
@@ -16,7 +15,7 @@ pub(crate) fn ancestor_at_depth(
     depth: u64,
 ) -> Result<Option<u64>> {
     let mut at = from;
-    let mut node = node_of(snapshot, session, from)?;
+    let mut node = snapshot.node(session, from)?;
     if node.depth < depth {
         return Ok(None);
     }
@@ -27,7 +26,7 @@ pub(crate) fn ancestor_at_depth(
         };
         let wrong = |problem: &str| damaged(session, at, format!("line {at}: {problem}"));
         let next = next.ok_or_else(|| wrong("an entry below the root has no parent"))?;
-        node = node_of(snapshot, session, next)?;
+        node = snapshot.node(session, next)?;
         if node.depth != expected {
             return Err(wrong("the jump pointer or the depth is not what the tree says").into());
         }
@@ -46,13 +45,8 @@ pub(crate) fn is_ancestor(
     if above == below {
         return Ok(false);
     }
-    let depth = node_of(snapshot, session, above)?.depth;
+    let depth = snapshot.node(session, above)?.depth;
     Ok(ancestor_at_depth(snapshot, session, below, depth)? == Some(above))
-}
-
-fn node_of(snapshot: &Snapshot<'_>, session: u64, ordinal: u64) -> Result<Node> {
-    let node = snapshot.node(session, ordinal)?;
-    node.ok_or_else(|| damaged(session, ordinal, format!("there is no line {ordinal}")).into())
 }
 
 /// The depth that the jump pointer of an entry leads to, given the entry's own.

@@ -59,7 +59,7 @@ impl SessionReader<'_> {
         let mut measured = Vec::new();
         let mut left = room;
         let from = from.filter(|_| most > 0);
-        visit_lines(self.snapshot(), self.key(), from, Frames::Cached, |lines, ordinal, node| {
+        visit_lines(self, from, Frames::Cached, |lines, ordinal, node| {
             if is_entry(node) {
                 let length = lines.rendered_len(ordinal)?;
                 if length > left {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::lines::LineView;
+use super::lines::{LineView, refuse_more};
+use super::reader::SessionReader;
 use super::render::rendered_len;
 use crate::error::Result;
 use crate::store::chunk::Chunk;
 use crate::store::node::Node;
-use crate::store::snapshot::{Snapshot, damaged};
+use crate::store::snapshot::{Snapshot, damaged, no_line};
 
 /// What becomes of a frame once it is decompressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,23 +31,19 @@ pub(crate) struct ChunkLines<'c, 's> {
 }
 
 /// Goes from line to line, beginning at `from`. `visit` answers where to go next; the visit ends with `None`
-/// and outside the session.
+/// and behind the session's last line. A line before that which is not there is damage.
 pub(crate) fn visit_lines(
-    snapshot: &Snapshot<'_>,
-    session: u64,
+    reader: &SessionReader<'_>,
     from: Option<u64>,
     frames: Frames,
     mut visit: impl FnMut(&mut ChunkLines<'_, '_>, u64, &Node) -> Result<Option<u64>>,
 ) -> Result<()> {
+    let (snapshot, session, end) = (reader.snapshot(), reader.key(), reader.record().lines);
     let mut next = from;
-    while let Some(ordinal) = next {
-        let Some((first, bytes)) = snapshot.chunk_of(session, ordinal)? else {
-            return Ok(());
-        };
-        let chunk = Snapshot::parse(session, first, &bytes)?;
-        if !chunk.holds(ordinal) {
-            return Ok(());
-        }
+    while let Some(ordinal) = next.filter(|&ordinal| ordinal < end) {
+        let (first, bytes) = snapshot.chunk_of(session, ordinal)?;
+        let chunk = Snapshot::parse_holding(session, (first, &bytes), ordinal)?;
+        refuse_more(session, &chunk, end)?;
         let nodes = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
         let mut lines = ChunkLines { snapshot, session, chunk: &chunk, nodes, frames, frame: None };
         while let Some(ordinal) = next
@@ -70,11 +67,8 @@ impl ChunkLines<'_, '_> {
     /// Bytes of the line as it came in, without a look at its text.
     pub(crate) fn rendered_len(&self, ordinal: u64) -> Result<u64> {
         let stored = self.index(ordinal).and_then(|index| self.chunk.lengths().get(index));
-        rendered_len(
-            self.snapshot,
-            stored.copied().unwrap_or_default(),
-            self.chunk.holes_of(ordinal),
-        )
+        let stored = stored.ok_or_else(|| no_line(self.session, ordinal))?;
+        rendered_len(self.snapshot, *stored, self.chunk.holes_of(ordinal))
     }
 
     /// A line of the chunk as it is stored; only its frame is decompressed.

@@ -77,7 +77,7 @@ impl SessionReader<'_> {
         };
         let Some(last) = last else { return Ok(Page::default()) };
         let mut page = Filling::new(self, limit);
-        visit_lines(self.snapshot(), self.key(), first, Frames::Cached, |lines, ordinal, node| {
+        visit_lines(self, first, Frames::Cached, |lines, ordinal, node| {
             if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
                 return Ok(None);
             }
@@ -135,7 +135,7 @@ impl SessionReader<'_> {
         let mut page = Filling::new(self, limit);
         let mut climb = Climb::new(self);
         let from = Some(ordinal);
-        visit_lines(self.snapshot(), self.key(), from, Frames::Cached, |lines, ordinal, node| {
+        visit_lines(self, from, Frames::Cached, |lines, ordinal, node| {
             if !is_entry(node) || !page.offer(lines, ordinal)? {
                 return Ok(None);
             }

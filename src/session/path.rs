@@ -75,7 +75,7 @@ impl<'a, 's> Climb<'a, 's> {
             return Ok(None);
         }
         self.path.push(ordinal);
-        let node = self.snapshot.node(self.session, ordinal)?.unwrap_or_default();
+        let node = self.snapshot.node(self.session, ordinal)?;
         self.next = node.parent.ordinal();
         Ok(Some((ordinal, node)))
     }

@@ -9,7 +9,7 @@ use super::index::reading::Reading;
 use super::lines::{LineCursor, LineView};
 use super::path::PathRuns;
 use super::render::{Renderer, Rendering};
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::store::node::Node;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::{Snapshot, StoredLine};
@@ -109,10 +109,13 @@ impl<'s> SessionReader<'s> {
     ///
     /// [`Error::Corrupted`] where the store is damaged.
     pub fn line(&self, ordinal: u64) -> Result<Option<Entry>> {
-        let Some(line) = self.snapshot.line(self.session, ordinal, None)? else {
-            return Ok(None);
-        };
-        Ok(Some(render(&self.snapshot, self.reading(), ordinal, &line)?))
+        if ordinal < self.record.lines { self.known_line(ordinal).map(Some) } else { Ok(None) }
+    }
+
+    /// A line that the session must have, since its index names it.
+    pub(crate) fn known_line(&self, ordinal: u64) -> Result<Entry> {
+        let line = self.snapshot.line(self.session, ordinal, None)?;
+        render(&self.snapshot, self.reading(), ordinal, &line)
     }
 
     /// The current leaf; `None` where the session has none.
@@ -122,7 +125,7 @@ impl<'s> SessionReader<'s> {
     /// [`Error::Corrupted`] where the store is damaged.
     pub fn get_leaf(&self) -> Result<Option<Entry>> {
         match self.leaf_ordinal()? {
-            Some(ordinal) => self.line(ordinal),
+            Some(ordinal) => self.known_line(ordinal).map(Some),
             None => Ok(None),
         }
     }
@@ -146,7 +149,13 @@ impl<'s> SessionReader<'s> {
     }
 
     pub(crate) fn leaf_ordinal(&self) -> Result<Option<u64>> {
-        self.snapshot.leaf(self.session)
+        let leaf = self.snapshot.leaf(self.session)?;
+        if let Some(leaf) = leaf.filter(|&leaf| leaf >= self.record.lines) {
+            let place = format!("session {}", self.id());
+            let problem = format!("the leaf is line {}, behind the last", leaf + 1);
+            return Err(Corruption { table: "leaves", place, problem }.into());
+        }
+        Ok(leaf)
     }
 
     /// The label set on an entry.
@@ -200,8 +209,8 @@ impl<'s> SessionReader<'s> {
 
     pub(crate) fn child_ordinals(&self, parent: u64) -> Result<Vec<u64>> {
         let mut children = Vec::new();
-        if let Some(next) = parent.checked_add(1)
-            && self.node(next)?.is_some_and(|node| node.parent.ordinal() == Some(parent))
+        if let Some(next) = parent.checked_add(1).filter(|&next| next < self.record.lines)
+            && self.node(next)?.parent.ordinal() == Some(parent)
         {
             children.push(next);
         }
@@ -265,10 +274,11 @@ impl<'s> SessionReader<'s> {
     }
 
     pub(crate) fn cursor(&self, from: u64) -> LineCursor<'_, 's> {
-        LineCursor::new(&self.snapshot, self.session, from)
+        LineCursor::new(&self.snapshot, self.session, &self.record, from)
     }
 
-    pub(crate) fn node(&self, ordinal: u64) -> Result<Option<Node>> {
+    /// The node of a line that the session must have, since its index names it.
+    pub(crate) fn node(&self, ordinal: u64) -> Result<Node> {
         self.snapshot.node(self.session, ordinal)
     }
 
@@ -293,10 +303,7 @@ impl<'s> SessionReader<'s> {
     ) -> Result<()> {
         let mut cursor = self.cursor(0);
         for ordinal in ordinals {
-            cursor.seek(ordinal);
-            if let Some(line) = cursor.next()? {
-                take(self.entry_of(&line)?)?;
-            }
+            take(self.entry_of(&cursor.line(ordinal)?)?)?;
         }
         Ok(())
     }
@@ -316,7 +323,7 @@ pub(super) fn find_entry(
         return Ok(None);
     };
     let line = snapshot.line(session, record.ordinal, Some(record.chunk))?;
-    line.map(|line| render(snapshot, reading, record.ordinal, &line)).transpose()
+    render(snapshot, reading, record.ordinal, &line).map(Some)
 }
 
 fn render(

@@ -10,6 +10,8 @@ mod context;
 mod discovery;
 mod export;
 mod families;
+#[cfg(unix)]
+mod flipped_bits;
 mod history;
 mod import;
 mod lists;

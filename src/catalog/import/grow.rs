@@ -187,11 +187,10 @@ fn adopts_orphans(
     let roots = (session, NO_PARENT, 0)..=(session, NO_PARENT, u64::MAX);
     for row in snapshot.children()?.range(roots)? {
         let (_, _, ordinal) = row?.0.value();
-        let is_orphan =
-            snapshot.node(session, ordinal)?.is_some_and(|node| node.parent == Parent::Orphan);
-        let Some(line) = snapshot.line(session, ordinal, None)?.filter(|_| is_orphan) else {
+        if snapshot.node(session, ordinal)?.parent != Parent::Orphan {
             continue;
-        };
+        }
+        let line = snapshot.line(session, ordinal, None)?;
         // Nothing that was cut out of the line is an id.
         let is_adopted = read_line(reading, line.text(), |line| match line.parent() {
             ParentLink::Id(parent) => new.contains(&*parent) && line.id() != Some(parent),

@@ -10,7 +10,6 @@ use super::known::free_number;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::index::indexer::{Indexed, Indexer};
-use crate::session::index::reading::Reading;
 use crate::session::index::resolve::resolve;
 use crate::store::Store;
 use crate::store::owner::Owner;
@@ -154,12 +153,12 @@ impl<'s> Writer<'s> {
         }
         if needs_resolving || record.duplicates > 0 {
             record.irregular = true;
-            record.orphans = resolve(self.store, session, Reading::of(&record))?;
+            record.orphans = resolve(self.store, session, &record)?;
             leaf = leaf_facts.decide(self.store, session, &mut record)?;
         }
         let mut keeps_address = false;
         if let Some(replaced) = replaces {
-            let losses = super::losses::losses(self.store, replaced.session, session)?;
+            let losses = super::losses::losses(self.store, replaced.session, (session, &record))?;
             if losses.is_none() || replaced.even_with_losses {
                 self.slice.retired.push((replaced.session, self.owner.token, session));
                 let Replaced { session: old, revision, .. } = replaced;

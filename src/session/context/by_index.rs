@@ -8,16 +8,15 @@ use super::super::ancestor::is_ancestor;
 use super::super::path::{Climb, PathRuns, WalkEnd};
 use super::super::reader::SessionReader;
 use super::selection::Selection;
-use crate::error::{Corruption, Result};
-use crate::store::settings_record::SettingsRecord;
+use crate::error::Result;
 
 impl Selection {
     /// What the context at an entry of a regular session is made of.
     pub(super) fn by_index(reader: &SessionReader<'_>, leaf: u64) -> Result<Self> {
-        let node = reader.node(leaf)?.unwrap_or_default();
+        let node = reader.node(leaf)?;
         let climb = |from| Climb::new(reader.snapshot(), reader.key(), from, false);
         let mut selection = Self {
-            settings: settings_of(reader, node.settings)?,
+            settings: reader.snapshot().settings(reader.key(), node.settings)?,
             compaction: node.compaction,
             ..Self::default()
         };
@@ -26,7 +25,7 @@ impl Selection {
             return Ok(selection);
         };
         selection.below = PathRuns::walk_to(climb(leaf), WalkEnd::Before(compaction))?;
-        let above = reader.node(compaction)?.and_then(|node| node.parent.ordinal());
+        let above = reader.node(compaction)?.parent.ordinal();
         if let (Some(above), Some(first)) = (above, first_kept(reader, compaction)?) {
             selection.kept = PathRuns::walk_to(climb(above), WalkEnd::At(first))?;
         }
@@ -37,9 +36,7 @@ impl Selection {
 /// The first entry that a compaction keeps; `None` where it names none on the path above it.
 fn first_kept(reader: &SessionReader<'_>, compaction: u64) -> Result<Option<u64>> {
     let (snapshot, session) = (reader.snapshot(), reader.key());
-    let Some(line) = snapshot.line(session, compaction, None)? else {
-        return Ok(None);
-    };
+    let line = snapshot.line(session, compaction, None)?;
     // Nothing that was cut out of the line is an id.
     let decoded = text::decode(line.text());
     let scan = Scanner::new().scan(&decoded);
@@ -51,21 +48,4 @@ fn first_kept(reader: &SessionReader<'_>, compaction: u64) -> Result<Option<u64>
     };
     let is_kept = is_ancestor(snapshot, session, first.ordinal, compaction)?;
     Ok(is_kept.then_some(first.ordinal))
-}
-
-/// The settings with an id.
-pub(super) fn settings_of(reader: &SessionReader<'_>, id: u64) -> Result<SettingsRecord> {
-    if id == 0 {
-        return Ok(SettingsRecord::default());
-    }
-    let found = reader.snapshot().settings(reader.key(), id)?;
-    found.ok_or_else(|| {
-        let place = format!("session key {}, {id}", reader.key());
-        Corruption {
-            table: "settings",
-            place,
-            problem: "a node names it, and it is not there".into(),
-        }
-        .into()
-    })
 }

@@ -33,7 +33,7 @@ impl Selection {
         let mut selection = Self { settings, compaction: place, ..Self::default() };
         if let Some(place) = place {
             selection.below = PathRuns::walk_to(climb(leaf), WalkEnd::Before(place))?;
-            let above = reader.node(place)?.and_then(|node| node.parent.ordinal());
+            let above = reader.node(place)?.parent.ordinal();
             if let (Some(above), Some(first)) = (above, first) {
                 selection.kept = PathRuns::walk_to(climb(above), WalkEnd::At(first))?;
             }
@@ -101,11 +101,9 @@ fn for_each_scan(
     let mut scanner = Scanner::new();
     let mut cursor = reader.cursor(0);
     for ordinal in path.downwards() {
-        cursor.seek(ordinal);
-        if let Some(line) = cursor.next()? {
-            let decoded = text::decode(line.text);
-            take(kind_of(&line), &line, &scanner.scan(&decoded))?;
-        }
+        let line = cursor.line(ordinal)?;
+        let decoded = text::decode(line.text);
+        take(kind_of(&line), &line, &scanner.scan(&decoded))?;
     }
     Ok(())
 }

@@ -133,7 +133,7 @@ impl<'r, 's> RecordMaker<'r, 's> {
             lines: LineReader::new(reader.reading()),
             cursor: reader.cursor(0),
             renderer: Renderer::new(reader.snapshot(), Rendering::Exact),
-            is_sidechain: reader.node(leaf)?.is_some_and(|node| node.is_sidechain),
+            is_sidechain: reader.node(leaf)?.is_sidechain,
             line: Vec::new(),
             model: None,
         })
@@ -145,8 +145,8 @@ impl<'r, 's> RecordMaker<'r, 's> {
 
     /// Whose message an entry is; `None` where it is none of the conversation.
     fn role_at(&self, ordinal: u64) -> Result<Option<MessageRole>> {
-        let node = self.reader.node(ordinal)?.filter(|node| self.is_of_conversation(node));
-        Ok(node.and_then(|node| MessageRole::from_code(node.role)))
+        let node = self.reader.node(ordinal)?;
+        Ok(MessageRole::from_code(node.role).filter(|_| self.is_of_conversation(&node)))
     }
 
     /// The message that a record gives; `None` where it gives none.
@@ -154,10 +154,7 @@ impl<'r, 's> RecordMaker<'r, 's> {
         if self.role_at(ordinal)?.is_none() {
             return Ok(None);
         }
-        self.cursor.seek(ordinal);
-        let Some(line) = self.cursor.next()? else {
-            return Ok(None);
-        };
+        let line = self.cursor.line(ordinal)?;
         self.line.clear();
         self.renderer.render(line.text, line.holes, &mut self.line)?;
         let decoded = text::decode(&self.line);

@@ -319,7 +319,7 @@ impl SessionReader<'_> {
 
     fn last_entry(&self) -> Result<Option<u64>> {
         for ordinal in (0..self.record().lines).rev() {
-            if self.node(ordinal)?.as_ref().is_some_and(is_entry) {
+            if is_entry(&self.node(ordinal)?) {
                 return Ok(Some(ordinal));
             }
         }

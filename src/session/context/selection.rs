@@ -2,7 +2,6 @@
 
 use super::super::path::PathRuns;
 use super::super::reader::SessionReader;
-use super::by_index::settings_of;
 use crate::error::Result;
 use crate::store::settings_record::SettingsRecord;
 
@@ -30,7 +29,7 @@ impl Selection {
         if !is_indexed(reader) {
             return Ok(Self::by_lines(reader, leaf)?.settings);
         }
-        settings_of(reader, reader.node(leaf)?.unwrap_or_default().settings)
+        reader.snapshot().settings(reader.key(), reader.node(leaf)?.settings)
     }
 
     /// The entries that may give messages, in the order of the path; the compaction is not one of them.
@@ -83,7 +82,7 @@ mod tests {
                 continue;
             }
             for leaf in 0..reader.record().lines {
-                if !reader.node(leaf).unwrap().as_ref().is_some_and(is_entry) {
+                if !is_entry(&reader.node(leaf).unwrap()) {
                     continue;
                 }
                 let fast = Selection::by_index(&reader, leaf).unwrap();

@@ -49,8 +49,8 @@ impl SessionReader<'_> {
     }
 
     fn role_at(&self, ordinal: u64) -> Result<String> {
-        let line = self.line(ordinal)?;
-        let decoded = text::decode(line.as_ref().map_or(&b""[..], |line| line.line()));
+        let line = self.known_line(ordinal)?;
+        let decoded = text::decode(line.line());
         let role = Scanner::new().scan(&decoded).members.role.and_then(Raw::to_string_lossy);
         Ok(role.map_or_else(|| omp::DEFAULT_ROLE.to_owned(), |role| role.into_owned()))
     }

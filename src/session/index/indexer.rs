@@ -406,7 +406,7 @@ impl<'s> Indexer<'s> {
             return Ok(self.nodes.get(ordinal));
         }
         let session = self.session;
-        Ok(self.snapshot()?.node(session, ordinal)?.as_ref().map(Ancestor::from))
+        Ok(Some(Ancestor::from(&self.snapshot()?.node(session, ordinal)?)))
     }
 
     /// The jump pointer of a child: the parent's, one step further, where two jumps of equal length follow
@@ -455,11 +455,7 @@ impl<'s> Indexer<'s> {
             return Ok(Arc::clone(known));
         }
         let session = self.session;
-        let record = match id {
-            0 => SettingsRecord::default(),
-            id => self.snapshot()?.settings(session, id)?.unwrap_or_default(),
-        };
-        let record = Arc::new(record);
+        let record = Arc::new(self.snapshot()?.settings(session, id)?);
         self.settings_by_id.insert(id, Arc::clone(&record));
         Ok(record)
     }

@@ -43,7 +43,7 @@ impl LeafSourceLines for Committed<'_, '_> {
     }
 
     fn node(&mut self, ordinal: u64) -> Result<Option<Ancestor>> {
-        Ok(self.snapshot.node(self.session, ordinal)?.as_ref().map(Ancestor::from))
+        Ok(Some(Ancestor::from(&self.snapshot.node(self.session, ordinal)?)))
     }
 }
 

@@ -284,8 +284,7 @@ impl<'s> Session<'s> {
 
 fn has_assistant(reader: &SessionReader<'_>, path: &PathRuns) -> Result<bool> {
     for ordinal in path.downwards() {
-        let role = reader.node(ordinal)?.map(|node| node.role);
-        if role == Some(leafline_import::MessageRole::Assistant.code()) {
+        if reader.node(ordinal)?.role == leafline_import::MessageRole::Assistant.code() {
             return Ok(true);
         }
     }
@@ -328,16 +327,14 @@ fn push_labels(
         let on_path = match reader.snapshot().entry(reader.key(), &target)? {
             Some(record) => {
                 path.contains(record.ordinal)
-                    && reader.node(record.ordinal)?.is_some_and(|node| {
-                        EntryKind::from_code(node.kind) != Some(EntryKind::Label)
-                    })
+                    && reader.node(record.ordinal)?.kind != EntryKind::Label.code()
             }
             None => false,
         };
         if !on_path {
             continue;
         }
-        let Some(setter) = reader.line(label.line)? else { continue };
+        let setter = reader.known_line(label.line)?;
         let id = ids::fresh_entry_id(|id| {
             Ok::<_, Error>(reader.snapshot().entry(reader.key(), id.as_bytes())?.is_some())
         })?;

@@ -135,10 +135,7 @@ impl Plan {
         let plan = replace_path_segment(&mut Messages(reader), &ordinals, leaf.as_ref(), options)
             .map_err(|error| not_a_segment(reader, messages, error))?;
         let first = ordinals.first().copied().unwrap_or_default();
-        let parent = match reader.line(first)? {
-            Some(line) => parent_of(reader, &line),
-            None => None,
-        };
+        let parent = parent_of(reader, &reader.known_line(first)?);
         let (lines, ids) = write_drafts(reader, parent, drafts)?;
         let has_duplicates = reader.record().duplicates > 0;
         let removed_ids = messages.iter().filter(|_| has_duplicates);
@@ -243,8 +240,8 @@ impl Tree for Messages<'_, '_> {
     type Error = Error;
 
     fn parent(&mut self, message: &u64) -> Result<Option<Option<u64>>> {
-        let node = self.0.node(*message)?.filter(is_entry);
-        Ok(node.map(|node| node.parent.ordinal()))
+        let node = self.0.node(*message)?;
+        Ok(is_entry(&node).then(|| node.parent.ordinal()))
     }
 
     fn children(&mut self, message: &u64) -> Result<Vec<u64>> {

@@ -162,8 +162,9 @@ impl SessionReader<'_> {
     fn read_tree(&self) -> Result<(Tree, Vec<usize>)> {
         let mut tree = Tree::default();
         let mut parents = Vec::new();
-        let mut from = 0;
-        while let Some((first, nodes)) = self.snapshot().nodes_from(self.key(), from)? {
+        let mut first = 0;
+        while first < self.record().lines {
+            let nodes = self.snapshot().nodes_at(self.key(), first)?;
             for (ordinal, node) in (first..).zip(nodes.iter()) {
                 if !is_entry(node) {
                     continue;
@@ -185,7 +186,7 @@ impl SessionReader<'_> {
                     children: Vec::new(),
                 });
             }
-            from = first + nodes.len().max(1) as u64;
+            first += nodes.len() as u64;
         }
         let copies = self.name_nodes(&mut tree)?;
         tree.leaf = self.leaf_ordinal()?.and_then(|leaf| place_of(&tree.nodes, leaf));
@@ -229,7 +230,7 @@ impl SessionReader<'_> {
             .map(|(place, node)| (place, node.ordinal))
             .collect();
         for (place, ordinal) in unnamed {
-            let Some(line) = self.snapshot().line(key, ordinal, None)? else { continue };
+            let line = self.snapshot().line(key, ordinal, None)?;
             // Nothing that was cut out of the line is an id.
             let id = read_line(self.reading(), line.text(), |line| {
                 line.id().map(std::borrow::Cow::into_owned)

@@ -26,17 +26,14 @@ use crate::store::settings_record::SettingsRecord;
 /// Checks one session.
 pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification) -> Result<()> {
     let mut findings = Findings::new(Some(reader.id()), verification);
-    findings.number_lines(splits(reader)?);
+    let splits = findings.absorb(splits(reader))?;
+    findings.number_lines(splits.unwrap_or_default());
     let mut checker = Checker {
         reader,
         scanner: LineReader::new(reader.reading()),
         expected: Expected::default(),
         parents: Vec::new(),
-        imported: PrefixDigest::new(if reader.record().migrated {
-            0
-        } else {
-            reader.record().imported.length
-        }),
+        imported: PrefixDigest::new(reader.record().imported.length),
         settings: None,
         title: None,
         title_is_set: false,
@@ -47,7 +44,8 @@ pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification)
     };
     let read = checker.read_lines(&mut findings);
     findings.absorb(read)?;
-    checker.check_whole(&mut findings)?;
+    let whole = checker.check_whole(&mut findings);
+    findings.absorb(whole)?;
     let rows = check_rows(reader, &checker.expected, &mut findings);
     findings.absorb(rows)?;
     Ok(())
@@ -96,6 +94,7 @@ impl Checker<'_, '_> {
         while let Some(line) = cursor.next()? {
             findings.counts().lines += 1;
             self.expected.lines += 1;
+            self.expected.text_bytes += line.text.len() as u64;
             self.check_line(&line, findings)?;
             bytes.clear();
             let rendered = Renderer::new(self.reader.snapshot(), Rendering::Exact)
@@ -259,7 +258,7 @@ impl Checker<'_, '_> {
                 findings.problem("lines", Some(ordinal), "a regular session's parent comes later");
                 return Ok(());
             }
-            Some(parent) => self.reader.node(parent)?.map(|above| (parent, above)),
+            Some(parent) => Some((parent, self.reader.node(parent)?)),
             None => None,
         };
         let (depth, compaction, settings) = above
@@ -290,8 +289,8 @@ impl Checker<'_, '_> {
         let Some((parent, above)) = above else {
             return Ok(node.jump == ordinal);
         };
-        let far = self.reader.node(above.jump)?.unwrap_or_default();
-        let farther = self.reader.node(far.jump)?.unwrap_or_default();
+        let far = self.reader.node(above.jump)?;
+        let farther = self.reader.node(far.jump)?;
         let equal = above.depth.wrapping_sub(far.depth) == far.depth.wrapping_sub(farther.depth);
         Ok(node.jump == if equal { far.jump } else { parent })
     }
@@ -305,7 +304,7 @@ impl Checker<'_, '_> {
         {
             return Ok(record.clone());
         }
-        let record = self.reader.snapshot().settings(self.reader.key(), id)?.unwrap_or_default();
+        let record = self.reader.snapshot().settings(self.reader.key(), id)?;
         self.settings = Some((id, record.clone()));
         Ok(record)
     }
@@ -324,20 +323,17 @@ impl Checker<'_, '_> {
     fn check_whole(&mut self, findings: &mut Findings<'_>) -> Result<()> {
         let record = self.reader.record();
         if record.migrated {
-            self.imported = PrefixDigest::new(record.imported.length);
-            let imported = &mut self.imported;
             let read = crate::store::originals::read_originals(
                 self.reader.snapshot(),
                 self.reader.key(),
-                &mut |bytes| {
-                    imported.take(bytes);
-                    Ok(true)
-                },
+                &record.imported,
+                &mut |_| Ok(true),
             );
             findings.absorb(read)?;
         }
         // Of a session of Opal's that was changed here, any line may be another one.
         let is_imported = record.imported.length == 0
+            || record.migrated
             || record.rewritten
             || self.imported.digest() == Some(record.imported.digest);
         if !is_imported {
@@ -360,7 +356,7 @@ impl Checker<'_, '_> {
             findings.remark("missing blob", Some(line), None, text);
         }
         for ordinal in loops(&self.parents) {
-            let id = self.reader.line(ordinal)?.and_then(|entry| entry.id());
+            let id = self.reader.known_line(ordinal)?.id();
             findings.remark(
                 "loop",
                 Some(ordinal),
