@@ -143,7 +143,7 @@ impl Session<'_> {
 }
 
 /// The session's key by its id, or by the beginning of it.
-fn find(snapshot: &Snapshot<'_>, id: &str) -> Result<u64> {
+pub(crate) fn find(snapshot: &Snapshot<'_>, id: &str) -> Result<u64> {
     let ids = snapshot.table(tables::SESSION_IDS)?;
     if let Some(key) = ids.get(id.as_bytes())? {
         return Ok(key.value());

@@ -19,6 +19,8 @@ mod live;
 mod manners;
 mod opal;
 mod reading;
+#[cfg(unix)]
+mod removing;
 mod scene;
 mod search;
 mod sync;
