@@ -112,6 +112,19 @@ pub enum Error {
         /// The store's file.
         path: PathBuf,
     },
+    /// There is no room on the disk for the commit that deletes sessions: they are all there.
+    #[error(
+        "nothing was deleted: there is no room on the disk of {path} ({source}); make about {} kB free and try again, deleting then gives its own space back",
+        .needed.div_ceil(1000)
+    )]
+    NoRoomToRemove {
+        /// The store's file.
+        path: PathBuf,
+        /// Bytes that must be free, about.
+        needed: u64,
+        /// What failed.
+        source: Box<Error>,
+    },
     /// There is no store in this place, and none was to be made.
     #[error("store {path} does not exist; `leafline import` or `leafline new` makes it")]
     StoreNotFound {
@@ -204,6 +217,22 @@ pub enum Error {
     /// The engine failed.
     #[error("store engine: {0}")]
     Engine(#[from] Box<redb::Error>),
+}
+
+impl Error {
+    /// Whether it is that a disk is full, or a file as large as it may be.
+    pub(crate) fn is_for_want_of_room(&self) -> bool {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let kind = match self {
+            Self::File { source, .. } => source.kind(),
+            Self::Engine(error) => match &**error {
+                redb::Error::Io(error) => error.kind(),
+                _ => return false,
+            },
+            _ => return false,
+        };
+        matches!(kind, StorageFull | QuotaExceeded | FileTooLarge)
+    }
 }
 
 /// A record that does not say what its table promises.

@@ -88,7 +88,7 @@
 //!
 //! - When [`Store::import`] returns, or reports a file as imported, grown or replaced, that file's session is on
 //!   disk: it survives a crash of the process and of the machine, as far as the disk keeps what it has confirmed.
-//!   So does a deletion when [`Store::remove`] returns.
+//!   So does a deletion when [`Store::remove`] or [`Store::remove_all`] returns.
 //! - When a method that appends, branches or rewrites returns, what it did is on disk; when it fails, it did nothing.
 //!   Entries that several processes append to one session chain after each other, each below the one before. Only a
 //!   session that waits for its first message of an assistant ([`Session::is_waiting`]) is in memory alone.
@@ -96,8 +96,9 @@
 //!   reported are there. Of the file under way nothing is to be seen; the next import or [`Store::compact`] sweeps
 //!   its rows. Importing the same folder again brings what is missing.
 //! - A replaced session is there until its successor is complete; at no moment is neither there.
-//! - Every piece of text is checked when it is read, and every blob against its SHA-256. Damage is an
-//!   [`Error::Corrupted`] that names the table and the place; it is never handed out as a line.
+//! - Every piece of text is checked when it is read, and every blob against its SHA-256; an export ends well only where
+//!   it is all that the session's record tells of. Damage is an [`Error::Corrupted`] that names the table and the place;
+//!   it is never handed out as a line, and a gap is never taken for a session's end.
 //! - Any number of processes may have a store open. One writes at a time, and the others wait for its transaction,
 //!   not for its import. A reader never waits, and never sees half of a transaction.
 //! - Files that an export writes are written beside their place and renamed. One that an export of all sessions finds

@@ -132,3 +132,16 @@ fn a_project_that_moved_keeps_its_sessions() {
     assert!(place.store.move_session("none", "/x").is_err());
     place.assert_sound();
 }
+
+#[test]
+fn statistics_are_of_the_session_that_took_the_place_of_the_old_one() {
+    let place = three();
+    let handle = place.store.session("one").unwrap();
+    let file = place.write("one.jsonl", session("one", "/work/app", 10, "Something else"));
+    let options = leafline::ImportOptions { replace: true, ..leafline::ImportOptions::default() };
+    place.store.import(&[file], &options, &mut ()).unwrap();
+    let statistics = handle.statistics().unwrap();
+    assert_eq!((statistics.facts.lines, statistics.chunks), (2, 1));
+    assert_eq!(place.store.remove_all(&["one", "two", "on"]).unwrap().len(), 2);
+    assert_eq!(ids(&place, &SessionFilter::default()), ["three"]);
+}

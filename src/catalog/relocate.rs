@@ -3,6 +3,7 @@
 use redb::ReadableTable;
 
 use crate::error::{Error, Result};
+use crate::session::find;
 use crate::store::Store;
 use crate::store::record::Record;
 use crate::store::session_record::{Moved, SessionRecord};
@@ -21,8 +22,9 @@ impl Store {
     ///
     /// [`Error::SessionNotFound`] and the like; those of the store.
     pub fn move_session(&self, session: &str, cwd: &str) -> Result<()> {
-        let key = self.session(session)?.key();
         self.write(|snapshot| {
+            // Looked up where nobody can replace it any more.
+            let key = find(&snapshot, session)?;
             let record = snapshot.session(key)?;
             let mut record =
                 record.ok_or_else(|| Error::SessionNotFound { id: session.to_owned() })?;

@@ -139,11 +139,14 @@ impl Session<'_> {
             chunks: 0,
             blobs: BlobStatistics::default(),
         };
+        // The reader's key, and not the handle's: an import may have replaced the session since that was made.
+        let session = reader.key();
         let mut references = std::collections::BTreeMap::<_, u64>::new();
-        let mut from = 0;
-        while let Some((first, bytes)) = snapshot.chunk_from(self.key(), from)? {
-            let chunk = Snapshot::parse(self.key(), first, &bytes)?;
-            from = first + chunk.line_count().max(1);
+        let mut next = 0;
+        while next < reader.record().lines {
+            let bytes = snapshot.chunk_at(session, next)?;
+            let chunk = Snapshot::parse(session, next, &bytes)?;
+            next += chunk.line_count();
             statistics.chunks += 1;
             statistics.stored_bytes += bytes.as_slice().len() as u64;
             for hole in chunk.holes() {
@@ -155,7 +158,7 @@ impl Session<'_> {
             statistics.blobs.add(size, count);
         }
         let originals = snapshot.table(tables::ORIGINALS)?;
-        for row in originals.range((self.key(), 0)..(self.key() + 1, 0))? {
+        for row in originals.range((session, 0)..(session + 1, 0))? {
             statistics.original_bytes += row?.1.value().len() as u64;
         }
         Ok(statistics)

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::session::{Findings, SessionReader, Verification, check_session};
 use crate::store::Store;
 use crate::store::blobs::{self, BlobRecord, Hash};
+use crate::store::chunk::Chunk;
 use crate::store::record::Record;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
@@ -142,9 +143,13 @@ fn check_blobs(
     unfinished: &BTreeSet<u64>,
     findings: &mut Findings<'_>,
 ) -> Result<()> {
-    let mut counts: BTreeMap<Hash, (u64, u64)> = BTreeMap::new();
-    for &session in sessions.keys().chain(unfinished) {
-        let counted = count_references(snapshot, session, &mut counts);
+    let mut counts = References::new();
+    for (&session, record) in sessions {
+        let counted = count_references(snapshot, (session, record), &mut counts);
+        findings.absorb(counted)?;
+    }
+    for &session in unfinished {
+        let counted = count_left_references(snapshot, session, &mut counts);
         findings.absorb(counted)?;
     }
     for row in snapshot.table(tables::BLOBS)?.iter()? {
@@ -190,20 +195,44 @@ fn check_blobs(
     Ok(())
 }
 
+/// How often lines name each blob, and how often it was cut out of them.
+type References = BTreeMap<Hash, (u64, u64)>;
+
+/// Counts the references of a whole session.
 fn count_references(
     snapshot: &Snapshot<'_>,
+    (session, record): (u64, &SessionRecord),
+    counts: &mut References,
+) -> Result<()> {
+    let mut next = 0;
+    while next < record.lines {
+        let bytes = snapshot.chunk_at(session, next)?;
+        let chunk = Snapshot::parse(session, next, &bytes)?;
+        next += chunk.line_count();
+        count_holes(&chunk, counts);
+    }
+    Ok(())
+}
+
+/// Counts the references of a session that is not complete, or partly swept.
+fn count_left_references(
+    snapshot: &Snapshot<'_>,
     session: u64,
-    counts: &mut BTreeMap<Hash, (u64, u64)>,
+    counts: &mut References,
 ) -> Result<()> {
     let mut from = 0;
     while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
         let chunk = Snapshot::parse(session, first, &bytes)?;
-        from = first + chunk.line_count().max(1);
-        for hole in chunk.holes() {
-            let count = counts.entry(hole.hash).or_default();
-            count.0 += 1;
-            count.1 += u64::from(hole.kind.is_cut());
-        }
+        from = first + chunk.line_count();
+        count_holes(&chunk, counts);
     }
     Ok(())
+}
+
+fn count_holes(chunk: &Chunk<'_>, counts: &mut References) {
+    for hole in chunk.holes() {
+        let count = counts.entry(hole.hash).or_default();
+        count.0 += 1;
+        count.1 += u64::from(hole.kind.is_cut());
+    }
 }

@@ -9,9 +9,12 @@ use super::{Status, text};
 
 /// Delete sessions
 ///
-/// Deletes each session with all its entries, and the blobs that no other session shares. All of the given
-/// sessions must be there, or none is deleted. The space is used again by later imports; `leafline compact`
+/// Deletes the sessions with all their entries, and the blobs that no other session shares, in one step: all of them, or
+/// none where one is not there or the disk is too full. The space is used again by later imports; `leafline compact`
 /// gives it back to the file system.
+///
+/// Prints a line for each session. Where a deleted session's space could not be freed at once, as on a full disk, the line
+/// says so; with --json that is `unswept`. The next import or compaction frees it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline rm 019c6605 b6a3a0c8")]
 pub(super) struct Arguments {
@@ -27,26 +30,26 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_change()?;
-    let mut ids = Vec::new();
-    for session in &arguments.sessions {
-        let id = store.session(session)?.id().to_owned();
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    for id in ids {
-        let spinner = Spinner::new("deleting");
-        let removed = store.remove(&id)?;
-        drop(spinner);
+    let spinner = Spinner::new("deleting");
+    let all = store.remove_all(&arguments.sessions)?;
+    drop(spinner);
+    for removed in all {
         if out.is_json() {
             out.json(&removed)?;
-        } else {
-            let id = text::printable(&removed.session);
-            let lines = counted(removed.lines, "line", "lines");
-            let (own, blobs) = (bytes(removed.bytes), bytes(removed.blob_bytes));
-            out.line(format_args!("removed {id}: {lines}, {own}; {blobs} of blobs freed"))?;
+            continue;
         }
-        out.show()?;
+        let id = text::printable(&removed.session);
+        let lines = counted(removed.lines, "line", "lines");
+        let own = bytes(removed.bytes);
+        let space = match &removed.unswept {
+            None => format!("{} of blobs freed", bytes(removed.blob_bytes)),
+            Some(reason) => {
+                let reason = text::printable(reason);
+                format!("the space is given back by the next import or compaction ({reason})")
+            }
+        };
+        out.line(format_args!("removed {id}: {lines}, {own}; {space}"))?;
     }
+    out.show()?;
     Ok(Status::Done)
 }

@@ -202,7 +202,11 @@ impl SearchIndex<'_> {
             return Ok(None);
         };
         let Some(record) = snapshot.session(session)? else { return Ok(None) };
-        let Some(line) = snapshot.line(session, ordinal, None)? else { return Ok(None) };
+        // The session may have been written anew since it was read, and be shorter.
+        if ordinal >= record.lines {
+            return Ok(None);
+        }
+        let line = snapshot.line(session, ordinal, None)?;
         let entry = Entry::new(Reading::of(&record), ordinal, line.text().to_vec());
         let view = entry.view();
         Ok(Some(SearchHit {

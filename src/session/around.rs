@@ -59,23 +59,17 @@ impl SessionReader<'_> {
         let mut measured = Vec::new();
         let mut left = room;
         let from = from.filter(|_| most > 0);
-        visit_lines(
-            self.snapshot(),
-            self.order(),
-            from,
-            Frames::Cached,
-            |lines, ordinal, node| {
-                if is_entry(node) {
-                    let length = lines.rendered_len(ordinal)?;
-                    if length > left {
-                        return Ok(None);
-                    }
-                    left -= length;
-                    measured.push((ordinal, length));
+        visit_lines(self, from, Frames::Cached, |lines, ordinal, node| {
+            if is_entry(node) {
+                let length = lines.rendered_len(ordinal)?;
+                if length > left {
+                    return Ok(None);
                 }
-                Ok(step(ordinal, 1).filter(|_| measured.len() < most))
-            },
-        )?;
+                left -= length;
+                measured.push((ordinal, length));
+            }
+            Ok(step(ordinal, 1).filter(|_| measured.len() < most))
+        })?;
         Ok(measured)
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::lines::LineView;
-use super::order::Order;
+use super::lines::{LineView, refuse_more};
+use super::reader::SessionReader;
 use super::render::rendered_len;
 use crate::error::Result;
 use crate::store::chunk::Chunk;
 use crate::store::node::Node;
-use crate::store::snapshot::{Snapshot, damaged};
+use crate::store::snapshot::{Snapshot, damaged, no_line};
 
 /// What becomes of a frame once it is decompressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,23 +31,19 @@ pub(crate) struct ChunkLines<'c, 's> {
 }
 
 /// Goes from line to line, beginning at `from`. `visit` answers where to go next; the visit ends with `None`
-/// and outside the session. A line of the session that is not there is damage.
+/// and behind the session's last line. A line before that which is not there is damage.
 pub(crate) fn visit_lines(
-    snapshot: &Snapshot<'_>,
-    order: Order,
+    reader: &SessionReader<'_>,
     from: Option<u64>,
     frames: Frames,
     mut visit: impl FnMut(&mut ChunkLines<'_, '_>, u64, &Node) -> Result<Option<u64>>,
 ) -> Result<()> {
-    let session = order.session();
+    let (snapshot, session, end) = (reader.snapshot(), reader.key(), reader.record().lines);
     let mut next = from;
-    while let Some(ordinal) = next.filter(|&ordinal| ordinal < order.lines()) {
-        let missing = || order.damage(ordinal, format!("line {ordinal} is missing"));
-        let (first, bytes) = snapshot.chunk_of(session, ordinal)?.ok_or_else(missing)?;
-        let chunk = Snapshot::parse(session, first, &bytes)?;
-        if !chunk.holds(ordinal) {
-            return Err(missing());
-        }
+    while let Some(ordinal) = next.filter(|&ordinal| ordinal < end) {
+        let (first, bytes) = snapshot.chunk_of(session, ordinal)?;
+        let chunk = Snapshot::parse_holding(session, (first, &bytes), ordinal)?;
+        refuse_more(session, &chunk, end)?;
         let nodes = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
         let mut lines = ChunkLines { snapshot, session, chunk: &chunk, nodes, frames, frame: None };
         while let Some(ordinal) = next
@@ -71,8 +67,7 @@ impl ChunkLines<'_, '_> {
     /// Bytes of the line as it came in, without a look at its text.
     pub(crate) fn rendered_len(&self, ordinal: u64) -> Result<u64> {
         let stored = self.index(ordinal).and_then(|index| self.chunk.lengths().get(index));
-        let stored = stored
-            .ok_or_else(|| damaged(self.session, self.chunk.first(), "a line is missing".into()))?;
+        let stored = stored.ok_or_else(|| no_line(self.session, ordinal))?;
         rendered_len(self.snapshot, *stored, self.chunk.holes_of(ordinal))
     }
 

@@ -3,6 +3,7 @@
 use super::reader::SessionReader;
 use crate::error::Result;
 use crate::store::node::Node;
+use crate::store::snapshot::no_line;
 
 /// A walk up that ends in every session, and at the same entry wherever it was interrupted.
 ///
@@ -34,6 +35,9 @@ impl<'r, 's> Climb<'r, 's> {
         };
         if parent < ordinal {
             return Ok(Some(parent));
+        }
+        if parent >= self.reader.record().lines {
+            return Err(no_line(self.reader.key(), parent).into());
         }
         let earliest = match self.earliest {
             Some(known) => known,

@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::lines::LineCursor;
+use super::lines::{LineCursor, LineView};
 use super::render::{Renderer, Rendering};
 use super::saved::saved_lines;
 
 use crate::destination::Destination;
-use crate::error::{Error, FileContext, Result};
+use crate::error::{Corruption, Error, FileContext, Result};
 use crate::store::blobs;
 use crate::store::chunk::HoleKind;
 use crate::store::fingerprint::Fingerprint;
@@ -64,8 +64,27 @@ pub(crate) struct Exported {
     pub(crate) is_settled: bool,
 }
 
-/// Writes a session's bytes to `out`.
+/// Writes a session's bytes to `out`. What comes out of the store is held against the session's record before the last of
+/// it is written.
 pub(crate) fn export(
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
+    mode: &ExportMode,
+    out: &mut dyn Write,
+) -> Result<Exported> {
+    export_in(snapshot, session, record, mode, out).map_err(|error| match error {
+        Error::Corrupted(mut damage) => {
+            // A person knows the session by its id.
+            let (key, id) = (format!("session key {session}"), format!("session {}", record.id()));
+            damage.place = damage.place.replacen(&key, &id, 1);
+            Error::Corrupted(damage)
+        }
+        other => other,
+    })
+}
+
+fn export_in(
     snapshot: &Snapshot<'_>,
     session: u64,
     record: &SessionRecord,
@@ -112,7 +131,7 @@ pub(crate) fn exact_bytes(
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
     if record.migrated {
-        return read_originals(snapshot, session, take);
+        return read_originals(snapshot, session, &record.imported, take);
     }
     current_bytes(snapshot, session, record, take)
 }
@@ -139,18 +158,27 @@ fn current_lines(
     if record.rewritten {
         return saved_lines(renderer, snapshot, session, record, take);
     }
-    lines(renderer, LineCursor::new(snapshot, session, 0).of_lines(record.lines), take)
+    lines(renderer, snapshot, session, record, take)
 }
 
 fn lines(
     renderer: &mut Renderer<'_, '_>,
-    mut cursor: LineCursor<'_, '_>,
+    snapshot: &Snapshot<'_>,
+    session: u64,
+    record: &SessionRecord,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
+    let mut cursor = LineCursor::new(snapshot, session, record, 0);
+    let mut read = Read::default();
+    let mut rendered = (renderer.rendering() == Rendering::Exact).then(|| Rendered::new(record));
     let mut buffer = Vec::with_capacity(BUFFER_BYTES + (64 << 10));
     while let Some(line) = cursor.next()? {
+        read.count(&line);
         renderer.render(line.text, line.holes, &mut buffer)?;
         if buffer.len() >= BUFFER_BYTES {
+            if let Some(rendered) = &mut rendered {
+                rendered.take(&buffer);
+            }
             if !take(&buffer)? {
                 return Ok(());
             }
@@ -158,18 +186,97 @@ fn lines(
             buffer.shrink_to(4 * BUFFER_BYTES);
         }
     }
+    read.check(record)?;
+    if let Some(rendered) = &mut rendered {
+        rendered.take(&buffer);
+        rendered.check(record)?;
+    }
     take(&buffer)?;
     Ok(())
+}
+
+/// What was read of a session, to be held against its record.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    lines: u64,
+    text_bytes: u64,
+}
+
+impl Read {
+    pub(super) fn count(&mut self, line: &LineView<'_>) {
+        self.lines += 1;
+        self.text_bytes += line.text.len() as u64;
+    }
+
+    /// Fails unless the session's record says the same.
+    pub(super) fn check(&self, record: &SessionRecord) -> Result<()> {
+        expect(record, "lines", self.lines, record.lines)?;
+        expect(record, "bytes of stored text", self.text_bytes, record.text_bytes)
+    }
+}
+
+/// A session's lines with all that was cut out of them, to be held against its record.
+#[derive(Debug)]
+struct Rendered {
+    bytes: u64,
+    /// Of those that were imported, where they are still the first.
+    imported: Option<PrefixDigest>,
+}
+
+impl Rendered {
+    fn new(record: &SessionRecord) -> Self {
+        let begins_with_imported = !record.migrated && record.imported.length > 0;
+        let imported = begins_with_imported.then(|| PrefixDigest::new(record.imported.length));
+        Self { bytes: 0, imported }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        if let Some(imported) = &mut self.imported {
+            imported.take(bytes);
+        }
+    }
+
+    /// Fails unless the session's record says the same.
+    fn check(&self, record: &SessionRecord) -> Result<()> {
+        expect(record, "bytes", self.bytes, record.bytes)?;
+        let is_imported =
+            |imported: &PrefixDigest| imported.digest() == Some(record.imported.digest);
+        if self.imported.as_ref().is_none_or(is_imported) {
+            return Ok(());
+        }
+        let problem = format!(
+            "the first {} bytes do not have the fingerprint of those that were imported",
+            record.imported.length
+        );
+        Err(damaged(record, problem))
+    }
+}
+
+fn expect(record: &SessionRecord, what: &str, found: u64, said: u64) -> Result<()> {
+    if found == said {
+        return Ok(());
+    }
+    Err(damaged(record, format!("there are {found} {what}, and its record says {said}")))
+}
+
+fn damaged(record: &SessionRecord, problem: String) -> Error {
+    Error::Corrupted(Corruption {
+        table: "lines",
+        place: format!("session {}", record.id()),
+        problem,
+    })
 }
 
 /// An export that is to stand alone is refused before its first byte when an image of it is missing. Any other
 /// string may only look like a reference.
 fn refuse_missing(snapshot: &Snapshot<'_>, session: u64, record: &SessionRecord) -> Result<()> {
     let mut missing = std::collections::BTreeSet::new();
-    let mut from = 0;
-    while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
-        let chunk = Snapshot::parse(session, first, &bytes)?;
-        from = first + chunk.line_count().max(1);
+    let mut next = 0;
+    while next < record.lines {
+        let bytes = snapshot.chunk_at(session, next)?;
+        let chunk = Snapshot::parse(session, next, &bytes)?;
+        next += chunk.line_count();
         for hole in chunk.holes().iter().filter(|hole| hole.kind == HoleKind::ImageReference) {
             if snapshot.blob_record(&hole.hash)?.is_none_or(|record| record.size.is_none()) {
                 missing.insert(hole.hash);
@@ -205,6 +312,7 @@ fn write_blob(snapshot: &Snapshot<'_>, hash: &blobs::Hash, folder: &Path) -> Res
 }
 
 /// The fingerprint of the first bytes of a stream.
+#[derive(Debug)]
 pub(crate) struct PrefixDigest {
     fingerprint: Fingerprint,
     left: u64,

@@ -6,7 +6,7 @@ use leafline_import::claude::{self, Above, Extent, Link, PathEnd};
 use super::index::reading::{ParentLink, read_line};
 use super::path::{Climb, PathRuns};
 use super::reader::SessionReader;
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::store::node::Parent;
 
 /// How much of a conversation is wanted.
@@ -93,10 +93,12 @@ impl claude::Lookup for InIndex<'_, '_> {
 
     fn logical_parent(&self, entry: u64) -> Result<Link<u64>> {
         let (snapshot, session) = (self.0.snapshot(), self.0.key());
-        let pointer = snapshot.pointer(session, entry)?;
-        let Some(target) = pointer.and_then(|pointer| pointer.target) else {
-            return Ok(Link::None);
-        };
+        let pointer = snapshot.pointer(session, entry)?.ok_or_else(|| Corruption {
+            table: "pointers",
+            place: format!("session key {session}, line {entry}"),
+            problem: "a compact boundary has no row".into(),
+        })?;
+        let Some(target) = pointer.target else { return Ok(Link::None) };
         let found = snapshot.entry(session, &target)?;
         Ok(found.map_or(Link::Missing, |record| Link::Entry(record.ordinal)))
     }
@@ -105,7 +107,6 @@ impl claude::Lookup for InIndex<'_, '_> {
 impl InIndex<'_, '_> {
     fn names_itself(&self, entry: u64) -> Result<bool> {
         let line = self.0.snapshot().line(self.0.key(), entry, None)?;
-        let line = line.ok_or_else(|| self.0.missing(entry))?;
         // Nothing that was cut out of the line is an id.
         Ok(read_line(self.0.reading(), line.text(), |line| match line.parent() {
             ParentLink::Id(parent) => line.id() == Some(parent),

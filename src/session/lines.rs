@@ -1,9 +1,10 @@
 //! A session's lines one after the other, as they are stored.
 
 use crate::error::Result;
-use crate::store::chunk::Hole;
+use crate::store::chunk::{Chunk, Hole};
 use crate::store::node::Node;
-use crate::store::snapshot::{Snapshot, damaged};
+use crate::store::session_record::SessionRecord;
+use crate::store::snapshot::{Snapshot, damaged, no_line};
 
 /// One line as it is stored: holes not filled.
 #[derive(Debug, Clone, Copy)]
@@ -19,9 +20,9 @@ pub(crate) struct LineView<'c> {
 pub(crate) struct LineCursor<'a, 's> {
     snapshot: &'a Snapshot<'s>,
     session: u64,
-    next: u64,
-    /// How many lines the session has, where that is known.
+    /// How many lines the session has.
     lines: u64,
+    next: u64,
     chunk: Option<OpenChunk>,
 }
 
@@ -38,13 +39,13 @@ struct OpenChunk {
 
 impl<'a, 's> LineCursor<'a, 's> {
     /// A cursor before the line with the ordinal `from`.
-    pub(crate) fn new(snapshot: &'a Snapshot<'s>, session: u64, from: u64) -> Self {
-        Self { snapshot, session, next: from, lines: 0, chunk: None }
-    }
-
-    /// The same in a session that has so many lines: that one of them is not there is damage then.
-    pub(crate) fn of_lines(self, lines: u64) -> Self {
-        Self { lines, ..self }
+    pub(crate) fn new(
+        snapshot: &'a Snapshot<'s>,
+        session: u64,
+        record: &SessionRecord,
+        from: u64,
+    ) -> Self {
+        Self { snapshot, session, lines: record.lines, next: from, chunk: None }
     }
 
     /// Moves before another line.
@@ -52,41 +53,37 @@ impl<'a, 's> LineCursor<'a, 's> {
         self.next = ordinal;
     }
 
-    /// The next line; `None` at the session's end.
+    /// The next line; `None` at the session's end. A line before that which is not there is damage.
     pub(crate) fn next(&mut self) -> Result<Option<LineView<'_>>> {
-        if !self.chunk.as_ref().is_some_and(|chunk| chunk.holds(self.next)) {
-            let found = self.snapshot.chunk_of(self.session, self.next)?;
-            let Some((first, bytes)) = found else {
-                return self.end();
-            };
-            let chunk = Snapshot::parse(self.session, first, &bytes)?;
-            if !chunk.holds(self.next) {
-                return self.end();
-            }
-            self.chunk = Some(open(self.snapshot, self.session, &chunk)?);
-        }
-        let ordinal = self.next;
-        self.next += 1;
-        Ok(self.chunk.as_ref().and_then(|chunk| chunk.line(ordinal)))
+        if self.next >= self.lines { Ok(None) } else { self.line(self.next).map(Some) }
     }
 
-    /// The end of the session, if that is why a line is not there.
-    fn end(&self) -> Result<Option<LineView<'_>>> {
-        let is_missing =
-            self.next < self.lines || self.snapshot.chunk_from(self.session, self.next)?.is_some();
-        if is_missing {
-            let problem = format!("line {} is missing", self.next);
-            return Err(damaged(self.session, self.next, problem).into());
+    /// A line that the session must have, since its index names it. The next one is the one behind it.
+    pub(crate) fn line(&mut self, ordinal: u64) -> Result<LineView<'_>> {
+        let missing = || no_line(self.session, ordinal);
+        if !self.chunk.as_ref().is_some_and(|chunk| chunk.holds(ordinal)) {
+            let (first, bytes) = self.snapshot.chunk_of(self.session, ordinal)?;
+            let chunk = Snapshot::parse_holding(self.session, (first, &bytes), ordinal)?;
+            refuse_more(self.session, &chunk, self.lines)?;
+            self.chunk = Some(open(self.snapshot, self.session, &chunk)?);
         }
-        Ok(None)
+        self.next = ordinal + 1;
+        let line = self.chunk.as_ref().and_then(|chunk| chunk.line(ordinal));
+        line.ok_or_else(|| missing().into())
     }
 }
 
-fn open(
-    snapshot: &Snapshot<'_>,
-    session: u64,
-    chunk: &crate::store::chunk::Chunk<'_>,
-) -> Result<OpenChunk> {
+/// A chunk that has lines behind the session's last one is damage, or the session's record is.
+pub(super) fn refuse_more(session: u64, chunk: &Chunk<'_>, lines: u64) -> Result<()> {
+    let behind = chunk.first().saturating_add(chunk.line_count());
+    if behind <= lines {
+        return Ok(());
+    }
+    let problem = format!("it ends with line {}, and the session has {lines} lines", behind - 1);
+    Err(damaged(session, chunk.first(), problem).into())
+}
+
+fn open(snapshot: &Snapshot<'_>, session: u64, chunk: &Chunk<'_>) -> Result<OpenChunk> {
     let first = chunk.first();
     let mut text = Vec::new();
     for index in 0..chunk.frames().len() {

@@ -33,22 +33,16 @@ impl SessionReader<'_> {
     ) -> Result<()> {
         let mut reader = LineReader::new(self.reading());
         let mut bytes = Vec::new();
-        visit_lines(
-            self.snapshot(),
-            self.order(),
-            Some(0),
-            Frames::Forgotten,
-            |lines, ordinal, node| {
-                let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
-                let is_of_both = matches!(role, MessageRole::User | MessageRole::Assistant);
-                let goes_on = !is_of_both || {
-                    let line = lines.line(ordinal)?;
-                    let text = reader.message_text(self.message_bytes(&line, &mut bytes)?);
-                    text.map_or(Ok(true), |text| take(role, &text))?
-                };
-                Ok(goes_on.then_some(ordinal + 1))
-            },
-        )
+        visit_lines(self, Some(0), Frames::Forgotten, |lines, ordinal, node| {
+            let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
+            let is_of_both = matches!(role, MessageRole::User | MessageRole::Assistant);
+            let goes_on = !is_of_both || {
+                let line = lines.line(ordinal)?;
+                let text = reader.message_text(self.message_bytes(&line, &mut bytes)?);
+                text.map_or(Ok(true), |text| take(role, &text))?
+            };
+            Ok(goes_on.then_some(ordinal + 1))
+        })
     }
 
     /// The bytes of a line without its images, which say nothing and would have to be encoded.

@@ -45,8 +45,7 @@ impl Order {
             let problem = format!("the session has {} lines, and none {ordinal}", self.lines);
             return Err(self.damage(ordinal, problem));
         }
-        let node = snapshot.node(self.session, ordinal)?;
-        node.ok_or_else(|| self.damage(ordinal, format!("line {ordinal} is missing")))
+        snapshot.node(self.session, ordinal)
     }
 
     /// The node of a line that must be there and an entry, checked by itself.

@@ -77,18 +77,12 @@ impl SessionReader<'_> {
         };
         let Some(last) = last else { return Ok(Page::default()) };
         let mut page = Filling::new(self, limit);
-        visit_lines(
-            self.snapshot(),
-            self.order(),
-            first,
-            Frames::Cached,
-            |lines, ordinal, node| {
-                if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
-                    return Ok(None);
-                }
-                Ok(ordinal.checked_add(1))
-            },
-        )?;
+        visit_lines(self, first, Frames::Cached, |lines, ordinal, node| {
+            if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
+                return Ok(None);
+            }
+            Ok(ordinal.checked_add(1))
+        })?;
         Ok(page.page)
     }
 
@@ -143,7 +137,7 @@ impl SessionReader<'_> {
         let mut page = Filling::new(self, limit);
         let mut climb = Climb::new(self);
         let from = Some(ordinal);
-        visit_lines(self.snapshot(), self.order(), from, Frames::Cached, |lines, at, node| {
+        visit_lines(self, from, Frames::Cached, |lines, at, node| {
             if at == ordinal && !is_entry(node) {
                 return Ok(None);
             }

@@ -10,7 +10,7 @@ use super::lines::{LineCursor, LineView};
 use super::order::Order;
 use super::path::PathRuns;
 use super::render::{Renderer, Rendering};
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::store::node::Node;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::{Snapshot, StoredLine};
@@ -111,10 +111,13 @@ impl<'s> SessionReader<'s> {
     ///
     /// [`Error::Corrupted`] where the store is damaged.
     pub fn line(&self, ordinal: u64) -> Result<Option<Entry>> {
-        let Some(line) = self.snapshot.line(self.session, ordinal, None)? else {
-            return Ok(None);
-        };
-        Ok(Some(render(&self.snapshot, self.reading(), ordinal, &line)?))
+        if ordinal < self.record.lines { self.known_line(ordinal).map(Some) } else { Ok(None) }
+    }
+
+    /// A line that the session must have, since its index names it.
+    pub(crate) fn known_line(&self, ordinal: u64) -> Result<Entry> {
+        let line = self.snapshot.line(self.session, ordinal, None)?;
+        render(&self.snapshot, self.reading(), ordinal, &line)
     }
 
     /// The current leaf; `None` where the session has none.
@@ -124,7 +127,7 @@ impl<'s> SessionReader<'s> {
     /// [`Error::Corrupted`] where the store is damaged.
     pub fn get_leaf(&self) -> Result<Option<Entry>> {
         match self.leaf_ordinal()? {
-            Some(ordinal) => self.line(ordinal),
+            Some(ordinal) => self.known_line(ordinal).map(Some),
             None => Ok(None),
         }
     }
@@ -148,7 +151,13 @@ impl<'s> SessionReader<'s> {
     }
 
     pub(crate) fn leaf_ordinal(&self) -> Result<Option<u64>> {
-        self.snapshot.leaf(self.session)
+        let leaf = self.snapshot.leaf(self.session)?;
+        if let Some(leaf) = leaf.filter(|&leaf| leaf >= self.record.lines) {
+            let place = format!("session {}", self.id());
+            let problem = format!("the leaf is line {}, behind the last", leaf + 1);
+            return Err(Corruption { table: "leaves", place, problem }.into());
+        }
+        Ok(leaf)
     }
 
     /// The label set on an entry.
@@ -274,7 +283,7 @@ impl<'s> SessionReader<'s> {
     }
 
     pub(crate) fn cursor(&self, from: u64) -> LineCursor<'_, 's> {
-        LineCursor::new(&self.snapshot, self.session, from).of_lines(self.record.lines)
+        LineCursor::new(&self.snapshot, self.session, &self.record, from)
     }
 
     /// What the session's nodes have to say.
@@ -290,11 +299,6 @@ impl<'s> SessionReader<'s> {
     /// The node of a line that must be there and an entry.
     pub(crate) fn entry_node(&self, ordinal: u64) -> Result<Node> {
         self.order().entry(&self.snapshot, ordinal)
-    }
-
-    /// The error of a line that is not there.
-    pub(crate) fn missing(&self, ordinal: u64) -> Error {
-        self.order().damage(ordinal, format!("line {ordinal} is missing"))
     }
 
     pub(crate) fn ordinal_of(&self, id: &str) -> Result<u64> {
@@ -318,9 +322,7 @@ impl<'s> SessionReader<'s> {
     ) -> Result<()> {
         let mut cursor = self.cursor(0);
         for ordinal in ordinals {
-            cursor.seek(ordinal);
-            let line = cursor.next()?.ok_or_else(|| self.missing(ordinal))?;
-            take(self.entry_of(&line)?)?;
+            take(self.entry_of(&cursor.line(ordinal)?)?)?;
         }
         Ok(())
     }
@@ -340,7 +342,7 @@ pub(super) fn find_entry(
         return Ok(None);
     };
     let line = snapshot.line(session, record.ordinal, Some(record.chunk))?;
-    line.map(|line| render(snapshot, reading, record.ordinal, &line)).transpose()
+    render(snapshot, reading, record.ordinal, &line).map(Some)
 }
 
 fn render(

@@ -14,6 +14,9 @@ use crate::store::snapshot::Snapshot;
 /// Base64 characters from which on an image becomes a reference: the documents' 1,024.
 const REFERENCE_FROM: u64 = 1024;
 
+/// What is wrong with a blob that was cut out of a line and is gone.
+const NOT_THERE: &str = "a line needs this blob, and it is not there";
+
 /// What a line's images look like when it comes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rendering {
@@ -43,6 +46,11 @@ impl<'a, 's> Renderer<'a, 's> {
         Self { snapshot, rendering, referenced: BTreeSet::new(), lacks_blobs: false }
     }
 
+    /// What the lines' images look like.
+    pub(crate) fn rendering(&self) -> Rendering {
+        self.rendering
+    }
+
     /// Appends the line's bytes.
     pub(crate) fn render(&mut self, text: &[u8], holes: &[Hole], out: &mut Vec<u8>) -> Result<()> {
         let mut at = 0;
@@ -56,11 +64,14 @@ impl<'a, 's> Renderer<'a, 's> {
             if hole.kind.is_cut() {
                 self.fill(hole, out)?;
             } else if self.inlines(hole.kind) {
-                at += self.inline(hole, text, offset, out)?;
+                let reference = reference_at(hole, text, offset)?;
+                self.inline(hole, reference, out)?;
+                at += reference.len();
             } else {
                 self.referenced.insert(hole.hash);
             }
         }
+        // A reference that was passed over ends within the line.
         out.extend_from_slice(text.get(at..).unwrap_or_default());
         Ok(())
     }
@@ -85,41 +96,43 @@ impl<'a, 's> Renderer<'a, 's> {
             }
         }
         let Some(bytes) = self.snapshot.blob(&hole.hash)? else {
-            return Err(corrupted(hole, "a line needs this blob, and it is not there").into());
+            return Err(corrupted(hole, NOT_THERE).into());
         };
         append_base64(&bytes, out);
         Ok(())
     }
 
-    /// Puts the blob in the place of a reference. Answers how much of the text that takes.
-    fn inline(
-        &mut self,
-        hole: &Hole,
-        text: &[u8],
-        offset: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<usize> {
+    /// Puts the blob in the place of a reference.
+    fn inline(&mut self, hole: &Hole, reference: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let blob = self.snapshot.blob(&hole.hash)?;
         self.lacks_blobs |= blob.is_none();
         match blob {
             Some(bytes) if hole.kind == HoleKind::ImageReference => append_base64(&bytes, out),
             Some(bytes) if std::str::from_utf8(&bytes).is_ok() => append_text(&bytes, out),
             // Bytes that are no text cannot stand in a JSON string: the reference says more.
-            _ => {
-                out.extend_from_slice(text.get(offset..offset + REFERENCE_LEN).unwrap_or_default())
-            }
+            _ => out.extend_from_slice(reference),
         }
-        Ok(REFERENCE_LEN)
+        Ok(())
     }
 }
 
+/// The text `blob:sha256:<hash>` that a hole says is there.
+fn reference_at<'t>(hole: &Hole, text: &'t [u8], offset: usize) -> Result<&'t [u8]> {
+    let reference = text.get(offset..offset.saturating_add(REFERENCE_LEN));
+    let names_it = |reference: &&[u8]| {
+        reference.strip_prefix(b"blob:sha256:") == Some(blobs::hex(&hole.hash).as_bytes())
+    };
+    let problem = "the line does not name the blob where the hole says";
+    Ok(reference.filter(names_it).ok_or_else(|| corrupted(hole, problem))?)
+}
+
 /// Bytes of a line as [`Rendering::Exact`] gives it, given those of the stored one: what was cut out comes back.
-/// A blob that is not there counts as none; rendering such a line fails.
 pub(crate) fn rendered_len(snapshot: &Snapshot<'_>, stored: u64, holes: &[Hole]) -> Result<u64> {
     let mut length = stored;
     for hole in holes.iter().filter(|hole| hole.kind.is_cut()) {
         let size = snapshot.blob_record(&hole.hash)?.and_then(|record| record.size);
-        length = length.saturating_add(base64_len(size.unwrap_or_default()));
+        let size = size.ok_or_else(|| corrupted(hole, NOT_THERE))?;
+        length = length.saturating_add(base64_len(size));
     }
     Ok(length)
 }

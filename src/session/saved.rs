@@ -7,7 +7,7 @@
 use leafline_import::opal::{ParentId, encode, with_session};
 use leafline_import::{EntryKind, text};
 
-use super::export::BUFFER_BYTES;
+use super::export::{BUFFER_BYTES, Read};
 use super::index::reading::{Reading, read_line};
 use super::lines::{LineCursor, LineView};
 use super::render::{Renderer, Rendering};
@@ -24,10 +24,12 @@ pub(super) fn saved_lines(
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
     let current_id = current_id(snapshot, session, record)?;
-    let mut cursor = LineCursor::new(snapshot, session, 0).of_lines(record.lines);
+    let mut cursor = LineCursor::new(snapshot, session, record, 0);
     let mut messages = 0;
     let (mut stored, mut saved) = (Vec::new(), Vec::new());
+    let mut read = Read::default();
     while let Some(line) = cursor.next()? {
+        read.count(&line);
         stored.clear();
         match EntryKind::from_code(line.node.kind) {
             Some(EntryKind::Header) if line.ordinal == record.header => {
@@ -54,11 +56,12 @@ pub(super) fn saved_lines(
             stored.shrink_to(4 * BUFFER_BYTES);
         }
     }
-    take(&saved)?;
+    read.check(record)?;
     if messages != record.messages {
         let problem = format!("the session has {} messages, its lines {messages}", record.messages);
         return Err(crate::store::snapshot::damaged(session, 0, problem).into());
     }
+    take(&saved)?;
     Ok(())
 }
 
@@ -78,7 +81,7 @@ fn current_id(
     record: &SessionRecord,
 ) -> Result<Option<Vec<u8>>> {
     let Some(leaf) = snapshot.leaf(session)? else { return Ok(None) };
-    let Some(line) = snapshot.line(session, leaf, None)? else { return Ok(None) };
+    let line = snapshot.line(session, leaf, None)?;
     let mut bytes = Vec::with_capacity(line.text().len());
     Renderer::new(snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
     Ok(read_line(Reading::of(record), &bytes, |line| line.id().map(|id| id.into_owned())))

@@ -84,23 +84,17 @@ impl SessionReader<'_> {
         let (message, assistant) = (EntryKind::Message.code(), MessageRole::Assistant.code());
         let mut statistics = UsageStatistics::default();
         let mut scanner = Scanner::new();
-        visit_lines(
-            self.snapshot(),
-            self.order(),
-            Some(0),
-            Frames::Forgotten,
-            |lines, ordinal, node| {
-                if (node.kind, node.role) == (message, assistant) {
-                    // The stored text will do: only strings were cut out of it.
-                    let decoded = text::decode(lines.line(ordinal)?.text);
-                    let scan = scanner.scan(text::trim_start_of_file(&decoded));
-                    if let Some(usage) = scan.members.message.and_then(|all| all.member("usage")) {
-                        statistics.add(usage);
-                    }
+        visit_lines(self, Some(0), Frames::Forgotten, |lines, ordinal, node| {
+            if (node.kind, node.role) == (message, assistant) {
+                // The stored text will do: only strings were cut out of it.
+                let decoded = text::decode(lines.line(ordinal)?.text);
+                let scan = scanner.scan(text::trim_start_of_file(&decoded));
+                if let Some(usage) = scan.members.message.and_then(|all| all.member("usage")) {
+                    statistics.add(usage);
                 }
-                Ok(ordinal.checked_add(1))
-            },
-        )?;
+            }
+            Ok(ordinal.checked_add(1))
+        })?;
         Ok(statistics)
     }
 }

@@ -293,6 +293,10 @@ impl<'a> Chunk<'a> {
             return Err("the frames' lines do not add up to the chunk's".into());
         }
         let text = directory.lengths.iter().try_fold(0u64, |sum, &length| sum.checked_add(length));
+        // A walk from chunk to chunk would not get on.
+        if directory.lengths.is_empty() {
+            return Err("the chunk has no lines".into());
+        }
         if text.is_none() || sum(|frame| frame.text_len) != text {
             return Err("the lines' lengths do not add up to the frames' text".into());
         }

@@ -1,6 +1,8 @@
 //! The imported bytes of a session that a migration changed: compressed pieces, one row each.
 
 use super::compression::{Compressor, Dictionary, NO_DICTIONARY};
+use super::fingerprint::Fingerprint;
+use super::session_record::ImportedBytes;
 use super::snapshot::Snapshot;
 use super::tables;
 use crate::error::{Corruption, Result};
@@ -24,13 +26,19 @@ pub(crate) fn encode(compressor: &mut Compressor, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-fn decode(snapshot: &Snapshot<'_>, row: &[u8]) -> Result<Vec<u8>, String> {
+/// A piece's bytes, of which there are `most` at the most.
+fn decode(snapshot: &Snapshot<'_>, row: &[u8], most: u64) -> Result<Vec<u8>, String> {
     match row.split_first() {
         Some((&PLAIN, bytes)) => Ok(bytes.to_vec()),
         Some((&COMPRESSED, rest)) => {
             let (length, compressed) = rest.split_first_chunk().ok_or("a length is missing")?;
-            let length =
-                usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;
+            let length = u64::from_le_bytes(*length);
+            if length > most {
+                return Err(format!(
+                    "it has {length} bytes, and {most} are left of what was imported"
+                ));
+            }
+            let length = usize::try_from(length).map_err(|error| error.to_string())?;
             let plain = Dictionary::new(NO_DICTIONARY, None);
             snapshot.store().decompressors().decompress(compressed, length, &plain)
         }
@@ -39,22 +47,51 @@ fn decode(snapshot: &Snapshot<'_>, row: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// Hands out the pieces of a session's imported bytes, in order, until `take` answers `false`.
+///
+/// The last piece is handed out once all of them are known to be what was imported, by their number of bytes and their
+/// fingerprint.
 pub(crate) fn read_originals(
     snapshot: &Snapshot<'_>,
     session: u64,
+    imported: &ImportedBytes,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
+    let damaged = |place: &str, problem: String| Corruption {
+        table: "originals",
+        place: format!("session key {session}{place}"),
+        problem,
+    };
     let table = snapshot.table(tables::ORIGINALS)?;
-    for row in table.range((session, 0)..(session + 1, 0))? {
+    let mut fingerprint = Fingerprint::default();
+    let mut last: Option<Vec<u8>> = None;
+    for (expected, row) in (0..).zip(table.range((session, 0)..(session + 1, 0))?) {
         let (key, value) = row?;
-        let bytes = decode(snapshot, value.value()).map_err(|problem| Corruption {
-            table: "originals",
-            place: format!("session key {session}, piece {}", key.value().1),
-            problem,
-        })?;
-        if !take(&bytes)? {
-            break;
+        let (_, piece) = key.value();
+        if piece != expected {
+            let problem = format!("expected piece {expected}, found {piece}");
+            return Err(damaged("", problem).into());
         }
+        let left = imported.length.saturating_sub(fingerprint.length());
+        let bytes = decode(snapshot, value.value(), left)
+            .map_err(|problem| damaged(&format!(", piece {piece}"), problem))?;
+        fingerprint.take(&bytes);
+        if let Some(before) = last.replace(bytes)
+            && !take(&before)?
+        {
+            return Ok(());
+        }
+    }
+    if fingerprint.length() != imported.length {
+        let (found, imported) = (fingerprint.length(), imported.length);
+        let problem = format!("the pieces have {found} bytes, and {imported} were imported");
+        return Err(damaged("", problem).into());
+    }
+    if fingerprint.digest() != imported.digest {
+        let problem = "the bytes do not have the fingerprint of those that were imported";
+        return Err(damaged("", problem.into()).into());
+    }
+    if let Some(bytes) = last {
+        take(&bytes)?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use super::settings_record::SettingsRecord;
 use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
 use super::{Store, parts, proof, tables};
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 
 /// What a blob gains in a slice.
 #[derive(Debug)]
@@ -215,7 +215,13 @@ impl Store {
         let transaction = self.begin_write()?;
         let first = {
             let mut meta = transaction.open_table(tables::META)?;
-            let first = meta.get("next_session")?.map_or(1, |value| value.value());
+            let first = meta.get("next_session")?.map(|value| value.value());
+            // A key that is used twice would join two sessions.
+            let first = first.ok_or_else(|| Corruption {
+                table: "meta",
+                place: "next_session".into(),
+                problem: "the key of the next session is not there".into(),
+            })?;
             meta.insert("next_session", first + count)?;
             first
         };

@@ -170,13 +170,19 @@ impl<'s> Snapshot<'s> {
             .transpose()
     }
 
-    pub(crate) fn settings(&self, session: u64, id: u64) -> Result<Option<SettingsRecord>> {
-        self.table(tables::SETTINGS)?
-            .get((session, id))?
-            .map(|value| {
-                SettingsRecord::from_bytes(value.value(), || format!("session {session}, {id}"))
-            })
-            .transpose()
+    /// The settings that a node names; 0 stands for those of a root that changes nothing.
+    pub(crate) fn settings(&self, session: u64, id: u64) -> Result<SettingsRecord> {
+        if id == 0 {
+            return Ok(SettingsRecord::default());
+        }
+        let place = || format!("session key {session}, {id}");
+        let value =
+            self.table(tables::SETTINGS)?.get((session, id))?.ok_or_else(|| Corruption {
+                table: "settings",
+                place: place(),
+                problem: "a node names it, and it is not there".into(),
+            })?;
+        SettingsRecord::from_bytes(value.value(), place)
     }
 
     /// What points to entries of a session, by ordinal.
@@ -238,23 +244,34 @@ impl<'s> Snapshot<'s> {
         blobs::read_bytes(&self.table(tables::BLOBS)?, &self.table(tables::BLOB_PARTS)?, hash)
     }
 
-    /// The chunk that would hold a line, and its first ordinal.
-    pub(crate) fn chunk_of(&self, session: u64, ordinal: u64) -> Result<Option<(u64, ChunkBytes)>> {
+    /// The chunk that holds a line of the session, and its first ordinal. [`Self::parse_holding`] proves that it does.
+    pub(crate) fn chunk_of(&self, session: u64, ordinal: u64) -> Result<(u64, ChunkBytes)> {
         let lines = self.lines()?;
+        let missing = || no_line(session, ordinal);
         let before = lines.range((session, 0, 0)..=(session, ordinal, 0))?.next_back();
-        let Some(row) = before else { return Ok(None) };
-        let (key, value) = row?;
+        let (key, value) = before.ok_or_else(missing)??;
         let (_, first, part) = key.value();
         if part == 0 {
-            return Ok(Some((first, self.join(session, first, value)?)));
+            return Ok((first, self.join(session, first, value)?));
         }
-        match lines.get((session, first, 0))? {
-            Some(row) => Ok(Some((first, self.join(session, first, row)?))),
-            None => Ok(None),
-        }
+        let row = lines.get((session, first, 0))?.ok_or_else(missing)?;
+        Ok((first, self.join(session, first, row)?))
     }
 
-    /// The first chunk whose first line's ordinal is at least `from`.
+    /// The chunk that begins with a line of the session: what a walk from chunk to chunk expects next.
+    pub(crate) fn chunk_at(&self, session: u64, expected: u64) -> Result<ChunkBytes> {
+        if let Some(row) = self.lines()?.get((session, expected, 0))? {
+            return self.join(session, expected, row);
+        }
+        let problem = match self.chunk_from(session, expected)? {
+            Some((found, _)) => format!("expected line {expected}, found {found}"),
+            None => format!("expected line {expected}, found no more lines"),
+        };
+        Err(damaged(session, expected, problem).into())
+    }
+
+    /// The first chunk whose first line's ordinal is at least `from`: of a session whose number of lines nobody knows, since
+    /// it is not complete or partly swept.
     pub(crate) fn chunk_from(&self, session: u64, from: u64) -> Result<Option<(u64, ChunkBytes)>> {
         let row = self.lines()?.range((session, from, 0)..(session + 1, 0, 0))?.next();
         let Some(row) = row else { return Ok(None) };
@@ -263,15 +280,11 @@ impl<'s> Snapshot<'s> {
         Ok(Some((first, self.join(session, first, value)?)))
     }
 
-    /// The nodes of the first chunk whose first line's ordinal is at least `from`.
-    pub(crate) fn nodes_from(&self, session: u64, from: u64) -> Result<Option<(u64, Vec<Node>)>> {
-        let Some((first, bytes)) = self.chunk_from(session, from)? else {
-            return Ok(None);
-        };
-        let nodes = Self::parse(session, first, &bytes)?
-            .nodes()
-            .map_err(|problem| damaged(session, first, problem))?;
-        Ok(Some((first, nodes)))
+    /// The nodes of the chunk that begins with a line.
+    pub(crate) fn nodes_at(&self, session: u64, expected: u64) -> Result<Vec<Node>> {
+        let bytes = self.chunk_at(session, expected)?;
+        let nodes = Self::parse(session, expected, &bytes)?.nodes();
+        nodes.map_err(|problem| damaged(session, expected, problem).into())
     }
 
     fn join(
@@ -295,6 +308,16 @@ impl<'s> Snapshot<'s> {
     pub(crate) fn parse<'b>(session: u64, first: u64, bytes: &'b ChunkBytes) -> Result<Chunk<'b>> {
         Chunk::parse(first, bytes.as_slice())
             .map_err(|problem| damaged(session, first, problem).into())
+    }
+
+    /// Reads the directory of the chunk that [`Self::chunk_of`] has found for a line, which it must hold.
+    pub(crate) fn parse_holding<'b>(
+        session: u64,
+        (first, bytes): (u64, &'b ChunkBytes),
+        ordinal: u64,
+    ) -> Result<Chunk<'b>> {
+        let chunk = Self::parse(session, first, bytes)?;
+        if chunk.holds(ordinal) { Ok(chunk) } else { Err(no_line(session, ordinal).into()) }
     }
 
     /// A frame's text, from the cache or decompressed and checked.
@@ -339,26 +362,20 @@ impl<'s> Snapshot<'s> {
         Ok(text)
     }
 
-    /// A line as it is stored; `None` when the session has no such line. `hint` is the first line of the chunk
-    /// that held it when an entry's record was written: a look-up instead of a search.
-    pub(crate) fn line(
-        &self,
-        session: u64,
-        ordinal: u64,
-        hint: Option<u64>,
-    ) -> Result<Option<StoredLine>> {
+    /// A line of the session as it is stored. `hint` is the first line of the chunk that held it when an entry's record
+    /// was written: a look-up instead of a search.
+    pub(crate) fn line(&self, session: u64, ordinal: u64, hint: Option<u64>) -> Result<StoredLine> {
         if let Some(first) = hint
             && let Some(row) = self.lines()?.get((session, first, 0))?
         {
             let bytes = self.join(session, first, row)?;
             if let Some(line) = self.line_in(session, ordinal, first, &bytes)? {
-                return Ok(Some(line));
+                return Ok(line);
             }
         }
-        match self.chunk_of(session, ordinal)? {
-            Some((first, bytes)) => self.line_in(session, ordinal, first, &bytes),
-            None => Ok(None),
-        }
+        let (first, bytes) = self.chunk_of(session, ordinal)?;
+        let line = self.line_in(session, ordinal, first, &bytes)?;
+        line.ok_or_else(|| no_line(session, ordinal).into())
     }
 
     fn line_in(
@@ -380,28 +397,23 @@ impl<'s> Snapshot<'s> {
         Ok(Some(StoredLine { text, start: place.start, end: place.end, holes }))
     }
 
-    /// A line's node; `None` when the session has no such line.
-    pub(crate) fn node(&self, session: u64, ordinal: u64) -> Result<Option<Node>> {
+    /// The node of a line of the session.
+    pub(crate) fn node(&self, session: u64, ordinal: u64) -> Result<Node> {
         if let Some((known, first, nodes)) = &*self.nodes.borrow()
             && *known == session
             && ordinal >= *first
             && let Some(node) =
                 usize::try_from(ordinal - first).ok().and_then(|index| nodes.get(index))
         {
-            return Ok(Some(*node));
+            return Ok(*node);
         }
-        let Some((first, bytes)) = self.chunk_of(session, ordinal)? else {
-            return Ok(None);
-        };
-        let chunk = Self::parse(session, first, &bytes)?;
-        if !chunk.holds(ordinal) {
-            return Ok(None);
-        }
+        let (first, bytes) = self.chunk_of(session, ordinal)?;
+        let chunk = Self::parse_holding(session, (first, &bytes), ordinal)?;
         let nodes = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
         let node =
             usize::try_from(ordinal - first).ok().and_then(|index| nodes.get(index)).copied();
         *self.nodes.borrow_mut() = Some((session, first, nodes.into()));
-        Ok(node)
+        node.ok_or_else(|| no_line(session, ordinal).into())
     }
 }
 
@@ -418,6 +430,15 @@ fn frame_key(session: u64, chunk: &Chunk<'_>, index: usize) -> Option<FrameKey> 
         check: frame.check,
         text_len: frame.text_len,
     })
+}
+
+/// The error of a line that the session has and no chunk holds.
+pub(crate) fn no_line(session: u64, ordinal: u64) -> Corruption {
+    Corruption {
+        table: "lines",
+        place: format!("session key {session}"),
+        problem: format!("line {ordinal} is missing"),
+    }
 }
 
 /// The error of a chunk that does not say what it must.

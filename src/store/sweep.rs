@@ -41,7 +41,8 @@ impl Store {
         Ok(freed)
     }
 
-    fn sweep_session(&self, session: u64, token: u64) -> Result<u64> {
+    /// Removes the rows of a session that this owner has retired. Answers the bytes of blobs freed.
+    pub(crate) fn sweep_session(&self, session: u64, token: u64) -> Result<u64> {
         let mut freed = 0;
         loop {
             let transaction = self.begin_write()?;

@@ -13,6 +13,8 @@ mod damage;
 mod discovery;
 mod export;
 mod families;
+#[cfg(unix)]
+mod flipped_bits;
 mod history;
 mod import;
 mod leftovers;
@@ -24,6 +26,8 @@ mod outputs;
 #[cfg(unix)]
 mod owners;
 mod reading;
+#[cfg(unix)]
+mod removing;
 mod scene;
 mod search;
 mod search_folder;

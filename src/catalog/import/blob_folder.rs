@@ -51,11 +51,13 @@ impl BlobFolder {
         slice: &mut Slice,
     ) -> Result<()> {
         let snapshot = store.snapshot()?;
+        let Some(record) = snapshot.session(session)? else { return Ok(()) };
         let mut asked = HashSet::new();
-        let mut from = 0;
-        while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
-            let chunk = Snapshot::parse(session, first, &bytes)?;
-            from = first + chunk.line_count().max(1);
+        let mut next = 0;
+        while next < record.lines {
+            let bytes = snapshot.chunk_at(session, next)?;
+            let chunk = Snapshot::parse(session, next, &bytes)?;
+            next += chunk.line_count();
             for hole in chunk.holes().iter().filter(|hole| !hole.kind.is_cut()) {
                 let is_missing = asked.insert(hole.hash)
                     && snapshot.blob_record(&hole.hash)?.is_none_or(|record| record.size.is_none());

@@ -195,8 +195,6 @@ fn adopts_orphans(
             continue;
         }
         let line = snapshot.line(session, ordinal, None)?;
-        let line =
-            line.ok_or_else(|| order.damage(ordinal, format!("line {ordinal} is missing")))?;
         // Nothing that was cut out of the line is an id.
         let is_adopted = read_line(reading, line.text(), |line| match line.parent() {
             ParentLink::Id(parent) => new.contains(&*parent) && line.id() != Some(parent),

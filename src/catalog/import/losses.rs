@@ -14,6 +14,7 @@ use crate::session::lines::{LineCursor, LineView};
 use crate::store::Store;
 use crate::store::blobs::Hash;
 use crate::store::chunk::REFERENCE_LEN;
+use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
 
 /// Lost entries that are named.
@@ -63,22 +64,27 @@ impl fmt::Display for Losses {
 /// entry is held when the file has its id with the same JSON. In a session that was migrated from version
 /// 1, ids were made up on import, and the program that migrates the file itself makes up others: there an
 /// entry is also held when the file's entry in the same place says the same.
-pub(super) fn losses(store: &Store, old: u64, new: u64) -> Result<Option<Losses>> {
+pub(super) fn losses(
+    store: &Store,
+    old: u64,
+    (new, new_record): (u64, &SessionRecord),
+) -> Result<Option<Losses>> {
     let snapshot = store.snapshot()?;
-    let record = snapshot.session(old)?;
-    let was_migrated = record.as_ref().is_some_and(|record| record.migrated);
-    let reading = record.map_or(Reading::plain(Family::Pi), |record| Reading::of(&record));
+    // Of a session that is gone nothing can be lost; whoever replaces it finds that out when he commits.
+    let Some(record) = snapshot.session(old)? else { return Ok(None) };
+    let new_lines = || LineCursor::new(&snapshot, new, new_record, 0);
     let mut losses = Losses::default();
     let mut comparison = Comparison {
         snapshot: &snapshot,
         new,
-        candidates: LineCursor::new(&snapshot, new, 0),
+        new_record,
+        candidates: new_lines(),
         expected: 0,
-        reader: LineReader::new(reading),
+        reader: LineReader::new(Reading::of(&record)),
         unaddressed: None,
-        by_place: was_migrated.then(|| LineCursor::new(&snapshot, new, 0)),
+        by_place: record.migrated.then(new_lines),
     };
-    let mut lines = LineCursor::new(&snapshot, old, 0);
+    let mut lines = LineCursor::new(&snapshot, old, &record, 0);
     while let Some(line) = lines.next()? {
         comparison.compare(line, &mut losses)?;
     }
@@ -88,6 +94,7 @@ pub(super) fn losses(store: &Store, old: u64, new: u64) -> Result<Option<Losses>
 struct Comparison<'a, 's> {
     snapshot: &'a Snapshot<'s>,
     new: u64,
+    new_record: &'a SessionRecord,
     candidates: LineCursor<'a, 's>,
     /// The line of the new session that is expected to be the same as the next old one.
     expected: u64,
@@ -120,12 +127,10 @@ impl Comparison<'_, '_> {
             return Ok(());
         };
         if let Some(record) = self.snapshot.entry(self.new, &id)? {
-            self.candidates.seek(record.ordinal);
-            if let Some(candidate) = self.candidates.next()? {
-                self.expected = candidate.ordinal + 1;
-                if says_the_same(self.reader.reading().family, &candidate, &line) {
-                    return Ok(());
-                }
+            let candidate = self.candidates.line(record.ordinal)?;
+            self.expected = candidate.ordinal + 1;
+            if says_the_same(self.reader.reading().family, &candidate, &line) {
+                return Ok(());
             }
             losses.changed += 1;
         } else if opposite.is_some_and(|opposite| opposite == without_ids(&line)) {
@@ -155,7 +160,7 @@ impl Comparison<'_, '_> {
     fn has_unaddressed(&mut self, line: &LineView<'_>) -> Result<bool> {
         if self.unaddressed.is_none() {
             let mut known = HashSet::new();
-            let mut cursor = LineCursor::new(self.snapshot, self.new, 0);
+            let mut cursor = LineCursor::new(self.snapshot, self.new, self.new_record, 0);
             while let Some(line) = cursor.next()? {
                 known.insert(xxh3_64(line.text.trim_ascii_end()));
             }

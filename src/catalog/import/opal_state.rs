@@ -48,14 +48,14 @@ pub(super) fn compare(
     if digests.contains(&(saved.length, saved.digest)) {
         return Ok(Ok(FileState::Same));
     }
-    let held = holds_all(snapshot, session, candidate)?;
+    let held = holds_all(snapshot, (session, record), candidate)?;
     Ok(held.map(|held| if held { FileState::Earlier } else { FileState::Other }))
 }
 
 /// Whether the session has every message of the file.
 fn holds_all(
     snapshot: &Snapshot<'_>,
-    session: u64,
+    (session, record): (u64, &SessionRecord),
     candidate: &mut Candidate,
 ) -> Result<io::Result<bool>> {
     if let Err(error) = candidate.file.seek(SeekFrom::Start(0)) {
@@ -63,7 +63,7 @@ fn holds_all(
     }
     let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
     let mut messages =
-        Messages { snapshot, session, cursor: LineCursor::new(snapshot, session, 0) };
+        Messages { snapshot, session, cursor: LineCursor::new(snapshot, session, record, 0) };
     let mut scanner = Scanner::new();
     let mut header_is_read = false;
     loop {

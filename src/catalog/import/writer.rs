@@ -10,7 +10,6 @@ use super::known::free_number;
 use super::report::{FileReport, ImportStatus};
 use crate::error::{Error, Result};
 use crate::session::index::indexer::{Indexed, Indexer};
-use crate::session::index::reading::Reading;
 use crate::session::index::resolve::resolve;
 use crate::store::Store;
 use crate::store::owner::Owner;
@@ -178,24 +177,27 @@ impl<'s> Writer<'s> {
         }
         if needs_resolving || record.duplicates > 0 {
             record.irregular = true;
-            record.orphans = resolve(self.store, session, Reading::of(&record))?;
+            record.orphans = resolve(self.store, session, &record)?;
             leaf = leaf_facts.decide(self.store, session, &mut record)?;
         }
         let mut keeps_address = false;
         if let Some(replaced) = replaces {
             let losses = match replaced.on_loss {
                 OnLoss::Restore => None,
-                _ => match super::losses::losses(self.store, replaced.session, session) {
-                    // A damaged session costs its own file alone.
-                    Err(Error::Corrupted(damage)) if replaced.on_loss == OnLoss::Accept => {
-                        report.add_reason(format!("what the store held is not known: {damage}"));
-                        None
+                _ => {
+                    match super::losses::losses(self.store, replaced.session, (session, &record)) {
+                        // A damaged session costs its own file alone.
+                        Err(Error::Corrupted(damage)) if replaced.on_loss == OnLoss::Accept => {
+                            report
+                                .add_reason(format!("what the store held is not known: {damage}"));
+                            None
+                        }
+                        Err(Error::Corrupted(damage)) => {
+                            return self.refuse(report, format!("the store's session: {damage}"));
+                        }
+                        losses => losses?,
                     }
-                    Err(Error::Corrupted(damage)) => {
-                        return self.refuse(report, format!("the store's session: {damage}"));
-                    }
-                    losses => losses?,
-                },
+                }
             };
             match (losses, replaced.on_loss) {
                 (Some(losses), OnLoss::Fail) => {

@@ -8,8 +8,7 @@ use super::super::ancestor::is_ancestor;
 use super::super::path::{Climb, PathRuns, WalkEnd};
 use super::super::reader::SessionReader;
 use super::selection::Selection;
-use crate::error::{Corruption, Result};
-use crate::store::settings_record::SettingsRecord;
+use crate::error::Result;
 
 impl Selection {
     /// What the context at an entry of a regular session is made of.
@@ -18,7 +17,7 @@ impl Selection {
         let node = reader.entry_node(leaf)?;
         let climb = |from| Climb::new(reader.snapshot(), order, from);
         let mut selection = Self {
-            settings: settings_of(reader, node.settings)?,
+            settings: reader.snapshot().settings(reader.key(), node.settings)?,
             compaction: node.compaction,
             ..Self::default()
         };
@@ -50,7 +49,6 @@ impl Selection {
 fn first_kept(reader: &SessionReader<'_>, compaction: u64) -> Result<Option<u64>> {
     let (snapshot, session) = (reader.snapshot(), reader.key());
     let line = snapshot.line(session, compaction, None)?;
-    let line = line.ok_or_else(|| reader.missing(compaction))?;
     // Nothing that was cut out of the line is an id.
     let decoded = text::decode(line.text());
     let scan = Scanner::new().scan(&decoded);
@@ -62,24 +60,4 @@ fn first_kept(reader: &SessionReader<'_>, compaction: u64) -> Result<Option<u64>
     };
     let is_kept = is_ancestor(snapshot, reader.order(), first.ordinal, compaction)?;
     Ok(is_kept.then_some(first.ordinal))
-}
-
-/// The settings with an id.
-pub(in crate::session) fn settings_of(
-    reader: &SessionReader<'_>,
-    id: u64,
-) -> Result<SettingsRecord> {
-    if id == 0 {
-        return Ok(SettingsRecord::default());
-    }
-    let found = reader.snapshot().settings(reader.key(), id)?;
-    found.ok_or_else(|| {
-        let place = format!("session key {}, {id}", reader.key());
-        Corruption {
-            table: "settings",
-            place,
-            problem: "a node names it, and it is not there".into(),
-        }
-        .into()
-    })
 }

@@ -100,8 +100,7 @@ fn for_each_scan(
     let mut scanner = Scanner::new();
     let mut cursor = reader.cursor(0);
     for ordinal in path.downwards() {
-        cursor.seek(ordinal);
-        let line = cursor.next()?.ok_or_else(|| reader.missing(ordinal))?;
+        let line = cursor.line(ordinal)?;
         let decoded = text::decode(line.text);
         take(kind_of(&line), &line, &scanner.scan(&decoded))?;
     }

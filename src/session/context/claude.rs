@@ -154,8 +154,7 @@ impl<'r, 's> RecordMaker<'r, 's> {
         if self.role_at(ordinal)?.is_none() {
             return Ok(None);
         }
-        self.cursor.seek(ordinal);
-        let line = self.cursor.next()?.ok_or_else(|| self.reader.missing(ordinal))?;
+        let line = self.cursor.line(ordinal)?;
         self.line.clear();
         self.renderer.render(line.text, line.holes, &mut self.line)?;
         let decoded = text::decode(&self.line);

@@ -19,7 +19,6 @@ use std::io::Write;
 use leafline_import::claude::{Extent, PathEnd};
 use leafline_import::{EntryKind, Family};
 
-pub(super) use self::by_index::settings_of;
 pub use self::json_text::JsonText;
 pub use self::settings::{ContextModel, ContextSettings};
 

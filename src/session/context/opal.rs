@@ -29,8 +29,7 @@ pub(super) fn tell(
     let mut cursor = reader.cursor(0);
     let (mut bytes, mut message) = (Vec::new(), Vec::new());
     for ordinal in history.ordinals() {
-        cursor.seek(ordinal);
-        let line = cursor.next()?.ok_or_else(|| reader.missing(ordinal))?;
+        let line = cursor.line(ordinal)?;
         bytes.clear();
         renderer.render(line.text, line.holes, &mut bytes)?;
         let decoded = text::decode(&bytes);

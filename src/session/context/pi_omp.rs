@@ -25,10 +25,7 @@ pub(super) fn tell(
     let mut cursor = reader.cursor(0);
     let mut message = Vec::new();
     let mut make = |ordinal, is_summary| -> Result<()> {
-        cursor.seek(ordinal);
-        let Some(line) = cursor.next()? else {
-            return Ok(());
-        };
+        let line = cursor.line(ordinal)?;
         message.clear();
         // A compaction gives a message only where it is the one that counts.
         let gives = is_summary || kind_of(&line) != EntryKind::Compaction;

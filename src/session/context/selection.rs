@@ -2,7 +2,6 @@
 
 use super::super::path::PathRuns;
 use super::super::reader::SessionReader;
-use super::by_index::settings_of;
 use crate::error::Result;
 use crate::store::settings_record::SettingsRecord;
 
@@ -30,7 +29,7 @@ impl Selection {
         if !is_indexed(reader) {
             return Ok(Self::by_lines(reader, leaf)?.settings);
         }
-        settings_of(reader, reader.entry_node(leaf)?.settings)
+        reader.snapshot().settings(reader.key(), reader.entry_node(leaf)?.settings)
     }
 
     /// The entries that may give messages, in the order of the path; the compaction is not one of them.

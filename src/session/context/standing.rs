@@ -49,7 +49,7 @@ impl SessionReader<'_> {
     }
 
     fn role_at(&self, ordinal: u64) -> Result<String> {
-        let line = self.line(ordinal)?.ok_or_else(|| self.missing(ordinal))?;
+        let line = self.known_line(ordinal)?;
         let decoded = text::decode(line.line());
         let role = Scanner::new().scan(&decoded).members.role.and_then(Raw::to_string_lossy);
         Ok(role.map_or_else(|| omp::DEFAULT_ROLE.to_owned(), |role| role.into_owned()))

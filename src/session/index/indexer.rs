@@ -14,7 +14,7 @@ use super::leaf::{self, LeafHint, LeafSourceLines};
 use super::nodes::{Ancestor, NODE_WINDOW, NodeWindow};
 use super::prepare::{ParentName, Prepared, PreparedBlob, PreparedLine};
 use super::window::EntryWindow;
-use crate::error::{Corruption, Result};
+use crate::error::Result;
 use crate::store::Store;
 use crate::store::chunk::{ChunkBuilder, EncodedFrame};
 use crate::store::entry_record::EntryRecord;
@@ -459,15 +459,7 @@ impl<'s> Indexer<'s> {
             return Ok(Arc::clone(known));
         }
         let session = self.session;
-        let record = match id {
-            0 => SettingsRecord::default(),
-            id => self.snapshot()?.settings(session, id)?.ok_or_else(|| Corruption {
-                table: "settings",
-                place: format!("session key {session}, {id}"),
-                problem: "a node names it, and it is not there".into(),
-            })?,
-        };
-        let record = Arc::new(record);
+        let record = Arc::new(self.snapshot()?.settings(session, id)?);
         self.settings_by_id.insert(id, Arc::clone(&record));
         Ok(record)
     }

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::store::Store;
 use crate::store::chunk::Chunk;
 use crate::store::node::{Node, Parent};
+use crate::store::session_record::SessionRecord;
 use crate::store::slice::Slice;
 use crate::store::snapshot::{Snapshot, damaged};
 use crate::store::tables::NO_PARENT;
@@ -19,16 +20,18 @@ const SLICE_BYTES: usize = 24 << 20;
 /// Rows of children that one commit takes.
 const SLICE_CHILDREN: usize = 200_000;
 
-/// Resolves every parent of the session again and rewrites what changes. Answers the orphans.
-pub(crate) fn resolve(store: &Store, session: u64, reading: Reading) -> Result<u64> {
+/// Resolves every parent of a session that this is the record of again, and rewrites what changes. Answers the orphans.
+pub(crate) fn resolve(store: &Store, session: u64, record: &SessionRecord) -> Result<u64> {
     let mut slice = Slice { reset_children: vec![session], ..Slice::default() };
     let mut snapshot = store.snapshot()?;
-    let mut scanner = LineReader::new(reading);
+    let mut scanner = LineReader::new(Reading::of(record));
     let mut orphans = 0;
-    let mut from = 0;
-    while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
+    let mut next = 0;
+    while next < record.lines {
+        let first = next;
+        let bytes = snapshot.chunk_at(session, first)?;
         let chunk = Snapshot::parse(session, first, &bytes)?;
-        from = first + chunk.line_count().max(1);
+        next += chunk.line_count();
         let old = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
         let new = parents_of(&snapshot, session, &chunk, &old, &mut scanner)?;
         for (ordinal, node) in (first..).zip(&new) {

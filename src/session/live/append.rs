@@ -131,9 +131,7 @@ impl Appender {
                     |last: &&LastEntry| last.session == reader.key() && last.ordinal == leaf;
                 let id = match self.last.as_ref().filter(is_leaf) {
                     Some(last) => Some(last.id.clone()),
-                    None => {
-                        reader.line(leaf)?.and_then(|line| exact_id(reader.reading(), line.line()))
-                    }
+                    None => exact_id(reader.reading(), reader.known_line(leaf)?.line()),
                 };
                 Ok(id.map(|id| (leaf, id)))
             }

@@ -188,7 +188,7 @@ impl<'s> Builder<'s> {
         }
         if needs_resolving || record.duplicates > 0 {
             record.irregular = true;
-            record.orphans = resolve(store, key, Reading::of(&record))?;
+            record.orphans = resolve(store, key, &record)?;
         }
         record.sealed = record.lines;
         record.revision += 1;

@@ -333,7 +333,7 @@ fn push_labels(
         if !on_path {
             continue;
         }
-        let setter = reader.line(label.line)?.ok_or_else(|| reader.missing(label.line))?;
+        let setter = reader.known_line(label.line)?;
         let id = ids::fresh_entry_id(|id| {
             Ok::<_, Error>(reader.snapshot().entry(reader.key(), id.as_bytes())?.is_some())
         })?;

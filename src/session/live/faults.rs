@@ -153,3 +153,44 @@ fn metadata_that_cannot_be_stored_leave_the_old_ones() {
 fn messages_that_cannot_be_stored_are_not_there() {
     fails_everywhere(|session, _| session.append_many(["e", "f"].map(Draft::user)).map(drop));
 }
+
+#[test]
+fn a_deletion_takes_all_or_none_wherever_the_disk_fails() {
+    let disk = Disk::default();
+    let ids = {
+        let store = Store::on(disk.clone()).unwrap();
+        [0, 1, 2].map(|_| {
+            let new = NewSession::new(Family::Opal, "/work");
+            let mut session = store.create_session(&new).unwrap();
+            session.append(Draft::user("a")).unwrap();
+            session.id().to_owned()
+        })
+    };
+    let (mut failed, mut unswept) = (0, 0);
+    for left in 0.. {
+        let failing = disk.copy(None);
+        let removed = {
+            let store = Store::on(failing.clone()).unwrap();
+            failing.with(|state| state.left = Some(left));
+            store.remove_all(&ids[..2])
+        };
+        let store = Store::on(failing.copy(None)).unwrap();
+        let verification = store.verify().unwrap();
+        assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
+        let there = store.sessions().unwrap().len();
+        match removed {
+            Ok(removed) => {
+                assert_eq!((removed.len(), there), (2, 1));
+                if removed.iter().all(|removed| removed.unswept.is_none()) {
+                    break;
+                }
+                unswept += 1;
+            }
+            Err(_) => {
+                assert!(there == 3 || there == 1, "{there} are there");
+                failed += 1;
+            }
+        }
+    }
+    assert!(failed > 3 && unswept > 3, "{failed} failed, {unswept} are unswept");
+}

@@ -7,7 +7,7 @@ use super::super::Session;
 use super::super::export::ExportMode;
 use super::build::{Builder, NewLeaf};
 use super::draft::EntryDraft;
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::store::Store;
 use crate::store::session_record::SessionRecord;
 
@@ -62,7 +62,11 @@ impl Session<'_> {
 /// Copies a session into another store, in one piece, and answers its key there.
 fn move_session(from: &Store, key: u64, to: &Store) -> Result<u64> {
     let snapshot = from.snapshot()?;
-    let record = snapshot.session(key)?.unwrap_or_default();
+    let record = snapshot.session(key)?.ok_or_else(|| Corruption {
+        table: "sessions",
+        place: format!("session key {key}, in memory"),
+        problem: "the session that waits has no record".into(),
+    })?;
     let reader = super::super::SessionReader::new(snapshot, key, record);
     let mut builder = Builder::new(to, uncounted(reader.record()), Some(from))?;
     reader.export(&ExportMode::Current, &mut Feeding(&mut builder))?;

@@ -39,8 +39,8 @@ pub(super) fn rechunk(
     let mut frames = EncodedFrames::default();
     let mut nodes = Vec::new();
     let mut cursor = reader.cursor(from);
-    for _ in from..to {
-        let Some(line) = cursor.next()? else { break };
+    for ordinal in from..to {
+        let line = cursor.line(ordinal)?;
         nodes.push(*line.node);
         let changed = change(&line);
         let (text, holes) = match &changed {
@@ -76,12 +76,10 @@ pub(super) fn rechunk(
 fn remove(reader: &SessionReader<'_>, from: u64, to: u64, slice: &mut Slice) -> Result<()> {
     let session = reader.key();
     let mut next = from;
-    while next < to
-        && let Some((first, bytes)) = reader.snapshot().chunk_from(session, next)?
-        && first < to
-    {
-        slice.removed.push((session, first));
-        next = first + Snapshot::parse(session, first, &bytes)?.line_count().max(1);
+    while next < to {
+        let bytes = reader.snapshot().chunk_at(session, next)?;
+        slice.removed.push((session, next));
+        next += Snapshot::parse(session, next, &bytes)?.line_count();
     }
     Ok(())
 }
@@ -119,7 +117,7 @@ pub(super) fn end_last_line(
         return Ok(None);
     }
     let Some(last) = found.lines.checked_sub(1) else { return Ok(None) };
-    let Some(line) = reader.snapshot().line(reader.key(), last, None)? else { return Ok(None) };
+    let line = reader.snapshot().line(reader.key(), last, None)?;
     if line.text().ends_with(b"\n") {
         return Ok(None);
     }
@@ -137,20 +135,19 @@ pub(super) fn end_last_line(
 /// is ended; else at the first of them.
 fn first_to_seal(reader: &SessionReader<'_>, sealed: u64, ends_line: bool) -> Result<u64> {
     let Some(last) = sealed.checked_sub(1) else { return Ok(sealed) };
-    let before = reader.snapshot().chunk_of(reader.key(), last)?;
-    Ok(match before {
-        Some((first, bytes)) if ends_line || bytes.as_slice().len() < CHUNK_CAPACITY / 2 => first,
-        _ => sealed,
-    })
+    let (first, bytes) = reader.snapshot().chunk_of(reader.key(), last)?;
+    let is_sealed_too = ends_line || bytes.as_slice().len() < CHUNK_CAPACITY / 2;
+    Ok(if is_sealed_too { first } else { sealed })
 }
 
 /// The dictionary of the chunk before the line `end`; for a session without lines the store's newest one.
 pub(crate) fn tail_dictionary(reader: &SessionReader<'_>, end: u64) -> Result<Arc<Dictionary>> {
     let store = reader.snapshot().store();
-    let last = end.checked_sub(1);
-    let chunk = last.map(|last| reader.snapshot().chunk_of(reader.key(), last)).transpose()?;
-    let id = match chunk.flatten() {
-        Some((first, bytes)) => Snapshot::parse(reader.key(), first, &bytes)?.dictionary(),
+    let id = match end.checked_sub(1) {
+        Some(last) => {
+            let (first, bytes) = reader.snapshot().chunk_of(reader.key(), last)?;
+            Snapshot::parse_holding(reader.key(), (first, &bytes), last)?.dictionary()
+        }
         None => store.dictionary_ids()?.last().copied().unwrap_or(NO_DICTIONARY),
     };
     store.dictionary(id)

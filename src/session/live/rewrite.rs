@@ -217,7 +217,7 @@ fn find_tool_call(
         if reader.node(ordinal)?.role != assistant {
             continue;
         }
-        let entry = reader.line(ordinal)?.ok_or_else(|| reader.missing(ordinal))?;
+        let entry = reader.known_line(ordinal)?;
         if let Some(json) = with_arguments(&text::decode(entry.line()), id, arguments) {
             return Ok(vec![(ordinal, line_of(&json)?)]);
         }
@@ -238,7 +238,7 @@ pub(super) fn replace_lines(
         let mut slice = Slice::default();
         let mut stored = BTreeMap::new();
         for (ordinal, line) in changes {
-            let Some(old) = reader.line(ordinal)? else { continue };
+            let old = reader.known_line(ordinal)?;
             if old.line() == line {
                 continue;
             }
@@ -276,10 +276,9 @@ fn rechunk_around(
     slice: &mut Slice,
 ) -> Result<()> {
     while let Some((&ordinal, _)) = stored.first_key_value() {
-        let Some((first, bytes)) = reader.snapshot().chunk_of(reader.key(), ordinal)? else {
-            break;
-        };
-        let behind = first + Snapshot::parse(reader.key(), first, &bytes)?.line_count();
+        let (first, bytes) = reader.snapshot().chunk_of(reader.key(), ordinal)?;
+        let chunk = Snapshot::parse_holding(reader.key(), (first, &bytes), ordinal)?;
+        let behind = first + chunk.line_count();
         rechunk(reader, first, behind, |line| stored.remove(&line.ordinal), slice)?;
         stored.remove(&ordinal);
     }
@@ -295,11 +294,10 @@ fn exchange(
     slice: &mut Slice,
 ) -> Result<StoredText> {
     let new = StoredLine::of(line);
-    if let Some(old) = reader.snapshot().line(reader.key(), ordinal, None)? {
-        record.text_bytes =
-            (record.text_bytes + new.text.len() as u64).saturating_sub(old.text().len() as u64);
-        slice.released.extend(old.holes.iter().map(|hole| (hole.hash, hole.kind.is_cut())));
-    }
+    let old = reader.snapshot().line(reader.key(), ordinal, None)?;
+    record.text_bytes =
+        (record.text_bytes + new.text.len() as u64).saturating_sub(old.text().len() as u64);
+    slice.released.extend(old.holes.iter().map(|hole| (hole.hash, hole.kind.is_cut())));
     for (hole, blob) in new.holes.iter().zip(new.blobs) {
         slice.blobs.push(BlobGain {
             session: reader.key(),

@@ -135,8 +135,7 @@ impl Plan {
         let plan = replace_path_segment(&mut Messages(reader), &ordinals, leaf.as_ref(), options)
             .map_err(|error| not_a_segment(reader, messages, error))?;
         let first = ordinals.first().copied().unwrap_or_default();
-        let line = reader.line(first)?.ok_or_else(|| reader.missing(first))?;
-        let parent = parent_of(reader, &line);
+        let parent = parent_of(reader, &reader.known_line(first)?);
         let (lines, ids) = write_drafts(reader, parent, drafts)?;
         let has_duplicates = reader.record().duplicates > 0;
         let removed_ids = messages.iter().filter(|_| has_duplicates);

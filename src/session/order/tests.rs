@@ -137,7 +137,7 @@ fn flip_all(store: &Store, id: &str, step: usize, tally: &mut Tally) {
                 }
                 let verification = store.session(id).unwrap().verify().unwrap();
                 if verification.problems.is_empty() && is_regular {
-                    let nodes = damaged.snapshot().nodes_from(session, first).unwrap().unwrap().1;
+                    let nodes = damaged.snapshot().nodes_at(session, first).unwrap();
                     let changed = nodes.iter().zip(chunk.nodes().unwrap()).enumerate();
                     let changed: Vec<_> =
                         changed.filter(|(_, (new, old))| *new != old).take(2).collect();

@@ -129,8 +129,7 @@ impl SessionReader<'_> {
                 ids.push(None);
                 continue;
             }
-            cursor.seek(node.ordinal);
-            let line = cursor.next()?.ok_or_else(|| self.missing(node.ordinal))?;
+            let line = cursor.line(node.ordinal)?;
             // Nothing that was cut out of the line is an id.
             let decoded = text::decode(line.text);
             let read = lines.read(text::trim_start_of_file(&decoded));

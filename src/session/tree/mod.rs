@@ -163,13 +163,9 @@ impl SessionReader<'_> {
         let order = self.order();
         let mut tree = Tree::default();
         let mut entries = Vec::new();
-        let mut from = 0;
-        while from < order.lines() {
-            let found = self.snapshot().nodes_from(self.key(), from)?;
-            let (first, nodes) = found.ok_or_else(|| self.missing(from))?;
-            if first != from || nodes.is_empty() {
-                return Err(self.missing(from));
-            }
+        let mut first = 0;
+        while first < order.lines() {
+            let nodes = self.snapshot().nodes_at(self.key(), first)?;
             for (ordinal, node) in (first..).zip(nodes.iter()) {
                 if !is_entry(node) {
                     continue;
@@ -192,7 +188,7 @@ impl SessionReader<'_> {
                     children: Vec::new(),
                 });
             }
-            from = first + nodes.len() as u64;
+            first += nodes.len() as u64;
         }
         let copies = self.name_nodes(&mut tree)?;
         let place = |ordinal: u64| {
@@ -249,7 +245,6 @@ impl SessionReader<'_> {
             .collect();
         for (place, ordinal) in unnamed {
             let line = self.snapshot().line(key, ordinal, None)?;
-            let line = line.ok_or_else(|| self.missing(ordinal))?;
             // Nothing that was cut out of the line is an id.
             let id = read_line(self.reading(), line.text(), |line| {
                 line.id().map(std::borrow::Cow::into_owned)

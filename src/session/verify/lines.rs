@@ -6,7 +6,6 @@ use leafline_import::{EntryKind, text};
 use leafline_import::{opal, pi_omp};
 
 use super::super::change::change_of;
-use super::super::context::settings_of;
 use super::super::export::PrefixDigest;
 use super::super::index::effect::{Effect, SUMMARY_TITLE, SettingsChange, effect_of};
 use super::super::index::leaf;
@@ -35,11 +34,7 @@ pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification)
         scanner: LineReader::new(reader.reading()),
         expected: Expected::default(),
         parents: Vec::new(),
-        imported: PrefixDigest::new(if reader.record().migrated {
-            0
-        } else {
-            reader.record().imported.length
-        }),
+        imported: PrefixDigest::new(reader.record().imported.length),
         settings: None,
         title: None,
         title_is_set: false,
@@ -100,6 +95,7 @@ impl Checker<'_, '_> {
         while let Some(line) = cursor.next()? {
             findings.counts().lines += 1;
             self.expected.lines += 1;
+            self.expected.text_bytes += line.text.len() as u64;
             self.check_line(&line, findings)?;
             bytes.clear();
             let rendered = Renderer::new(self.reader.snapshot(), Rendering::Exact)
@@ -323,7 +319,7 @@ impl Checker<'_, '_> {
         {
             return Ok(record.clone());
         }
-        let record = settings_of(self.reader, id)?;
+        let record = self.reader.snapshot().settings(self.reader.key(), id)?;
         self.settings = Some((id, record.clone()));
         Ok(record)
     }
@@ -342,20 +338,17 @@ impl Checker<'_, '_> {
     fn check_whole(&mut self, findings: &mut Findings<'_>) -> Result<()> {
         let record = self.reader.record();
         if record.migrated {
-            self.imported = PrefixDigest::new(record.imported.length);
-            let imported = &mut self.imported;
             let read = crate::store::originals::read_originals(
                 self.reader.snapshot(),
                 self.reader.key(),
-                &mut |bytes| {
-                    imported.take(bytes);
-                    Ok(true)
-                },
+                &record.imported,
+                &mut |_| Ok(true),
             );
             findings.absorb(read)?;
         }
         // Of a session of Opal's that was changed here, any line may be another one.
         let is_imported = record.imported.length == 0
+            || record.migrated
             || record.rewritten
             || self.imported.digest() == Some(record.imported.digest);
         if !is_imported {
@@ -379,7 +372,7 @@ impl Checker<'_, '_> {
             findings.remark("missing blob", Some(line), None, text);
         }
         for ordinal in loops(&self.parents) {
-            let id = self.reader.line(ordinal)?.and_then(|entry| entry.id());
+            let id = self.reader.known_line(ordinal)?.id();
             findings.remark(
                 "loop",
                 Some(ordinal),
