@@ -139,6 +139,16 @@ pub enum Error {
         /// What was found instead.
         problem: String,
     },
+    /// The store's format is not known to this version of Leafline.
+    #[error("store {path} has format {format}, which this Leafline does not know; {}", reads(*.reader))]
+    UnknownFormat {
+        /// The store's file.
+        path: PathBuf,
+        /// Its format.
+        format: u64,
+        /// The first version of Leafline that reads it, where the store says so: major, minor, patch.
+        reader: Option<[u16; 3]>,
+    },
     /// The store is in use by others, and the operation needs it alone.
     #[error("store {path} is in use by another process; try again when no one else has it open")]
     StoreInUse {
@@ -232,6 +242,15 @@ impl Error {
             _ => return false,
         };
         matches!(kind, StorageFull | QuotaExceeded | FileTooLarge)
+    }
+}
+
+fn reads(reader: Option<[u16; 3]>) -> String {
+    match reader {
+        Some([major, minor, patch]) => {
+            format!("Leafline {major}.{minor}.{patch} and later read it")
+        }
+        None => "another version made it".to_owned(),
     }
 }
 

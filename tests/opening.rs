@@ -88,7 +88,8 @@ fn a_store_of_another_format_is_refused() {
     write.commit().unwrap();
     drop(database);
     let error = Store::open(&path).unwrap_err();
-    assert!(error.to_string().contains("its format is 99"), "{error}");
+    let told = error.to_string();
+    assert!(told.contains("format 99") && told.contains("Leafline 0.1.0 and later"), "{told}");
 }
 
 #[test]

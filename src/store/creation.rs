@@ -10,7 +10,7 @@ use tempfile::TempPath;
 
 use super::engine_file::{EngineFile, Recovery};
 use super::opening::{builder, open_file, refine};
-use super::{StoreOptions, tables};
+use super::{StoreOptions, format, tables};
 use crate::destination::folder_of;
 use crate::error::{Error, FileContext, Result};
 use crate::temporary::{Temporary, remove_left};
@@ -201,7 +201,7 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
     {
         let mut meta = transaction.open_table(tables::META)?;
         // Another process may have been faster.
-        if meta.get("format")?.is_some() {
+        if meta.get(format::NAME)?.is_some() {
             return Ok(());
         }
         if foreign {
@@ -210,7 +210,9 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
                 problem: "it is a redb database of something else".into(),
             });
         }
-        meta.insert("format", tables::FORMAT_VERSION)?;
+        for (name, number) in format::rows() {
+            meta.insert(name, number)?;
+        }
         meta.insert("next_session", 1)?;
         meta.insert("store", uuid::Uuid::new_v4().as_u64_pair().1)?;
         transaction.open_table(tables::SESSIONS)?;

@@ -9,6 +9,7 @@ mod creation;
 mod engine_file;
 pub(crate) mod entry_record;
 pub(crate) mod fingerprint;
+mod format;
 pub(crate) mod label_record;
 pub(crate) mod node;
 mod opening;
@@ -41,6 +42,7 @@ use redb::{
 
 use self::cache::FrameCache;
 use self::compression::{Decompressors, Dictionary, NO_DICTIONARY};
+use self::format::Found;
 use self::opening::Opened;
 use self::owner::{Owner, Owners};
 use crate::error::{Corruption, Error, FileContext, Result};
@@ -313,27 +315,21 @@ impl Store {
         Ok(number.value())
     }
 
-    /// Makes the tables of a new store, and refuses a store of another format.
+    /// Makes the tables of a new store, upgrades an earlier one, and refuses a store of a format that is not known.
     fn check_format(&self) -> Result<()> {
-        let found = match self.begin_read()?.open_table(tables::META) {
-            Ok(table) => table.get("format")?.map(|value| value.value()),
-            Err(redb::TableError::TableDoesNotExist(_)) => None,
-            Err(error) => return Err(error.into()),
-        };
-        match found {
-            Some(tables::FORMAT_VERSION) => Ok(()),
-            Some(other) => Err(Error::NotAStore {
-                path: self.path.clone(),
-                problem: format!(
-                    "its format is {other}, this Leafline knows {}",
-                    tables::FORMAT_VERSION
-                ),
-            }),
-            None if matches!(self.handle, Handle::ReadOnly(_)) => Err(Error::NotAStore {
+        match format::find(&self.begin_read()?)? {
+            Found::Present => Ok(()),
+            // Its records are read as they are.
+            Found::Earlier(_) if self.is_read_only() => Ok(()),
+            Found::Earlier(_) => format::upgrade(self.writable()?),
+            Found::Unknown { format, reader } => {
+                Err(Error::UnknownFormat { path: self.path.clone(), format, reader })
+            }
+            Found::None if self.is_read_only() => Err(Error::NotAStore {
                 path: self.path.clone(),
                 problem: "it is empty, or a redb database of something else".into(),
             }),
-            None => {
+            Found::None => {
                 creation::make_tables(self.writable()?, &self.path)?;
                 self.check_format()
             }

@@ -6,12 +6,8 @@
 
 use redb::TableDefinition;
 
-/// Version of everything below: the tables, their keys and the layout of their values.
-///
-/// A store with another number is refused, never guessed at.
-pub(crate) const FORMAT_VERSION: u64 = 5;
-
-/// Store-wide numbers by name: `format`, `next_session`, and `store`, by chance, which tells it from any other store.
+/// Store-wide numbers by name: `format` and `reader` ([`format`](super::format)), `next_session`, and `store`, a random one that
+/// tells it from any other store.
 pub(crate) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 
 /// Session key to its [`SessionRecord`](super::session_record::SessionRecord).
