@@ -13,8 +13,9 @@ use crate::store::blobs;
 use crate::store::chunk::HoleKind;
 use crate::store::fingerprint::Fingerprint;
 use crate::store::originals::read_originals;
-use crate::store::session_record::SessionRecord;
+use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
+use crate::store::tables::SESSION_IDS;
 use crate::whole_file::WholeFile;
 
 /// Bytes that are gathered before they are handed to the writer.
@@ -91,6 +92,7 @@ fn export_in(
     mode: &ExportMode,
     out: &mut dyn Write,
 ) -> Result<Exported> {
+    check_address(snapshot, session, record)?;
     let mut written = 0;
     let mut is_settled = true;
     let mut take = |bytes: &[u8]| {
@@ -121,6 +123,18 @@ fn export_in(
         }
     }
     Ok(Exported { bytes: written, is_settled })
+}
+
+/// Fails unless the id in the session's record leads to the session: a form may write it.
+fn check_address(snapshot: &Snapshot<'_>, session: u64, record: &SessionRecord) -> Result<()> {
+    let address = address_bytes(&record.external_id, record.number);
+    let found = snapshot.table(SESSION_IDS)?.get(address.as_slice())?.map(|key| key.value());
+    if found == Some(session) {
+        return Ok(());
+    }
+    let place = format!("session {}", record.id());
+    let problem = "the id in its record does not lead to it".into();
+    Err(Error::Corrupted(Corruption { table: "sessions", place, problem }))
 }
 
 /// Hands out the bytes that [`ExportMode::Exact`] stands for, until `take` answers `false`.

@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use redb::{ConcurrencyMode, Database, ReadableDatabase, ReadableTable, TableDefinition};
+use redb::{ConcurrencyMode, Database, Key, ReadableDatabase, ReadableTable, TableDefinition};
 
 use crate::scene::{Run, Scene, path};
 
 const ORIGINALS: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("originals");
+const LINES: TableDefinition<(u64, u64, u32), &[u8]> = TableDefinition::new("lines");
 
 /// A session of version 1: its lines have no ids, and an import migrates it.
 fn version_1(messages: u64) -> Vec<u8> {
@@ -37,15 +38,33 @@ impl Random {
     }
 }
 
-/// Where the values of the originals stand in the store's file.
-fn places_of_originals(store: &Path) -> Vec<Range<u64>> {
+/// A session of version 1 with a picture in every message, which an import cuts out of the lines.
+fn version_1_with_pictures() -> Vec<u8> {
+    let mut file = String::from(
+        "{\"type\":\"session\",\"id\":\"old\",\"timestamp\":\"2025-03-01T08:00:00.000Z\",\"cwd\":\"/work\"}\n",
+    );
+    for number in 0..60 {
+        let picture: String =
+            (0..2000).map(|at| if (at + number) % 7 == 0 { 'B' } else { 'A' }).collect();
+        file.push_str(&format!(
+            "{{\"type\":\"message\",\"timestamp\":\"2025-03-01T08:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"{picture}\"}},{{\"type\":\"text\",\"text\":\"{number}\"}}]}}}}\n"
+        ));
+    }
+    file.into_bytes()
+}
+
+/// Where the values of a table stand in the store's file.
+fn places_of<K: Key + 'static>(
+    store: &Path,
+    table: TableDefinition<'_, K, &'static [u8]>,
+) -> Vec<Range<u64>> {
     let mut values = Vec::new();
     {
         let database = Database::builder()
             .set_concurrency_mode(ConcurrencyMode::MultiWriter)
             .open(store)
             .unwrap();
-        let table = database.begin_read().unwrap().open_table(ORIGINALS).unwrap();
+        let table = database.begin_read().unwrap().open_table(table).unwrap();
         for row in table.iter().unwrap() {
             values.push(row.unwrap().1.value().to_vec());
         }
@@ -88,7 +107,7 @@ fn right_or_failed(run: &Run, expected: &[u8], what: &str) -> bool {
 fn what_was_imported_comes_out_right_or_not_at_all() {
     let imported = version_1(300);
     let scene = Scene::of_session(&imported);
-    let places = places_of_originals(&scene.store());
+    let places = places_of(&scene.store(), ORIGINALS);
     let mut random = Random(1);
     let mut failed = 0;
     for _ in 0..300 {
@@ -105,10 +124,26 @@ fn what_was_imported_comes_out_right_or_not_at_all() {
 }
 
 #[test]
+fn pictures_come_back_where_they_were_or_not_at_all() {
+    let scene = Scene::of_session(&version_1_with_pictures());
+    let expected = scene.run(["export", "old"]).ok().stdout;
+    let places = places_of(&scene.store(), LINES);
+    let mut random = Random(2);
+    for _ in 0..200 {
+        let place = &places[usize::try_from(random.below(places.len() as u64)).unwrap()];
+        // What tells the lines and their pictures apart stands ahead of their text.
+        let byte = place.start + random.below((place.end - place.start).min(2500));
+        let bit = u32::try_from(random.below(8)).unwrap();
+        let run = with_flipped(&scene.store(), (byte, bit), || scene.run(["export", "old"]));
+        right_or_failed(&run, &expected, &format!("byte {byte}, bit {bit}"));
+    }
+}
+
+#[test]
 fn a_file_stays_as_it_was_where_the_export_is_damaged() {
     let imported = version_1(300);
     let scene = Scene::of_session(&imported);
-    let place = &places_of_originals(&scene.store())[0];
+    let place = &places_of(&scene.store(), ORIGINALS)[0];
     let target = scene.write("out.jsonl", b"as it was\n");
     let middle = (place.start + place.end) / 2;
     let (to_file, all) = with_flipped(&scene.store(), (middle, 3), || {
