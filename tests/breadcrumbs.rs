@@ -4,7 +4,7 @@
 
 mod place;
 
-use leafline::{Breadcrumbs, Error, Family, ImportOptions, NewSession, Persistence, Store};
+use leafline::{Breadcrumbs, Family, ImportOptions, NewSession, Persistence, Store};
 use place::Place;
 use serde_json::json;
 

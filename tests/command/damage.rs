@@ -60,14 +60,17 @@ fn change_lines(
 fn change(scene: &Scene, column: usize, line: u64, change: impl FnOnce(u8) -> u8) {
     change_lines(scene, |table| {
         let mut chunk = table.get((1, 0, 0)).unwrap().unwrap().value().to_vec();
-        // The version; the lengths of directory, nodes and frames; the directory.
+        // The version; the lengths of directory, nodes and frames; their check; the directory.
         let mut at = 1;
         let lengths = [(); 3].map(|()| {
             let (length, taken) = number(&chunk[at..]);
             at += taken;
             length
         });
-        at += lengths[0];
+        // The check of directory and nodes, which the change is not to be found by.
+        let check = at..at + 4;
+        let checked = check.end..check.end + lengths[0] + lengths[1];
+        at = check.end + lengths[0];
         let count = u8::try_from(COUNT).unwrap();
         for _ in 0..column {
             assert_eq!(chunk[at], count);
@@ -81,6 +84,8 @@ fn change(scene: &Scene, column: usize, line: u64, change: impl FnOnce(u8) -> u8
         let new = change(chunk[place]);
         assert_eq!((chunk[place] ^ new).count_ones(), 1, "one bit");
         chunk[place] = new;
+        let digest = xxhash_rust::xxh3::xxh3_64(&chunk[checked]).to_le_bytes();
+        chunk[check].copy_from_slice(&digest[..4]);
         table.insert((1, 0, 0), &chunk[..]).unwrap();
     });
 }

@@ -7,7 +7,7 @@ use leafline_generate::{Family, random_tree_session};
 use crate::catalog::import::{ImportObserver, ImportOptions};
 use crate::error::{Error, Result};
 use crate::session::{ContextLeaf, HistoryScope, PageLimit, SessionReader};
-use crate::store::chunk::Chunk;
+use crate::store::chunk::{Chunk, reseal};
 use crate::store::slice::Slice;
 use crate::{FileReport, Store};
 
@@ -120,6 +120,7 @@ fn flip_all(store: &Store, id: &str, step: usize, tally: &mut Tally) {
             for bit in 0..8 {
                 let mut damaged = bytes.to_vec();
                 damaged[at] ^= 1 << bit;
+                reseal(&mut damaged);
                 put(store, (session, first), damaged);
                 let damaged = store.reader(id).unwrap();
                 tally.flips += 1;
