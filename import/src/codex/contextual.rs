@@ -4,7 +4,7 @@
 use crate::text::trim;
 
 /// What the program writes as the user: an opening tag and a closing one, in any case of letters.
-const USER_TAGS: [(&str, &str); 11] = [
+const USER_TAGS: [(&str, &str); 9] = [
     ("# AGENTS.md instructions", "</INSTRUCTIONS>"),
     ("<environment_context>", "</environment_context>"),
     ("<skill>", "</skill>"),
@@ -14,8 +14,6 @@ const USER_TAGS: [(&str, &str); 11] = [
     ("<agent_message_board_notification>", "</agent_message_board_notification>"),
     ("<goal_context>", "</goal_context>"),
     ("<recommended_plugins>", "</recommended_plugins>"),
-    ("<codex_internal_context source=\"", "</codex_internal_context>"),
-    ("<hook_prompt hook_run_id=\"", "</hook_prompt>"),
 ];
 
 /// How a command begins that the user ran.
@@ -64,21 +62,27 @@ fn ends_with(text: &str, end: &str) -> bool {
 /// Whether the program wrote a text as the user.
 pub(super) fn is_of_user(text: &str) -> bool {
     let text = trim(text);
-    let is_tagged = USER_TAGS.iter().any(|(open, close)| {
-        starts_with(text, open) && ends_with(text, close) && has_whole_attribute(text, open)
-    });
-    is_tagged || is_external(text) || USER_WARNINGS.iter().any(|warning| text.starts_with(warning))
+    USER_TAGS.iter().any(|(open, close)| starts_with(text, open) && ends_with(text, close))
+        || USER_WARNINGS.iter().any(|warning| text.starts_with(warning))
+        || is_external(text)
+        || is_internal(text)
+        || is_of_hook(text)
 }
 
-/// Whether a tag that is open in an attribute's value goes on with a word and is closed.
-fn has_whole_attribute(text: &str, open: &str) -> bool {
-    if !open.ends_with('"') {
-        return true;
-    }
-    let value = text[open.len()..].split_once("\">").map(|(value, _)| value);
-    let is_of_word =
-        |character: char| character.is_ascii_alphanumeric() || "_-:.".contains(character);
-    value.is_some_and(|value| !value.is_empty() && value.chars().all(is_of_word))
+/// Whether it is `<codex_internal_context source="NAME">…</codex_internal_context>`.
+fn is_internal(text: &str) -> bool {
+    let rest = text.strip_prefix("<codex_internal_context source=\"");
+    let Some((name, rest)) = rest.and_then(|rest| rest.split_once("\">")) else { return false };
+    let is_of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    !name.is_empty() && name.bytes().all(is_of_name) && rest.ends_with("</codex_internal_context>")
+}
+
+/// Whether it is `<hook_prompt hook_run_id="ID">…</hook_prompt>`. The program reads it as XML; this is as it writes it.
+fn is_of_hook(text: &str) -> bool {
+    let rest = text.strip_prefix("<hook_prompt hook_run_id=\"");
+    let Some((id, rest)) = rest.and_then(|rest| rest.split_once("\">")) else { return false };
+    let said = rest.strip_suffix("</hook_prompt>");
+    !id.trim().is_empty() && said.is_some_and(|said| !said.contains('<'))
 }
 
 /// Whether it is what a client added: `<external_NAME>…</external_NAME>`.
@@ -129,7 +133,10 @@ mod tests {
             "<environment_context>x</environment_context>x",
             "<environment_context a='1'></environment_context>",
             "<hook_prompt>x</hook_prompt>",
-            "<codex_internal_context source=\"a b\">x</codex_internal_context>",
+            "<hook_prompt hook_run_id=\" \">x</hook_prompt>",
+            "<hook_prompt hook_run_id=\"r\">x<b></hook_prompt>",
+            "<codex_internal_context source=\"a-b\">x</codex_internal_context>",
+            "<codex_internal_context source=\"\">x</codex_internal_context>",
             "<external_x>x</external_y>",
             "<EXTERNAL_x>x</EXTERNAL_x>",
             "<external_x>",

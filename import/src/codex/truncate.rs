@@ -18,6 +18,9 @@ impl Truncation {
     /// What Codex sends to a model that it does not know: 12,000 bytes, its limit of 10,000 with an allowance of a fifth.
     pub const UNKNOWN_MODEL: Self = Self::Bytes(12_000);
 
+    /// What Codex sends to the models of its own list: 12,000 tokens, 10,000 with an allowance of a fifth.
+    pub const KNOWN_MODEL: Self = Self::Tokens(12_000);
+
     fn bytes(self) -> Option<u64> {
         match self {
             Self::None => None,

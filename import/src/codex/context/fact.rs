@@ -68,7 +68,7 @@ pub(super) struct Fact {
     pub(super) item: ContextItem,
     pub(super) turn: Turn,
     pub(super) pair: Option<Pair>,
-    /// Of a prompt, or of a summary that is none of the program's, the bytes of its texts: what an early compaction
+    /// The bytes of the texts of a prompt, or of a summary that does not begin as the program's do: what an early compaction
     /// keeps.
     pub(super) prompt_bytes: Option<u64>,
 }
@@ -92,10 +92,8 @@ impl Fact {
         let mut fact = Self::new(place, Use::Item, turn_of(item));
         fact.pair = pair_of(item, names);
         let is_prompt = fact.turn == Turn::Start && item.role().as_deref() == Some(b"user");
-        let texts = prompt_texts(item);
-        let is_of_program = || texts.concat().starts_with(SUMMARY);
-        if is_prompt && !texts.is_empty() && !is_of_program() {
-            fact.prompt_bytes = Some(texts.iter().map(|text| text.len() as u64).sum());
+        if is_prompt {
+            fact.prompt_bytes = Some(prompt_texts(item).iter().map(|text| text.len() as u64).sum());
         }
         fact
     }
@@ -106,9 +104,11 @@ impl Fact {
 
     /// The message that stands for a summary; an empty one is told to be missing.
     pub(super) fn of_summary(place: Place, message: &str) -> Self {
+        if message.starts_with(SUMMARY) {
+            return Self::new(place, Use::Summary, Turn::Within);
+        }
         let mut fact = Self::new(place, Use::Summary, Turn::Start);
-        let bytes = summary_text(message).len() as u64;
-        fact.prompt_bytes = (!message.starts_with(SUMMARY)).then_some(bytes);
+        fact.prompt_bytes = Some(summary_text(message).len() as u64);
         fact
     }
 }
@@ -118,9 +118,10 @@ pub(super) fn summary_text(message: &str) -> &str {
     if message.is_empty() { "(no summary available)" } else { message }
 }
 
-/// The texts of a prompt.
+/// The texts of a prompt, as an early compaction keeps them: an empty one where it has only other blocks.
 pub(super) fn prompt_texts<'a>(item: &Item<'a>) -> Vec<Cow<'a, str>> {
-    item.texts("input_text").collect()
+    let texts: Vec<_> = item.texts("input_text").collect();
+    if texts.is_empty() && item.blocks().next().is_some() { vec![Cow::Borrowed("")] } else { texts }
 }
 
 fn turn_of(item: &Item<'_>) -> Turn {
@@ -133,6 +134,11 @@ fn turn_of(item: &Item<'_>) -> Turn {
     match item.role().as_deref() {
         Some(b"user") if item.texts("input_text").any(|text| contextual::is_of_user(&text)) => {
             Turn::Ahead
+        }
+        Some(b"user")
+            if item.texts("input_text").next().is_some_and(|text| text.starts_with(SUMMARY)) =>
+        {
+            Turn::Within
         }
         Some(b"user") => Turn::Start,
         Some(b"developer")
@@ -178,17 +184,12 @@ pub(super) struct Communication<'a> {
 }
 
 impl<'a> Communication<'a> {
-    /// Reads it; `None` where the program takes it for none. Authors and recipients are paths that begin with `/root`.
+    /// Reads it; `None` where the program takes it for none.
     pub(super) fn read(payload: Raw<'a>) -> Option<Self> {
         let object = Object::of(payload);
         let text = |name| object.get(name).filter(|value| value.is_string());
-        let path = |name| {
-            let is_path = |path: &Raw<'_>| {
-                path.to_string_lossy()
-                    .is_some_and(|path| path == "/root" || path.starts_with("/root/"))
-            };
-            text(name).filter(is_path)
-        };
+        let path =
+            |name| text(name).filter(|path| path.to_string_lossy().is_some_and(|it| is_path(&it)));
         let triggers_turn = match object.get("trigger_turn")?.as_str() {
             "true" => true,
             "false" => false,
@@ -203,4 +204,18 @@ impl<'a> Communication<'a> {
             triggers_turn,
         })
     }
+}
+
+/// Whether a text is an agent's path: `/root`, and the names below it.
+fn is_path(text: &str) -> bool {
+    let is_name = |name: &str| {
+        let is_of_name =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        !name.is_empty() && name.bytes().all(is_of_name)
+    };
+    let below = text.strip_prefix("/root");
+    below.is_some_and(|below| {
+        below.is_empty()
+            || below.strip_prefix('/').is_some_and(|names| names.split('/').all(is_name))
+    })
 }

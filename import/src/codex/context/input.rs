@@ -2,7 +2,7 @@
 
 use crate::codex::context::fact::{Communication, prompt_texts, summary_text};
 use crate::codex::context::{ContextItem, Place, Use};
-use crate::codex::item::{Item, ItemKind, write_text_block};
+use crate::codex::item::{Item, ItemKind, is_sent_id, write_text_block};
 use crate::codex::json::{Object, whole_number};
 use crate::codex::kind::RecordKind;
 use crate::codex::record::Record;
@@ -221,7 +221,7 @@ fn write_aborted(call: &Item<'_>, out: &mut Vec<u8>) -> Option<()> {
 fn write_communication(communication: &Communication<'_>, out: &mut Vec<u8>) {
     let raw = |value: Raw<'_>, out: &mut Vec<u8>| out.extend_from_slice(value.as_str().as_bytes());
     out.extend_from_slice(b"{\"type\":\"agent_message\"");
-    if let Some(id) = communication.id {
+    if let Some(id) = communication.id.filter(|&id| is_sent_id(id)) {
         out.extend_from_slice(b",\"id\":");
         raw(id, out);
     }

@@ -106,10 +106,8 @@ impl ContextBuilder {
     /// The items that the model is sent, in their order, if the session is resumed after the last line.
     #[must_use]
     pub fn finish(&self) -> Vec<ContextItem> {
-        let steps = match self.is_paginated.then(|| select::bound(&self.steps)).flatten() {
-            Some(first) => &self.steps[first..],
-            None => &self.steps[..],
-        };
+        let first = select::bound(&self.steps, self.is_paginated).unwrap_or(0);
+        let steps = &self.steps[first..];
         let checkpoint = select::checkpoint(steps);
         pairs::complete(history::replay(steps, checkpoint))
     }

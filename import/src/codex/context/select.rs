@@ -17,15 +17,15 @@ impl Segment {
     }
 }
 
-/// The first step that is read of a paginated rollout: its last compaction, if that can stand alone.
-pub(super) fn bound(steps: &[Step]) -> Option<usize> {
+/// The step that reading begins with: the last compaction, where it can stand alone. Nothing that was ahead of it comes back,
+/// whatever is taken back behind it.
+pub(super) fn bound(steps: &[Step], is_paginated: bool) -> Option<usize> {
     let last = steps.iter().rposition(|step| matches!(step, Step::Compacted(_)))?;
-    match &steps[last] {
-        Step::Compacted(compacted) if compacted.replacement.is_some() && compacted.has_window => {
-            Some(last)
-        }
-        _ => None,
-    }
+    let Step::Compacted(compacted) = &steps[last] else { return None };
+    let stands_alone = compacted.replacement.is_some()
+        && compacted.has_window
+        && (is_paginated || compacted.has_resume_metadata);
+    stands_alone.then_some(last)
 }
 
 /// The last compaction with a replacement that no rollback takes back, as the place of its step.

@@ -36,8 +36,10 @@ pub(super) enum Step {
 pub(super) struct Compacted {
     /// Its items; `None` for one of an early version, which has only a summary.
     pub(super) replacement: Option<Vec<Fact>>,
-    /// It has a `window_number`, so that a paginated rollout is read no further back.
+    /// It has a `window_number`.
     pub(super) has_window: bool,
+    /// It has `resume_metadata`.
+    pub(super) has_resume_metadata: bool,
     /// Its summary, as the message that an early one puts in place of what it replaces.
     pub(super) summary: Fact,
 }
@@ -147,6 +149,7 @@ fn compacted(line: u64, payload: Raw<'_>, names: &mut Names) -> Option<Compacted
     Some(Compacted {
         replacement,
         has_window: object.value("window_number").is_some_and(|n| whole_number(n).is_some()),
+        has_resume_metadata: object.value("resume_metadata").is_some(),
         summary: Fact::of_summary(Place { line, index: None }, &message),
     })
 }

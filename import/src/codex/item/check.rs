@@ -64,7 +64,7 @@ pub(super) fn fits(form: Form, value: Option<Raw<'_>>) -> bool {
 }
 
 /// Whether the program sends an id: it has a part before its first `_`, and one behind it.
-pub(super) fn is_sent_id(id: Raw<'_>) -> bool {
+pub(in crate::codex) fn is_sent_id(id: Raw<'_>) -> bool {
     let id = id.to_string_lossy();
     let parts = id.as_deref().and_then(|id| id.split_once('_'));
     parts.is_some_and(|(before, behind)| !before.is_empty() && !behind.is_empty())

@@ -20,13 +20,13 @@ pub(super) fn stand_in(block: Raw<'_>) -> Option<&'static str> {
         return None;
     }
     let url = block.value("image_url")?.to_string_lossy()?;
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return Some("image content omitted because remote image URLs are not supported");
+    }
     if block.value("detail").is_some_and(|detail| detail.is_text("low")) {
         return Some(
             "image content omitted because detail 'low' is not supported; use 'high', 'original', or 'auto'",
         );
-    }
-    if url.starts_with("http://") || url.starts_with("https://") {
-        return Some("image content omitted because remote image URLs are not supported");
     }
     if url.starts_with("data:") && !is_image(&url) {
         return Some("image content omitted because it could not be processed");

@@ -8,6 +8,7 @@ mod image;
 mod schema;
 mod write;
 
+pub(super) use check::is_sent_id;
 pub(super) use schema::ItemKind;
 pub(super) use write::write_text_block;
 
@@ -39,7 +40,7 @@ impl<'a> Item<'a> {
             if !check::fits(member.form, value) {
                 return None;
             }
-            if value.is_some() || member.form == Form::NullableText {
+            if value.is_some() || member.form.is_sent_as_null() {
                 members.push((member, value));
             }
         }

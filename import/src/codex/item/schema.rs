@@ -28,7 +28,7 @@ pub(super) enum Form {
     Output,
     /// The summaries of a thought.
     Summary,
-    /// The texts of a thought, or nothing.
+    /// The texts of a thought, or nothing, which is sent as null.
     Thought,
     /// The state of a shell's call.
     ShellStatus,
@@ -40,6 +40,13 @@ pub(super) enum Form {
     Json,
     /// A list of any JSON.
     List,
+}
+
+impl Form {
+    /// Whether a member that is missing is sent as null.
+    pub(super) fn is_sent_as_null(self) -> bool {
+        matches!(self, Self::NullableText | Self::Thought)
+    }
 }
 
 /// A member of an item.

@@ -37,7 +37,7 @@ fn write_value(
 ) -> bool {
     let Some(value) = value else {
         out.extend_from_slice(b"null");
-        return form == Form::NullableText;
+        return form.is_sent_as_null();
     };
     match form {
         Form::UnsentText | Form::UnsentTexts | Form::Unsent => return false,
