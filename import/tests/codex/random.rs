@@ -45,7 +45,7 @@ pub(crate) fn case(seed: u64) -> Case {
 fn any_line(dice: &mut Dice, number: u64) -> String {
     let turn = dice.pick(&["t1", "t2", "t3"]);
     let call = dice.pick(&["c1", "c2", "c3"]);
-    match dice.below(20) {
+    match dice.below(22) {
         0..=4 => user(&format!("u{number}")),
         5 | 6 => assistant(&format!("a{number}")),
         7 => user("<environment_context>x</environment_context>"),

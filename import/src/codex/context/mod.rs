@@ -106,9 +106,9 @@ impl ContextBuilder {
     /// The items that the model is sent, in their order, if the session is resumed after the last line.
     #[must_use]
     pub fn finish(&self) -> Vec<ContextItem> {
-        let first = select::bound(&self.steps, self.is_paginated).unwrap_or(0);
-        let steps = &self.steps[first..];
-        let checkpoint = select::checkpoint(steps);
+        let bound = select::bound(&self.steps, self.is_paginated);
+        let steps = &self.steps[bound.unwrap_or(0)..];
+        let checkpoint = select::checkpoint(steps).or(bound.map(|_| 0));
         pairs::complete(history::replay(steps, checkpoint))
     }
 }

@@ -6,6 +6,7 @@ use crate::codex::context::step::Step;
 /// What is gathered of a turn while the steps are walked from the last to the first.
 #[derive(Debug, Default)]
 struct Segment {
+    /// The turn of the last settings in it. The ids of its end do not count.
     turn: Option<u32>,
     is_of_user: bool,
     checkpoint: Option<usize>,
@@ -53,21 +54,11 @@ pub(super) fn checkpoint(steps: &[Step]) -> Option<usize> {
                 }
             }
             Step::RolledBack(turns) => taken_back = taken_back.saturating_add(*turns),
-            Step::TurnCompleted(turn) => {
-                segment.get_or_insert_default().turn.get_or_insert(*turn);
-            }
-            Step::TurnAborted(Some(turn)) => {
-                segment.get_or_insert_default().turn.get_or_insert(*turn);
-            }
-            Step::TurnAborted(None) => {}
             Step::TurnContext(turn) => {
                 let segment = segment.get_or_insert_default();
                 segment.turn = segment.turn.or(*turn);
             }
             Step::UserMessage => segment.get_or_insert_default().is_of_user = true,
-            Step::WorldState => {
-                segment.get_or_insert_default();
-            }
             Step::Item(fact) => {
                 segment.get_or_insert_default().is_of_user |= fact.turn == Turn::Start;
             }
@@ -83,15 +74,5 @@ pub(super) fn checkpoint(steps: &[Step]) -> Option<usize> {
     if let Some(first) = segment {
         close(first, &mut taken_back);
     }
-    found.or_else(|| opening(steps))
-}
-
-/// A compaction that comes before every item: where it is all that is known of what was before, it holds although its turn
-/// was taken back.
-fn opening(steps: &[Step]) -> Option<usize> {
-    let first = steps.iter().position(|step| matches!(step, Step::Item(_) | Step::Compacted(_)))?;
-    match &steps[first] {
-        Step::Compacted(compacted) if compacted.replacement.is_some() => Some(first),
-        _ => None,
-    }
+    found
 }

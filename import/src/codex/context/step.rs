@@ -19,16 +19,10 @@ pub(super) enum Step {
     RolledBack(u64),
     /// A turn begins, of this id.
     TurnStarted(u32),
-    /// A turn is at its end.
-    TurnCompleted(u32),
-    /// A turn was interrupted.
-    TurnAborted(Option<u32>),
     /// The settings of a turn.
     TurnContext(Option<u32>),
     /// The user said something.
     UserMessage,
-    /// What the model was told of its surroundings.
-    WorldState,
 }
 
 /// A compaction.
@@ -61,7 +55,6 @@ pub(super) fn of(line: u64, record: &Record<'_>, names: &mut Names) -> Option<St
             | RecordKind::Compacted
             | RecordKind::EventMsg
             | RecordKind::TurnContext
-            | RecordKind::WorldState
     );
     if !takes_part || !record.is_read() {
         return None;
@@ -87,7 +80,6 @@ pub(super) fn of(line: u64, record: &Record<'_>, names: &mut Names) -> Option<St
             let is_read = is_text("model") && is_text("cwd");
             is_read.then(|| Step::TurnContext(turn_id(record, names)))
         }
-        RecordKind::WorldState => Some(Step::WorldState),
         _ => event(record, payload, names),
     }
 }
@@ -111,13 +103,8 @@ fn turn_id(record: &Record<'_>, names: &mut Names) -> Option<u32> {
 fn event(record: &Record<'_>, payload: Raw<'_>, names: &mut Names) -> Option<Step> {
     let name = record.payload_members().payload_type?.as_string()?;
     match &*name {
-        // Its names in the files of all versions; the others are those of the program's own code.
+        // The second is its name in the program's own code, which is read as well.
         b"task_started" | b"turn_started" => Some(Step::TurnStarted(turn_id(record, names)?)),
-        b"task_complete" | b"turn_complete" => Some(Step::TurnCompleted(turn_id(record, names)?)),
-        b"turn_aborted" => {
-            let is_read = payload.member("reason").is_some_and(Raw::is_string);
-            is_read.then(|| Step::TurnAborted(turn_id(record, names)))
-        }
         b"user_message" => record
             .payload_members()
             .message
