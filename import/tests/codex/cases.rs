@@ -828,5 +828,44 @@ fn compactions_taken_back() -> Vec<Case> {
             .concat(),
         ),
     ]);
+    cases.extend(boundaries());
     cases
+}
+
+/// A compaction, a turn with odd boundaries behind it, and a whole one, of which two turns are taken back.
+fn boundaries() -> Vec<Case> {
+    let started = |id: &str| event(json!({"type": "task_started", "turn_id": id}));
+    let complete = |id: &str| event(json!({"type": "task_complete", "turn_id": id}));
+    let settings = |id: &str| {
+        line(
+            "turn_context",
+            json!({"turn_id": id, "cwd": "/tmp", "approval_policy": "never", "sandbox_policy": {"type": "read-only"}, "model": "gpt-5", "summary": "auto"}),
+        )
+    };
+    let aborted =
+        |id: &str| event(json!({"type": "turn_aborted", "turn_id": id, "reason": "interrupted"}));
+    let odd = [
+        ("an end of another turn", vec![started("t3"), user("u3"), complete("tX")]),
+        ("an interruption of another turn", vec![started("t3"), user("u3"), aborted("tX")]),
+        ("no end", vec![started("t3"), user("u3")]),
+        ("two starts", vec![started("t3"), user("u3"), started("tX"), user("uX"), complete("t3")]),
+        ("a start alone", vec![started("t3")]),
+        ("two ends", vec![started("t3"), user("u3"), complete("t3"), complete("tX")]),
+        ("settings of another turn", vec![started("t3"), settings("tX"), user("u3")]),
+        ("settings of two turns", vec![started("t3"), settings("tX"), user("u3"), settings("t3")]),
+        (
+            "settings of its own behind an end of another",
+            vec![started("t3"), settings("t3"), user("u3"), complete("tX")],
+        ),
+    ];
+    odd.into_iter()
+        .map(|(name, lines)| {
+            let kept = compacted("S", replacement(&["r1", "r2", "r3"]), Alone::No);
+            let ahead = [talk(1), talk_behind(2, kept)].concat();
+            Case::new(
+                format!("boundaries: {name}"),
+                [ahead, lines, talk(4), vec![rolled_back(2)]].concat(),
+            )
+        })
+        .collect()
 }

@@ -9,12 +9,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use leafline_import::codex::Truncation;
+use leafline_import::codex::{RolloutName, Truncation};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cases::{self, Case};
-use crate::{context, has_rollout_id, parts, random};
+use crate::{context, has_rollout_id, parts, random, samples};
 
 /// Codex, ready to be asked.
 struct Judge {
@@ -166,6 +166,26 @@ fn compare(judge: &Judge, cases: &[Case]) {
 struct Answer {
     context: Option<Vec<String>>,
     error: Option<String>,
+}
+
+/// The samples, whose sessions Codex never had.
+#[test]
+fn samples_of_rollouts() {
+    let Some(judge) = Judge::find() else { return };
+    let mut differences = Vec::new();
+    for name in samples::ALONE {
+        let file = samples::sample(name);
+        // A session stays with its provider, and the judge has only one.
+        let text = String::from_utf8(file.clone()).unwrap();
+        let text = text.replace(r#""model_provider":"openai""#, r#""model_provider":"local""#);
+        let id = RolloutName::parse(name).unwrap().session_id;
+        let answer = judge.ask(&[json!({"op": "resume", "id": id, "file": text})]).remove(0);
+        let answer: Answer = serde_json::from_value(answer).unwrap();
+        let theirs = answer.context.unwrap_or_else(|| panic!("{name}: {:?}", answer.error));
+        let ours = context(&[&file], Truncation::UNKNOWN_MODEL).1;
+        differences.extend(difference(name, &ours, &theirs));
+    }
+    assert_none(differences, samples::ALONE.len());
 }
 
 fn id_of(number: u64) -> String {
