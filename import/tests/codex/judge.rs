@@ -2,7 +2,8 @@
 //!
 //! It is run offline, against a stand-in of the model's API, by `tests/codex-judge`. `LEAFLINE_CODEX` names the program;
 //! without it, and without `npm ci` in that folder, the tests say that they are skipped, unless
-//! `LEAFLINE_REQUIRE_CODEX` is set.
+//! `LEAFLINE_REQUIRE_CODEX` is set. What Codex answered is kept in `answers.txt`; with `LEAFLINE_CODEX_ANSWERS` set to
+//! the path of a file, the answers are added to it.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,6 +13,7 @@ use std::process::{Command, Stdio};
 use leafline_import::codex::{RolloutName, Truncation};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::cases::{self, Case};
 use crate::{context, has_rollout_id, parts, random, samples};
@@ -68,6 +70,26 @@ fn without_derived_id(mut item: Value) -> Value {
         item.remove("id");
     }
     item
+}
+
+/// A context as text: without derived ids, and with the members of each object in the order of their names.
+fn plain_text(items: impl Iterator<Item = Value>) -> String {
+    fn sorted(value: Value) -> Value {
+        match value {
+            Value::Object(members) => {
+                let members: BTreeMap<String, Value> = members.into_iter().collect();
+                members.into_iter().map(|(name, value)| (name, sorted(value))).collect()
+            }
+            Value::Array(elements) => elements.into_iter().map(sorted).collect(),
+            other => other,
+        }
+    }
+    items.map(|item| sorted(without_derived_id(item)).to_string() + "\n").collect()
+}
+
+fn digest(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What differs, and nothing where nothing does.
@@ -132,34 +154,62 @@ fn sessions_that_codex_made() {
     assert_none(differences, made.sessions.len());
 }
 
+/// What Codex 0.169.0 sent for each case, as the digest of its text: for those who do not have it at hand.
+const ANSWERS: &str = include_str!("answers.txt");
+
 fn compare(judge: &Judge, cases: &[Case]) {
-    let files: Vec<String> =
-        (0..).zip(cases).map(|(number, case)| case.file(&id_of(number))).collect();
     let jobs: Vec<Value> = (0..)
-        .zip(cases.iter().zip(&files))
-        .map(|(number, (case, file))| {
+        .zip(cases)
+        .map(|(number, case)| {
             let model = if case.is_of_known_model { json!("gpt-5.5") } else { Value::Null };
-            json!({"op": "resume", "id": id_of(number), "file": file, "model": model})
+            let id = id_of(number);
+            json!({"op": "resume", "id": id, "file": case.file(&id), "model": model})
         })
         .collect();
     let mut differences = Vec::new();
-    for ((case, file), answer) in cases.iter().zip(&files).zip(judge.ask(&jobs)) {
-        let limit = if case.is_of_known_model {
-            Truncation::KNOWN_MODEL
-        } else {
-            Truncation::UNKNOWN_MODEL
-        };
+    let mut answers = String::new();
+    for (case, answer) in cases.iter().zip(judge.ask(&jobs)) {
         let answer: Answer = serde_json::from_value(answer).unwrap();
         let name = &case.name;
-        match answer.context {
-            Some(theirs) => {
-                let ours = context(&[file.as_bytes()], limit).1;
-                differences.extend(difference(name, &ours, &theirs));
-            }
-            None => differences.push(format!("{name}: Codex failed: {:?}", answer.error)),
-        }
+        let Some(theirs) = answer.context else {
+            differences.push(format!("{name}: Codex failed: {:?}", answer.error));
+            continue;
+        };
+        differences.extend(difference(name, &ours(case), &theirs));
+        let text = plain_text(theirs.iter().map(|item| serde_json::from_str(item).unwrap()));
+        answers.push_str(&format!("{} {}\n", digest(&text), name.escape_debug()));
     }
     assert_none(differences, cases.len());
+    if let Some(path) = std::env::var_os("LEAFLINE_CODEX_ANSWERS") {
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(answers.as_bytes()).unwrap();
+    }
+}
+
+fn ours(case: &Case) -> Value {
+    let limit =
+        if case.is_of_known_model { Truncation::KNOWN_MODEL } else { Truncation::UNKNOWN_MODEL };
+    context(&[case.file(&id_of(0)).as_bytes()], limit).1
+}
+
+/// The cases without Codex, by what it once answered.
+#[test]
+fn answers_that_codex_gave() {
+    let mut answers: BTreeMap<String, &str> = BTreeMap::new();
+    for line in ANSWERS.lines() {
+        let (digest, name) = line.split_once(' ').unwrap();
+        assert!(answers.insert(name.to_owned(), digest).is_none(), "{name} is there twice");
+    }
+    for case in cases::all().into_iter().chain(random_cases()) {
+        let ours = plain_text(ours(&case).as_array().unwrap().iter().cloned());
+        let theirs = answers.remove(&case.name.escape_debug().to_string());
+        assert_eq!(Some(&*digest(&ours)), theirs, "{}:\n{ours:.3000}", case.name);
+    }
+    assert!(answers.is_empty(), "{answers:?}");
+}
+
+fn random_cases() -> Vec<Case> {
+    (0..60).map(random::case).collect()
 }
 
 #[derive(Deserialize)]
@@ -201,6 +251,5 @@ fn rollouts_of_every_kind() {
 #[test]
 fn rollouts_at_random() {
     let Some(judge) = Judge::find() else { return };
-    let cases: Vec<Case> = (0..60).map(random::case).collect();
-    compare(&judge, &cases);
+    compare(&judge, &random_cases());
 }
