@@ -2,6 +2,7 @@
 //! reader refuses although `JSON.parse` takes it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::grammar::{self, Container, Scalar, StringToken, Visitor, read_string};
 use crate::scan::Raw;
@@ -10,11 +11,10 @@ use crate::text::unescape;
 /// The deepest nesting that the program reads, as the number of containers around a value (observed).
 const DEEPEST: usize = 127;
 
-/// The members of an object, each with its last value, in the order in which their names came first. None for anything
-/// else.
+/// The members of an object, each with its last value. None for anything else.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Object<'a> {
-    members: Vec<(Cow<'a, [u8]>, Raw<'a>)>,
+    members: BTreeMap<Cow<'a, [u8]>, Raw<'a>>,
 }
 
 impl<'a> Object<'a> {
@@ -24,14 +24,13 @@ impl<'a> Object<'a> {
         }
         let text = raw.as_str();
         let mut visitor =
-            MembersVisitor { text, depth: 0, name: None, start: 0, members: Vec::new() };
+            MembersVisitor { text, depth: 0, name: None, start: 0, members: BTreeMap::new() };
         let walked = grammar::walk(text, &mut Vec::new(), &mut visitor);
         walked.map_or_else(|_| Self::default(), |()| Self { members: visitor.members })
     }
 
     pub(super) fn get(&self, name: &str) -> Option<Raw<'a>> {
-        let found = self.members.iter().find(|(known, _)| **known == *name.as_bytes());
-        found.map(|&(_, value)| value)
+        self.members.get(name.as_bytes()).copied()
     }
 
     /// The member, where it is there and not null.
@@ -45,7 +44,7 @@ struct MembersVisitor<'a> {
     depth: usize,
     name: Option<Cow<'a, [u8]>>,
     start: usize,
-    members: Vec<(Cow<'a, [u8]>, Raw<'a>)>,
+    members: BTreeMap<Cow<'a, [u8]>, Raw<'a>>,
 }
 
 impl MembersVisitor<'_> {
@@ -54,11 +53,7 @@ impl MembersVisitor<'_> {
             return;
         }
         let Some(name) = self.name.take() else { return };
-        let value = Raw::of_walked(&self.text[start..end]);
-        match self.members.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, known)) => *known = value,
-            None => self.members.push((name, value)),
-        }
+        self.members.insert(name, Raw::of_walked(&self.text[start..end]));
     }
 }
 

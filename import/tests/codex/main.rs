@@ -28,7 +28,9 @@ pub(crate) fn context(files: &[&[u8]], truncation: Truncation) -> (Vec<ContextIt
     let items = builder.finish();
     let text_of = |line: u64| {
         let part = &all[usize::try_from(line >> 32).unwrap()];
-        Ok::<_, std::convert::Infallible>(decode(part[usize::try_from(line as u32).unwrap()]))
+        Ok::<_, std::convert::Infallible>(decode(
+            part[usize::try_from(line & u64::from(u32::MAX)).unwrap()],
+        ))
     };
     let mut input = Vec::new();
     write_input(&items, text_of, truncation, &mut input).unwrap();
