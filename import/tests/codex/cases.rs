@@ -528,7 +528,7 @@ fn compactions() -> Vec<Case> {
         Case::new(
             "odd items in it",
             with(
-                json!({"message": "S", "replacement_history": [r(), {"type": "hologram"}, {"type": "ghost_snapshot"}, message("system", "s"), {"type": "compaction_trigger"}, call("c"), output("alone", json!("o"))]}),
+                json!({"message": "S", "replacement_history": [r(), {"type": "hologram"}, {"type": "ghost_snapshot"}, message("system", "s"), {"type": "compaction_trigger"}, {"type": "configuration_update", "reasoning": {"effort": "high"}}, call("c"), output("alone", json!("o"))]}),
             ),
         ),
         Case::new(

@@ -2,7 +2,7 @@
 
 use crate::codex::context::Place;
 use crate::codex::context::fact::{self, Fact, Names};
-use crate::codex::item::Item;
+use crate::codex::item::{Item, ItemKind};
 use crate::codex::json::{Object, whole_number};
 use crate::codex::kind::RecordKind;
 use crate::codex::record::Record;
@@ -142,15 +142,17 @@ fn compacted(line: u64, payload: Raw<'_>, names: &mut Names) -> Option<Compacted
 }
 
 /// The items that take the place of the history. One that the program does not read makes it drop the compaction. Snapshots
-/// of early versions are left out.
+/// of early versions and updates of the configuration are left out.
 fn replacement(line: u64, list: Raw<'_>, names: &mut Names) -> Option<Vec<Fact>> {
     let mut facts = Vec::new();
     for (index, raw) in (0..).zip(list.elements()) {
         if raw.member("type").is_some_and(|name| name.is_text("ghost_snapshot")) {
             continue;
         }
-        let place = Place { line, index: Some(index) };
-        facts.push(Fact::of(place, &Item::read(raw)?, names));
+        let item = Item::read(raw)?;
+        if item.kind != ItemKind::ConfigurationUpdate {
+            facts.push(Fact::of(Place { line, index: Some(index) }, &item, names));
+        }
     }
     Some(facts)
 }

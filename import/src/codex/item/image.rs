@@ -34,7 +34,8 @@ pub(super) fn stand_in(block: Raw<'_>) -> Option<&'static str> {
     None
 }
 
-/// Whether a `data:` URL begins as an image does. The program decodes all of it, and makes large ones smaller.
+/// Whether a `data:` URL begins as an image does. The program decodes all of it, and makes large ones
+/// smaller; they are given as they are.
 fn is_image(url: &str) -> bool {
     let Some((_, base64)) = url.split_once(";base64,") else { return false };
     let beginning = base64.get(..BEGINNING).unwrap_or(base64);
