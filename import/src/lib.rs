@@ -43,6 +43,7 @@
 //!   two share has another.
 //! - [`claude`]: Claude Code's files.
 //! - [`opal`]: Opal's sessions.
+//! - [`codex`]: Codex CLI's rollouts.
 //! - [`view`]: one entry of any family as a reader of the conversation sees it.
 //!
 //! No input makes it panic, hang, or use stack by the depth of its nesting.
@@ -51,6 +52,7 @@
 
 pub mod claude;
 mod codes;
+pub mod codex;
 mod detect;
 pub mod ecma;
 mod family;

@@ -1,0 +1,121 @@
+//! What the model is sent when a session is resumed (observed; see the chapter on Codex in `docs/formats.md`).
+//!
+//! Lines are told in the order of the file, one at a time; of each only its place and a few facts are kept. Which of them
+//! make the context is settled at the end, as a rollback can bring back what a compaction had replaced.
+
+mod fact;
+mod history;
+mod input;
+mod pairs;
+mod select;
+mod step;
+
+pub use input::{InputError, render, write_input};
+
+use crate::codex::header::{Header, HistoryMode};
+use crate::codex::kind::RecordKind;
+use crate::codex::record::Record;
+use fact::Names;
+use step::Step;
+
+/// Where an item of the context stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The line, as it was named to [`ContextBuilder::observe`].
+    pub line: u64,
+    /// In a `compacted` line the number of the item in `payload.replacement_history`, from 0.
+    pub index: Option<u32>,
+}
+
+/// What becomes of what stands there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Use {
+    /// It is sent: a `response_item`, an `inter_agent_communication`, or an item of a compaction.
+    Item,
+    /// Its texts are sent as a message of the user: what an early compaction, one without `replacement_history`, keeps of
+    /// a prompt. Each number is a limit in tokens by which its texts were shortened, in that order.
+    Prompt(Vec<u64>),
+    /// The `message` of a `compacted` line is sent as a message of the user.
+    Summary,
+    /// The output `aborted` is sent, for a call that has none.
+    Aborted,
+}
+
+/// An item that the model is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextItem {
+    /// Where it stands.
+    pub place: Place,
+    /// What becomes of it.
+    pub use_as: Use,
+}
+
+/// Finds out what the model is sent when a session is resumed.
+///
+/// Told of all lines, it keeps some dozens of bytes for each item of the conversation, in compactions too, and nothing
+/// of their texts.
+///
+/// For a rollout with a [`HistoryBase`](crate::codex::HistoryBase), tell it first of the lines of the base that are part of it,
+/// as the base's own base says before those, and so on. `line` can be any number by which the caller finds a line again.
+///
+/// ```
+/// use leafline_import::codex::{ContextBuilder, Scanner, Truncation, write_input};
+///
+/// let file = [
+///     r#"{"timestamp":"t","type":"session_meta","payload":{"id":"s"}}"#,
+///     r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"One"}]}}"#,
+///     r#"{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Two"}]}}"#,
+///     r#"{"timestamp":"t","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}"#,
+/// ];
+/// let mut scanner = Scanner::new();
+/// let mut builder = ContextBuilder::new();
+/// for (line, text) in (0..).zip(file) {
+///     builder.observe(line, &scanner.scan(text));
+/// }
+/// let items = builder.finish();
+/// let text_of = |line| Ok::<_, std::convert::Infallible>(file[line as usize]);
+/// let mut input = Vec::new();
+/// write_input(&items, text_of, Truncation::UNKNOWN_MODEL, &mut input)?;
+/// assert_eq!(input, br#"[{"type":"message","role":"user","content":[{"type":"input_text","text":"One"}]}]"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct ContextBuilder {
+    steps: Vec<Step>,
+    names: Names,
+    is_paginated: bool,
+}
+
+impl ContextBuilder {
+    /// One that was told of nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Tells of the next line.
+    pub fn observe(&mut self, line: u64, record: &Record<'_>) {
+        if record.kind() == RecordKind::SessionMeta {
+            let mode = Header::of(record).map(|header| header.history_mode);
+            self.is_paginated |= mode == Some(HistoryMode::Paginated);
+        }
+        self.steps.extend(step::of(line, record, &mut self.names));
+    }
+
+    /// The items that the model is sent, in their order, if the session is resumed after the last line.
+    #[must_use]
+    pub fn finish(&self) -> Vec<ContextItem> {
+        let bound = select::bound(&self.steps, self.is_paginated);
+        let steps = &self.steps[bound.unwrap_or(0)..];
+        let checkpoint = select::checkpoint(steps).or(bound.map(|_| 0));
+        pairs::complete(history::replay(steps, checkpoint))
+    }
+}
+
+/// Whether a line takes part in what the model is sent: an item, a compaction, a rollback, or a boundary of a turn. The last
+/// of them is the leaf of a session (ours): what stands behind it tells of the conversation, and is none of it.
+#[must_use]
+pub fn takes_part(record: &Record<'_>) -> bool {
+    step::of(0, record, &mut Names::default()).is_some_and(|step| step.changes_history())
+}

@@ -1,0 +1,162 @@
+//! What reading needs of JSON beyond [`Raw`]: all members of an object in one walk, whole numbers, and what the program's
+//! reader refuses although `JSON.parse` takes it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::grammar::{self, Container, Scalar, StringToken, Visitor, read_string};
+use crate::scan::Raw;
+use crate::text::unescape;
+
+/// The deepest nesting that the program reads, as the number of containers around a value (observed).
+const DEEPEST: usize = 127;
+
+/// The members of an object, each with its last value. None for anything else.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Object<'a> {
+    members: BTreeMap<Cow<'a, [u8]>, Raw<'a>>,
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn of(raw: Raw<'a>) -> Self {
+        if !raw.is_object() {
+            return Self::default();
+        }
+        let text = raw.as_str();
+        let mut visitor =
+            MembersVisitor { text, depth: 0, name: None, start: 0, members: BTreeMap::new() };
+        let walked = grammar::walk(text, &mut Vec::new(), &mut visitor);
+        walked.map_or_else(|_| Self::default(), |()| Self { members: visitor.members })
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Raw<'a>> {
+        self.members.get(name.as_bytes()).copied()
+    }
+
+    /// The member, where it is there and not null.
+    pub(super) fn value(&self, name: &str) -> Option<Raw<'a>> {
+        self.get(name).filter(|value| !value.is_null())
+    }
+}
+
+struct MembersVisitor<'a> {
+    text: &'a str,
+    depth: usize,
+    name: Option<Cow<'a, [u8]>>,
+    start: usize,
+    members: BTreeMap<Cow<'a, [u8]>, Raw<'a>>,
+}
+
+impl MembersVisitor<'_> {
+    fn add(&mut self, start: usize, end: usize) {
+        if self.depth != 1 {
+            return;
+        }
+        let Some(name) = self.name.take() else { return };
+        self.members.insert(name, Raw::of_walked(&self.text[start..end]));
+    }
+}
+
+impl Visitor for MembersVisitor<'_> {
+    fn open(&mut self, _: Container, start: usize) {
+        if self.depth == 1 {
+            self.start = start;
+        }
+        self.depth += 1;
+    }
+
+    fn close(&mut self, _: Container, end: usize) {
+        self.depth -= 1;
+        self.add(self.start, end);
+    }
+
+    fn key(&mut self, token: StringToken) {
+        if self.depth == 1 {
+            self.name = Some(unescape(&self.text[token.start..token.end]));
+        }
+    }
+
+    fn string(&mut self, token: StringToken) {
+        self.add(token.start - 1, token.end + 1);
+    }
+
+    fn scalar(&mut self, _: Scalar, start: usize, end: usize) {
+        self.add(start, end);
+    }
+}
+
+/// A whole number that is not negative and is written as one: `1.0` and `1e0` are none, as in the program.
+pub(super) fn whole_number(raw: Raw<'_>) -> Option<u64> {
+    let text = raw.as_str();
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Whether the program's reader takes the text of a line that is JSON. It refuses two things that `JSON.parse` takes
+/// (observed): nesting of more than 127 containers, and an escape of a lone surrogate.
+pub(super) fn is_taken_by_the_program(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => {
+                let Ok(token) = read_string(bytes, at) else { return false };
+                if token.escaped && has_lone_surrogate(&text[token.start..token.end]) {
+                    return false;
+                }
+                at = token.end + 1;
+            }
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > DEEPEST {
+                    return false;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Whether the text between a string's quotes stands for one that UTF-8 cannot hold.
+fn has_lone_surrogate(inside: &str) -> bool {
+    // An escape of a surrogate begins with `\ud` or `\uD`; nearly no string with an escape has one.
+    let may_have = inside.contains("\\ud") || inside.contains("\\uD");
+    may_have && std::str::from_utf8(&unescape(inside)).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_value_of_a_name_counts() {
+        let raw = Raw::parse(r#"{"a":1,"b":[{"a":2}],"\u0061":{"c":[3]},"d":null}"#).unwrap();
+        let object = Object::of(raw);
+        assert_eq!(object.get("a").map(Raw::as_str), Some(r#"{"c":[3]}"#));
+        assert_eq!(object.get("b").map(Raw::as_str), Some(r#"[{"a":2}]"#));
+        assert_eq!((object.value("d"), object.get("c")), (None, None));
+        assert!(object.get("d").is_some());
+    }
+
+    #[test]
+    fn numbers_are_whole_as_written() {
+        let number = |text| whole_number(Raw::parse(text).unwrap());
+        assert_eq!(number("12"), Some(12));
+        for text in ["1.0", "1e0", "-1", "\"1\"", "null", "99999999999999999999"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_program_refuses() {
+        let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(is_taken_by_the_program(&nested(127)));
+        assert!(!is_taken_by_the_program(&nested(128)));
+        assert!(is_taken_by_the_program(r#"{"a":"\ud83c\udf43 \\ud83c [[["}"#));
+        assert!(!is_taken_by_the_program(r#"{"a":"\ud83c"}"#));
+        assert!(!is_taken_by_the_program(r#"{"\udf43":1}"#));
+    }
+}

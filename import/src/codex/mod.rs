@@ -1,0 +1,83 @@
+//! Codex CLI's rollouts: `rollout-<time>-<id>.jsonl` (observed; there is no document. Codex 0.169.0 was asked).
+//!
+//! A rollout is a log. Each line is `{timestamp, type, payload}`; the first is the header. Lines have no parents: the
+//! conversation is a line, and what a rollback takes back or a compaction replaces is told by later lines. So an entry is
+//! named by its line ([`entry_id`]), and the leaf is the last line that takes part in the conversation
+//! ([`takes_part`]).
+//!
+//! ```
+//! use leafline_import::codex::{ContextBuilder, Facts, Scanner, detect, takes_part};
+//! use leafline_import::{lines, text::decode};
+//!
+//! let file = br#"{"timestamp":"2026-11-20T10:00:00.000Z","type":"session_meta","payload":{"id":"0199f2b4-5c1e-7a30-9c55-3b1f0e8d2a61","cwd":"/home/robin/work"}}
+//! {"timestamp":"2026-11-20T10:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hello"}]}}
+//! {"timestamp":"2026-11-20T10:00:02.000Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"t"}}
+//! "#;
+//! assert_eq!(detect(file, true)?.header.cwd.as_deref(), Some("/home/robin/work"));
+//!
+//! let mut scanner = Scanner::new();
+//! let (mut facts, mut context, mut leaf) = (Facts::default(), ContextBuilder::new(), None);
+//! for (line, bytes) in (0..).zip(lines::split(file)) {
+//!     let text = decode(bytes);
+//!     let record = scanner.scan(&text);
+//!     facts.observe(&record);
+//!     context.observe(line, &record);
+//!     if takes_part(&record) {
+//!         leaf = Some(line);
+//!     }
+//! }
+//! assert_eq!((facts.first_prompt(), leaf), (Some("Hello"), Some(1)));
+//! let lines: Vec<u64> = context.finish().iter().map(|item| item.place.line).collect();
+//! assert_eq!(lines, [1]);
+//! # Ok::<(), leafline_import::codex::NotASession>(())
+//! ```
+//!
+//! - [`detect`]: is a file a rollout, by its content; [`RolloutName`], what its name says.
+//! - [`Scanner`] and [`Record`]: a line's facts, in one pass. [`Header`]: those of its header.
+//! - [`Facts`]: what a session is about. [`SessionName`]: the name that the user gave it, which stands in another file.
+//! - [`ContextBuilder`] and [`write_input`]: what the model is sent when the session is resumed.
+//! - [`view`]: one line as a reader of the conversation sees it.
+//!
+//! No input makes it panic, hang, or use stack by the depth of its nesting.
+
+mod context;
+mod contextual;
+mod detect;
+mod facts;
+mod file_name;
+mod header;
+mod item;
+mod json;
+mod kind;
+mod names;
+mod record;
+mod scanner;
+mod truncate;
+mod view;
+
+pub use context::{
+    ContextBuilder, ContextItem, InputError, Place, Use, render, takes_part, write_input,
+};
+pub use detect::{Detection, NotASession, detect};
+pub use facts::{Facts, Usage};
+pub use file_name::RolloutName;
+pub use header::{Git, Header, HistoryBase, HistoryMode};
+pub use kind::RecordKind;
+pub use names::SessionName;
+pub use record::Record;
+pub use scanner::Scanner;
+pub use truncate::Truncation;
+pub use view::view;
+
+/// The id by which an entry is named: the number of its line in the file, from 0, in decimal (ours).
+///
+/// Lines have no ids of their own. A file only grows, so the number of a line stays; an item's `id` and a tool's `call_id`
+/// repeat, and `ordinal`s are missing in rollouts of the older kind.
+///
+/// ```
+/// assert_eq!(leafline_import::codex::entry_id(17), "17");
+/// ```
+#[must_use]
+pub fn entry_id(line: u64) -> String {
+    line.to_string()
+}
