@@ -1,4 +1,6 @@
 //! Images live once, by hash, and come out as they are asked for.
+//!
+//! Guards against an image that is lost, kept twice, freed while a session needs it, or put back in another place.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! Which session a terminal had last.
+//!
+//! Guards against a terminal that goes on with somebody else's session, and against breadcrumbs that omp cannot follow.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! Many sessions: lists, filters, and projects that have moved.
+//!
+//! Guards against lists that leave a session out, put it in the wrong place or mix two of them up.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

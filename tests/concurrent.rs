@@ -1,4 +1,6 @@
 //! Several processes, or several handles, import and delete at the same time.
+//!
+//! Guards against rows that one of them loses, or takes from another.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

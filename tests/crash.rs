@@ -1,4 +1,6 @@
 //! An import that is killed leaves no trace of the session under way, or the whole of it.
+//!
+//! Guards against half a session that shows, and rows that stay for ever.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

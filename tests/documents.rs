@@ -1,5 +1,7 @@
 //! Every example of the documents of pi's and omp's formats goes in, means what the document says, and comes out as it was.
 //! The package `leafline-import` has them as entries that are written.
+//!
+//! Guards against a reading of the formats that their own documents contradict.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! Sessions in files that no store has: what is told of them is what a store tells of them.
+//!
+//! Guards against a list of files that says something else than the list after an import.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

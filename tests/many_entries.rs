@@ -1,5 +1,7 @@
 //! A session of more entries than an import keeps in memory: ids are loaded in several heaps, and parents are
 //! looked up among those that are stored already.
+//!
+//! Guards against parents and ids that are lost where one batch of them ends and the next begins.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! Opening what is a store, and what is none.
+//!
+//! Guards against other people's files that are changed by opening them, and stores that are refused without a reason.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! Paging through sessions: every entry once, in order, and never more than was asked for.
+//!
+//! Guards against pages that repeat an entry, skip one, or grow beyond their bounds.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! Importing what was imported before: unchanged, grown, replaced, or another session with the same id.
+//!
+//! Guards against an import that loses what the store has, or makes a second session of the same one.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

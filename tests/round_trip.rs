@@ -1,4 +1,6 @@
 //! Whatever goes in comes out, byte for byte.
+//!
+//! Guards against a changed byte in any file, in any form that an import can take.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

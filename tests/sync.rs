@@ -1,4 +1,6 @@
 //! Bringing a store in step with files that others go on writing.
+//!
+//! Guards against lines that a sync misses, takes twice, or reads in halves.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! The tree, its paths and its children, against a model that reads the whole file.
+//!
+//! Guards against a parent, a child or a path that is not what the file says.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! Real sessions: every line is what it should be, and the lines are the file.
+//!
+//! Guards against scans that lose or change a byte, or read a real line differently from a JSON parser.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

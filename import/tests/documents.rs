@@ -1,4 +1,6 @@
 //! The examples of Claude Code's and of Opal's documents are read as those say.
+//!
+//! Guards against a reading that the documents' own examples contradict.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,5 +1,7 @@
 //! Drafts: the documents' examples come out in the order in which the programs write, and reading what was written gives the
 //! same draft.
+//!
+//! Guards against new lines that differ from those the programs write.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

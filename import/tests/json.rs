@@ -1,4 +1,6 @@
 //! Scanning and rewriting agree with `JSON.parse` and `JSON.stringify`.
+//!
+//! Guards against numbers, escapes and key orders that JavaScript would write differently.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

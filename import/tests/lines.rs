@@ -1,4 +1,6 @@
 //! The lines and the blocks of a file, put together, are the file.
+//!
+//! Guards against lines that are lost or cut where a block ends.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

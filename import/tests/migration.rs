@@ -1,4 +1,6 @@
 //! Migration gives the bytes that pi gives, but for the ids, which pi draws at random.
+//!
+//! Guards against migrated sessions that pi would have written differently.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,4 +1,6 @@
 //! Opal's sessions: whole files read, written again and cut down, and what holds of any input.
+//!
+//! Guards against edits that change more of a file than they should.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

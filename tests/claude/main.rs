@@ -1,4 +1,6 @@
 //! Claude Code's sessions in a store.
+//!
+//! Guards against conversations that are not those of the program: wrong parents, contexts, agents or titles.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! The `leafline` command, as a user and as a script see it.
+//!
+//! Guards against wrong output, wrong exit statuses, and destroyed files: what only shows outside the library.
 
 #![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]

@@ -1,4 +1,6 @@
 //! A folder that an export of all sessions keeps in step, and that others write to.
+//!
+//! Guards against exports that write over other people's changes, or leave a folder behind its store.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

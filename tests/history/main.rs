@@ -1,4 +1,6 @@
 //! The history of prompts, against SQLite's FTS5 where omp uses it.
+//!
+//! Guards against prompts that are lost, and searches that find something else than omp's.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![allow(unreachable_pub, reason = "a test is a crate of its own")]

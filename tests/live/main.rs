@@ -1,4 +1,6 @@
 //! Live sessions as an agent uses them: created, appended to, branched, rewritten, forked.
+//!
+//! Guards against lines, ids and leaves that are not those the program would have made.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,6 @@
 //! Opal's sessions in a store: files in and out, live sessions, and what an import makes of files that come again.
+//!
+//! Guards against trees and exports that Opal would read differently.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

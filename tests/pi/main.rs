@@ -3,6 +3,8 @@
 //! The package is the one pinned in `tests/interop`; it is installed there by `npm ci --ignore-scripts`, or named
 //! by `LEAFLINE_PI`. Without Node or the package the tests say that they are skipped, unless
 //! `LEAFLINE_REQUIRE_PI` is set.
+//!
+//! Guards against any difference from pi: in trees, contexts, lists, or the bytes of what is appended.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

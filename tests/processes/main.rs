@@ -2,6 +2,8 @@
 //!
 //! A writer tells its parent of each operation once the store has acknowledged it. Afterwards everything that it
 //! told of is there, whole and in order, and of what it did not tell at most the one operation it was in.
+//!
+//! Guards against acknowledged entries that are lost, chains that fork, and rows that killed writers leave.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 #![allow(unreachable_pub, reason = "a test is a crate of its own")]

@@ -1,4 +1,6 @@
 //! Full text over sessions.
+//!
+//! Guards against hits that a reading of every entry would not find, and entries that no search finds.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 #![cfg(feature = "search")]

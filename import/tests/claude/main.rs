@@ -1,4 +1,6 @@
 //! Claude Code's sessions: samples, real files, the document's own way to read a conversation, and random input.
+//!
+//! Guards against trees, leaves and paths that differ from the document, and against panics on any input.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,4 +1,6 @@
 //! Codex CLI's rollouts: samples, random input, and the real Codex as the judge of what the model is sent.
+//!
+//! Guards against contexts that differ from what the real Codex sends, and against panics on any input.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
