@@ -5,7 +5,8 @@
 //! character that was not assigned then for part of a word.
 
 mod tables;
-#[cfg(test)]
+// FTS5 is the judge, and SQLite comes with this feature.
+#[cfg(all(test, feature = "omp-history"))]
 mod tests;
 
 use self::tables::{DROPPED, FOLDS, SEPARATORS};

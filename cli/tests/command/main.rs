@@ -1,6 +1,5 @@
 //! The `leafline` command, as a user and as a script see it.
 
-#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod agents;
