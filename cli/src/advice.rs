@@ -40,11 +40,12 @@ pub(super) fn with_advice(report: &FileReport) -> Cow<'_, FileReport> {
         Some(Refusal::Damaged) => "`leafline verify` says more",
         _ => return Cow::Borrowed(report),
     };
-    let reason = match &report.reason {
+    let mut report = report.clone();
+    report.reason = Some(match report.reason {
         Some(reason) => format!("{reason}; {advice}"),
         None => advice.to_owned(),
-    };
-    Cow::Owned(FileReport { reason: Some(reason), ..report.clone() })
+    });
+    Cow::Owned(report)
 }
 
 /// Why a file of the folder was not written, and what can be done about it.
