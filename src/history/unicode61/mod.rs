@@ -6,7 +6,8 @@
 
 mod tables;
 // FTS5 is the judge, and SQLite comes with this feature.
-#[cfg(all(test, feature = "omp-history"))]
+#[cfg(test)]
+#[cfg(feature = "omp-history")]
 mod tests;
 
 use self::tables::{DROPPED, FOLDS, SEPARATORS};
