@@ -9,7 +9,7 @@ use leafline_import::Family;
 #[non_exhaustive]
 pub enum Error {
     /// No session has this id, nor an id that begins with it.
-    #[error("no session has the id {id:?} or one that begins with it; `leafline ls` lists them")]
+    #[error("no session has the id {id:?} or one that begins with it")]
     SessionNotFound {
         /// What was asked for.
         id: String,
@@ -25,9 +25,7 @@ pub enum Error {
         examples: Vec<String>,
     },
     /// The session holds no entry with this id.
-    #[error(
-        "session {session} has no entry {entry:?}; `leafline tree {session}` shows its entries"
-    )]
+    #[error("session {session} has no entry {entry:?}")]
     EntryNotFound {
         /// The session's id.
         session: String,
@@ -95,8 +93,7 @@ pub enum Error {
     },
     /// A reference in the session names a blob whose bytes the store does not have.
     #[error(
-        "session {session} refers to {count} blobs that the store does not hold (blob:sha256:{first}...); \
-         import the session again with --blobs DIR, the folder that holds them"
+        "session {session} refers to {count} blobs that the store does not hold (blob:sha256:{first}...)"
     )]
     BlobsMissing {
         /// The session's id.
@@ -126,7 +123,7 @@ pub enum Error {
         source: Box<Error>,
     },
     /// There is no store in this place, and none was to be made.
-    #[error("store {path} does not exist; `leafline import` or `leafline new` makes it")]
+    #[error("store {path} does not exist")]
     StoreNotFound {
         /// The store's file.
         path: PathBuf,
@@ -189,9 +186,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The search index cannot be read or written. The store is not concerned.
-    #[error(
-        "the search index {path} cannot be used: {problem}; `leafline index --rebuild` makes it again from the store"
-    )]
+    #[error("the search index {path} cannot be used: {problem}")]
     SearchIndex {
         /// The index's folder.
         path: PathBuf,
@@ -199,9 +194,7 @@ pub enum Error {
         problem: String,
     },
     /// What is in the place of the search index, or of one of its files, is somebody else's. It is left alone.
-    #[error(
-        "{path} is in the way of the search index: {problem}; move it away, and `leafline index` makes the index"
-    )]
+    #[error("{path} is in the way of the search index: {problem}")]
     SearchFolderTaken {
         /// The folder or the file.
         path: PathBuf,
@@ -256,9 +249,7 @@ fn reads(reader: Option<[u16; 3]>) -> String {
 
 /// A record that does not say what its table promises.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error(
-    "damaged record in table `{table}` at {place}: {problem}; `leafline verify` checks the whole store"
-)]
+#[error("damaged record in table `{table}` at {place}: {problem}")]
 pub struct Corruption {
     /// The table.
     pub table: &'static str,

@@ -114,12 +114,13 @@
 //!
 //! # Features
 //!
-//! - `cli`, on by default: the `leafline` command. A program that only uses the library turns it off:
-//!   `leafline = { version = "0.1", default-features = false }`.
-//! - `search`, a part of `cli`: `SearchIndex`, full text by tantivy.
-//! - `watch`, a part of `cli`: `Store::watch`, by the system's file events.
-//! - `omp-history`, a part of `cli`: `PromptHistory::import_omp` and `PromptHistory::export_omp`, with SQLite for omp's
-//!   `history.db`.
+//! None is on by default.
+//!
+//! - `search`: `SearchIndex`, full text by tantivy.
+//! - `watch`: `Store::watch`, by the system's file events.
+//! - `omp-history`: `PromptHistory::import_omp` and `PromptHistory::export_omp`, with SQLite for omp's `history.db`.
+//!
+//! The `leafline` command is a package of its own, `leafline-cli`, and has all of them.
 //!
 //! The formats are described rule by rule in the repository's `docs/formats.md`, the store's file table by table in
 //! `docs/storage.md`, the folder that an export keeps in step in `docs/export.md`.
@@ -136,11 +137,11 @@ mod temporary;
 mod whole_file;
 
 pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
-pub use catalog::export::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
+pub use catalog::export::{ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason};
 pub use catalog::files::{FileFacts, FileList, RecentSession, SessionFiles, UnreadableFile};
 pub use catalog::filter::{SessionFilter, SessionOrder};
 pub use catalog::import::{
-    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
+    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery, Refusal,
 };
 pub use catalog::programs::{ProgramFolder, program_folders};
 pub use catalog::remove::Removed;

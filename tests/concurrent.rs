@@ -1,4 +1,4 @@
-//! Several processes, or several handles, import and delete at the same time.
+//! Several handles import and delete at the same time. The command's tests do so in several processes.
 //!
 //! Guards against rows that one of them loses, or takes from another.
 
@@ -6,10 +6,7 @@
 
 mod place;
 
-use std::process::{Command, Stdio};
-
 use leafline::{FileReport, ImportObserver, ImportOptions, ImportStatus, Store};
-use leafline_generate::Shape;
 use place::Place;
 
 fn header(id: &str, cwd: &str) -> String {
@@ -129,41 +126,5 @@ fn an_address_that_is_taken_is_not_given_twice() {
     place.import_all(&[place.path("in")]);
     assert_eq!(place.store.sessions().unwrap().len(), 3);
     assert_eq!(place.exact("s~3"), less.as_bytes());
-    place.assert_sound();
-}
-
-#[test]
-fn processes_import_the_same_folder_and_readers_see_whole_sessions() {
-    let place = Place::new();
-    let mut files = Vec::new();
-    for seed in 0..6 {
-        let mut bytes = Vec::new();
-        let shape = Shape { seed, bytes: 400_000, ..Shape::default() };
-        let id = leafline_generate::generate(&shape, &mut bytes).unwrap().session_id;
-        place.write(&format!("in/{seed}.jsonl"), &bytes);
-        files.push((id, bytes));
-    }
-    let mut children: Vec<_> = (0..3)
-        .map(|_| {
-            Command::new(env!("CARGO_BIN_EXE_leafline"))
-                .arg("--store")
-                .arg(place.store.path())
-                .arg("import")
-                .arg(place.path("in"))
-                .stdout(Stdio::null())
-                .spawn()
-                .unwrap()
-        })
-        .collect();
-    while children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
-        for facts in place.store.sessions().unwrap() {
-            let (_, bytes) = files.iter().find(|(id, _)| *id == facts.id).unwrap();
-            assert!(place.exact(&facts.id) == *bytes, "{}", facts.id);
-        }
-    }
-    for mut child in children {
-        assert!(child.wait().unwrap().success());
-    }
-    assert_eq!(place.store.sessions().unwrap().len(), files.len());
     place.assert_sound();
 }

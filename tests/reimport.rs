@@ -6,7 +6,7 @@
 
 mod place;
 
-use leafline::{ExportMode, ImportOptions, ImportStatus};
+use leafline::{ExportMode, ImportOptions, ImportStatus, Refusal};
 use place::Place;
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
@@ -165,8 +165,9 @@ fn a_file_that_lacks_something_is_refused() {
         place.write("a.jsonl", file(&lines));
         let report = place.import(&path);
         assert_eq!(report.status, ImportStatus::Failed, "{report:?}");
+        assert_eq!(report.refusal, Some(Refusal::WouldLose), "{report:?}");
         let reason = report.reason.unwrap();
-        assert!(reason.contains(lost) && reason.contains("--replace"), "{reason}");
+        assert!(reason.contains(lost), "{reason}");
         assert_eq!(place.exact("s"), original.as_bytes(), "nothing has changed");
         place.assert_sound();
         let options = ImportOptions { replace: true, ..ImportOptions::default() };

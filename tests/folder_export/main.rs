@@ -75,9 +75,8 @@ impl Exports {
             .export_all(&self.folder, &self.options, |report| {
                 let path = report.path.strip_prefix(&self.folder).unwrap();
                 let reason = match &report.outcome {
-                    ExportOutcome::Kept { reason } | ExportOutcome::Left { reason } => {
-                        reason.clone()
-                    }
+                    ExportOutcome::Kept { reason } => reason.to_string(),
+                    ExportOutcome::Left { reason } => reason.clone(),
                     ExportOutcome::Failed(error) => error.to_string(),
                     _ => String::new(),
                 };

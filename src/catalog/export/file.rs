@@ -7,7 +7,7 @@ use super::super::file_time::RECENT;
 use super::folder::FolderExport;
 use super::manifest::{Digest, Entry, Form};
 use super::places::{self, Listed};
-use super::report::ExportOutcome;
+use super::report::{ExportOutcome, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
 use crate::destination::refuse_store;
 use crate::error::Result;
@@ -48,10 +48,7 @@ pub(super) fn bring(export: &mut FolderExport<'_>, item: &Item<'_>) -> Result<Ex
     let reader = export.reader(item.session)?;
     let stamp = match standing {
         Standing::Absent | Standing::AsLeft(_) => return write(export, item, &reader, &standing),
-        Standing::NoFile => {
-            let reason = "there is something in its place that is no file".to_owned();
-            return Ok(ExportOutcome::Kept { reason });
-        }
+        Standing::NoFile => return Ok(ExportOutcome::Kept { reason: KeptReason::NoFile }),
         Standing::Unknown(stamp) => stamp,
     };
     match Likeness::of(&item.path, &reader, &export.options.mode)? {
@@ -60,7 +57,9 @@ pub(super) fn bring(export: &mut FolderExport<'_>, item: &Item<'_>) -> Result<Ex
             note(export, item, &reader, Found { bytes, modified, fingerprint, is_settled });
             Ok(ExportOutcome::Unchanged)
         }
-        Likeness::Other if !export.options.replace => Ok(export.foreign()),
+        Likeness::Other if !export.options.replace => {
+            Ok(ExportOutcome::Kept { reason: KeptReason::HoldsMore })
+        }
         Likeness::Beginning | Likeness::Other => write(export, item, &reader, &standing),
     }
 }
@@ -101,8 +100,7 @@ fn write(
         found.modified = Stamp::of(file.file().metadata()).and_then(|stamp| stamp.nanoseconds());
     }
     if Stamp::of(std::fs::metadata(path)) != standing.stamp() && !export.options.replace {
-        let reason = "it was changed while it was being exported; export again".to_owned();
-        return Ok(ExportOutcome::Kept { reason });
+        return Ok(ExportOutcome::Kept { reason: KeptReason::Changed });
     }
     let place = file.name()?;
     export.touch(&place);

@@ -140,14 +140,4 @@ impl<'a> FolderExport<'a> {
         self.totals.add(&outcome);
         (self.tell)(&ExportReport { session: session.to_owned(), path, outcome });
     }
-
-    /// The outcome of a file that holds what its session does not.
-    pub(super) fn foreign(&self) -> ExportOutcome {
-        let folder = self.folder.display();
-        ExportOutcome::Kept {
-            reason: format!(
-                "it holds what the session does not; `leafline sync {folder}` brings that into the store, --replace writes over it"
-            ),
-        }
-    }
 }

@@ -13,7 +13,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use self::folder::FolderExport;
-pub use self::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
+pub use self::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason};
 use crate::error::{Error, FileContext, Result};
 use crate::session::export::Exported;
 use crate::session::{ExportMode, SessionReader};

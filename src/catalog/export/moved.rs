@@ -7,7 +7,7 @@ use super::file::{self, Item};
 use super::folder::FolderExport;
 use super::manifest::{Entry, below};
 use super::places::Listed;
-use super::report::ExportOutcome;
+use super::report::{ExportOutcome, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
 use crate::destination::{folder_of, refuse_store};
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub(super) fn bring(export: &mut FolderExport<'_>, session: &Listed, path: PathB
     let old_path = below(export.folder, &old.path);
     let old_file = match look(export, session, old, &old_path) {
         Ok(OldFile::Foreign) if !export.options.replace => {
-            let outcome = export.foreign();
+            let outcome = ExportOutcome::Kept { reason: KeptReason::HoldsMore };
             return export.tell(&session.id, old_path, outcome);
         }
         Ok(old_file) => old_file,
@@ -40,7 +40,7 @@ pub(super) fn bring(export: &mut FolderExport<'_>, session: &Listed, path: PathB
     export.tell(&session.id, item.path.clone(), outcome);
     let outcome = match old_file {
         OldFile::Spare(stamp) if is_there => remove(export, &old_path, &item.path, stamp),
-        OldFile::Foreign if is_there => stays("it holds what the session does not"),
+        OldFile::Foreign if is_there => stays(&KeptReason::HoldsMore.to_string()),
         _ => return,
     };
     export.tell(&session.id, old_path, outcome);

@@ -1,5 +1,6 @@
 //! What an export of all sessions tells of each, and of all.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -41,8 +42,8 @@ pub enum ExportOutcome {
     Unchanged,
     /// It holds what the session does not, and was left alone.
     Kept {
-        /// Why, and what is to be done.
-        reason: String,
+        /// Why.
+        reason: KeptReason,
     },
     /// The session could not be exported. What was there before is still there.
     Failed(Error),
@@ -53,6 +54,28 @@ pub enum ExportOutcome {
         /// Why.
         reason: String,
     },
+}
+
+/// Why a file was left alone that has not the session's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeptReason {
+    /// It holds what the session does not. An import brings that into the store; [`ExportOptions::replace`] writes over it.
+    HoldsMore,
+    /// A folder, or something else that is no file, is in its place.
+    NoFile,
+    /// It was changed while it was being exported.
+    Changed,
+}
+
+impl fmt::Display for KeptReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::HoldsMore => "it holds what the session does not",
+            Self::NoFile => "there is something in its place that is no file",
+            Self::Changed => "it was changed while it was being exported",
+        })
+    }
 }
 
 impl ExportOutcome {

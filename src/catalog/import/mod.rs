@@ -28,7 +28,7 @@ pub(super) use self::folder::{FoundFile, find as find_files};
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
 pub use self::report::{
-    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
+    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery, Refusal,
 };
 use self::writer::Writer;
 use super::programs;

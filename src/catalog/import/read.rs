@@ -19,7 +19,7 @@ use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::{self, Plan};
 use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::quick;
-use super::report::{FileReport, ImportOptions, ImportStatus};
+use super::report::{FileReport, ImportOptions, ImportStatus, Refusal};
 use super::{Outcome, Step, go_on};
 use super::{agents, beginning};
 use crate::error::{Error, Result};
@@ -138,18 +138,21 @@ impl<'s> Reader<'s> {
         feeder: &mut Feeder,
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
+        let failed = |candidate: &Candidate| candidate.report(ImportStatus::Failed);
         let planned = match known::plan(self.store, candidate, self.mode) {
             Ok(Ok(plan)) => Ok(plan),
-            Ok(Err(error)) => Err(format!("reading it: {error}")),
+            Ok(Err(error)) => Err(failed(candidate).with_reason(format!("reading it: {error}"))),
             // A damaged session costs its own file alone.
-            Err(Error::Corrupted(damage)) => Err(format!("the store's session: {damage}")),
+            Err(Error::Corrupted(damage)) => {
+                let reason = format!("the store's session: {damage}");
+                Err(failed(candidate).refused(Refusal::Damaged, reason))
+            }
             Err(error) => return Err(error),
         };
         let plan = match planned {
             Ok(plan) => plan,
-            Err(reason) => {
-                let report = candidate.report(ImportStatus::Failed);
-                outcome.add(&report.with_reason(reason));
+            Err(report) => {
+                outcome.add(&report);
                 return Ok(Ok(Done::Yes));
             }
         };
@@ -202,11 +205,11 @@ impl<'s> Reader<'s> {
             Plan::Damaged { record, problem } => {
                 let report = candidate.report(ImportStatus::Failed);
                 outcome.observer.read(candidate.size);
-                outcome.add(&report.with_reason(format!(
-                    "the store has lost a part of session {} ({problem}), and the file does not have all of it; \
-                     `leafline verify` says more",
+                let reason = format!(
+                    "the store has lost a part of session {} ({problem}), and the file does not have all of it",
                     record.id()
-                )));
+                );
+                outcome.add(&report.refused(Refusal::Damaged, reason));
                 Ok(Ok(Done::Yes))
             }
             Plan::Replace { session, record, else_number } => {

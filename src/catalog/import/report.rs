@@ -56,6 +56,16 @@ pub enum ImportStatus {
     Failed,
 }
 
+/// What the store has that a file was not stored for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The session holds what the file lacks. [`ImportOptions::replace`] takes the file all the same.
+    WouldLose,
+    /// The session is damaged, and the file does not make up for it. [`crate::Store::verify`] says more.
+    Damaged,
+}
+
 /// One file's outcome.
 #[derive(Debug, Clone, Serialize)]
 pub struct FileReport {
@@ -81,6 +91,9 @@ pub struct FileReport {
     pub bytes: u64,
     /// Why it was skipped or failed, or what else is to be known.
     pub reason: Option<String>,
+    /// Where it failed for what the store has: what that is.
+    #[serde(skip)]
+    pub refusal: Option<Refusal>,
     /// Bytes of the file that were stored now: all, or what it had gained, or none.
     #[serde(skip)]
     pub(super) stored: u64,
@@ -107,6 +120,7 @@ impl FileReport {
             malformed: 0,
             bytes: 0,
             reason: None,
+            refusal: None,
             stored: 0,
         }
     }
@@ -122,6 +136,11 @@ impl FileReport {
     pub(super) fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.add_reason(reason);
         self
+    }
+
+    pub(super) fn refused(mut self, refusal: Refusal, reason: impl Into<String>) -> Self {
+        self.refusal = Some(refusal);
+        self.with_reason(reason)
     }
 
     pub(super) fn add_reason(&mut self, reason: impl Into<String>) {

@@ -7,7 +7,7 @@ use crossbeam_channel::Sender;
 use super::agents;
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::free_number;
-use super::report::{FileReport, ImportStatus};
+use super::report::{FileReport, ImportStatus, Refusal};
 use crate::error::{Error, Result};
 use crate::session::index::indexer::{Indexed, Indexer};
 use crate::session::index::resolve::resolve;
@@ -193,7 +193,8 @@ impl<'s> Writer<'s> {
                             None
                         }
                         Err(Error::Corrupted(damage)) => {
-                            return self.refuse(report, format!("the store's session: {damage}"));
+                            let reason = format!("the store's session: {damage}");
+                            return self.refuse(report, Refusal::Damaged, &reason);
                         }
                         losses => losses?,
                     }
@@ -201,8 +202,7 @@ impl<'s> Writer<'s> {
             };
             match (losses, replaced.on_loss) {
                 (Some(losses), OnLoss::Fail) => {
-                    let reason = format!("{losses}; --replace takes the file all the same");
-                    return self.refuse(report, reason);
+                    return self.refuse(report, Refusal::WouldLose, &losses.to_string());
                 }
                 (Some(losses), OnLoss::KeepBoth(number)) => {
                     record.number = free_number(self.store, &record.external_id, number)?;
@@ -247,9 +247,9 @@ impl<'s> Writer<'s> {
     }
 
     /// Reports a file as failed whose rows stay marked, so that the owner sweeps them.
-    fn refuse(&mut self, report: FileReport, reason: String) -> Result<()> {
-        self.failing = Some(report);
-        self.give_up(&reason);
+    fn refuse(&mut self, report: FileReport, refusal: Refusal, reason: &str) -> Result<()> {
+        self.failing = Some(FileReport { refusal: Some(refusal), ..report });
+        self.give_up(reason);
         Ok(())
     }
 

@@ -5,7 +5,9 @@
 //! character that was not assigned then for part of a word.
 
 mod tables;
+// FTS5 is the judge, and SQLite comes with this feature.
 #[cfg(test)]
+#[cfg(feature = "omp-history")]
 mod tests;
 
 use self::tables::{DROPPED, FOLDS, SEPARATORS};

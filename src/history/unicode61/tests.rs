@@ -79,7 +79,7 @@ fn tables_are_sorted() {
     assert!(FOLDS.windows(2).all(|pair| pair[0].1 < pair[1].0));
 }
 
-/// Prints the tables: `cargo test --lib print_tables -- --ignored --nocapture`.
+/// Prints the tables: `cargo test -p leafline --features omp-history --lib print_tables -- --ignored --nocapture`.
 #[test]
 #[ignore = "prints the tables for another release of FTS5"]
 fn print_tables() {

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::cli::failure::Failure;
-use crate::cli::output::Output;
+use crate::failure::Failure;
+use crate::output::Output;
 
 /// Takes the text of a message; `false` would end the walk.
 type TakeText<'t> = &'t mut dyn FnMut(&str) -> leafline::Result<bool>;

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use leafline::{ExportMode, ExportOptions, ExportOutcome, ExportReport, ExportTotals, Store};
 use serde::Serialize;
 
+use super::advice::{advised, on_kept};
 use super::failure::{Failure, complain, usage};
 use super::number::{bytes, count, counted, counts};
 use super::output::{BAD, FAINT, GOOD, Output, is_standard_output};
@@ -162,7 +163,7 @@ fn all(
         bar.advance(1);
         // Who no longer listens still gets his files.
         if failure.is_none() {
-            failure = bar.aside(|| tell_report(report, out)).err();
+            failure = bar.aside(|| tell_report(report, folder, out)).err();
         }
     });
     drop(bar);
@@ -184,14 +185,13 @@ fn all(
     told.map(|()| Status::Done)
 }
 
-fn tell_report(report: &ExportReport, out: &mut Output) -> Result<(), Failure> {
+fn tell_report(report: &ExportReport, folder: &Path, out: &mut Output) -> Result<(), Failure> {
     let (session, path) = (report.session.as_str(), report.path.as_path());
     let (bytes, reason) = match &report.outcome {
         ExportOutcome::Written { bytes } => (Some(*bytes), None),
-        ExportOutcome::Kept { reason } | ExportOutcome::Left { reason } => {
-            (None, Some(reason.clone()))
-        }
-        ExportOutcome::Failed(error) => (None, Some(error.to_string())),
+        ExportOutcome::Kept { reason } => (None, Some(on_kept(*reason, folder))),
+        ExportOutcome::Left { reason } => (None, Some(reason.clone())),
+        ExportOutcome::Failed(error) => (None, Some(advised(error))),
         // Unchanged, removed, or an outcome of a later library.
         _ => (None, None),
     };

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use self::discovery::{Discovery, FoundFolder};
 pub(super) use self::sources::Sources;
+use super::advice::with_advice;
 use super::failure::{Failure, complain};
 use super::index::Indexing;
 use super::number::{bytes, counted, counts};
@@ -154,10 +155,11 @@ impl ImportObserver for Teller<'_> {
 }
 
 fn tell_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
+    let report = with_advice(report);
     if out.is_json() {
-        out.json(report)?;
+        out.json(&*report)?;
     } else {
-        let line = describe(report, out);
+        let line = describe(&report, out);
         out.line(format_args!("{line}"))?;
     }
     out.show()

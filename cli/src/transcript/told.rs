@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use leafline::{Entry, EntryKind, Family, JsonText, Part, Role, View};
 use leafline_import::view;
 
-use crate::cli::{preview, text};
+use crate::{preview, text};
 
 /// The tools that were called, by the id of the call: not every family names them with their results.
 pub(super) type Calls = HashMap<String, String>;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 
+use super::advice::advised;
 use super::number::{count, counted};
 use super::place::shown;
 use super::text;
@@ -15,7 +16,7 @@ use super::text;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// The library's.
-    #[error(transparent)]
+    #[error("{}", advised(.0))]
     Library(#[from] leafline::Error),
     /// Standard output took no more.
     #[error("writing to standard output: {0}")]
@@ -101,7 +102,11 @@ pub(super) enum Failure {
         stored: u64,
     },
     /// Entries of standard input could not be stored.
-    #[error("{source}; of standard input, {} stored", counted(*.stored, "entry is", "entries are"))]
+    #[error(
+        "{}; of standard input, {} stored",
+        advised(.source),
+        counted(*.stored, "entry is", "entries are")
+    )]
     StreamNotStored {
         /// How many entries are stored.
         stored: u64,

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use leafline::{Family, ProgramFolder, program_folders};
 use serde::Serialize;
 
-use crate::cli::failure::Failure;
-use crate::cli::number::{bytes, counted};
-use crate::cli::output::{FAINT, GOOD, Output};
-use crate::cli::place::shown;
-use crate::cli::text;
+use crate::failure::Failure;
+use crate::number::{bytes, counted};
+use crate::output::{FAINT, GOOD, Output};
+use crate::place::shown;
+use crate::text;
 
 /// The folders of the programs, those with session files and those without.
-pub(in crate::cli) struct Discovery {
+pub(crate) struct Discovery {
     found: Vec<ProgramFolder>,
     folders: Vec<FoundFolder>,
 }
 
 /// One of them, as it is told.
 #[derive(Debug, Serialize)]
-pub(in crate::cli) struct FoundFolder {
+pub(crate) struct FoundFolder {
     family: &'static str,
     path: String,
     exists: bool,
@@ -29,7 +29,7 @@ pub(in crate::cli) struct FoundFolder {
 
 impl Discovery {
     /// Looks for all programs' folders, or for that of one. It is an error to find no file.
-    pub(in crate::cli) fn of(family: Option<Family>) -> Result<Self, Failure> {
+    pub(crate) fn of(family: Option<Family>) -> Result<Self, Failure> {
         let mut found = program_folders();
         if found.is_empty() {
             return Err(Failure::NoHomeFolder);
@@ -45,7 +45,7 @@ impl Discovery {
     }
 
     /// The folders that are there.
-    pub(in crate::cli) fn paths(&self) -> Vec<PathBuf> {
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.found.iter().map(|folder| folder.path.clone()).collect()
     }
 

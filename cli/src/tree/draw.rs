@@ -6,10 +6,10 @@ use std::collections::BinaryHeap;
 use leafline::{EntryKind, SessionReader, Tree, TreeNode};
 
 use super::trunks::Trunks;
-use crate::cli::failure::Failure;
-use crate::cli::number::counted;
-use crate::cli::output::{BAD, FAINT, GOOD, KIND, LABEL, Output};
-use crate::cli::{preview, text};
+use crate::failure::Failure;
+use crate::number::counted;
+use crate::output::{BAD, FAINT, GOOD, KIND, LABEL, Output};
+use crate::{preview, text};
 
 /// Columns of a line where there is no terminal to say how many it has.
 const USUAL_WIDTH: usize = 120;

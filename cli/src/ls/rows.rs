@@ -2,12 +2,12 @@
 
 use leafline::{FileFacts, RecentSession, SessionFacts};
 
-use crate::cli::failure::Failure;
-use crate::cli::number::{bytes, count};
-use crate::cli::output::Output;
-use crate::cli::place::shown;
-use crate::cli::table::{Column, Table, write_tabs};
-use crate::cli::{text, time};
+use crate::failure::Failure;
+use crate::number::{bytes, count};
+use crate::output::Output;
+use crate::place::shown;
+use crate::table::{Column, Table, write_tabs};
+use crate::{text, time};
 
 /// No id is shown shorter than this, though fewer characters of it may be enough.
 const SHORTEST_ID: usize = 8;

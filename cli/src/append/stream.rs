@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 
 use leafline::{EntryDraft, EntryKind, Family, Session};
 
+use super::super::advice::advised;
 use super::super::failure::Failure;
 use super::super::live;
 use super::super::output::Output;
@@ -98,7 +99,7 @@ impl<'a, 's> Stream<'a, 's> {
         self.session
             .get_entry(&target.unwrap_or_default())
             .map(drop)
-            .map_err(|error| error.to_string())
+            .map_err(|error| advised(&error))
     }
 
     /// Stores the batch, and prints its ids.

@@ -8,10 +8,10 @@ use leafline::{
 
 use super::rows::{self, Row};
 use super::{Arguments, all_text};
-use crate::cli::Status;
-use crate::cli::failure::{Failure, complain};
-use crate::cli::output::Output;
-use crate::cli::place::shown;
+use crate::Status;
+use crate::failure::{Failure, complain};
+use crate::output::Output;
+use crate::place::shown;
 
 /// Lists the session files in these places, or in the programs' folders.
 pub(super) fn list(

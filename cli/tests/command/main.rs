@@ -2,7 +2,6 @@
 //!
 //! Guards against wrong output, wrong exit statuses, and destroyed files: what only shows outside the library.
 
-#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod agents;

@@ -166,7 +166,7 @@ pub(crate) fn on_samples<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Ru
 }
 
 pub(crate) fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("import/samples")
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("import").join("samples")
 }
 
 pub(crate) fn sample_blobs() -> PathBuf {

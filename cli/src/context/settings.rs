@@ -2,8 +2,8 @@
 
 use leafline::{ContextSettings, JsonText};
 
-use crate::cli::number::counted;
-use crate::cli::text;
+use crate::number::counted;
+use crate::text;
 
 /// How many messages there are, and what else goes with them.
 pub(super) fn summary(messages: u64, settings: &ContextSettings) -> String {

@@ -11,6 +11,7 @@ use leafline::{Error, IndexUpdate, SearchIndex, Store};
 use serde_json::json;
 
 use super::Status;
+use super::advice::advised;
 use super::failure::{Failure, complain};
 use super::number::{bytes, counted};
 use super::output::Output;
@@ -75,7 +76,7 @@ impl Indexing {
         match update(store, &AtomicBool::new(false)) {
             // Whoever is at it will find what is new, or the next search does.
             Ok(_) | Err(Error::SearchIndexBusy { .. }) => {}
-            Err(error) => complain(&format!("the sessions are stored, but {error}")),
+            Err(error) => complain(&format!("the sessions are stored, but {}", advised(&error))),
         }
     }
 }
@@ -192,7 +193,7 @@ fn catch_up(store: &Store, stop: &AtomicBool) -> bool {
         // Another process is at it, perhaps with what was there before.
         Err(Error::SearchIndexBusy { .. }) => false,
         Err(error) => {
-            complain(&error.to_string());
+            complain(&advised(&error));
             true
         }
     }

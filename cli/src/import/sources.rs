@@ -6,11 +6,11 @@ use clap::ValueEnum;
 use leafline::Family;
 
 use super::discovery::Discovery;
-use crate::cli::failure::Failure;
+use crate::failure::Failure;
 
 /// Which files, and how they are read.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Sources {
+pub(crate) struct Sources {
     /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -21,7 +21,7 @@ pub(in crate::cli) struct Sources {
 
     /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's, for omp's folder]
     #[arg(long, value_name = "DIR")]
-    pub(in crate::cli) blobs: Option<PathBuf>,
+    pub(crate) blobs: Option<PathBuf>,
 }
 
 /// The program that wrote files.
@@ -41,7 +41,7 @@ enum FamilyChoice {
 
 impl Sources {
     /// The family that was chosen.
-    pub(in crate::cli) fn family(&self) -> Option<Family> {
+    pub(crate) fn family(&self) -> Option<Family> {
         match self.family {
             FamilyChoice::Auto => None,
             FamilyChoice::Pi => Some(Family::Pi),
@@ -52,7 +52,7 @@ impl Sources {
     }
 
     /// The paths, and, where none is named, the programs' folders that they stand for.
-    pub(in crate::cli) fn find(&self) -> Result<(Vec<PathBuf>, Option<Discovery>), Failure> {
+    pub(crate) fn find(&self) -> Result<(Vec<PathBuf>, Option<Discovery>), Failure> {
         if let Some(path) = self.blobs.as_ref().filter(|path| !path.is_dir()) {
             return Err(Failure::NoBlobFolder { path: path.clone() });
         }

@@ -1,5 +1,10 @@
-//! The command: arguments in, tables or JSON out. One file a command.
+//! The `leafline` command: agents' sessions in one store, from a terminal or a script.
+//!
+//! Arguments in, tables or JSON out. One file a command.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
+
+mod advice;
 mod append;
 mod arguments;
 mod branch;
@@ -61,7 +66,7 @@ enum Status {
 }
 
 /// Runs the command that the program's arguments state.
-pub(crate) fn run() -> ExitCode {
+fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut out = Output::new(arguments.json);
     let place = Place::new(arguments.store);

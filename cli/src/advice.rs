@@ -1,0 +1,61 @@
+//! What can be done about what the library tells. Its texts state the facts; the commands and options are named here.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use leafline::{Error, FileReport, KeptReason, Refusal};
+
+use super::place::shown;
+
+/// An error of the library, and what can be done about it.
+pub(super) fn advised(error: &Error) -> String {
+    match on_error(error) {
+        Some(advice) => format!("{error}; {advice}"),
+        None => error.to_string(),
+    }
+}
+
+fn on_error(error: &Error) -> Option<Cow<'static, str>> {
+    let advice = match error {
+        Error::SessionNotFound { .. } => "`leafline ls` lists them",
+        Error::EntryNotFound { session, .. } => {
+            return Some(format!("`leafline tree {session}` shows its entries").into());
+        }
+        Error::BlobsMissing { .. } => {
+            "import the session again with --blobs DIR, the folder that holds them"
+        }
+        Error::StoreNotFound { .. } => "`leafline import` or `leafline new` makes it",
+        Error::SearchIndex { .. } => "`leafline index --rebuild` makes it again from the store",
+        Error::SearchFolderTaken { .. } => "move it away, and `leafline index` makes the index",
+        Error::Corrupted(_) => "`leafline verify` checks the whole store",
+        _ => return None,
+    };
+    Some(advice.into())
+}
+
+/// The report of a file that was not imported, its reason with what can be done about it.
+pub(super) fn with_advice(report: &FileReport) -> Cow<'_, FileReport> {
+    let advice = match report.refusal {
+        Some(Refusal::WouldLose) => "--replace takes the file all the same",
+        Some(Refusal::Damaged) => "`leafline verify` says more",
+        _ => return Cow::Borrowed(report),
+    };
+    let mut report = report.clone();
+    report.reason = Some(match report.reason {
+        Some(reason) => format!("{reason}; {advice}"),
+        None => advice.to_owned(),
+    });
+    Cow::Owned(report)
+}
+
+/// Why a file of the folder was not written, and what can be done about it.
+pub(super) fn on_kept(reason: KeptReason, folder: &Path) -> String {
+    match reason {
+        KeptReason::HoldsMore => format!(
+            "{reason}; `leafline sync {}` brings that into the store, --replace writes over it",
+            shown(folder)
+        ),
+        KeptReason::Changed => format!("{reason}; export again"),
+        _ => reason.to_string(),
+    }
+}
