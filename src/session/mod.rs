@@ -60,8 +60,8 @@ const EXAMPLES: usize = 3;
 
 /// One session of a store. It holds no entries: each call sees the session as it is then, whoever has written it.
 #[derive(Debug)]
-pub struct Session<'s> {
-    store: &'s Store,
+pub struct Session {
+    store: Store,
     key: u64,
     id: String,
     reading: Reading,
@@ -80,7 +80,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::SessionNotFound`], [`Error::SessionAmbiguous`].
-    pub fn session(&self, id: &str) -> Result<Session<'_>> {
+    pub fn session(&self, id: &str) -> Result<Session> {
         let snapshot = self.snapshot()?;
         let key = find(&snapshot, id)?;
         let record = snapshot.session(key)?;
@@ -95,14 +95,14 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`Self::session`].
-    pub fn reader(&self, id: &str) -> Result<SessionReader<'_>> {
+    pub fn reader(&self, id: &str) -> Result<SessionReader> {
         let snapshot = self.snapshot()?;
         let key = find(&snapshot, id)?;
         SessionReader::open(snapshot, (key, id))
     }
 }
 
-impl Session<'_> {
+impl Session {
     /// The id by which it is addressed.
     pub fn id(&self) -> &str {
         &self.id
@@ -114,7 +114,7 @@ impl Session<'_> {
 
     /// The store that it is of, also while it waits to be stored.
     pub(crate) fn store(&self) -> &Store {
-        self.store
+        &self.store
     }
 
     /// The session as it is now, for many reads.
@@ -122,7 +122,7 @@ impl Session<'_> {
     /// # Errors
     ///
     /// [`Error::SessionNotFound`] when it was deleted meanwhile.
-    pub fn reader(&self) -> Result<SessionReader<'_>> {
+    pub fn reader(&self) -> Result<SessionReader> {
         SessionReader::open(self.place().snapshot()?, (self.key, &self.id))
     }
 
@@ -145,7 +145,7 @@ impl Session<'_> {
 }
 
 /// The session's key by its id, or by the beginning of it.
-pub(crate) fn find(snapshot: &Snapshot<'_>, id: &str) -> Result<u64> {
+pub(crate) fn find(snapshot: &Snapshot, id: &str) -> Result<u64> {
     let ids = snapshot.table(tables::SESSION_IDS)?;
     if let Some(key) = ids.get(id.as_bytes())? {
         return Ok(key.value());

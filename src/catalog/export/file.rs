@@ -76,7 +76,7 @@ fn is_current(export: &FolderExport<'_>, session: &Listed, noted: &Entry) -> boo
 fn write(
     export: &mut FolderExport<'_>,
     item: &Item<'_>,
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     standing: &Standing,
 ) -> Result<ExportOutcome> {
     let path = &item.path;
@@ -111,7 +111,7 @@ fn write(
     Ok(ExportOutcome::Written { bytes })
 }
 
-fn note(export: &mut FolderExport<'_>, item: &Item<'_>, reader: &SessionReader<'_>, found: Found) {
+fn note(export: &mut FolderExport<'_>, item: &Item<'_>, reader: &SessionReader, found: Found) {
     export.manifest.note(Entry {
         session: item.session.id.clone(),
         key: reader.key(),
