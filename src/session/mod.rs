@@ -59,6 +59,8 @@ use crate::store::tables;
 const EXAMPLES: usize = 3;
 
 /// One session of a store. It holds no entries: each call sees the session as it is then, whoever has written it.
+///
+/// It holds a clone of its [`Store`] and borrows nothing: it may be kept in a struct, and given to a thread or a task.
 #[derive(Debug)]
 pub struct Session {
     store: Store,

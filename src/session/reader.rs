@@ -74,7 +74,7 @@ impl SessionReader {
 
     /// The family whose format the session has.
     pub fn family(&self) -> Family {
-        Family::from_code(self.record.family).unwrap_or(Family::Pi)
+        self.record.known_family()
     }
 
     /// The facts that a list shows, without a look at any line.

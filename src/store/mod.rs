@@ -77,6 +77,9 @@ impl Default for StoreOptions {
 /// Whatever a method has acknowledged is on disk. Readers never wait for writers; one write transaction
 /// runs at a time, over all processes.
 ///
+/// A clone is another handle of the same open store, with the same caches, and costs next to nothing. Sessions, readers and
+/// indexes hold one. The store closes with the last of them.
+///
 /// ```
 /// # fn main() -> leafline::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
@@ -218,9 +221,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::StoreInUse`] while another process has a transaction open, and while this process has anything else of the
-    /// same open store: a clone of it, a [`Session`](crate::Session), a [`SessionReader`](crate::SessionReader) or a
-    /// [`PromptHistory`](crate::PromptHistory), in whatever thread.
+    /// [`Error::StoreInUse`] while another process has a transaction open, and while anything else in this process, in
+    /// whatever thread, holds the store: a clone of it, a [`Session`](crate::Session), a
+    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::PromptHistory) or a search index. An agent
+    /// compacts before it makes them, after it has dropped them, or with a handle of its own from [`Self::open`].
     pub fn compact(&mut self) -> Result<(u64, u64)> {
         let before = self.file_bytes()?;
         self.sweep()?;

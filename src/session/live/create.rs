@@ -225,7 +225,7 @@ fn begin(
     record: SessionRecord,
     persistence: Persistence,
 ) -> Result<Session> {
-    let family = Family::from_code(record.family).unwrap_or(Family::Pi);
+    let family = record.known_family();
     let id = record.id();
     let build = |store: &Store| -> Result<u64> {
         let mut builder = Builder::new(store, record, None)?;
