@@ -146,7 +146,7 @@ fn open_small(path: &Path) -> Store {
     store
 }
 
-fn session<'s>(store: &'s Store, id: &str) -> Session<'s> {
+fn session(store: &Store, id: &str) -> Session {
     store.session(id).expect("the session is there")
 }
 
@@ -154,14 +154,14 @@ fn draft(message: &str) -> Draft {
     Draft::message(message).expect("it is a message")
 }
 
-fn leafline_appender(mut session: Session<'_>) -> Way<'_> {
+fn leafline_appender(mut session: Session) -> Way<'static> {
     let mut messages = Messages::new();
     Box::new(move || {
         session.append(draft(messages.next())).expect("a message can be appended");
     })
 }
 
-fn leafline_batch_appender(mut session: Session<'_>) -> Way<'_> {
+fn leafline_batch_appender(mut session: Session) -> Way<'static> {
     let mut messages = Messages::new();
     Box::new(move || {
         let drafts: Vec<Draft> = (0..BATCH).map(|_| draft(messages.next())).collect();

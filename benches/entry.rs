@@ -59,11 +59,11 @@ fn entry(criterion: &mut Criterion) {
     }
 }
 
-fn read(reader: &SessionReader<'_>, id: &str) {
+fn read(reader: &SessionReader, id: &str) {
     black_box(reader.get_entry(id).expect("every id was imported"));
 }
 
-fn read_alone(session: &Session<'_>, id: &str) {
+fn read_alone(session: &Session, id: &str) {
     black_box(session.get_entry(id).expect("every id was imported"));
 }
 

@@ -84,7 +84,7 @@ fn search(criterion: &mut Criterion) {
 }
 
 /// What entries at random places say, each from a word at some place on.
-fn texts(session: &Session<'_>, file: &SessionFile) -> Vec<String> {
+fn texts(session: &Session, file: &SessionFile) -> Vec<String> {
     let mut ids = file.entry_ids();
     shuffle(&mut ids);
     let reader = session.reader().expect("it was imported");

@@ -147,7 +147,9 @@ pub enum Error {
         reader: Option<[u16; 3]>,
     },
     /// The store is in use by others, and the operation needs it alone.
-    #[error("store {path} is in use by another process; try again when no one else has it open")]
+    #[error(
+        "store {path} is in use by another process or handle; try again when no one else has it open"
+    )]
     StoreInUse {
         /// The store's file.
         path: PathBuf,

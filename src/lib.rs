@@ -42,6 +42,53 @@
 //! # }
 //! ```
 //!
+//! # In an agent
+//!
+//! A [`Store`] is cheap to clone, and a [`Session`] holds a clone of its own: neither borrows from anything. A program keeps
+//! both in its structs, and gives them to its threads and tasks. The store closes with the last handle of it.
+//!
+//! ```
+//! use leafline::{ContextLeaf, Family, NewSession, Session, Store};
+//! use serde_json::json;
+//!
+//! struct Agent {
+//!     store: Store,
+//!     session: Session,
+//! }
+//!
+//! impl Agent {
+//!     fn start(store: Store, cwd: &str) -> leafline::Result<Self> {
+//!         let session = store.continue_recent(&NewSession::new(Family::Pi, cwd))?;
+//!         Ok(Self { store, session })
+//!     }
+//!
+//!     fn ask(&mut self, question: &str) -> leafline::Result<()> {
+//!         self.session.append_message(&json!({"role": "user", "content": question}))?;
+//!         let context = self.session.reader()?.build_context(ContextLeaf::Current, None)?;
+//!         let answer = format!("{} messages went to the model", context.messages.len());
+//!         self.session.append_message(&json!({"role": "assistant", "content": answer}))?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # fn main() -> leafline::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("sessions.leafline");
+//! let store = Store::open(&path)?;
+//! let mut agent = Agent::start(store.clone(), "/work")?;
+//! let worker = std::thread::spawn(move || {
+//!     agent.ask("Why is the build slow?")?;
+//!     Ok(agent.store.sessions()?.len())
+//! });
+//! let outcome: leafline::Result<usize> = worker.join().expect("the agent does not panic");
+//! assert_eq!((outcome?, store.sessions()?[0].messages), (1, 2));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Calls wait for the disk. In a program with an async runtime they belong where it lets calls wait, such as tokio's
+//! `spawn_blocking`. A [`SessionReader`] can be given to a thread too, but is used by one at a time.
+//!
 //! The repository's `examples/` has longer ones.
 //!
 //! # Where to begin
@@ -82,7 +129,7 @@
 //! - [`Store::history`] keeps the prompts that were given to agents: [`PromptHistory::add`] and
 //!   [`PromptHistory::add_async`], [`PromptHistory::recent`], [`PromptHistory::search`].
 //! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
-//!   [`Store::remove`] and [`Store::compact`] give space back.
+//!   [`Store::remove`] and [`Store::compact`] give space back, the latter where no other handle is left.
 //!
 //! # What survives what
 //!

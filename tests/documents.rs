@@ -53,12 +53,12 @@ fn import(place: &Place, lines: &[&str]) -> Vec<u8> {
     bytes
 }
 
-fn context(reader: &SessionReader<'_>, leaf: &str) -> Value {
+fn context(reader: &SessionReader, leaf: &str) -> Value {
     let context = reader.build_context(ContextLeaf::Entry(leaf), None).unwrap();
     serde_json::from_str(&context.to_json()).unwrap()
 }
 
-fn path(reader: &SessionReader<'_>, from: &str) -> Vec<String> {
+fn path(reader: &SessionReader, from: &str) -> Vec<String> {
     let mut ids = Vec::new();
     reader
         .get_path(Some(from), |entry| {

@@ -290,6 +290,6 @@ fn a_first_line_longer_than_the_prefix_is_read_to_its_end() {
     let recent = SessionFiles::new([folder.path()]).get_recent_sessions(9).sessions;
     assert_eq!(recent[0].cwd.as_ref(), Some(&cwd));
     assert_eq!(recent[0].title.as_deref(), Some("Named"));
-    assert_eq!((recent[1].family, recent[1].cwd.as_deref()), ("claude", Some("/work")));
+    assert_eq!((recent[1].family, recent[1].cwd.as_deref()), (Family::Claude, Some("/work")));
     assert!(recent[1].name().starts_with("long long"));
 }

@@ -74,7 +74,7 @@ fn turn(
     }
 }
 
-fn all_entries(reader: &SessionReader<'_>) -> Vec<Entry> {
+fn all_entries(reader: &SessionReader) -> Vec<Entry> {
     let mut entries = Vec::new();
     reader
         .lines(0, |line| {
@@ -90,14 +90,14 @@ fn same(left: &[Entry], right: &[Entry]) {
     assert!(left.iter().zip(right).all(|(left, right)| left.line() == right.line()));
 }
 
-fn pages_forwards(reader: &SessionReader<'_>, limit: &PageLimit) {
+fn pages_forwards(reader: &SessionReader, limit: &PageLimit) {
     let all = all_entries(reader);
     let first = reader.entries(.., limit).unwrap();
     same(&turn(first, &all, limit, |next| reader.entries(next.., limit).unwrap()), &all);
 }
 
 /// The way up in pages is the path from its end; in a loop it ends at the loop's earliest line.
-fn pages_backwards(reader: &SessionReader<'_>, from: Option<&str>, limit: &PageLimit) {
+fn pages_backwards(reader: &SessionReader, from: Option<&str>, limit: &PageLimit) {
     let mut path = Vec::new();
     reader
         .get_path(from, |entry| {
@@ -150,7 +150,7 @@ proptest! {
 }
 
 /// An entry's neighbours are consecutive, no more than asked for, and within the limit.
-fn around(reader: &SessionReader<'_>, all: &[Entry], id: &str, limit: &PageLimit) {
+fn around(reader: &SessionReader, all: &[Entry], id: &str, limit: &PageLimit) {
     let ordinal = reader.get_entry(id).unwrap().ordinal();
     let at = all.iter().position(|entry| entry.ordinal() == ordinal).unwrap();
     for (before, after) in [(0, 0), (3, 0), (0, 3), (2, 5), (u64::MAX, u64::MAX)] {

@@ -74,7 +74,10 @@ fn check(store: &Store) {
     assert!(String::from_utf8_lossy(&exact(store, APPENDED_TO)).contains(APPENDED));
     assert_eq!(store.sessions().unwrap().len(), 13);
     let prompts = store.history().recent(5).unwrap();
-    assert_eq!(prompts.iter().map(|entry| &*entry.prompt).collect::<Vec<_>>(), ["Why is the build slow?"]);
+    assert_eq!(
+        prompts.iter().map(|entry| &*entry.prompt).collect::<Vec<_>>(),
+        ["Why is the build slow?"]
+    );
 }
 
 #[test]
@@ -101,9 +104,7 @@ fn stores_of_all_formats_are_upgraded_and_gone_on_with() {
         let store = Store::open(&path).unwrap();
         let before = exact(&store, APPENDED_TO);
         let mut session = store.session(APPENDED_TO).unwrap();
-        session
-            .append_message(&serde_json::json!({"role": "user", "content": "Go on."}))
-            .unwrap();
+        session.append_message(&serde_json::json!({"role": "user", "content": "Go on."})).unwrap();
         assert!(exact(&store, APPENDED_TO).starts_with(&before));
         assert!(store.verify().unwrap().problems.is_empty());
     }

@@ -57,7 +57,7 @@ pub(super) fn run(
 }
 
 /// The entry that is meant; `None` for the place before all.
-fn origin<'e>(session: &Session<'_>, entry: &'e str) -> Result<Option<&'e str>, Failure> {
+fn origin<'e>(session: &Session, entry: &'e str) -> Result<Option<&'e str>, Failure> {
     if entry != ROOT {
         return Ok(Some(entry));
     }

@@ -217,7 +217,7 @@ pub(super) enum Readiness {
 }
 
 /// Brings the index in step for a search, if that is done in a moment.
-pub(super) fn prepare(index: &SearchIndex<'_>, most: u64) -> leafline::Result<Readiness> {
+pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readiness> {
     let begun = Instant::now();
     loop {
         let lag = index.lag()?;

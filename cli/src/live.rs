@@ -11,7 +11,7 @@ use super::text;
 
 /// A session to write to. A command ends with what it was told to do: it cannot wait for an assistant, and keeps
 /// what it was given.
-pub(super) fn session<'s>(store: &'s Store, id: &str) -> Result<Session<'s>, Failure> {
+pub(super) fn session(store: &Store, id: &str) -> Result<Session, Failure> {
     Ok(store.session(id)?.with_persistence(Persistence::immediate()))
 }
 
@@ -23,7 +23,7 @@ pub(super) fn breadcrumbs(store: &Store) -> Breadcrumbs {
 }
 
 /// Notes that this terminal had the session last. That it could not be noted is no failure of what was done.
-pub(super) fn leave_breadcrumb(store: &Store, session: &Session<'_>) -> Result<(), Failure> {
+pub(super) fn leave_breadcrumb(store: &Store, session: &Session) -> Result<(), Failure> {
     if terminal_id().is_some()
         && let Some(cwd) = session.reader()?.facts().cwd
     {

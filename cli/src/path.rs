@@ -75,7 +75,7 @@ pub(super) fn run(
 
 /// Hands out the entries of the path.
 fn walk(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     from: Option<&str>,
     mut take: impl FnMut(&Entry) -> Result<(), Failure>,
 ) -> Result<Status, Failure> {

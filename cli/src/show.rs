@@ -74,7 +74,7 @@ fn show_entry(entry: &Entry, out: &mut Output) -> Result<(), Failure> {
 }
 
 fn show_session(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     agents: &[SessionFacts],
     out: &mut Output,
 ) -> Result<(), Failure> {

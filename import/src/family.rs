@@ -3,9 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Serialize;
+
 /// A family of session files: the program that writes them.
 #[non_exhaustive]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Family {
     /// pi (pi session file document).
     Pi,
@@ -89,6 +92,7 @@ mod tests {
         for &family in Family::ALL {
             assert_eq!(Family::from_code(family.code()), Some(family));
             assert_eq!(family.name().parse(), Ok(family));
+            assert_eq!(serde_json::to_value(family).unwrap(), family.name());
         }
         assert!("Claude".parse::<Family>().is_err());
         assert_eq!(Family::from_code(255), None);

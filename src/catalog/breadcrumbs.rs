@@ -82,7 +82,7 @@ impl Breadcrumbs {
     /// # Errors
     ///
     /// [`Error::File`].
-    pub fn write(&self, cwd: &str, session: &Session<'_>) -> Result<bool> {
+    pub fn write(&self, cwd: &str, session: &Session) -> Result<bool> {
         let Some(terminal) = &self.terminal else { return Ok(false) };
         let file = session_file(session)?;
         let Some(file) = file.filter(|file| !file.contains(['\n', '\r'])) else {
@@ -139,7 +139,7 @@ impl Breadcrumbs {
     /// # Errors
     ///
     /// Those of [`Store::create_session`] and [`Self::write`].
-    pub fn create_session<'s>(&self, store: &'s Store, new: &NewSession) -> Result<Session<'s>> {
+    pub fn create_session(&self, store: &Store, new: &NewSession) -> Result<Session> {
         let session = store.create_session(new)?;
         self.write(&new.cwd, &session)?;
         Ok(session)
@@ -150,7 +150,7 @@ impl Breadcrumbs {
     /// # Errors
     ///
     /// Those of [`Store::session`] and [`Self::write`].
-    pub fn session<'s>(&self, store: &'s Store, id: &str, cwd: &str) -> Result<Session<'s>> {
+    pub fn session(&self, store: &Store, id: &str, cwd: &str) -> Result<Session> {
         let session = store.session(id)?;
         self.write(cwd, &session)?;
         Ok(session)
@@ -162,7 +162,7 @@ impl Breadcrumbs {
     /// # Errors
     ///
     /// Those of [`Store::continue_recent`], [`Self::read`] and [`Self::write`].
-    pub fn continue_recent<'s>(&self, store: &'s Store, new: &NewSession) -> Result<Session<'s>> {
+    pub fn continue_recent(&self, store: &Store, new: &NewSession) -> Result<Session> {
         let breadcrumb = self.read()?.filter(|breadcrumb| breadcrumb.cwd == new.cwd);
         let last = match breadcrumb {
             Some(breadcrumb) => find(store, &breadcrumb.session_file, new)?,
@@ -228,7 +228,7 @@ fn is_breadcrumb(text: &str) -> bool {
 }
 
 /// What stands for the session on a breadcrumb; `None` where that is no text, and for a store in memory.
-fn session_file(session: &Session<'_>) -> Result<Option<String>> {
+fn session_file(session: &Session) -> Result<Option<String>> {
     let store = session.store();
     let Some(prefix) = prefix_of(store.path()) else { return Ok(None) };
     let record = match session.is_waiting() {
@@ -248,7 +248,7 @@ fn prefix_of(store: &Path) -> Option<String> {
 }
 
 /// The session of the family that a breadcrumb names, if the store has it.
-fn find<'s>(store: &'s Store, file: &str, new: &NewSession) -> Result<Option<Session<'s>>> {
+fn find(store: &Store, file: &str, new: &NewSession) -> Result<Option<Session>> {
     let snapshot = store.snapshot()?;
     let id = match snapshot.source(file.as_bytes())? {
         Some(source) => snapshot.session(source.session)?.map(|record| record.id()),

@@ -136,7 +136,7 @@ struct Rows<'f> {
 }
 
 impl<'f> Rows<'f> {
-    fn of(snapshot: &Snapshot<'_>, filter: &'f SessionFilter) -> Result<Self> {
+    fn of(snapshot: &Snapshot, filter: &'f SessionFilter) -> Result<Self> {
         Ok(Self {
             sessions: snapshot.table(tables::SESSIONS)?,
             ids: snapshot.table(tables::SESSION_IDS)?,

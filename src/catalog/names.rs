@@ -17,9 +17,9 @@ const LONGEST: usize = 200;
 /// `<id>.jsonl`, which is `agent-<id>.jsonl` for an agent's (Claude Code document; observed). Opal: `<id>.jsonl` (observed).
 pub(crate) fn path(facts: &SessionFacts) -> PathBuf {
     let alone = || with_ending(&plain(&facts.id));
-    match facts.family.parse() {
-        Ok(Family::Opal) => PathBuf::from(alone()),
-        Ok(Family::Claude) => {
+    match facts.family {
+        Family::Opal => PathBuf::from(alone()),
+        Family::Claude => {
             let folder = project_folder_name(facts.cwd.as_deref().unwrap_or_default());
             // A session that tells no working directory has no project: its folder is that of the root.
             let folder = if folder.is_empty() { "-" } else { shorten(&folder) };

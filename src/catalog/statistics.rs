@@ -122,7 +122,7 @@ impl Store {
     }
 }
 
-impl Session<'_> {
+impl Session {
     /// Where the session's bytes go.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ fn add_types(all: &mut Vec<TypeFacts>, of_session: Vec<TypeFacts>) {
     }
 }
 
-fn table_statistics(snapshot: &Snapshot<'_>) -> Result<Vec<TableStatistics>> {
+fn table_statistics(snapshot: &Snapshot) -> Result<Vec<TableStatistics>> {
     let mut all = Vec::new();
     for handle in snapshot.list_tables()? {
         let name = handle.name().to_owned();

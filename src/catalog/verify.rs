@@ -54,7 +54,7 @@ impl Store {
 /// Rows whose session has no record must belong to an import or a deletion. Answers those sessions.
 fn check_owners(
     store: &Store,
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     sessions: &BTreeMap<u64, SessionRecord>,
     findings: &mut Findings<'_>,
 ) -> Result<BTreeSet<u64>> {
@@ -87,7 +87,7 @@ fn check_owners(
 
 /// Ids and sources must lead to sessions, and back.
 fn check_names(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     sessions: &BTreeMap<u64, SessionRecord>,
     findings: &mut Findings<'_>,
 ) -> Result<()> {
@@ -138,7 +138,7 @@ fn check_names(
 
 /// Every blob has its bytes, its hash, and as many references as lines name it.
 fn check_blobs(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     sessions: &BTreeMap<u64, SessionRecord>,
     unfinished: &BTreeSet<u64>,
     findings: &mut Findings<'_>,
@@ -200,7 +200,7 @@ type References = BTreeMap<Hash, (u64, u64)>;
 
 /// Counts the references of a whole session.
 fn count_references(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     (session, record): (u64, &SessionRecord),
     counts: &mut References,
 ) -> Result<()> {
@@ -215,11 +215,7 @@ fn count_references(
 }
 
 /// Counts the references of a session that is not complete, or partly swept.
-fn count_left_references(
-    snapshot: &Snapshot<'_>,
-    session: u64,
-    counts: &mut References,
-) -> Result<()> {
+fn count_left_references(snapshot: &Snapshot, session: u64, counts: &mut References) -> Result<()> {
     let mut from = 0;
     while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
         let chunk = Snapshot::parse(session, first, &bytes)?;

@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Files and folders that are kept in step; see [`Store::watch`].
 #[derive(Debug)]
-pub struct Watch<'s> {
-    store: &'s Store,
+pub struct Watch {
+    store: Store,
     options: ImportOptions,
     roots: Vec<PathBuf>,
     events: Receiver<notify::Result<Event>>,
@@ -41,7 +41,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::File`] where the system watches no more, or a path cannot be watched.
-    pub fn watch(&self, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Watch<'_>> {
+    pub fn watch(&self, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Watch> {
         let (send, events) = unbounded();
         let failed = |path: &Path, error: notify::Error| Error::File {
             action: "watching",
@@ -63,11 +63,18 @@ impl Store {
             roots.push(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
         }
         let options = options.clone();
-        Ok(Watch { store: self, options, roots, events, due: BTreeMap::new(), _watcher: watcher })
+        Ok(Watch {
+            store: self.clone(),
+            options,
+            roots,
+            events,
+            due: BTreeMap::new(),
+            _watcher: watcher,
+        })
     }
 }
 
-impl Watch<'_> {
+impl Watch {
     /// Keeps the store in step until `stop` is set, which is seen within a tenth of a second, or after the file at hand.
     ///
     /// A file's new lines are stored some 50 ms after they were written; a last line without an end, once nothing was

@@ -69,8 +69,8 @@ impl HistoryEntry {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct PromptHistory<'s> {
-    store: &'s Store,
+pub struct PromptHistory {
+    store: Store,
     /// Made by the first prompt that is added asynchronously.
     queue: Mutex<Option<Queue>>,
     /// The first error, since the last flush, of prompts that went past the queue.
@@ -79,12 +79,12 @@ pub struct PromptHistory<'s> {
 
 impl Store {
     /// The history of prompts.
-    pub fn history(&self) -> PromptHistory<'_> {
-        PromptHistory { store: self, queue: Mutex::default(), error: Mutex::default() }
+    pub fn history(&self) -> PromptHistory {
+        PromptHistory { store: self.clone(), queue: Mutex::default(), error: Mutex::default() }
     }
 }
 
-impl PromptHistory<'_> {
+impl PromptHistory {
     /// Keeps a prompt, without the white space around it. Answers its id; `None` where it is empty or the same as the
     /// newest one, whatever their directories. It is on disk when the method returns.
     ///
@@ -93,7 +93,7 @@ impl PromptHistory<'_> {
     /// [`Error::ReadOnly`], and those of the engine.
     pub fn add(&self, prompt: &str, cwd: Option<&str>) -> Result<Option<u64>> {
         let Some(record) = record(prompt, cwd) else { return Ok(None) };
-        Ok(write::add_all(self.store, vec![record])?.pop().flatten())
+        Ok(write::add_all(&self.store, vec![record])?.pop().flatten())
     }
 
     /// Keeps a prompt as [`Self::add`] does, without waiting for the disk: it is written by a thread of its own, with a
@@ -105,7 +105,7 @@ impl PromptHistory<'_> {
     pub fn add_async(&self, prompt: &str, cwd: Option<&str>) {
         let Some(record) = record(prompt, cwd) else { return };
         if self.store.is_in_memory() || self.store.is_read_only() {
-            if let Err(error) = write::add_all(self.store, vec![record]) {
+            if let Err(error) = write::add_all(&self.store, vec![record]) {
                 locked(&self.error).get_or_insert(error);
             }
             return;

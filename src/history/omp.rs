@@ -63,7 +63,7 @@ pub struct HistoryTransfer {
     pub left_out: u64,
 }
 
-impl PromptHistory<'_> {
+impl PromptHistory {
     /// Adds the prompts of an omp `history.db` that the history does not have. A prompt is the same where its text,
     /// its directory and its second are; what the file has twice comes twice. The file is only read, and may be in use.
     ///

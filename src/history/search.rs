@@ -19,7 +19,7 @@ const MANY: usize = 1000;
 pub(super) type Numbered = (u64, PromptRecord);
 
 /// The newest prompts, the newest first.
-pub(super) fn recent(snapshot: &Snapshot<'_>, limit: usize) -> Result<Vec<Numbered>> {
+pub(super) fn recent(snapshot: &Snapshot, limit: usize) -> Result<Vec<Numbered>> {
     newest(&snapshot.table(tables::HISTORY)?, &snapshot.table(tables::HISTORY_BLOCKS)?, limit)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn newest(
 }
 
 /// The newest prompts with a word for each word of the query that begins so.
-pub(super) fn search(snapshot: &Snapshot<'_>, query: &str, limit: usize) -> Result<Vec<Numbered>> {
+pub(super) fn search(snapshot: &Snapshot, query: &str, limit: usize) -> Result<Vec<Numbered>> {
     let words = wanted(query);
     if words.is_empty() {
         return Ok(Vec::new());

@@ -18,7 +18,7 @@ use crate::store::tables;
 /// # Errors
 ///
 /// Only where the store cannot be read at all; damage is a finding.
-pub(crate) fn check(snapshot: &Snapshot<'_>, findings: &mut Findings<'_>) -> Result<()> {
+pub(crate) fn check(snapshot: &Snapshot, findings: &mut Findings<'_>) -> Result<()> {
     let prompts = snapshot.table(tables::HISTORY)?;
     let terms = snapshot.table(tables::HISTORY_TERMS)?;
     let blocks = snapshot.table(tables::HISTORY_BLOCKS)?;

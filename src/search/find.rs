@@ -110,7 +110,7 @@ pub struct SearchHit {
     pub snippet: Snippet,
 }
 
-impl SearchIndex<'_> {
+impl SearchIndex {
     /// The entries that answer a query best, the best one first.
     ///
     /// Entries that came since the last [`Self::update`] are not found; what is gone from the store is left out.
@@ -189,7 +189,7 @@ impl SearchIndex<'_> {
     fn hit(
         &self,
         searcher: &Searcher,
-        snapshot: &Snapshot<'_>,
+        snapshot: &Snapshot,
         (score, address): (f32, DocAddress),
         clauses: &[Clause],
     ) -> Result<Option<SearchHit>> {

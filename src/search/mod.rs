@@ -54,8 +54,8 @@ const FOLDER_ENDING: &str = ".search";
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct SearchIndex<'s> {
-    store: &'s Store,
+pub struct SearchIndex {
+    store: Store,
     /// Empty for a store in memory.
     folder: PathBuf,
     index: Index,
@@ -94,7 +94,7 @@ impl Store {
     }
 }
 
-impl<'s> SearchIndex<'s> {
+impl SearchIndex {
     /// The roles whose entries are searched.
     pub const ROLES: &'static [Role] = passages::SEARCHED;
 
@@ -103,7 +103,7 @@ impl<'s> SearchIndex<'s> {
     /// # Errors
     ///
     /// [`Error::SearchIndex`] where it cannot be read, [`Error::SearchFolderTaken`] where its folder is somebody else's.
-    pub fn open(store: &'s Store) -> Result<Option<Self>> {
+    pub fn open(store: &Store) -> Result<Option<Self>> {
         let folder = folder_of(store)?;
         if store.is_in_memory() || !folder::find(&store.search_folder(), &folder)? {
             return Ok(None);
@@ -123,7 +123,7 @@ impl<'s> SearchIndex<'s> {
     ///
     /// [`Error::SearchIndex`] where it cannot be read, [`Error::SearchFolderTaken`] where its folder is somebody else's,
     /// [`Error::File`] where the folder cannot be made.
-    pub fn open_or_create(store: &'s Store) -> Result<Self> {
+    pub fn open_or_create(store: &Store) -> Result<Self> {
         if let Some(found) = Self::open(store)? {
             return Ok(found);
         }
@@ -145,7 +145,7 @@ impl<'s> SearchIndex<'s> {
     }
 
     fn with_index(
-        store: &'s Store,
+        store: &Store,
         folder: PathBuf,
         mut index: Index,
         fields: Fields,
@@ -158,7 +158,7 @@ impl<'s> SearchIndex<'s> {
             .try_into()
             .map_err(|error| failed(&folder, &error))?;
         let reader = Mutex::new(OpenReader { reader, commit: metas.opstamp });
-        Ok(Self { store, folder, index, fields, reader })
+        Ok(Self { store: store.clone(), folder, index, fields, reader })
     }
 
     /// Whether it has nothing yet.

@@ -67,7 +67,7 @@ struct Work {
     commit: u64,
 }
 
-impl SearchIndex<'_> {
+impl SearchIndex {
     /// How far the index is behind the store. It costs a few microseconds for each session of the store.
     ///
     /// # Errors
@@ -157,8 +157,8 @@ fn bytes_behind(record: &SessionRecord, line: u64) -> u64 {
 }
 
 /// One update.
-struct Run<'r, 's, F> {
-    index: &'r SearchIndex<'s>,
+struct Run<'r, F> {
+    index: &'r SearchIndex,
     writer: &'r mut IndexWriter,
     go_on: F,
     done: IndexUpdate,
@@ -169,7 +169,7 @@ struct Run<'r, 's, F> {
 /// Whether to go on.
 type GoesOn = bool;
 
-impl<F: FnMut(u64) -> bool> Run<'_, '_, F> {
+impl<F: FnMut(u64) -> bool> Run<'_, F> {
     fn run(&mut self, work: &Work) -> Result<()> {
         for &session in &work.gone {
             self.remove(session);

@@ -12,7 +12,7 @@ use crate::store::snapshot::Snapshot;
 /// million ancestors any is found in some fifty steps at most, and a near one in a few that stand close by. A jump of more
 /// than one step costs two look-ups more, of the entries whose own jumps make it up: a wrong bit of any of the three is found.
 fn ancestor_at_depth(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     order: Order,
     from: u64,
     depth: u64,
@@ -44,7 +44,7 @@ fn ancestor_at_depth(
 
 /// Where the jump pointer of an entry below the root has to lead: to its parent, or where its parent's jump leads on to.
 fn jump_by_rule(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     order: Order,
     (ordinal, node): (u64, &Node),
     parent: u64,
@@ -59,7 +59,7 @@ fn jump_by_rule(
 
 /// Whether the entry `above` is among the ancestors of `below`, and not itself.
 pub(crate) fn is_ancestor(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     order: Order,
     above: u64,
     below: u64,

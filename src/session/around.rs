@@ -5,7 +5,7 @@ use super::page::{Page, PageLimit};
 use super::reader::{SessionReader, is_entry};
 use crate::error::Result;
 
-impl SessionReader<'_> {
+impl SessionReader {
     /// An entry with as many as `before` entries ahead of it in the file and `after` behind it, in the order
     /// of the file. `next` is the entry behind the last one: go on with [`Self::entries`].
     ///

@@ -11,7 +11,7 @@ use crate::store::snapshot::Snapshot;
 
 /// How a line changes the settings of the path that it is on; `scan` is of the line as it is stored.
 pub(super) fn change_of(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     kind: EntryKind,
     line: &LineView<'_>,
     scan: &Scan<'_>,

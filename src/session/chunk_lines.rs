@@ -20,8 +20,8 @@ pub(crate) enum Frames {
 }
 
 /// One chunk's lines.
-pub(crate) struct ChunkLines<'c, 's> {
-    snapshot: &'c Snapshot<'s>,
+pub(crate) struct ChunkLines<'c> {
+    snapshot: &'c Snapshot,
     session: u64,
     chunk: &'c Chunk<'c>,
     nodes: Vec<Node>,
@@ -33,10 +33,10 @@ pub(crate) struct ChunkLines<'c, 's> {
 /// Goes from line to line, beginning at `from`. `visit` answers where to go next; the visit ends with `None`
 /// and behind the session's last line. A line before that which is not there is damage.
 pub(crate) fn visit_lines(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     from: Option<u64>,
     frames: Frames,
-    mut visit: impl FnMut(&mut ChunkLines<'_, '_>, u64, &Node) -> Result<Option<u64>>,
+    mut visit: impl FnMut(&mut ChunkLines<'_>, u64, &Node) -> Result<Option<u64>>,
 ) -> Result<()> {
     let (snapshot, session, end) = (reader.snapshot(), reader.key(), reader.record().lines);
     let mut next = from;
@@ -55,7 +55,7 @@ pub(crate) fn visit_lines(
     Ok(())
 }
 
-impl ChunkLines<'_, '_> {
+impl ChunkLines<'_> {
     fn index(&self, ordinal: u64) -> Option<usize> {
         usize::try_from(ordinal.checked_sub(self.chunk.first())?).ok()
     }

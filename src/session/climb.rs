@@ -10,16 +10,16 @@ use crate::store::snapshot::no_line;
 /// A loop of parents is cut above its earliest line. So each entry has one way up, which does not depend on
 /// where a walk began, and pages of it need no memory of the pages before. The cut costs nothing where
 /// parents come before their children: the earliest line of a loop has a parent that comes later.
-pub(super) struct Climb<'r, 's> {
-    reader: &'r SessionReader<'s>,
+pub(super) struct Climb<'r> {
+    reader: &'r SessionReader,
     /// The entry that the walk has come from.
     child: Option<(u64, Node)>,
     /// Once a parent came later: the earliest line of the loop that the walk runs into, if it does.
     earliest: Option<Option<u64>>,
 }
 
-impl<'r, 's> Climb<'r, 's> {
-    pub(super) fn new(reader: &'r SessionReader<'s>) -> Self {
+impl<'r> Climb<'r> {
+    pub(super) fn new(reader: &'r SessionReader) -> Self {
         Self { reader, child: None, earliest: None }
     }
 

@@ -68,7 +68,7 @@ pub(crate) struct Exported {
 /// Writes a session's bytes to `out`. What comes out of the store is held against the session's record before the last of
 /// it is written.
 pub(crate) fn export(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     mode: &ExportMode,
@@ -86,7 +86,7 @@ pub(crate) fn export(
 }
 
 fn export_in(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     mode: &ExportMode,
@@ -126,7 +126,7 @@ fn export_in(
 }
 
 /// Fails unless the id in the session's record leads to the session: a form may write it.
-fn check_address(snapshot: &Snapshot<'_>, session: u64, record: &SessionRecord) -> Result<()> {
+fn check_address(snapshot: &Snapshot, session: u64, record: &SessionRecord) -> Result<()> {
     let address = address_bytes(&record.external_id, record.number);
     let found = snapshot.table(SESSION_IDS)?.get(address.as_slice())?.map(|key| key.value());
     if found == Some(session) {
@@ -139,7 +139,7 @@ fn check_address(snapshot: &Snapshot<'_>, session: u64, record: &SessionRecord) 
 
 /// Hands out the bytes that [`ExportMode::Exact`] stands for, until `take` answers `false`.
 pub(crate) fn exact_bytes(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
@@ -152,7 +152,7 @@ pub(crate) fn exact_bytes(
 
 /// Hands out the bytes that [`ExportMode::Current`] stands for, until `take` answers `false`.
 pub(crate) fn current_bytes(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
@@ -163,8 +163,8 @@ pub(crate) fn current_bytes(
 /// Hands out the lines as they are, or, of a session that was changed here and whose program writes its files anew, as that
 /// would write them.
 fn current_lines(
-    renderer: &mut Renderer<'_, '_>,
-    snapshot: &Snapshot<'_>,
+    renderer: &mut Renderer<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
@@ -176,8 +176,8 @@ fn current_lines(
 }
 
 fn lines(
-    renderer: &mut Renderer<'_, '_>,
-    snapshot: &Snapshot<'_>,
+    renderer: &mut Renderer<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
@@ -284,7 +284,7 @@ fn damaged(record: &SessionRecord, problem: String) -> Error {
 
 /// An export that is to stand alone is refused before its first byte when an image of it is missing. Any other
 /// string may only look like a reference.
-fn refuse_missing(snapshot: &Snapshot<'_>, session: u64, record: &SessionRecord) -> Result<()> {
+fn refuse_missing(snapshot: &Snapshot, session: u64, record: &SessionRecord) -> Result<()> {
     let mut missing = std::collections::BTreeSet::new();
     let mut next = 0;
     while next < record.lines {
@@ -308,7 +308,7 @@ fn refuse_missing(snapshot: &Snapshot<'_>, session: u64, record: &SessionRecord)
 }
 
 /// Writes a blob's file, beside its place and renamed; one that is there already has the same bytes.
-fn write_blob(snapshot: &Snapshot<'_>, hash: &blobs::Hash, folder: &Path) -> Result<()> {
+fn write_blob(snapshot: &Snapshot, hash: &blobs::Hash, folder: &Path) -> Result<()> {
     let path = folder.join(blobs::hex(hash));
     let store = snapshot.store().path();
     // What is no file, or is a store, is not that blob.

@@ -12,8 +12,8 @@ use crate::store::session_record::SessionRecord;
 pub struct SessionFacts {
     /// The id by which it is addressed.
     pub id: SharedText,
-    /// The family's name.
-    pub family: &'static str,
+    /// Whose format it has.
+    pub family: Family,
     /// The version that the imported header states, 1 where it states none.
     pub imported_version: SharedText,
     /// Whether a migration rewrote it.
@@ -103,7 +103,7 @@ impl SessionFacts {
         let (first_prompt, agent) = (share(&record.first_prompt), share(&record.agent));
         let facts = Self {
             id: texts.share(&record.borrowed_id()),
-            family: Family::from_code(record.family).map_or("unknown", Family::name),
+            family: record.known_family(),
             cwd: record.directory().map(|cwd| texts.share(cwd)),
             lines: record.physical_lines(),
             malformed: record.malformed + record.dropped,

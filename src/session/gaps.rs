@@ -69,7 +69,7 @@ fn is_damage<T>(result: Result<T>) {
     }
 }
 
-fn export(reader: &SessionReader<'_>, mode: &ExportMode) -> Result<u64> {
+fn export(reader: &SessionReader, mode: &ExportMode) -> Result<u64> {
     reader.export(mode, &mut std::io::sink())
 }
 

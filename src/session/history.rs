@@ -56,7 +56,7 @@ impl History {
 }
 
 /// Walks up from an entry by the rule of Claude Code's conversations; of the other families [`Extent::Path`] is the path.
-pub(super) fn walk(reader: &SessionReader<'_>, from: u64, extent: Extent) -> Result<History> {
+pub(super) fn walk(reader: &SessionReader, from: u64, extent: Extent) -> Result<History> {
     let lookup = InIndex(reader);
     let mut climb = Climb::new(reader.snapshot(), reader.order(), from);
     let end = loop {
@@ -70,9 +70,9 @@ pub(super) fn walk(reader: &SessionReader<'_>, from: u64, extent: Extent) -> Res
 }
 
 /// A session's index, to look up in.
-struct InIndex<'r, 's>(&'r SessionReader<'s>);
+struct InIndex<'r>(&'r SessionReader);
 
-impl claude::Lookup for InIndex<'_, '_> {
+impl claude::Lookup for InIndex<'_> {
     type Entry = u64;
     type Error = Error;
 
@@ -104,7 +104,7 @@ impl claude::Lookup for InIndex<'_, '_> {
     }
 }
 
-impl InIndex<'_, '_> {
+impl InIndex<'_> {
     fn names_itself(&self, entry: u64) -> Result<bool> {
         let line = self.0.snapshot().line(self.0.key(), entry, None)?;
         // Nothing that was cut out of the line is an id.

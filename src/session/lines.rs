@@ -17,8 +17,8 @@ pub(crate) struct LineView<'c> {
 
 /// Goes through the lines of a session from some ordinal on; a chunk at a time is in memory.
 #[derive(Debug)]
-pub(crate) struct LineCursor<'a, 's> {
-    snapshot: &'a Snapshot<'s>,
+pub(crate) struct LineCursor<'a> {
+    snapshot: &'a Snapshot,
     session: u64,
     /// How many lines the session has.
     lines: u64,
@@ -37,10 +37,10 @@ struct OpenChunk {
     holes: Vec<Hole>,
 }
 
-impl<'a, 's> LineCursor<'a, 's> {
+impl<'a> LineCursor<'a> {
     /// A cursor before the line with the ordinal `from`.
     pub(crate) fn new(
-        snapshot: &'a Snapshot<'s>,
+        snapshot: &'a Snapshot,
         session: u64,
         record: &SessionRecord,
         from: u64,
@@ -83,7 +83,7 @@ pub(super) fn refuse_more(session: u64, chunk: &Chunk<'_>, lines: u64) -> Result
     Err(damaged(session, chunk.first(), problem).into())
 }
 
-fn open(snapshot: &Snapshot<'_>, session: u64, chunk: &Chunk<'_>) -> Result<OpenChunk> {
+fn open(snapshot: &Snapshot, session: u64, chunk: &Chunk<'_>) -> Result<OpenChunk> {
     let first = chunk.first();
     let mut text = Vec::new();
     for index in 0..chunk.frames().len() {

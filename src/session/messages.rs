@@ -16,7 +16,7 @@ use crate::store::chunk::HoleKind;
 pub(crate) type TakeText<'t> = &'t mut dyn FnMut(MessageRole, &str) -> Result<bool>;
 
 /// All message text, as a listing has it on request.
-impl SessionReader<'_> {
+impl SessionReader {
     /// Hands out the text of each message of the user and of the model that has any, in the order of the file and on
     /// whatever branch, until `take` answers `false`. A message's text is its content where that is a string, else its text
     /// blocks with a space between them (observed: pi's list of sessions); of Claude Code's and Opal's sessions what counts

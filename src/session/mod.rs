@@ -59,9 +59,11 @@ use crate::store::tables;
 const EXAMPLES: usize = 3;
 
 /// One session of a store. It holds no entries: each call sees the session as it is then, whoever has written it.
+///
+/// It holds a clone of its [`Store`] and borrows nothing: it may be kept in a struct, and given to a thread or a task.
 #[derive(Debug)]
-pub struct Session<'s> {
-    store: &'s Store,
+pub struct Session {
+    store: Store,
     key: u64,
     id: String,
     reading: Reading,
@@ -80,7 +82,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::SessionNotFound`], [`Error::SessionAmbiguous`].
-    pub fn session(&self, id: &str) -> Result<Session<'_>> {
+    pub fn session(&self, id: &str) -> Result<Session> {
         let snapshot = self.snapshot()?;
         let key = find(&snapshot, id)?;
         let record = snapshot.session(key)?;
@@ -95,14 +97,14 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`Self::session`].
-    pub fn reader(&self, id: &str) -> Result<SessionReader<'_>> {
+    pub fn reader(&self, id: &str) -> Result<SessionReader> {
         let snapshot = self.snapshot()?;
         let key = find(&snapshot, id)?;
         SessionReader::open(snapshot, (key, id))
     }
 }
 
-impl Session<'_> {
+impl Session {
     /// The id by which it is addressed.
     pub fn id(&self) -> &str {
         &self.id
@@ -114,7 +116,7 @@ impl Session<'_> {
 
     /// The store that it is of, also while it waits to be stored.
     pub(crate) fn store(&self) -> &Store {
-        self.store
+        &self.store
     }
 
     /// The session as it is now, for many reads.
@@ -122,7 +124,7 @@ impl Session<'_> {
     /// # Errors
     ///
     /// [`Error::SessionNotFound`] when it was deleted meanwhile.
-    pub fn reader(&self) -> Result<SessionReader<'_>> {
+    pub fn reader(&self) -> Result<SessionReader> {
         SessionReader::open(self.place().snapshot()?, (self.key, &self.id))
     }
 
@@ -145,7 +147,7 @@ impl Session<'_> {
 }
 
 /// The session's key by its id, or by the beginning of it.
-pub(crate) fn find(snapshot: &Snapshot<'_>, id: &str) -> Result<u64> {
+pub(crate) fn find(snapshot: &Snapshot, id: &str) -> Result<u64> {
     let ids = snapshot.table(tables::SESSION_IDS)?;
     if let Some(key) = ids.get(id.as_bytes())? {
         return Ok(key.value());

@@ -5,7 +5,7 @@ use leafline_import::EntryKind;
 use super::{Entry, Session, SessionReader};
 use crate::error::{Error, Result};
 
-impl SessionReader<'_> {
+impl SessionReader {
     /// [`Self::get_leaf_id`] by the name that Opal has for it (Opal session document, state fields).
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl SessionReader<'_> {
 
 /// Each fails with [`Error::SessionNotFound`] when the session was deleted meanwhile, and otherwise as the method of the
 /// same name of [`SessionReader`] does.
-impl Session<'_> {
+impl Session {
     /// The leaf's id; `None` where there is no leaf, or it has no id.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ impl Order {
     }
 
     /// The node of a line that must be there.
-    pub(crate) fn line(self, snapshot: &Snapshot<'_>, ordinal: u64) -> Result<Node> {
+    pub(crate) fn line(self, snapshot: &Snapshot, ordinal: u64) -> Result<Node> {
         if ordinal >= self.lines {
             let problem = format!("the session has {} lines, and none {ordinal}", self.lines);
             return Err(self.damage(ordinal, problem));
@@ -49,7 +49,7 @@ impl Order {
     }
 
     /// The node of a line that must be there and an entry, checked by itself.
-    pub(crate) fn entry(self, snapshot: &Snapshot<'_>, ordinal: u64) -> Result<Node> {
+    pub(crate) fn entry(self, snapshot: &Snapshot, ordinal: u64) -> Result<Node> {
         let node = self.line(snapshot, ordinal)?;
         self.check(ordinal, &node)?;
         Ok(node)

@@ -36,7 +36,7 @@ pub struct Page {
     pub next: Option<u64>,
 }
 
-impl SessionReader<'_> {
+impl SessionReader {
     /// The entries whose ordinals are in the range, in the order of the file. Ordinals are line numbers from
     /// 0; lines that are no entries are passed over. Go on with `next..`.
     ///
@@ -180,20 +180,20 @@ impl SessionReader<'_> {
 }
 
 /// A page on its way.
-struct Filling<'r, 's> {
-    reader: &'r SessionReader<'s>,
+struct Filling<'r> {
+    reader: &'r SessionReader,
     limit: PageLimit,
     page: Page,
     bytes: u64,
 }
 
-impl<'r, 's> Filling<'r, 's> {
-    fn new(reader: &'r SessionReader<'s>, limit: &PageLimit) -> Self {
+impl<'r> Filling<'r> {
+    fn new(reader: &'r SessionReader, limit: &PageLimit) -> Self {
         Self { reader, limit: *limit, page: Page::default(), bytes: 0 }
     }
 
     /// Takes the entry, or notes it as the next where it has no room. Answers whether it was taken.
-    fn offer(&mut self, lines: &mut ChunkLines<'_, '_>, ordinal: u64) -> Result<bool> {
+    fn offer(&mut self, lines: &mut ChunkLines<'_>, ordinal: u64) -> Result<bool> {
         if !self.has_room(lines, ordinal)? {
             self.page.next = Some(ordinal);
             return Ok(false);
@@ -204,7 +204,7 @@ impl<'r, 's> Filling<'r, 's> {
         Ok(true)
     }
 
-    fn has_room(&self, lines: &ChunkLines<'_, '_>, ordinal: u64) -> Result<bool> {
+    fn has_room(&self, lines: &ChunkLines<'_>, ordinal: u64) -> Result<bool> {
         if self.page.entries.is_empty() {
             return Ok(true);
         }

@@ -32,8 +32,8 @@ pub(crate) struct PathRuns {
 /// A walk up a session's tree, step by step. An entry that is met twice ends it, so that no walk has more steps than the
 /// session has lines. Each node is checked, and against the one below it.
 #[derive(Debug)]
-pub(crate) struct Climb<'a, 's> {
-    snapshot: &'a Snapshot<'s>,
+pub(crate) struct Climb<'a> {
+    snapshot: &'a Snapshot,
     order: Order,
     /// Whether the walk may meet an entry twice: the session is irregular, or the walk has turned back.
     may_loop: bool,
@@ -45,9 +45,9 @@ pub(crate) struct Climb<'a, 's> {
     child: Option<(u64, Node)>,
 }
 
-impl<'a, 's> Climb<'a, 's> {
+impl<'a> Climb<'a> {
     /// A walk whose first step is to `from` itself.
-    pub(crate) fn new(snapshot: &'a Snapshot<'s>, order: Order, from: u64) -> Self {
+    pub(crate) fn new(snapshot: &'a Snapshot, order: Order, from: u64) -> Self {
         let (path, met) = (PathRuns::default(), HashSet::new());
         let may_loop = !order.is_regular();
         Self { snapshot, order, may_loop, path, met, steps: 0, next: Some(from), child: None }
@@ -100,12 +100,12 @@ impl<'a, 's> Climb<'a, 's> {
 
 impl PathRuns {
     /// Walks up from `from` to the root. A loop ends the walk: the path is the part before it.
-    pub(crate) fn walk(snapshot: &Snapshot<'_>, order: Order, from: u64) -> Result<Self> {
+    pub(crate) fn walk(snapshot: &Snapshot, order: Order, from: u64) -> Result<Self> {
         Self::walk_to(Climb::new(snapshot, order, from), WalkEnd::Root)
     }
 
     /// Goes as far as `end` says.
-    pub(crate) fn walk_to(mut climb: Climb<'_, '_>, end: WalkEnd) -> Result<Self> {
+    pub(crate) fn walk_to(mut climb: Climb<'_>, end: WalkEnd) -> Result<Self> {
         while climb.next.is_some_and(|next| WalkEnd::Before(next) != end)
             && let Some((ordinal, _)) = climb.step()?
         {

@@ -22,19 +22,19 @@ use crate::temporary::remove_left;
 /// Making one costs a few microseconds; many reads through one cost that once. A reader keeps old pages of
 /// the store alive, so it is not to be kept for hours.
 #[derive(Debug)]
-pub struct SessionReader<'s> {
-    snapshot: Snapshot<'s>,
+pub struct SessionReader {
+    snapshot: Snapshot,
     session: u64,
     record: SessionRecord,
 }
 
-impl<'s> SessionReader<'s> {
-    pub(crate) fn new(snapshot: Snapshot<'s>, session: u64, record: SessionRecord) -> Self {
+impl SessionReader {
+    pub(crate) fn new(snapshot: Snapshot, session: u64, record: SessionRecord) -> Self {
         Self { snapshot, session, record }
     }
 
     /// The session with this key, or, where an import has given it another one, with this whole id.
-    pub(crate) fn open(snapshot: Snapshot<'s>, (key, id): (u64, &str)) -> Result<Self> {
+    pub(crate) fn open(snapshot: Snapshot, (key, id): (u64, &str)) -> Result<Self> {
         if let Some(record) = snapshot.session(key)? {
             return Ok(Self::new(snapshot, key, record));
         }
@@ -46,11 +46,11 @@ impl<'s> SessionReader<'s> {
         }
     }
 
-    pub(crate) fn snapshot(&self) -> &Snapshot<'s> {
+    pub(crate) fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    pub(crate) fn into_snapshot(self) -> Snapshot<'s> {
+    pub(crate) fn into_snapshot(self) -> Snapshot {
         self.snapshot
     }
 
@@ -74,7 +74,7 @@ impl<'s> SessionReader<'s> {
 
     /// The family whose format the session has.
     pub fn family(&self) -> Family {
-        Family::from_code(self.record.family).unwrap_or(Family::Pi)
+        self.record.known_family()
     }
 
     /// The facts that a list shows, without a look at any line.
@@ -282,7 +282,7 @@ impl<'s> SessionReader<'s> {
         export(&self.snapshot, self.session, &self.record, mode, out)
     }
 
-    pub(crate) fn cursor(&self, from: u64) -> LineCursor<'_, 's> {
+    pub(crate) fn cursor(&self, from: u64) -> LineCursor<'_> {
         LineCursor::new(&self.snapshot, self.session, &self.record, from)
     }
 
@@ -334,7 +334,7 @@ impl<'s> SessionReader<'s> {
 
 /// The entry with this id in the session with this key.
 pub(super) fn find_entry(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     (session, reading): (u64, Reading),
     id: &str,
 ) -> Result<Option<Entry>> {
@@ -345,12 +345,7 @@ pub(super) fn find_entry(
     render(snapshot, reading, record.ordinal, &line).map(Some)
 }
 
-fn render(
-    snapshot: &Snapshot<'_>,
-    reading: Reading,
-    ordinal: u64,
-    line: &StoredLine,
-) -> Result<Entry> {
+fn render(snapshot: &Snapshot, reading: Reading, ordinal: u64, line: &StoredLine) -> Result<Entry> {
     let mut bytes = Vec::with_capacity(line.text().len());
     Renderer::new(snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
     Ok(Entry::new(reading, ordinal, bytes))

@@ -13,7 +13,7 @@ use crate::error::Result;
 
 /// Each fails with [`Error::SessionNotFound`](crate::Error::SessionNotFound) when the session was deleted meanwhile,
 /// and otherwise as the method of the same name of [`SessionReader`](super::SessionReader) does.
-impl Session<'_> {
+impl Session {
     /// The header line.
     ///
     /// # Errors

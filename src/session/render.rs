@@ -32,8 +32,8 @@ pub(crate) enum Rendering {
 
 /// Renders lines, and notes what it could not do.
 #[derive(Debug)]
-pub(crate) struct Renderer<'a, 's> {
-    snapshot: &'a Snapshot<'s>,
+pub(crate) struct Renderer<'a> {
+    snapshot: &'a Snapshot,
     rendering: Rendering,
     /// Blobs that the rendered lines refer to.
     pub(crate) referenced: BTreeSet<Hash>,
@@ -41,8 +41,8 @@ pub(crate) struct Renderer<'a, 's> {
     pub(crate) lacks_blobs: bool,
 }
 
-impl<'a, 's> Renderer<'a, 's> {
-    pub(crate) fn new(snapshot: &'a Snapshot<'s>, rendering: Rendering) -> Self {
+impl<'a> Renderer<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot, rendering: Rendering) -> Self {
         Self { snapshot, rendering, referenced: BTreeSet::new(), lacks_blobs: false }
     }
 
@@ -127,7 +127,7 @@ fn reference_at<'t>(hole: &Hole, text: &'t [u8], offset: usize) -> Result<&'t [u
 }
 
 /// Bytes of a line as [`Rendering::Exact`] gives it, given those of the stored one: what was cut out comes back.
-pub(crate) fn rendered_len(snapshot: &Snapshot<'_>, stored: u64, holes: &[Hole]) -> Result<u64> {
+pub(crate) fn rendered_len(snapshot: &Snapshot, stored: u64, holes: &[Hole]) -> Result<u64> {
     let mut length = stored;
     for hole in holes.iter().filter(|hole| hole.kind.is_cut()) {
         let size = snapshot.blob_record(&hole.hash)?.and_then(|record| record.size);

@@ -17,8 +17,8 @@ use crate::store::snapshot::Snapshot;
 
 /// Hands out the lines, until `take` answers `false`.
 pub(super) fn saved_lines(
-    renderer: &mut Renderer<'_, '_>,
-    snapshot: &Snapshot<'_>,
+    renderer: &mut Renderer<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
@@ -76,7 +76,7 @@ fn write_line(session: u64, line: &LineView<'_>, stored: &[u8], saved: &mut Vec<
 
 /// The leaf's id as WTF-8.
 fn current_id(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
 ) -> Result<Option<Vec<u8>>> {

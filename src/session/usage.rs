@@ -60,7 +60,7 @@ fn tokens(value: Raw<'_>) -> Option<u64> {
     })
 }
 
-impl SessionReader<'_> {
+impl SessionReader {
     /// The sums over the `usage` of all assistant messages, whatever their branch. Messages without one add
     /// nothing, nor do values that are negative or no numbers.
     ///

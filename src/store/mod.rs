@@ -77,6 +77,9 @@ impl Default for StoreOptions {
 /// Whatever a method has acknowledged is on disk. Readers never wait for writers; one write transaction
 /// runs at a time, over all processes.
 ///
+/// A clone is another handle of the same open store, with the same caches, and costs next to nothing. Sessions, readers and
+/// indexes hold one. The store closes with the last of them.
+///
 /// ```
 /// # fn main() -> leafline::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
@@ -85,8 +88,14 @@ impl Default for StoreOptions {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Store {
+    shared: Arc<Shared>,
+}
+
+/// What all clones of a store have in common.
+#[derive(Debug)]
+struct Shared {
     handle: Handle,
     owners: Owners,
     /// Empty for a store in memory.
@@ -173,7 +182,7 @@ impl Store {
         path: PathBuf,
         options: &StoreOptions,
     ) -> Result<Self> {
-        let store = Self {
+        let shared = Shared {
             handle,
             owners,
             path,
@@ -181,23 +190,29 @@ impl Store {
             decompressors: Decompressors::default(),
             cache: FrameCache::new(options.line_cache_bytes),
         };
+        let store = Self { shared: Arc::new(shared) };
         store.check_format()?;
         Ok(store)
     }
 
+    /// Whether both are clones of one open store.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Whether the store is in memory alone.
     pub(crate) fn is_in_memory(&self) -> bool {
-        self.path.as_os_str().is_empty()
+        self.shared.path.as_os_str().is_empty()
     }
 
     /// Whether nothing of the store's file is written.
     pub(crate) fn is_read_only(&self) -> bool {
-        matches!(self.handle, Handle::ReadOnly(_))
+        matches!(self.shared.handle, Handle::ReadOnly(_))
     }
 
     /// The store's file; empty for a store in memory.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.shared.path
     }
 
     /// Gives space back that deleted or rewritten rows took: moves pages to the front and shortens the file.
@@ -206,17 +221,23 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::StoreInUse`] while another process has a transaction open.
+    /// [`Error::StoreInUse`] while another process has a transaction open, and while anything else in this process, in
+    /// whatever thread, holds the store: a clone of it, a [`Session`](crate::Session), a
+    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::PromptHistory) or a search index. An agent
+    /// compacts before it makes them, after it has dropped them, or with a handle of its own from [`Self::open`].
     pub fn compact(&mut self) -> Result<(u64, u64)> {
         let before = self.file_bytes()?;
         self.sweep()?;
-        let Handle::Writable(database) = &mut self.handle else {
-            return Err(Error::ReadOnly { path: self.path.clone() });
+        let Some(Shared { handle, path, .. }) = Arc::get_mut(&mut self.shared) else {
+            return Err(Error::StoreInUse { path: self.path().to_owned() });
+        };
+        let Handle::Writable(database) = handle else {
+            return Err(Error::ReadOnly { path: path.clone() });
         };
         match database.compact() {
             Ok(_) => {}
             Err(CompactionError::TransactionInProgress) => {
-                return Err(Error::StoreInUse { path: self.path.clone() });
+                return Err(Error::StoreInUse { path: path.clone() });
             }
             Err(error) => return Err(error.into()),
         }
@@ -228,11 +249,11 @@ impl Store {
         if self.is_in_memory() {
             return Ok(0);
         }
-        Ok(std::fs::metadata(&self.path).at("reading", &self.path)?.len())
+        Ok(std::fs::metadata(&self.shared.path).at("reading", &self.shared.path)?.len())
     }
 
     pub(crate) fn begin_read(&self) -> Result<ReadTransaction> {
-        Ok(match &self.handle {
+        Ok(match &self.shared.handle {
             Handle::Writable(database) => database.begin_read()?,
             Handle::ReadOnly(database) => database.begin_read()?,
         })
@@ -244,27 +265,32 @@ impl Store {
 
     /// Who writes rows of it that no session shows yet.
     pub(crate) fn owners(&self) -> &Owners {
-        &self.owners
+        &self.shared.owners
     }
 
     /// A new owner of rows that no session shows yet.
     pub(crate) fn begin_owner(&self) -> Result<Owner> {
         self.writable()?;
-        self.owners.begin()
+        self.shared.owners.begin()
     }
 
     pub(crate) fn cache(&self) -> &FrameCache {
-        &self.cache
+        &self.shared.cache
     }
 
     pub(crate) fn decompressors(&self) -> &Decompressors {
-        &self.decompressors
+        &self.shared.decompressors
     }
 
     /// A dictionary by id, from memory once it was read.
     pub(crate) fn dictionary(&self, id: u32) -> Result<Arc<Dictionary>> {
-        let known =
-            self.dictionaries.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+        let known = self
+            .shared
+            .dictionaries
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+            .cloned();
         if let Some(known) = known {
             return Ok(known);
         }
@@ -280,7 +306,7 @@ impl Store {
             Dictionary::new(id, Some(bytes.value()))
         };
         let prepared = Arc::new(prepared);
-        let mut all = self.dictionaries.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.shared.dictionaries.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(id, Arc::clone(&prepared));
         Ok(prepared)
     }
@@ -323,23 +349,23 @@ impl Store {
             Found::Earlier(_) if self.is_read_only() => Ok(()),
             Found::Earlier(_) => format::upgrade(self.writable()?),
             Found::Unknown { format, reader } => {
-                Err(Error::UnknownFormat { path: self.path.clone(), format, reader })
+                Err(Error::UnknownFormat { path: self.shared.path.clone(), format, reader })
             }
             Found::None if self.is_read_only() => Err(Error::NotAStore {
-                path: self.path.clone(),
+                path: self.shared.path.clone(),
                 problem: "it is empty, or a redb database of something else".into(),
             }),
             Found::None => {
-                creation::make_tables(self.writable()?, &self.path)?;
+                creation::make_tables(self.writable()?, &self.shared.path)?;
                 self.check_format()
             }
         }
     }
 
     fn writable(&self) -> Result<&Database> {
-        match &self.handle {
+        match &self.shared.handle {
             Handle::Writable(database) => Ok(database),
-            Handle::ReadOnly(_) => Err(Error::ReadOnly { path: self.path.clone() }),
+            Handle::ReadOnly(_) => Err(Error::ReadOnly { path: self.shared.path.clone() }),
         }
     }
 }

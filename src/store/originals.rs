@@ -27,7 +27,7 @@ pub(crate) fn encode(compressor: &mut Compressor, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A piece's bytes, of which there are `most` at the most.
-fn decode(snapshot: &Snapshot<'_>, row: &[u8], most: u64) -> Result<Vec<u8>, String> {
+fn decode(snapshot: &Snapshot, row: &[u8], most: u64) -> Result<Vec<u8>, String> {
     match row.split_first() {
         Some((&PLAIN, bytes)) => Ok(bytes.to_vec()),
         Some((&COMPRESSED, rest)) => {
@@ -51,7 +51,7 @@ fn decode(snapshot: &Snapshot<'_>, row: &[u8], most: u64) -> Result<Vec<u8>, Str
 /// The last piece is handed out once all of them are known to be what was imported, by their number of bytes and their
 /// fingerprint.
 pub(crate) fn read_originals(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     imported: &ImportedBytes,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,

@@ -58,7 +58,7 @@ pub(super) fn rows(
 
 /// What is missing of a session at its ends, if anything: the cost of a few look-ups, whatever the session's size.
 pub(crate) fn at_its_ends(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
 ) -> Result<Option<String>> {
@@ -70,7 +70,7 @@ pub(crate) fn at_its_ends(
 
 /// What is missing of a session, if anything: each chunk is looked at, no line is decompressed.
 pub(crate) fn as_a_whole(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
 ) -> Result<Option<String>> {

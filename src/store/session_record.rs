@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use bincode::de::BorrowDecoder;
 use bincode::error::DecodeError;
 use bincode::{BorrowDecode, Decode, Encode};
+use leafline_import::Family;
 
 use super::record::{self, Record};
 use super::type_counts::TypeCounts;
@@ -143,6 +144,13 @@ pub(crate) struct ImportedBytes {
 
 impl Record for SessionRecord {
     const TABLE: &'static str = "sessions";
+
+    fn from_bytes(bytes: &[u8], place: impl FnOnce() -> String) -> Result<Self> {
+        record::versioned::<Self, _>(bytes, place, |rest| {
+            let (record, _) = record::read::<Self>(rest)?;
+            record.of_known_family()
+        })
+    }
 }
 
 impl SessionRecord {
@@ -161,6 +169,19 @@ where
     pub(crate) fn directory(&self) -> Option<&str> {
         let moved = self.moved.as_ref().filter(|moved| moved.from == self.cwd);
         moved.map(|moved| &moved.to).or(self.cwd.as_ref()).map(AsRef::as_ref)
+    }
+
+    /// The record, unless no family has its code.
+    fn of_known_family(self) -> std::result::Result<Self, String> {
+        match Family::from_code(self.family) {
+            Some(_) => Ok(self),
+            None => Err(format!("family {} is not known", self.family)),
+        }
+    }
+
+    /// Whose format the session has. A record of any other family is not read.
+    pub(crate) fn known_family(&self) -> Family {
+        Family::from_code(self.family).unwrap_or(Family::Pi)
     }
 
     /// Physical lines.
@@ -204,7 +225,9 @@ impl<'p, Context> BorrowDecode<'p, Context> for Unread {
 impl<'p> ListedRecord<'p> {
     /// Reads a record where it stands; `place` says where that is, for the error.
     pub(crate) fn borrowed(bytes: &'p [u8], place: impl FnOnce() -> String) -> Result<Self> {
-        record::versioned::<SessionRecord, _>(bytes, place, record::read_borrowed)
+        record::versioned::<SessionRecord, _>(bytes, place, |rest| {
+            record::read_borrowed::<Self>(rest)?.of_known_family()
+        })
     }
 }
 
@@ -223,4 +246,21 @@ pub(crate) fn address_bytes(external_id: &[u8], number: u32) -> Vec<u8> {
         bytes.extend_from_slice(format!("~{number}").as_bytes());
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_of_no_known_family_is_damage() {
+        let record = SessionRecord { family: 17, ..SessionRecord::default() };
+        let bytes = record.to_bytes();
+        let read = SessionRecord::from_bytes(&bytes, || "1".to_owned()).map(drop);
+        let listed = ListedRecord::borrowed(&bytes, || "1".to_owned()).map(drop);
+        for outcome in [read, listed] {
+            let error = outcome.unwrap_err().to_string();
+            assert!(error.contains("family 17 is not known"), "{error}");
+        }
+    }
 }

@@ -194,10 +194,7 @@ impl Store {
 
     /// Writes, in one durable transaction, what `make` makes of the store as it is then. No other process or
     /// thread writes between what `make` sees and the commit. Nothing is written where it fails.
-    pub(crate) fn write<'s, T>(
-        &'s self,
-        make: impl FnOnce(Snapshot<'s>) -> Result<(Slice, T)>,
-    ) -> Result<T> {
+    pub(crate) fn write<T>(&self, make: impl FnOnce(Snapshot) -> Result<(Slice, T)>) -> Result<T> {
         // Begun first: while it is open nobody commits, so that a read transaction shows what it will change.
         let transaction = self.begin_write()?;
         let (slice, answer) = make(self.snapshot()?)?;

@@ -32,8 +32,7 @@ type Lines = ReadOnlyTable<(u64, u64, u32), &'static [u8]>;
 type DecodedNodes = (u64, u64, Arc<[Node]>);
 
 /// One read transaction and the tables opened in it.
-pub(crate) struct Snapshot<'s> {
-    store: &'s Store,
+pub(crate) struct Snapshot {
     transaction: ReadTransaction,
     sessions: OnceCell<ReadOnlyTable<u64, &'static [u8]>>,
     entries: OnceCell<ByText>,
@@ -42,9 +41,11 @@ pub(crate) struct Snapshot<'s> {
     labels: OnceCell<ByText>,
     /// The chunk whose nodes were decoded last: walks stay in one for many steps.
     nodes: RefCell<Option<DecodedNodes>>,
+    /// The last field: the store may close with it, after the transaction has ended.
+    store: Store,
 }
 
-impl std::fmt::Debug for Snapshot<'_> {
+impl std::fmt::Debug for Snapshot {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("Snapshot")
     }
@@ -82,9 +83,8 @@ impl StoredLine {
 
 impl Store {
     /// The store as it is now.
-    pub(crate) fn snapshot(&self) -> Result<Snapshot<'_>> {
+    pub(crate) fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot {
-            store: self,
             transaction: self.begin_read()?,
             sessions: OnceCell::new(),
             entries: OnceCell::new(),
@@ -92,13 +92,14 @@ impl Store {
             children: OnceCell::new(),
             labels: OnceCell::new(),
             nodes: RefCell::new(None),
+            store: self.clone(),
         })
     }
 }
 
-impl<'s> Snapshot<'s> {
-    pub(crate) fn store(&self) -> &'s Store {
-        self.store
+impl Snapshot {
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
     }
 
     fn open<'a, K: Key + 'static, V: Value + 'static>(

@@ -10,7 +10,7 @@ use crate::records::{
     side, user, with,
 };
 
-fn messages(reader: &SessionReader<'_>, at: ContextLeaf<'_>, full: bool) -> Vec<Value> {
+fn messages(reader: &SessionReader, at: ContextLeaf<'_>, full: bool) -> Vec<Value> {
     let (context, mut written) = if full {
         (reader.build_full_history(at, None).unwrap(), Vec::new())
     } else {

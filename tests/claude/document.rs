@@ -52,7 +52,7 @@ struct Compared {
 }
 
 impl Compared {
-    fn compare(&mut self, reader: &SessionReader<'_>, answer: &Value, name: &Path) {
+    fn compare(&mut self, reader: &SessionReader, answer: &Value, name: &Path) {
         let mut conversations = BTreeMap::new();
         for pair in answer["conversations"].as_array().unwrap() {
             let leaf = pair[0].as_str().unwrap();

@@ -140,7 +140,7 @@ fn is_as_in_memory(bytes: &[u8]) {
 }
 
 /// Each entry is in one node, and no node hangs below itself.
-fn is_folded(reader: &leafline::SessionReader<'_>, tree: &leafline::Tree) {
+fn is_folded(reader: &leafline::SessionReader, tree: &leafline::Tree) {
     let folded = reader.get_folded_tree().unwrap();
     let mut records: Vec<u64> = Vec::new();
     for node in folded.nodes() {

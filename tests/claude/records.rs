@@ -109,7 +109,7 @@ fn name(entry: &Entry) -> String {
 }
 
 /// Uuids of the path to an entry, or to the leaf.
-pub(crate) fn path(reader: &SessionReader<'_>, from: Option<&str>) -> Vec<String> {
+pub(crate) fn path(reader: &SessionReader, from: Option<&str>) -> Vec<String> {
     let mut path = Vec::new();
     let count = reader
         .get_path(from, |entry| {
@@ -123,7 +123,7 @@ pub(crate) fn path(reader: &SessionReader<'_>, from: Option<&str>) -> Vec<String
 
 /// Uuids of the path, read upwards in pages of a size; the root first.
 pub(crate) fn path_in_pages(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     from: Option<&str>,
     entries: usize,
 ) -> Vec<String> {
@@ -141,7 +141,7 @@ pub(crate) fn path_in_pages(
 
 /// Uuids of the context's entries at an entry, or of its full history's.
 pub(crate) fn history(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     at: ContextLeaf<'_>,
     scope: HistoryScope,
 ) -> Vec<String> {
@@ -154,6 +154,6 @@ pub(crate) fn history(
 }
 
 /// Uuids of the children.
-pub(crate) fn children(reader: &SessionReader<'_>, id: Option<&str>) -> Vec<String> {
+pub(crate) fn children(reader: &SessionReader, id: Option<&str>) -> Vec<String> {
     reader.get_children(id).unwrap().iter().map(name).collect()
 }

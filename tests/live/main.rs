@@ -39,14 +39,14 @@ fn immediate(family: Family) -> NewSession {
 }
 
 /// The session's lines as its program would have them.
-fn exported(session: &Session<'_>) -> String {
+fn exported(session: &Session) -> String {
     let mut bytes = Vec::new();
     session.reader().unwrap().export(&ExportMode::Current, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
 /// The ids of the path from the root to the leaf.
-fn path(session: &Session<'_>) -> Vec<String> {
+fn path(session: &Session) -> Vec<String> {
     let mut ids = Vec::new();
     let reader = session.reader().unwrap();
     reader
@@ -58,7 +58,7 @@ fn path(session: &Session<'_>) -> Vec<String> {
     ids
 }
 
-fn leaf(session: &Session<'_>) -> Option<String> {
+fn leaf(session: &Session) -> Option<String> {
     session.reader().unwrap().get_leaf().unwrap().and_then(|entry| entry.id())
 }
 

@@ -158,7 +158,7 @@ fn a_branch_summary_keeps_its_text_and_details_in_its_metadata() {
     assert_sound(&store);
 }
 
-fn refusals(session: &mut Session<'_>) -> Vec<leafline::Result<()>> {
+fn refusals(session: &mut Session) -> Vec<leafline::Result<()>> {
     let compaction = Compaction {
         summary: "s",
         short_summary: None,

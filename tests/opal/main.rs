@@ -17,12 +17,12 @@ use leafline::{Family, ImportOptions, NewSession, Session, Store};
 use serde_json::Value;
 
 /// A session of Opal's that holds nothing.
-fn begun(store: &Store) -> Session<'_> {
+fn begun(store: &Store) -> Session {
     store.create_session(&NewSession::new(Family::Opal, "/work")).unwrap()
 }
 
 /// The ids of the path to the leaf.
-fn path(session: &Session<'_>) -> Vec<String> {
+fn path(session: &Session) -> Vec<String> {
     let mut ids = Vec::new();
     session
         .get_path(None, |entry| {
@@ -34,7 +34,7 @@ fn path(session: &Session<'_>) -> Vec<String> {
 }
 
 /// The session as a program finds it that reads its file.
-fn exported(session: &Session<'_>) -> String {
+fn exported(session: &Session) -> String {
     let mut bytes = Vec::new();
     let mode = leafline::ExportMode::default();
     session.reader().unwrap().export(&mode, &mut bytes).unwrap();
@@ -42,7 +42,7 @@ fn exported(session: &Session<'_>) -> String {
 }
 
 /// The lines of an export as values: the header, then the messages.
-fn values(session: &Session<'_>) -> Vec<Value> {
+fn values(session: &Session) -> Vec<Value> {
     exported(session).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

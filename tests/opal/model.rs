@@ -71,7 +71,7 @@ impl Model {
     }
 
     /// What the session tells of itself: through the tree, the lines and the header.
-    pub fn of(session: &Session<'_>) -> Self {
+    pub fn of(session: &Session) -> Self {
         let mut messages = BTreeMap::new();
         session
             .get_entries(|entry| {
@@ -92,7 +92,7 @@ impl Model {
     }
 
     /// The session is as the model says, by every way to look at it.
-    pub fn assert_is(&self, session: &Session<'_>) {
+    pub fn assert_is(&self, session: &Session) {
         assert_eq!(&Self::of(session), self);
         assert_eq!(crate::path(session), self.path());
         let tree = session.get_tree().unwrap();

@@ -19,7 +19,7 @@ fn as_opal() -> ReplaceOptions {
     ReplaceOptions { keep_side_branches: false }
 }
 
-fn path_to(session: &Session<'_>, id: &str) -> Vec<String> {
+fn path_to(session: &Session, id: &str) -> Vec<String> {
     let mut ids = Vec::new();
     session
         .get_path_to(id, |entry| {
@@ -81,7 +81,7 @@ fn replacements_stand_where_the_first_message_stood() {
 fn what_is_no_part_of_a_path_is_refused_and_nothing_changes() {
     let store = imported(TREE);
     let mut session = store.session("s").unwrap();
-    let refused = |session: &mut Session<'_>, ids: &[&str]| {
+    let refused = |session: &mut Session, ids: &[&str]| {
         let error = session.replace_path_segment(ids, summary(), ReplaceOptions::default());
         error.unwrap_err()
     };

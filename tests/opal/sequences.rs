@@ -71,13 +71,13 @@ const FILE: &str = r#"{"metadata":{"title":"Fix auth bug"}}
 {"id":"o1","parent_id":"gone","role":"user","content":"an orphan"}
 "#;
 
-struct Player<'s> {
-    session: Session<'s>,
+struct Player {
+    session: Session,
     model: Model,
     texts: u32,
 }
 
-impl Player<'_> {
+impl Player {
     fn text(&mut self) -> String {
         self.texts += 1;
         format!("text {} \"é\u{1}\u{1f343}\"", self.texts)
@@ -185,7 +185,7 @@ impl Player<'_> {
     }
 }
 
-fn play(store: &Store, session: Session<'_>, operations: &[Operation]) {
+fn play(store: &Store, session: Session, operations: &[Operation]) {
     let model = Model::of(&session);
     let mut player = Player { session, model, texts: 0 };
     player.check(store);

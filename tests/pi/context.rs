@@ -111,7 +111,7 @@ impl Question {
         compared
     }
 
-    fn check(&self, reader: &SessionReader<'_>, leaf: ContextLeaf<'_>, theirs: &str) {
+    fn check(&self, reader: &SessionReader, leaf: ContextLeaf<'_>, theirs: &str) {
         let ours = reader.build_context(leaf, None).unwrap().to_json();
         assert!(
             ours == theirs,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use leafline::{FileFacts, SessionFiles};
+use leafline::{Family, FileFacts, SessionFiles};
 use serde_json::{Value, json};
 
 use crate::oracle::{Oracle, text};
@@ -118,7 +118,7 @@ fn a_folder_is_listed_as_pi_lists_it() {
     }
     for (path, facts) in ours {
         let name = &files[&path].name;
-        let is_pis = facts.family == "pi" && !PI_LEAVES_OUT.contains(&name.as_str());
+        let is_pis = facts.family == Family::Pi && !PI_LEAVES_OUT.contains(&name.as_str());
         assert!(!is_pis, "{name}: we list it, and pi does not");
     }
 }
@@ -136,7 +136,7 @@ fn told(facts: &FileFacts) -> Value {
         "modified": facts.modified,
     });
     // pi knows no titles, and members that are undefined are not told.
-    let name = facts.title.as_ref().filter(|_| facts.family == "pi");
+    let name = facts.title.as_ref().filter(|_| facts.family == Family::Pi);
     for (member, value) in [("name", name), ("parentSessionPath", facts.parent_session.as_ref())] {
         if let Some(value) = value {
             told[member] = json!(value);

@@ -54,7 +54,7 @@ fn begin(store: &Store, id: &str) -> String {
 }
 
 /// The session's lines as its program would have them.
-fn exported(session: &Session<'_>) -> Vec<u8> {
+fn exported(session: &Session) -> Vec<u8> {
     let mut bytes = Vec::new();
     session.reader().unwrap().export(&ExportMode::Current, &mut bytes).unwrap();
     bytes

@@ -125,12 +125,12 @@ impl Said {
     }
 }
 
-pub(crate) fn hits(index: &SearchIndex<'_>, query: &SearchQuery) -> Vec<SearchHit> {
+pub(crate) fn hits(index: &SearchIndex, query: &SearchQuery) -> Vec<SearchHit> {
     index.search(query).unwrap()
 }
 
 /// What a search finds in the index.
-pub(crate) fn found(index: &SearchIndex<'_>, asked: &[Asked]) -> Found {
+pub(crate) fn found(index: &SearchIndex, asked: &[Asked]) -> Found {
     let text: Vec<String> = asked.iter().map(Asked::text).collect();
     let query = SearchQuery { limit: 100_000, ..SearchQuery::new(text.join(" ")) };
     let mut found: Found =
@@ -140,7 +140,7 @@ pub(crate) fn found(index: &SearchIndex<'_>, asked: &[Asked]) -> Found {
 }
 
 /// A store's index with everything in it.
-pub(crate) fn updated(store: &Store) -> SearchIndex<'_> {
+pub(crate) fn updated(store: &Store) -> SearchIndex {
     let index = SearchIndex::open_or_create(store).unwrap();
     assert!(index.update(|_| true).unwrap().is_complete);
     assert_eq!(index.lag().unwrap().sessions, 0);
@@ -149,13 +149,13 @@ pub(crate) fn updated(store: &Store) -> SearchIndex<'_> {
 
 /// The index finds just what reading everything finds, for words that the store has.
 #[track_caller]
-pub(crate) fn assert_finds_everything(store: &Store, index: &SearchIndex<'_>, seed: u64) {
+pub(crate) fn assert_finds_everything(store: &Store, index: &SearchIndex, seed: u64) {
     assert_finds(store, index, (seed, 60));
 }
 
 /// The same with another number of searches.
 #[track_caller]
-pub(crate) fn assert_finds(store: &Store, index: &SearchIndex<'_>, (seed, searches): (u64, u32)) {
+pub(crate) fn assert_finds(store: &Store, index: &SearchIndex, (seed, searches): (u64, u32)) {
     let said = Said::of(store);
     let lines: Vec<&Vec<String>> = said
         .0

@@ -20,8 +20,8 @@ const BATCH_BYTES: usize = 4 << 20;
 const READ_BYTES: usize = 1 << 20;
 
 /// Entries on their way into a session.
-pub(super) struct Stream<'a, 's> {
-    session: &'a mut Session<'s>,
+pub(super) struct Stream<'a> {
+    session: &'a mut Session,
     family: Family,
     out: &'a mut Output,
     batch: Vec<EntryDraft>,
@@ -32,9 +32,9 @@ pub(super) struct Stream<'a, 's> {
     unheard: Option<Failure>,
 }
 
-impl<'a, 's> Stream<'a, 's> {
+impl<'a> Stream<'a> {
     /// A stream into a session.
-    pub(super) fn new(session: &'a mut Session<'s>, family: Family, out: &'a mut Output) -> Self {
+    pub(super) fn new(session: &'a mut Session, family: Family, out: &'a mut Output) -> Self {
         Self { session, family, out, batch: Vec::new(), batch_bytes: 0, stored: 0, unheard: None }
     }
 

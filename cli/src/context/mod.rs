@@ -92,10 +92,7 @@ pub(super) fn run(
 
 /// Where the conversation stands. The programs take the last entry for one that is not there; who names an entry here
 /// wants that one.
-fn leaf<'e>(
-    reader: &SessionReader<'_>,
-    named: Option<&'e str>,
-) -> Result<ContextLeaf<'e>, Failure> {
+fn leaf<'e>(reader: &SessionReader, named: Option<&'e str>) -> Result<ContextLeaf<'e>, Failure> {
     match named {
         Some(id) => {
             reader.get_entry(id)?;

@@ -30,7 +30,7 @@ impl<'f> Row<'f> {
     pub(super) fn of_session(facts: &'f SessionFacts) -> Self {
         Self {
             id: &facts.id,
-            family: facts.family,
+            family: facts.family.name(),
             title: facts.title.as_deref().or(facts.first_prompt.as_deref()),
             cwd: facts.cwd.as_deref(),
             entries: Some(facts.entries),
@@ -43,7 +43,7 @@ impl<'f> Row<'f> {
     pub(super) fn of_file(facts: &'f FileFacts) -> Self {
         Self {
             id: &facts.id,
-            family: facts.family,
+            family: facts.family.name(),
             title: facts.title.as_deref().or(facts.first_prompt.as_deref()),
             cwd: facts.cwd.as_deref(),
             entries: Some(facts.entries),
@@ -56,7 +56,7 @@ impl<'f> Row<'f> {
     pub(super) fn of_recent(session: &'f RecentSession) -> Self {
         Self {
             id: &session.id,
-            family: session.family,
+            family: session.family.name(),
             title: session.title.as_deref().or(session.first_prompt.as_deref()),
             cwd: session.cwd.as_deref(),
             entries: None,

@@ -21,8 +21,8 @@ const NARROWEST: usize = 16;
 const LONGEST_NAME: usize = 40;
 
 /// A tree that is being drawn.
-pub(super) struct Drawing<'a, 's> {
-    reader: &'a SessionReader<'s>,
+pub(super) struct Drawing<'a> {
+    reader: &'a SessionReader,
     tree: &'a Tree,
     trunks: Trunks,
     full: bool,
@@ -40,10 +40,10 @@ struct Trunk {
     is_branch: bool,
 }
 
-impl<'a, 's> Drawing<'a, 's> {
+impl<'a> Drawing<'a> {
     /// A drawing of the session's tree.
     pub(super) fn new(
-        reader: &'a SessionReader<'s>,
+        reader: &'a SessionReader,
         tree: &'a Tree,
         full: bool,
         out: &'a mut Output,

@@ -75,7 +75,7 @@ fn is_current(export: &FolderExport<'_>, session: &Listed, noted: &Entry) -> boo
 fn write(
     export: &mut FolderExport<'_>,
     item: &Item<'_>,
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     standing: &Standing,
 ) -> Result<ExportOutcome> {
     let path = &item.path;
@@ -109,7 +109,7 @@ fn write(
     Ok(ExportOutcome::Written { bytes })
 }
 
-fn note(export: &mut FolderExport<'_>, item: &Item<'_>, reader: &SessionReader<'_>, found: Found) {
+fn note(export: &mut FolderExport<'_>, item: &Item<'_>, reader: &SessionReader, found: Found) {
     export.manifest.note(Entry {
         session: item.session.id.clone(),
         key: reader.key(),

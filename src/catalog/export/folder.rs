@@ -102,7 +102,7 @@ impl<'a> FolderExport<'a> {
     }
 
     /// The session as it is now.
-    pub(super) fn reader(&self, session: &Listed) -> Result<SessionReader<'a>> {
+    pub(super) fn reader(&self, session: &Listed) -> Result<SessionReader> {
         SessionReader::open(self.store.snapshot()?, (session.key, &session.id))
     }
 

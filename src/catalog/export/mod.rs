@@ -103,12 +103,7 @@ struct Written {
 }
 
 /// Writes a session into a file that is to have its place in `path`.
-fn write(
-    reader: &SessionReader<'_>,
-    mode: &ExportMode,
-    file: &File,
-    path: &Path,
-) -> Result<Written> {
+fn write(reader: &SessionReader, mode: &ExportMode, file: &File, path: &Path) -> Result<Written> {
     let out = BufWriter::with_capacity(BUFFER_BYTES, file);
     let mut out = Fingerprinted { out, fingerprint: Fingerprint::default() };
     let exported = match reader.export_noting(mode, &mut out) {

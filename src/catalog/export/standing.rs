@@ -118,7 +118,7 @@ pub(super) enum Likeness {
 
 impl Likeness {
     /// Compares a file with an export as far as they are alike.
-    pub(super) fn of(path: &Path, reader: &SessionReader<'_>, mode: &ExportMode) -> Result<Self> {
+    pub(super) fn of(path: &Path, reader: &SessionReader, mode: &ExportMode) -> Result<Self> {
         let mut comparing = Comparing::new(File::open(path).at("reading", path)?);
         let exported = reader.export_noting(mode, &mut comparing);
         if let Some(source) = comparing.failure {

@@ -37,8 +37,8 @@ pub struct FileFacts {
     pub file_modified: Option<i64>,
     /// The session's id: the header's; where the family has none, the file's name without its ending.
     pub id: String,
-    /// The family's name.
-    pub family: &'static str,
+    /// Whose format it has.
+    pub family: Family,
     /// The version that the header states, 1 where it states none.
     pub version: String,
     /// The working directory that the header names.
@@ -77,7 +77,7 @@ impl FileFacts {
             path: candidate.path.clone(),
             file_modified: candidate.modified_milliseconds(),
             id: record.id(),
-            family: Family::from_code(record.family).map_or("unknown", Family::name),
+            family: record.known_family(),
             lines: record.physical_lines(),
             version: record.imported_version,
             cwd: record.cwd,

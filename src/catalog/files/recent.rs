@@ -29,9 +29,9 @@ pub struct RecentSession {
     pub file_modified: Option<i64>,
     /// The session's id: the header's; where the family has none, the file's name without its ending.
     pub id: String,
-    /// The family's name. A session of omp's of which the prefix shows nothing that only omp writes counts as pi's, unless
+    /// Whose format it has. A session of omp's of which the prefix shows nothing that only omp writes counts as pi's, unless
     /// it stands in omp's folder.
-    pub family: &'static str,
+    pub family: Family,
     /// The working directory that the header names.
     pub cwd: Option<String>,
     /// The title or name that it has at the end of the prefix.
@@ -129,7 +129,7 @@ fn read_prefix(
         path: file.path.clone(),
         file_modified: record.modified,
         id: record.id(),
-        family: candidate.detection.family().name(),
+        family: candidate.detection.family(),
         cwd: record.cwd.clone(),
         title: record.title.clone(),
         first_prompt: record.first_prompt.clone(),

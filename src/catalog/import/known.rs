@@ -130,7 +130,7 @@ pub(super) fn plan(
 
 /// What is missing of a session, if anything.
 fn missing(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     mode: Mode,
@@ -144,7 +144,7 @@ fn missing(
 /// What to do with another state of a session of Opal's that was changed here, and comes out with other bytes than those
 /// that are stored; `None` where there is none.
 fn rewritten(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     sessions: &[(u64, SessionRecord)],
     source: Option<u64>,
     next_number: u32,
@@ -176,7 +176,7 @@ fn rewritten(
     Ok(Ok(earlier.or(other)))
 }
 
-fn sessions_with_id(snapshot: &Snapshot<'_>, id: &[u8]) -> Result<Vec<(u64, SessionRecord)>> {
+fn sessions_with_id(snapshot: &Snapshot, id: &[u8]) -> Result<Vec<(u64, SessionRecord)>> {
     let ids = snapshot.table(tables::SESSION_IDS)?;
     let mut found = Vec::new();
     let mut look = |key: &[u8]| -> Result<()> {
@@ -225,7 +225,7 @@ fn exists(source: &[u8]) -> bool {
 
 /// Whether the file begins with all of the session's lines.
 fn has_beginning(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     candidate: &mut Candidate,
@@ -240,7 +240,7 @@ fn has_beginning(
 
 /// Whether the file is the beginning of what was imported as this session, or of the lines that it has now.
 fn is_beginning(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     candidate: &mut Candidate,

@@ -91,21 +91,21 @@ pub(super) fn losses(
     Ok((losses != Losses::default()).then_some(losses))
 }
 
-struct Comparison<'a, 's> {
-    snapshot: &'a Snapshot<'s>,
+struct Comparison<'a> {
+    snapshot: &'a Snapshot,
     new: u64,
     new_record: &'a SessionRecord,
-    candidates: LineCursor<'a, 's>,
+    candidates: LineCursor<'a>,
     /// The line of the new session that is expected to be the same as the next old one.
     expected: u64,
     reader: LineReader,
     /// Hashes of the new session's lines without an id, once one is asked for.
     unaddressed: Option<HashSet<u64>>,
     /// Goes through the new session's entries one by one beside the old one's, where ids were made up.
-    by_place: Option<LineCursor<'a, 's>>,
+    by_place: Option<LineCursor<'a>>,
 }
 
-impl Comparison<'_, '_> {
+impl Comparison<'_> {
     fn compare(&mut self, line: LineView<'_>, losses: &mut Losses) -> Result<()> {
         let kind = EntryKind::from_code(line.node.kind).unwrap_or(EntryKind::Unknown);
         let opposite = if kind.is_entry() { self.next_entry()? } else { None };

@@ -30,7 +30,7 @@ pub(super) enum FileState {
 
 /// Compares a file with a session that was changed here.
 pub(super) fn compare(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     candidate: &mut Candidate,
@@ -54,7 +54,7 @@ pub(super) fn compare(
 
 /// Whether the session has every message of the file.
 fn holds_all(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     (session, record): (u64, &SessionRecord),
     candidate: &mut Candidate,
 ) -> Result<io::Result<bool>> {
@@ -90,13 +90,13 @@ fn holds_all(
 }
 
 /// The messages of a session, to look up in.
-struct Messages<'a, 's> {
-    snapshot: &'a Snapshot<'s>,
+struct Messages<'a> {
+    snapshot: &'a Snapshot,
     session: u64,
-    cursor: LineCursor<'a, 's>,
+    cursor: LineCursor<'a>,
 }
 
-impl Messages<'_, '_> {
+impl Messages<'_> {
     /// Whether the message is among them.
     fn hold(&mut self, message: &Line<'_>, text: &str) -> Result<bool> {
         let Some(id) = message.id() else { return Ok(false) };

@@ -20,7 +20,7 @@ const HEAD_BYTES: usize = 4096;
 
 /// A report on a file that has the size and the time that it had when it was imported: it is not opened. `None` where it
 /// has not, is not known, or where the session has lost lines.
-pub(super) fn unchanged(snapshot: &Snapshot<'_>, file: &FoundFile) -> Result<Option<FileReport>> {
+pub(super) fn unchanged(snapshot: &Snapshot, file: &FoundFile) -> Result<Option<FileReport>> {
     let Ok(absolute) = std::path::absolute(&file.path) else { return Ok(None) };
     let Some(source) = snapshot.source(absolute.as_os_str().as_encoded_bytes())? else {
         return Ok(None);
@@ -65,7 +65,7 @@ pub(super) fn grown(
 }
 
 fn begins_alike(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     record: &SessionRecord,
     candidate: &mut Candidate,

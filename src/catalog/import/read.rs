@@ -65,7 +65,7 @@ pub(super) struct Reader<'s> {
     keys: std::ops::Range<u64>,
     reserve: u64,
     /// A snapshot, and for how many files it was used.
-    glance: Option<(Snapshot<'s>, u32)>,
+    glance: Option<(Snapshot, u32)>,
 }
 
 impl<'s> Reader<'s> {
@@ -357,7 +357,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The store as it was a moment ago, for files that have not changed: a snapshot each would cost more than the look-up.
-    fn glance(&mut self) -> Result<&Snapshot<'s>> {
+    fn glance(&mut self) -> Result<&Snapshot> {
         let kept = self.glance.take().filter(|(_, uses)| *uses < GLANCES);
         let (snapshot, uses) = match kept {
             Some(kept) => kept,

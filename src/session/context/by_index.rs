@@ -12,7 +12,7 @@ use crate::error::Result;
 
 impl Selection {
     /// What the context at an entry of a regular session is made of.
-    pub(super) fn by_index(reader: &SessionReader<'_>, leaf: u64) -> Result<Self> {
+    pub(super) fn by_index(reader: &SessionReader, leaf: u64) -> Result<Self> {
         let order = reader.order();
         let node = reader.entry_node(leaf)?;
         let climb = |from| Climb::new(reader.snapshot(), order, from);
@@ -46,7 +46,7 @@ impl Selection {
 }
 
 /// The first entry that a compaction keeps; `None` where it names none on the path above it.
-fn first_kept(reader: &SessionReader<'_>, compaction: u64) -> Result<Option<u64>> {
+fn first_kept(reader: &SessionReader, compaction: u64) -> Result<Option<u64>> {
     let (snapshot, session) = (reader.snapshot(), reader.key());
     let line = snapshot.line(session, compaction, None)?;
     // Nothing that was cut out of the line is an id.

@@ -21,7 +21,7 @@ struct Compaction {
 
 impl Selection {
     /// What the context at an entry of any session is made of.
-    pub(super) fn by_lines(reader: &SessionReader<'_>, leaf: u64) -> Result<Self> {
+    pub(super) fn by_lines(reader: &SessionReader, leaf: u64) -> Result<Self> {
         let climb = |from| Climb::new(reader.snapshot(), reader.order(), from);
         let path = PathRuns::walk_to(climb(leaf), WalkEnd::Root)?;
         let (settings, compaction) = read_path(reader, &path)?;
@@ -43,7 +43,7 @@ impl Selection {
 
 /// The settings at the end of the path, and the last compaction on it.
 fn read_path(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     path: &PathRuns,
 ) -> Result<(SettingsRecord, Option<Compaction>)> {
     let mut settings = SettingsRecord::default();
@@ -70,7 +70,7 @@ fn read_path(
 ///
 /// pi looks for the first compaction of the path that has this one's id.
 fn find_places(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     path: &PathRuns,
     compaction: &Compaction,
 ) -> Result<(Option<u64>, Option<u64>)> {
@@ -93,7 +93,7 @@ fn find_places(
 
 /// Scans the path's lines from the root down; what was cut out of them is missing.
 fn for_each_scan(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     path: &PathRuns,
     mut take: impl FnMut(EntryKind, &LineView<'_>, &Scan<'_>) -> Result<()>,
 ) -> Result<()> {

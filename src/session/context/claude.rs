@@ -22,7 +22,7 @@ const NO_MODEL: &str = "<synthetic>";
 
 /// Hands out the messages of the context, or of the full history, at an entry, and answers the settings in force.
 pub(super) fn tell(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     leaf: Option<u64>,
     scope: HistoryScope,
     take: Take<'_>,
@@ -113,11 +113,11 @@ fn blocks(content: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Makes messages of records.
-struct RecordMaker<'r, 's> {
-    reader: &'r SessionReader<'s>,
+struct RecordMaker<'r> {
+    reader: &'r SessionReader,
     lines: LineReader,
-    cursor: LineCursor<'r, 's>,
-    renderer: Renderer<'r, 's>,
+    cursor: LineCursor<'r>,
+    renderer: Renderer<'r>,
     /// Whether the conversation is one on a sidechain.
     is_sidechain: bool,
     /// The line at hand, whole.
@@ -126,8 +126,8 @@ struct RecordMaker<'r, 's> {
     model: Option<JsonText>,
 }
 
-impl<'r, 's> RecordMaker<'r, 's> {
-    fn new(reader: &'r SessionReader<'s>, leaf: u64) -> Result<Self> {
+impl<'r> RecordMaker<'r> {
+    fn new(reader: &'r SessionReader, leaf: u64) -> Result<Self> {
         Ok(Self {
             reader,
             lines: LineReader::new(reader.reading()),

@@ -13,15 +13,15 @@ use crate::store::chunk::HoleKind;
 use crate::store::snapshot::Snapshot;
 
 /// Makes messages as a family's program does.
-pub(super) struct MessageMaker<'a, 's> {
+pub(super) struct MessageMaker<'a> {
     family: Family,
-    renderer: Renderer<'a, 's>,
+    renderer: Renderer<'a>,
     /// The line at hand, whole.
     line: Vec<u8>,
 }
 
-impl<'a, 's> MessageMaker<'a, 's> {
-    pub(super) fn new(snapshot: &'a Snapshot<'s>, family: Family) -> Self {
+impl<'a> MessageMaker<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, family: Family) -> Self {
         let rendering = match family {
             Family::Omp => Rendering::InlineImages,
             _ => Rendering::Exact,

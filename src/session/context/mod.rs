@@ -99,7 +99,7 @@ impl Context {
     }
 }
 
-impl SessionReader<'_> {
+impl SessionReader {
     /// The context at an entry, in memory.
     ///
     /// `family` says whose program's context it is; `None` is the session's own. pi's and omp's sessions can be read as

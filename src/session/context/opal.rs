@@ -16,7 +16,7 @@ use crate::error::Result;
 
 /// Hands out the messages of the path to an entry, and answers the settings in force.
 pub(super) fn tell(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     leaf: Option<u64>,
     take: Take<'_>,
 ) -> Result<ContextSettings> {
@@ -76,7 +76,7 @@ fn append_message(line: &opal::Line<'_>, out: &mut Vec<u8>) -> bool {
 }
 
 /// The model that the header's metadata name.
-fn model(reader: &SessionReader<'_>) -> Result<Option<JsonText>> {
+fn model(reader: &SessionReader) -> Result<Option<JsonText>> {
     let Some(header) = reader.get_header()? else {
         return Ok(None);
     };

@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// Hands out the messages of the context at an entry, or of the whole path to it, and answers the settings in force.
 pub(super) fn tell(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     leaf: Option<u64>,
     family: Family,
     scope: HistoryScope,
@@ -43,7 +43,7 @@ pub(super) fn tell(
     Ok(ContextSettings::of(&selection.settings, family))
 }
 
-fn select(reader: &SessionReader<'_>, leaf: Option<u64>, scope: HistoryScope) -> Result<Selection> {
+fn select(reader: &SessionReader, leaf: Option<u64>, scope: HistoryScope) -> Result<Selection> {
     let Some(leaf) = leaf else {
         return Ok(Selection::default());
     };

@@ -20,12 +20,12 @@ pub(super) struct Selection {
 
 impl Selection {
     /// What the context at an entry is made of.
-    pub(super) fn at(reader: &SessionReader<'_>, leaf: u64) -> Result<Self> {
+    pub(super) fn at(reader: &SessionReader, leaf: u64) -> Result<Self> {
         if is_indexed(reader) { Self::by_index(reader, leaf) } else { Self::by_lines(reader, leaf) }
     }
 
     /// The settings in force at an entry, alone.
-    pub(super) fn settings_at(reader: &SessionReader<'_>, leaf: u64) -> Result<SettingsRecord> {
+    pub(super) fn settings_at(reader: &SessionReader, leaf: u64) -> Result<SettingsRecord> {
         if !is_indexed(reader) {
             return Ok(Self::by_lines(reader, leaf)?.settings);
         }
@@ -39,7 +39,7 @@ impl Selection {
 }
 
 /// Whether what the index knows of the session's paths is to be trusted.
-fn is_indexed(reader: &SessionReader<'_>) -> bool {
+fn is_indexed(reader: &SessionReader) -> bool {
     let record = reader.record();
     !record.irregular && record.unaddressed == 0
 }

@@ -9,7 +9,7 @@ use super::super::reader::SessionReader;
 use super::selection::Selection;
 use crate::error::Result;
 
-impl SessionReader<'_> {
+impl SessionReader {
     /// omp's rules that were injected on the path to the current leaf, each once, in order; none in a session of Claude Code
     /// or Opal.
     ///

@@ -63,7 +63,7 @@ pub(crate) struct Indexer<'s> {
     unresolved: Vec<Vec<u8>>,
     /// Whether entries were committed which the window no longer holds.
     has_committed: bool,
-    snapshot: Option<Snapshot<'s>>,
+    snapshot: Option<Snapshot>,
     leaf: Option<u64>,
     /// Whether more parents were unresolved than are remembered.
     overflowed: bool,
@@ -149,7 +149,7 @@ impl<'s> Indexer<'s> {
     }
 
     /// Lets it look in this snapshot for what is committed, until the next commit.
-    pub(crate) fn look_in(&mut self, snapshot: Snapshot<'s>) {
+    pub(crate) fn look_in(&mut self, snapshot: Snapshot) {
         self.snapshot = Some(snapshot);
     }
 
@@ -395,7 +395,7 @@ impl<'s> Indexer<'s> {
         Ok(self.snapshot()?.entry(session, id)?.map(|record: EntryRecord| record.ordinal))
     }
 
-    fn snapshot(&mut self) -> Result<&Snapshot<'s>> {
+    fn snapshot(&mut self) -> Result<&Snapshot> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) => snapshot,
             None => self.store.snapshot()?,

@@ -34,12 +34,12 @@ pub(crate) trait LeafSourceLines {
 }
 
 /// A session as it is committed.
-pub(crate) struct Committed<'a, 's> {
-    pub(crate) snapshot: &'a Snapshot<'s>,
+pub(crate) struct Committed<'a> {
+    pub(crate) snapshot: &'a Snapshot,
     pub(crate) order: Order,
 }
 
-impl LeafSourceLines for Committed<'_, '_> {
+impl LeafSourceLines for Committed<'_> {
     fn find(&mut self, id: &[u8]) -> Result<Option<u64>> {
         Ok(self.snapshot.entry(self.order.session(), id)?.map(|record| record.ordinal))
     }

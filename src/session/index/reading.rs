@@ -25,8 +25,7 @@ pub(crate) struct Reading {
 impl Reading {
     /// That of a stored session.
     pub(crate) fn of(record: &SessionRecord) -> Self {
-        let family = Family::from_code(record.family).unwrap_or(Family::Pi);
-        Self { family, recovers: record.recovers }
+        Self { family: record.known_family(), recovers: record.recovers }
     }
 
     /// That of sessions which are made here: every line is JSON.

@@ -63,7 +63,7 @@ pub(crate) fn resolve(store: &Store, session: u64, record: &SessionRecord) -> Re
 
 /// The nodes with the parents that their lines name.
 fn parents_of(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     chunk: &Chunk<'_>,
     nodes: &[Node],
@@ -104,7 +104,7 @@ fn is_entry(node: &Node) -> bool {
 }
 
 fn parent_of(
-    snapshot: &Snapshot<'_>,
+    snapshot: &Snapshot,
     session: u64,
     line: &[u8],
     scanner: &mut LineReader,
@@ -114,11 +114,7 @@ fn parent_of(
 }
 
 /// The parent that a line names, once all entries are known.
-pub(crate) fn parent_named(
-    snapshot: &Snapshot<'_>,
-    session: u64,
-    line: &Line<'_>,
-) -> Result<Parent> {
+pub(crate) fn parent_named(snapshot: &Snapshot, session: u64, line: &Line<'_>) -> Result<Parent> {
     let id = match line.parent() {
         ParentLink::None => return Ok(Parent::None),
         ParentLink::NoId => return Ok(Parent::Orphan),

@@ -119,7 +119,7 @@ impl Appender {
     /// The entry that the first of the new ones names as its parent: its line and its id.
     fn entry_above(
         &self,
-        reader: &SessionReader<'_>,
+        reader: &SessionReader,
         origin: Origin<'_>,
         leaf: Option<u64>,
     ) -> Result<Option<(u64, Vec<u8>)>> {
@@ -201,7 +201,7 @@ impl Lines {
         }
     }
 
-    fn add(&mut self, reader: &SessionReader<'_>, draft: &EntryDraft) -> Result<()> {
+    fn add(&mut self, reader: &SessionReader, draft: &EntryDraft) -> Result<()> {
         let has = |id: &[u8]| -> Result<bool> {
             let stored = reader.snapshot().entry(reader.key(), id)?;
             Ok(stored.is_some() || self.known.contains(id))

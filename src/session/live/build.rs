@@ -83,7 +83,7 @@ impl<'s> Builder<'s> {
     }
 
     /// A builder for what takes the place of a session: with its id, and what was imported as it.
-    pub(super) fn in_place_of(store: &'s Store, reader: &SessionReader<'_>) -> Result<Self> {
+    pub(super) fn in_place_of(store: &'s Store, reader: &SessionReader) -> Result<Self> {
         let old = reader.record();
         let record = SessionRecord {
             rest: SessionRest {

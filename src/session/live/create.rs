@@ -121,7 +121,7 @@ impl Store {
     ///
     /// [`Error::SessionExists`] for an id that another session has; [`Error::WrongFamily`] for Claude Code's, which are
     /// not written here, and for a parent session of one of Opal's.
-    pub fn create_session(&self, new: &NewSession) -> Result<Session<'_>> {
+    pub fn create_session(&self, new: &NewSession) -> Result<Session> {
         let (header, record, persistence) = new.begin()?;
         if new.id.is_some() {
             self.refuse_taken(&record)?;
@@ -143,7 +143,7 @@ impl Store {
     /// # Errors
     ///
     /// Those of [`Self::create_session`].
-    pub fn continue_recent(&self, new: &NewSession) -> Result<Session<'_>> {
+    pub fn continue_recent(&self, new: &NewSession) -> Result<Session> {
         let filter =
             SessionFilter { family: Some(new.family), ..SessionFilter::of_cwd(new.cwd.as_str()) };
         let of_directory = self.list(&filter)?.into_iter();
@@ -167,14 +167,14 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::SessionNotFound`] and the like, for the source; [`Error::WrongFamily`] where it is none of pi's or omp's.
-    pub fn fork_from(&self, source: &str, cwd: &str) -> Result<Session<'_>> {
+    pub fn fork_from(&self, source: &str, cwd: &str) -> Result<Session> {
         let source = self.session(source)?;
         source.only_pi_omp("fork")?;
         fork(self, &source.reader()?, cwd)
     }
 }
 
-fn fork<'s>(store: &'s Store, source: &SessionReader<'_>, cwd: &str) -> Result<Session<'s>> {
+fn fork(store: &Store, source: &SessionReader, cwd: &str) -> Result<Session> {
     let family = source.family();
     let mut new = NewSession::new(family, cwd);
     new.parent_session = Some(source.id());
@@ -209,7 +209,7 @@ fn restringify_line(line: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-fn header_title(reader: &SessionReader<'_>) -> Result<Option<String>> {
+fn header_title(reader: &SessionReader) -> Result<Option<String>> {
     let Some(header) = reader.get_header()? else { return Ok(None) };
     let decoded = text::decode(header.line());
     let document = ecma::Document::parse(text::trim_start_of_file(&decoded)).ok();
@@ -219,13 +219,13 @@ fn header_title(reader: &SessionReader<'_>) -> Result<Option<String>> {
 }
 
 /// Makes a session of its lines: in the store, or, while it is to wait for an assistant, in memory.
-fn begin<'s>(
-    store: &'s Store,
+fn begin(
+    store: &Store,
     lines: &[u8],
     record: SessionRecord,
     persistence: Persistence,
-) -> Result<Session<'s>> {
-    let family = Family::from_code(record.family).unwrap_or(Family::Pi);
+) -> Result<Session> {
+    let family = record.known_family();
     let id = record.id();
     let build = |store: &Store| -> Result<u64> {
         let mut builder = Builder::new(store, record, None)?;
@@ -243,7 +243,7 @@ fn begin<'s>(
     Ok(session)
 }
 
-impl<'s> Session<'s> {
+impl Session {
     /// A new session of the path from the root to an entry alone (pi and omp documents,
     /// `SessionManager.createBranchedSession`): the path without its label entries, then a fresh label entry for each
     /// label that is set on it, each the child of the one before. The header's `parentSession` is this session's id.
@@ -254,7 +254,7 @@ impl<'s> Session<'s> {
     /// # Errors
     ///
     /// [`Error::EntryNotFound`]; [`Error::WrongFamily`] in a session that is none of pi's or omp's.
-    pub fn create_branched_session(&self, leaf: &str) -> Result<Session<'s>> {
+    pub fn create_branched_session(&self, leaf: &str) -> Result<Session> {
         self.only_pi_omp("session of a branch")?;
         let reader = self.reader()?;
         let from = reader.ordinal_of(leaf)?;
@@ -267,21 +267,22 @@ impl<'s> Session<'s> {
         let waits = persistence.waits_for_assistant && !has_assistant(&reader, &path)?;
         let memory = if waits { Some(Box::new(Store::in_memory()?)) } else { None };
         let id = record.id();
-        let to = memory.as_deref().unwrap_or(self.store);
+        let to = memory.as_deref().unwrap_or(&self.store);
         let from_store = reader.snapshot().store();
-        let blobs = (!std::ptr::eq(to, from_store)).then_some(from_store);
+        let blobs = (!to.is_same(from_store)).then_some(from_store);
         let mut builder = Builder::new(to, record, blobs)?;
         builder.push(&header)?;
         let last = push_path(&reader, &path, &mut builder)?;
         push_labels(&reader, &path, last, &mut builder)?;
         let key = builder.finish(NewLeaf::Last)?;
-        let mut session = Session::stored(self.store, key, id, Reading::plain(family), persistence);
+        let mut session =
+            Session::stored(&self.store, key, id, Reading::plain(family), persistence);
         session.waiting = memory;
         Ok(session)
     }
 }
 
-fn has_assistant(reader: &SessionReader<'_>, path: &PathRuns) -> Result<bool> {
+fn has_assistant(reader: &SessionReader, path: &PathRuns) -> Result<bool> {
     for ordinal in path.downwards() {
         if reader.entry_node(ordinal)?.role == leafline_import::MessageRole::Assistant.code() {
             return Ok(true);
@@ -292,7 +293,7 @@ fn has_assistant(reader: &SessionReader<'_>, path: &PathRuns) -> Result<bool> {
 
 /// Copies the path's lines but for labels. Answers the last one's id.
 fn push_path(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     path: &PathRuns,
     builder: &mut Builder<'_>,
 ) -> Result<Option<Vec<u8>>> {
@@ -314,7 +315,7 @@ fn push_path(
 /// Writes a fresh entry for each label that is set on an entry of the path, in the order in which a program keeps
 /// them: by the line that set it first since it was cleared.
 fn push_labels(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     path: &PathRuns,
     last: Option<Vec<u8>>,
     builder: &mut Builder<'_>,

@@ -64,7 +64,7 @@ impl EntryDraft {
     }
 }
 
-impl Session<'_> {
+impl Session {
     /// Fails where sessions of this family cannot take one of the entries.
     pub(super) fn refuse_foreign(&self, drafts: &[EntryDraft]) -> Result<()> {
         match drafts.iter().find_map(|draft| draft.unknown_to(self.reading.family)) {

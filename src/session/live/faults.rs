@@ -85,7 +85,7 @@ impl StorageBackend for Disk {
 }
 
 /// The title, the messages under their parents, and the leaf, by their texts: ids are others each time.
-fn told(session: &Session<'_>) -> Vec<String> {
+fn told(session: &Session) -> Vec<String> {
     let text = |entry: &Entry| entry.json().unwrap()["content"].to_string();
     let mut told = vec![format!("{:?}", session.get_metadata("title").unwrap())];
     session
@@ -101,7 +101,7 @@ fn told(session: &Session<'_>) -> Vec<String> {
 }
 
 /// Makes a change with every number of writes until it comes to its end.
-fn fails_everywhere(change: impl Fn(&mut Session<'_>, &[String]) -> Result<()>) {
+fn fails_everywhere(change: impl Fn(&mut Session, &[String]) -> Result<()>) {
     let disk = Disk::default();
     let (id, ids, before) = {
         let store = Store::on(disk.clone()).unwrap();

@@ -10,7 +10,7 @@ use super::rewrite::replace_lines;
 use crate::error::{Corruption, Error, Result};
 use crate::store::session_record::SessionRecord;
 
-impl SessionReader<'_> {
+impl SessionReader {
     /// The session's metadata (Opal session document, state fields).
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl SessionReader<'_> {
     }
 }
 
-impl Session<'_> {
+impl Session {
     /// The session's metadata.
     ///
     /// # Errors

@@ -43,15 +43,24 @@ fn optional(value: Option<&impl Serialize>) -> Result<Option<String>> {
     value.map(json).transpose()
 }
 
-impl<'s> Session<'s> {
+impl Session {
     pub(super) fn stored(
-        store: &'s Store,
+        store: &Store,
         key: u64,
         id: String,
         reading: Reading,
         persistence: Persistence,
     ) -> Self {
-        Self { store, key, id, reading, persistence, waiting: None, latched: None, appender: None }
+        Self {
+            store: store.clone(),
+            key,
+            id,
+            reading,
+            persistence,
+            waiting: None,
+            latched: None,
+            appender: None,
+        }
     }
 
     /// The same session, stored as `persistence` says from now on.
@@ -63,7 +72,7 @@ impl<'s> Session<'s> {
 
     /// Where the session is: its store, or memory while it waits.
     pub(super) fn place(&self) -> &Store {
-        self.waiting.as_deref().unwrap_or(self.store)
+        self.waiting.as_deref().unwrap_or(&self.store)
     }
 
     /// Does what writes, unless something could not be stored before.

@@ -33,7 +33,7 @@ pub(super) fn uncounted(record: &SessionRecord) -> SessionRecord {
     }
 }
 
-impl Session<'_> {
+impl Session {
     /// Whether the session is in memory alone as yet, waiting for the first message of an assistant.
     pub fn is_waiting(&self) -> bool {
         self.waiting.is_some()
@@ -50,7 +50,7 @@ impl Session<'_> {
 
     pub(super) fn store_waiting(&mut self) -> Result<()> {
         let Some(memory) = &self.waiting else { return Ok(()) };
-        let key = move_session(memory, self.key, self.store)?;
+        let key = move_session(memory, self.key, &self.store)?;
         self.waiting = None;
         // It knows the session by its key in memory.
         self.appender = None;

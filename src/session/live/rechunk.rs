@@ -27,7 +27,7 @@ pub(super) struct StoredText {
 /// Writes the lines from the first of a chunk up to `to`, which begins one or is the end, again: as `change` says,
 /// or as they are. Their nodes stay.
 pub(super) fn rechunk(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     from: u64,
     to: u64,
     mut change: impl FnMut(&LineView<'_>) -> Option<StoredText>,
@@ -73,7 +73,7 @@ pub(super) fn rechunk(
 }
 
 /// Takes out the chunks whose first lines are in the range.
-fn remove(reader: &SessionReader<'_>, from: u64, to: u64, slice: &mut Slice) -> Result<()> {
+fn remove(reader: &SessionReader, from: u64, to: u64, slice: &mut Slice) -> Result<()> {
     let session = reader.key();
     let mut next = from;
     while next < to {
@@ -87,7 +87,7 @@ fn remove(reader: &SessionReader<'_>, from: u64, to: u64, slice: &mut Slice) -> 
 /// Seals the lines that were appended one by one, once there are enough of them or what follows is worth chunks of
 /// its own, and ends the last line where an imported file had no final line feed: what follows would be joined to it.
 pub(super) fn seal(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     record: &mut SessionRecord,
     chunks_follow: bool,
     slice: &mut Slice,
@@ -108,7 +108,7 @@ pub(super) fn seal(
 
 /// The session's last line with a line feed, where it has none, and its ordinal. It is counted in the record.
 pub(super) fn end_last_line(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     record: &mut SessionRecord,
 ) -> Result<Option<(u64, StoredText)>> {
     let found = reader.record();
@@ -133,7 +133,7 @@ pub(super) fn end_last_line(
 
 /// Where sealing begins: at the chunk before the loose lines if that is less than half full, or may hold the line that
 /// is ended; else at the first of them.
-fn first_to_seal(reader: &SessionReader<'_>, sealed: u64, ends_line: bool) -> Result<u64> {
+fn first_to_seal(reader: &SessionReader, sealed: u64, ends_line: bool) -> Result<u64> {
     let Some(last) = sealed.checked_sub(1) else { return Ok(sealed) };
     let (first, bytes) = reader.snapshot().chunk_of(reader.key(), last)?;
     let is_sealed_too = ends_line || bytes.as_slice().len() < CHUNK_CAPACITY / 2;
@@ -141,7 +141,7 @@ fn first_to_seal(reader: &SessionReader<'_>, sealed: u64, ends_line: bool) -> Re
 }
 
 /// The dictionary of the chunk before the line `end`; for a session without lines the store's newest one.
-pub(crate) fn tail_dictionary(reader: &SessionReader<'_>, end: u64) -> Result<Arc<Dictionary>> {
+pub(crate) fn tail_dictionary(reader: &SessionReader, end: u64) -> Result<Arc<Dictionary>> {
     let store = reader.snapshot().store();
     let id = match end.checked_sub(1) {
         Some(last) => {

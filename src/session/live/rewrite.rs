@@ -20,7 +20,7 @@ use crate::store::session_record::{ImportedBytes, SessionRecord};
 use crate::store::slice::{BlobGain, Slice};
 use crate::store::snapshot::Snapshot;
 
-impl Session<'_> {
+impl Session {
     /// Names the session; an empty name takes its name away. pi appends a `session_info` entry, trimmed; omp writes the
     /// title into the header; Opal has it in the metadata (pi document, `appendSessionInfo`; omp document, persistence;
     /// Opal session document, state fields).
@@ -208,7 +208,7 @@ fn title_line(line: &[u8], title: &str) -> Result<Vec<u8>> {
 
 /// The last message of the assistant with this tool call, with other arguments.
 fn find_tool_call(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     id: &str,
     arguments: &str,
 ) -> Result<Vec<(u64, Vec<u8>)>> {
@@ -229,7 +229,7 @@ fn find_tool_call(
 pub(super) fn replace_lines(
     store: &Store,
     session: (u64, &str),
-    find: impl FnOnce(&SessionReader<'_>, &mut SessionRecord) -> Result<Vec<(u64, Vec<u8>)>>,
+    find: impl FnOnce(&SessionReader, &mut SessionRecord) -> Result<Vec<(u64, Vec<u8>)>>,
 ) -> Result<u64> {
     store.write(|snapshot| {
         let reader = SessionReader::open(snapshot, session)?;
@@ -271,7 +271,7 @@ pub(super) fn replace_lines(
 
 /// Rewrites the chunks that hold changed lines.
 fn rechunk_around(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     stored: &mut BTreeMap<u64, StoredText>,
     slice: &mut Slice,
 ) -> Result<()> {
@@ -287,7 +287,7 @@ fn rechunk_around(
 
 /// Notes the blobs that a line gains and loses, and answers it as it is stored.
 fn exchange(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     ordinal: u64,
     line: &[u8],
     record: &mut SessionRecord,

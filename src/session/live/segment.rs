@@ -21,7 +21,7 @@ use crate::store::Store;
 /// How often a session is written again that others change meanwhile.
 const ATTEMPTS: u32 = 16;
 
-impl Session<'_> {
+impl Session {
     /// Replaces messages that follow each other on a path with others, in one step that happens whole or not at all
     /// (Opal session document, `replace_path_segment`). Answers the new messages' ids.
     ///
@@ -124,7 +124,7 @@ struct Plan {
 
 impl Plan {
     fn new(
-        reader: &SessionReader<'_>,
+        reader: &SessionReader,
         messages: &[&str],
         drafts: &[opal::Draft],
         options: ReplaceOptions,
@@ -151,7 +151,7 @@ impl Plan {
     }
 
     /// Hands the session's lines to the builder. Answers the leaf's line among them.
-    fn copy(&self, reader: &SessionReader<'_>, builder: &mut Builder<'_>) -> Result<Option<u64>> {
+    fn copy(&self, reader: &SessionReader, builder: &mut Builder<'_>) -> Result<Option<u64>> {
         let old_leaf = reader.leaf_ordinal()?;
         let new_parent = self.ids.last().map(String::as_bytes).unwrap_or_default();
         let mut written = 0;
@@ -189,7 +189,7 @@ impl Plan {
         Ok(leaf)
     }
 
-    fn drops(&self, reader: &SessionReader<'_>, entry: &Entry) -> bool {
+    fn drops(&self, reader: &SessionReader, entry: &Entry) -> bool {
         let is_hidden = || {
             entry.kind().is_entry()
                 && exact_id(reader.reading(), entry.line())
@@ -200,7 +200,7 @@ impl Plan {
 }
 
 /// The id that a line names as its parent, whether the session has such a message or not.
-fn parent_of(reader: &SessionReader<'_>, line: &Entry) -> Option<Vec<u8>> {
+fn parent_of(reader: &SessionReader, line: &Entry) -> Option<Vec<u8>> {
     read_line(reader.reading(), line.line(), |line| match line.parent() {
         ParentLink::Id(id) => Some(id.into_owned()),
         ParentLink::None | ParentLink::NoId => None,
@@ -209,7 +209,7 @@ fn parent_of(reader: &SessionReader<'_>, line: &Entry) -> Option<Vec<u8>> {
 
 /// The drafts' lines, each below the one before, and their ids.
 fn write_drafts(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     mut parent: Option<Vec<u8>>,
     drafts: &[opal::Draft],
 ) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
@@ -233,9 +233,9 @@ fn write_drafts(
 }
 
 /// The stored tree, its messages named by their lines.
-struct Messages<'r, 's>(&'r SessionReader<'s>);
+struct Messages<'r>(&'r SessionReader);
 
-impl Tree for Messages<'_, '_> {
+impl Tree for Messages<'_> {
     type Id = u64;
     type Error = Error;
 
@@ -249,7 +249,7 @@ impl Tree for Messages<'_, '_> {
 }
 
 fn not_a_segment(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     messages: &[&str],
     error: ReplaceError<u64, Error>,
 ) -> Error {

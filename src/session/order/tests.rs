@@ -29,7 +29,7 @@ fn import(files: &Path) -> (Store, Vec<String>) {
 }
 
 /// What is asked of a session, with the answers: the ordinals of entries.
-fn answers(reader: &SessionReader<'_>) -> Vec<(&'static str, Result<Vec<u64>>)> {
+fn answers(reader: &SessionReader) -> Vec<(&'static str, Result<Vec<u64>>)> {
     let pages = |bytes| {
         let limit = PageLimit { entries: 3, bytes };
         let mut page = reader.path_backwards(None, &limit)?;

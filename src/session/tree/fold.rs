@@ -116,7 +116,7 @@ fn tops(tree: &Tree, messages: &[Option<u32>]) -> Vec<Option<usize>> {
     tops
 }
 
-impl SessionReader<'_> {
+impl SessionReader {
     /// A number for the message of the API at each node that is a record of one.
     pub(super) fn message_ids(&self, tree: &Tree) -> Result<Vec<Option<u32>>> {
         let mut numbers: HashMap<Vec<u8>, u32> = HashMap::new();

@@ -109,7 +109,7 @@ impl Tree {
     }
 }
 
-impl SessionReader<'_> {
+impl SessionReader {
     /// The whole tree, in memory: some 280 bytes an entry.
     ///
     /// Siblings are in the order of their timestamps, as pi's `getTree` has them, roots in the order of the

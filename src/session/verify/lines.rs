@@ -24,7 +24,7 @@ use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::settings_record::SettingsRecord;
 
 /// Checks one session.
-pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification) -> Result<()> {
+pub(crate) fn check(reader: &SessionReader, verification: &mut Verification) -> Result<()> {
     let mut findings = Findings::new(Some(reader.id()), verification);
     if let Some(splits) = findings.absorb(splits(reader))? {
         findings.number_lines(splits);
@@ -53,7 +53,7 @@ pub(crate) fn check(reader: &SessionReader<'_>, verification: &mut Verification)
 }
 
 /// The records that end before their line does.
-fn splits(reader: &SessionReader<'_>) -> Result<Vec<u64>> {
+fn splits(reader: &SessionReader) -> Result<Vec<u64>> {
     let mut splits = Vec::new();
     if reader.record().splits > 0 {
         let mut cursor = reader.cursor(0);
@@ -66,8 +66,8 @@ fn splits(reader: &SessionReader<'_>) -> Result<Vec<u64>> {
     Ok(splits)
 }
 
-struct Checker<'r, 's> {
-    reader: &'r SessionReader<'s>,
+struct Checker<'r> {
+    reader: &'r SessionReader,
     scanner: LineReader,
     expected: Expected,
     /// Parents by ordinal, for the search for loops; only of an irregular session.
@@ -88,7 +88,7 @@ struct Checker<'r, 's> {
     missing: BTreeMap<Hash, u64>,
 }
 
-impl Checker<'_, '_> {
+impl Checker<'_> {
     fn read_lines(&mut self, findings: &mut Findings<'_>) -> Result<()> {
         let mut cursor = self.reader.cursor(0);
         let mut bytes = Vec::new();

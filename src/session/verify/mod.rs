@@ -48,7 +48,7 @@ pub struct Finding {
     pub text: String,
 }
 
-impl Session<'_> {
+impl Session {
     /// Checks the session's rows in every table against its lines, and the blobs that it refers to.
     ///
     /// # Errors

@@ -48,7 +48,7 @@ impl Expected {
     /// Notes the row that an entry has as a child, and looks it up.
     pub(super) fn count_child(
         &mut self,
-        reader: &SessionReader<'_>,
+        reader: &SessionReader,
         ordinal: u64,
         parent: Parent,
         findings: &mut Findings<'_>,
@@ -69,7 +69,7 @@ impl Expected {
 
 /// Compares the counts of rows, and the session's record.
 pub(super) fn check_rows(
-    reader: &SessionReader<'_>,
+    reader: &SessionReader,
     expected: &Expected,
     findings: &mut Findings<'_>,
 ) -> Result<()> {

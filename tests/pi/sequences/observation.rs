@@ -73,7 +73,7 @@ impl Header {
 pub(super) type Asked = Option<String>;
 
 /// What Leafline tells.
-pub(super) fn ours(session: &Session<'_>, header: &Header, asked: &[Asked]) -> Observation {
+pub(super) fn ours(session: &Session, header: &Header, asked: &[Asked]) -> Observation {
     let reader = session.reader().unwrap();
     let tree = reader.get_tree().unwrap();
     let entries: Vec<String> = tree.nodes().iter().map(|node| node.id.clone().unwrap()).collect();
@@ -114,7 +114,7 @@ pub(super) fn ours(session: &Session<'_>, header: &Header, asked: &[Asked]) -> O
     }
 }
 
-fn path(reader: &SessionReader<'_>, from: Option<&str>) -> Vec<String> {
+fn path(reader: &SessionReader, from: Option<&str>) -> Vec<String> {
     let mut ids = Vec::new();
     let walked = reader.get_path(from, |entry| {
         ids.push(entry.id().unwrap());
@@ -125,7 +125,7 @@ fn path(reader: &SessionReader<'_>, from: Option<&str>) -> Vec<String> {
     ids
 }
 
-fn children(reader: &SessionReader<'_>, parent: Option<&str>) -> Vec<String> {
+fn children(reader: &SessionReader, parent: Option<&str>) -> Vec<String> {
     match reader.get_children(parent) {
         Ok(children) => children
             .iter()
@@ -140,7 +140,7 @@ fn children(reader: &SessionReader<'_>, parent: Option<&str>) -> Vec<String> {
     }
 }
 
-fn context(reader: &SessionReader<'_>, leaf: ContextLeaf<'_>) -> String {
+fn context(reader: &SessionReader, leaf: ContextLeaf<'_>) -> String {
     let built = reader.build_context(leaf, None).unwrap().to_json();
     let mut written = Vec::new();
     reader.write_context(leaf, None, &mut written).unwrap();

@@ -46,7 +46,7 @@ impl Played {
 
 pub(super) struct Player<'s> {
     store: &'s Store,
-    pub(super) session: Session<'s>,
+    pub(super) session: Session,
     policy: Policy,
     header: Header,
     /// Ids in the order of the file.
@@ -73,7 +73,7 @@ impl<'s> Player<'s> {
         Self::of(store, store.session(id).unwrap(), Policy::Waiting, Header::Shared)
     }
 
-    fn of(store: &'s Store, session: Session<'s>, policy: Policy, header: Header) -> Self {
+    fn of(store: &'s Store, session: Session, policy: Policy, header: Header) -> Self {
         let mut player = Self {
             store,
             session,
@@ -310,7 +310,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    fn go_on_with(&mut self, session: Session<'s>) {
+    fn go_on_with(&mut self, session: Session) {
         self.header = Header::Own { parent: Some(self.session.id().to_owned()) };
         self.session = session.with_persistence(self.policy.persistence());
         self.survey();

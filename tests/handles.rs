@@ -1,0 +1,197 @@
+//! Handles that an agent keeps in its own structs, threads and async tasks.
+//!
+//! It guards against a handle that borrows from another one, or that cannot leave its thread: then no struct can own a
+//! store together with a session of it, no thread and no task can be given a session, and code that worked in a `main`
+//! does not compile in a program. It guards also against a store that closes while one of its handles is alive, and
+//! against a compaction under the feet of one.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+mod place;
+
+use std::pin::pin;
+use std::sync::mpsc::channel;
+use std::task::{Context, Poll, Waker};
+
+use leafline::{
+    ContextLeaf, Error, Family, NewSession, PromptHistory, Session, SessionReader, Store,
+};
+use place::Place;
+use serde_json::{Value, json};
+
+const APPENDS: usize = 20;
+
+/// What a program can put into a struct of its own and give to a thread or a task.
+fn is_owned<T: Send + 'static>() {}
+
+/// What several threads can use at once, too.
+fn is_shared<T: Send + Sync + 'static>() {}
+
+fn is_cloned<T: Clone>() {}
+
+#[test]
+fn handles_are_owned_and_leave_their_thread() {
+    is_shared::<Store>();
+    is_cloned::<Store>();
+    is_shared::<Session>();
+    is_shared::<PromptHistory>();
+    is_owned::<SessionReader>();
+    #[cfg(feature = "search")]
+    is_shared::<leafline::SearchIndex>();
+    #[cfg(feature = "watch")]
+    is_owned::<leafline::Watch>();
+}
+
+/// An agent as a program has it: everything in one value.
+struct Agent {
+    store: Store,
+    session: Session,
+}
+
+impl Agent {
+    fn new(store: &Store, cwd: &str) -> Self {
+        let session = store.create_session(&NewSession::new(Family::Omp, cwd)).unwrap();
+        Self { store: store.clone(), session }
+    }
+
+    fn ask(&mut self, text: &str) {
+        self.session.append_message(&user(text)).unwrap();
+        self.session.append_message(&assistant(text)).unwrap();
+    }
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn assistant(text: &str) -> Value {
+    json!({"role": "assistant", "content": [{"type": "text", "text": text}]})
+}
+
+fn messages(reader: &SessionReader) -> usize {
+    reader.build_context(ContextLeaf::Current, None).unwrap().messages.len()
+}
+
+#[test]
+fn an_agent_works_in_a_thread_while_others_read() {
+    let place = Place::new();
+    let store = &place.store;
+    let mut agent = Agent::new(store, "/work");
+    agent.ask("first");
+    let id = agent.session.id().to_owned();
+    let before = store.reader(&id).unwrap();
+    let (tell, told) = channel();
+    let worker = std::thread::spawn(move || {
+        for number in 0..APPENDS {
+            agent.ask(&number.to_string());
+            tell.send(number).unwrap();
+        }
+        assert_eq!(agent.store.sessions().unwrap().len(), 1);
+        agent
+    });
+    for number in told {
+        // What the agent was told to be on disk is seen by whoever looks now.
+        let now = messages(&store.reader(&id).unwrap());
+        assert!(now >= 2 * (number + 2), "{now} messages after {number}");
+    }
+    assert_eq!(messages(&before), 2, "a reader shows the moment at which it was made");
+    let agent = worker.join().unwrap();
+    assert_eq!(messages(&agent.session.reader().unwrap()), 2 * (APPENDS + 1));
+    place.assert_sound();
+}
+
+#[test]
+fn threads_share_clones_of_one_store() {
+    let place = Place::new();
+    let store = &place.store;
+    let workers: Vec<_> = (0..4)
+        .map(|worker| {
+            let store = store.clone();
+            std::thread::spawn(move || {
+                let mut agent = Agent::new(&store, &format!("/work/{worker}"));
+                for number in 0..APPENDS {
+                    agent.ask(&format!("{worker}: {number}"));
+                }
+                agent.session.id().to_owned()
+            })
+        })
+        .collect();
+    for worker in workers {
+        let id = worker.join().unwrap();
+        assert_eq!(messages(&store.reader(&id).unwrap()), 2 * APPENDS);
+    }
+    assert_eq!(store.sessions().unwrap().len(), 4);
+    place.assert_sound();
+}
+
+#[test]
+fn a_session_and_a_reader_outlive_the_variable_of_their_store() {
+    let Place { folder: _folder, store } = Place::new();
+    let path = store.path().to_owned();
+    let Agent { store: clone, mut session } = Agent::new(&store, "/work");
+    drop((store, clone));
+    session.append_message(&user("one")).unwrap();
+    assert!(session.is_waiting(), "the store is not asked before the first answer");
+    session.append_message(&assistant("two")).unwrap();
+    let id = session.id().to_owned();
+    let reader = session.reader().unwrap();
+    session.append_message(&user("three")).unwrap();
+    drop(session);
+    // The reader alone keeps the store open now.
+    assert_eq!(messages(&reader), 2);
+    drop(reader);
+    let again = Store::open(path).unwrap();
+    assert_eq!(messages(&again.reader(&id).unwrap()), 3);
+}
+
+#[test]
+fn a_task_holds_a_session_over_its_waits() {
+    /// What a runtime asks of a task that it may move between threads.
+    fn run<T: Send + 'static>(task: impl Future<Output = T> + Send + 'static) -> T {
+        let worker = std::thread::spawn(|| {
+            let mut task = pin!(task);
+            loop {
+                let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                if let Poll::Ready(value) = polled {
+                    return value;
+                }
+            }
+        });
+        worker.join().unwrap()
+    }
+
+    let store = Store::in_memory().unwrap();
+    let mut agent = Agent::new(&store, "/work");
+    let (read, agent) = run(async move {
+        agent.ask("before");
+        let reader = agent.session.reader().unwrap();
+        std::future::ready(()).await;
+        agent.ask("after");
+        (messages(&reader), agent)
+    });
+    assert_eq!((read, messages(&agent.session.reader().unwrap())), (2, 4));
+}
+
+#[test]
+fn a_store_is_compacted_by_its_only_handle() {
+    let Place { folder: _folder, mut store } = Place::new();
+    let mut agent = Agent::new(&store, "/work");
+    agent.ask("first");
+    let id = agent.session.id().to_owned();
+    let in_use = |outcome: leafline::Result<_>| matches!(outcome, Err(Error::StoreInUse { .. }));
+    assert!(in_use(store.compact()), "a clone and a session are there");
+    let Agent { store: clone, session } = agent;
+    drop(clone);
+    assert!(in_use(store.compact()), "the session is there");
+    let reader = session.reader().unwrap();
+    drop(session);
+    assert!(in_use(store.compact()), "a reader is there");
+    assert_eq!(messages(&reader), 2);
+    drop(reader);
+    store.compact().unwrap();
+    let mut session = store.session(&id).unwrap();
+    // One that is opened for it alone disturbs nobody who is not in the middle of a read.
+    Store::open(store.path()).unwrap().compact().unwrap();
+    session.append_message(&user("second")).unwrap();
+    assert_eq!(messages(&store.reader(&id).unwrap()), 3);
+}
