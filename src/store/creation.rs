@@ -34,7 +34,7 @@ const PAGE_SIZE: [u8; 4] = 4096_u32.to_le_bytes();
 const MOST_LINKS: usize = 40;
 
 /// How often a file that another process is making a store of is looked at again, and how long after.
-const PATIENCE: usize = 500;
+const PATIENCE: usize = 3_000;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// What stands in a store's place.
