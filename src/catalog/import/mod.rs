@@ -174,7 +174,7 @@ impl Store {
         outcome: &mut Outcome<'_>,
     ) -> Result<Vec<PathBuf>> {
         let (send, ended) = unbounded();
-        let writer = Writer::new(self, owner, send);
+        let writer = Writer::new(self, owner, blobs, send);
         let mut again = Vec::new();
         let mut reader_error = None;
         let written = pipeline::run(writer, blobs, |feeder| {
