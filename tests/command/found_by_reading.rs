@@ -1,6 +1,37 @@
 //! Failures that cost more than they should: a retry that forgets, an error that is swallowed, damage that is not told.
 
+use redb::{ConcurrencyMode, TableDefinition};
+
 use super::scene::{Run, Scene, file, header, message, path};
+
+const SESSIONS: TableDefinition<u64, &[u8]> = TableDefinition::new("sessions");
+
+/// Changes the record of the only session whose record has these bytes.
+fn change_record(scene: &Scene, with: &[u8], change: impl FnOnce(&mut Vec<u8>)) {
+    let mut builder = redb::Builder::new();
+    builder.set_concurrency_mode(ConcurrencyMode::MultiWriter);
+    let database = builder.open(scene.store()).unwrap();
+    let transaction = database.begin_write().unwrap();
+    {
+        let mut table = transaction.open_table(SESSIONS).unwrap();
+        let mut found = Vec::new();
+        for row in redb::ReadableTable::iter(&table).unwrap() {
+            let (key, value) = row.unwrap();
+            if place_of(value.value(), with).is_some() {
+                found.push((key.value(), value.value().to_vec()));
+            }
+        }
+        assert_eq!(found.len(), 1, "records with these bytes");
+        let (key, mut record) = found.remove(0);
+        change(&mut record);
+        table.insert(key, &*record).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+fn place_of(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|window| window == part)
+}
 
 /// A session with one message of the user's.
 fn small(id: &str, text: &str) -> Vec<u8> {
@@ -104,6 +135,35 @@ fn a_closed_folder_in_a_folder_is_told() {
     };
     assert!(has("failed", "closed/2.jsonl"), "{}", run.text());
     assert!(has("imported", "1.jsonl") && has("imported", "3.jsonl"), "{}", run.text());
+}
+
+#[test]
+fn counts_by_type_that_are_not_the_lines_are_found() {
+    let scene = Scene::of_session(&small("s", "Hi"));
+    scene.run(["verify"]).ok();
+    change_record(&scene, b"message/user", |record| {
+        let place = place_of(record, b"message/user").unwrap() + "message/user".len();
+        assert_eq!(record[place], 1);
+        record[place] = 2;
+    });
+    let run = scene.run(["verify"]);
+    assert_eq!(run.status, 1, "{}{}", run.text(), run.stderr);
+    assert!(run.text().contains("message/user"), "{}", run.text());
+}
+
+#[test]
+fn counts_by_type_that_are_nonsense_are_damage() {
+    let scene = Scene::of_session(&small("s", "Hi"));
+    change_record(&scene, b"message/user", |record| {
+        // The length of the name.
+        let place = place_of(record, b"message/user").unwrap() - 1;
+        record[place] = 250;
+    });
+    for arguments in [&["show", "s"][..], &["stats"], &["stats", "s"], &["verify"]] {
+        let run = scene.run(arguments.iter().copied());
+        assert_eq!(run.status, 1, "{arguments:?}: {}{}", run.text(), run.stderr);
+    }
+    assert_eq!(scene.run(["ls", "--json"]).ok().json_lines().len(), 1);
 }
 
 /// Runs `leafline search` for a word; the ids of the sessions that it finds.

@@ -25,7 +25,7 @@ use crate::store::settings_record::SettingsRecord;
 use crate::store::slice::{BlobGain, Slice};
 use crate::store::snapshot::Snapshot;
 use crate::store::tables::NO_PARENT;
-use crate::store::type_counts::TypeCount;
+use crate::store::type_counts::{OTHER, TypeCount};
 
 /// Bytes of values that a slice gathers before it is committed: a tenth of a second, and so the longest that
 /// a live agent waits.
@@ -235,7 +235,7 @@ impl<'s> Indexer<'s> {
         for (name, lines, bytes) in types {
             let known = record.types.iter().position(|count| count.name == name);
             let name = if known.is_none() && record.types.len() >= TYPE_NAMES {
-                "(other)".to_owned()
+                OTHER.to_owned()
             } else {
                 name
             };

@@ -124,9 +124,7 @@ pub(super) fn end_last_line(
     record.bytes += 1;
     record.text_bytes += 1;
     let name = type_name(Reading::of(found), line.text());
-    if let Some(count) = record.types.iter_mut().find(|count| count.name == name) {
-        count.bytes += 1;
-    }
+    record.types.change_bytes(&name, 0, 1);
     let text = [line.text(), b"\n"].concat();
     Ok(Some((last, StoredText { text, holes: line.holes })))
 }

@@ -316,9 +316,7 @@ fn count(record: &mut SessionRecord, old: &Entry, new: &[u8]) {
     let (before, after) = (old.line().len() as u64, new.len() as u64);
     record.bytes = (record.bytes + after).saturating_sub(before);
     let name = type_name(reading, new);
-    if let Some(count) = record.types.iter_mut().find(|count| count.name == name) {
-        count.bytes = (count.bytes + after).saturating_sub(before);
-    }
+    record.types.change_bytes(&name, before, after);
     if let (Some(Effect::Prompt(before)), Some(Effect::Prompt(after))) =
         (effect(reading, old.line()), effect(reading, new))
         && record.first_prompt.as_ref() == Some(&before)
