@@ -40,7 +40,12 @@ impl Store {
             let record = Findings::new(None, &mut verification).absorb(current.session(*key))?;
             let Some(record) = record.flatten() else { continue };
             verification.sessions += 1;
-            check_session(&SessionReader::new(current, *key, record), &mut verification)?;
+            let session = Some(record.id());
+            let reader = SessionReader::new(current, *key, record);
+            let reader = Findings::new(session, &mut verification).absorb(reader)?;
+            if let Some(reader) = reader {
+                check_session(&reader, &mut verification)?;
+            }
         }
         let mut findings = Findings::new(None, &mut verification);
         let unfinished = check_owners(self, &snapshot, &sessions, &mut findings)?;

@@ -201,7 +201,7 @@ impl<F: FnMut(u64) -> bool> Run<'_, '_, F> {
             self.remove(session);
             return Ok(true);
         };
-        let reader = SessionReader::new(snapshot, session, record);
+        let reader = SessionReader::new(snapshot, session, record)?;
         self.remove_from(session, from)?;
         let mut goes_on = true;
         let mut read = from;

@@ -85,7 +85,7 @@ impl Store {
         let key = find(&snapshot, id)?;
         let record = snapshot.session(key)?;
         let record = record.ok_or_else(|| Error::SessionNotFound { id: id.to_owned() })?;
-        let reading = Reading::of(&record);
+        let reading = Reading::of(&record)?;
         let persistence = Persistence::documented(reading.family);
         Ok(Session::stored(self, key, record.id(), reading, persistence))
     }

@@ -26,22 +26,25 @@ pub struct SessionReader<'s> {
     snapshot: Snapshot<'s>,
     session: u64,
     record: SessionRecord,
+    reading: Reading,
 }
 
 impl<'s> SessionReader<'s> {
-    pub(crate) fn new(snapshot: Snapshot<'s>, session: u64, record: SessionRecord) -> Self {
-        Self { snapshot, session, record }
+    /// A reader of the session with this record, unless that says nothing of how its lines are read.
+    pub(crate) fn new(snapshot: Snapshot<'s>, session: u64, record: SessionRecord) -> Result<Self> {
+        let reading = Reading::of(&record)?;
+        Ok(Self { snapshot, session, record, reading })
     }
 
     /// The session with this key, or, where an import has given it another one, with this whole id.
     pub(crate) fn open(snapshot: Snapshot<'s>, (key, id): (u64, &str)) -> Result<Self> {
         if let Some(record) = snapshot.session(key)? {
-            return Ok(Self::new(snapshot, key, record));
+            return Self::new(snapshot, key, record);
         }
         let found = snapshot.table(SESSION_IDS)?.get(id.as_bytes())?.map(|key| key.value());
         let record = found.map(|key| snapshot.session(key)).transpose()?.flatten();
         match found.zip(record) {
-            Some((key, record)) => Ok(Self::new(snapshot, key, record)),
+            Some((key, record)) => Self::new(snapshot, key, record),
             None => Err(Error::SessionNotFound { id: id.to_owned() }),
         }
     }
@@ -74,7 +77,7 @@ impl<'s> SessionReader<'s> {
 
     /// The family whose format the session has.
     pub fn family(&self) -> Family {
-        Family::from_code(self.record.family).unwrap_or(Family::Pi)
+        self.reading.family
     }
 
     /// The facts that a list shows, without a look at any line.
@@ -92,7 +95,7 @@ impl<'s> SessionReader<'s> {
     }
 
     pub(crate) fn reading(&self) -> Reading {
-        Reading::of(&self.record)
+        self.reading
     }
 
     /// The entry with this id; of an id met twice, the later entry.

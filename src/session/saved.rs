@@ -84,7 +84,7 @@ fn current_id(
     let line = snapshot.line(session, leaf, None)?;
     let mut bytes = Vec::with_capacity(line.text().len());
     Renderer::new(snapshot, Rendering::Exact).render(line.text(), &line.holes, &mut bytes)?;
-    Ok(read_line(Reading::of(record), &bytes, |line| line.id().map(|id| id.into_owned())))
+    Ok(read_line(Reading::of(record)?, &bytes, |line| line.id().map(|id| id.into_owned())))
 }
 
 fn damaged(session: u64, line: &LineView<'_>, problem: impl std::fmt::Display) -> Corruption {

@@ -6,10 +6,11 @@ use std::ops::{Deref, DerefMut};
 use bincode::de::BorrowDecoder;
 use bincode::error::DecodeError;
 use bincode::{BorrowDecode, Decode, Encode};
+use leafline_import::Family;
 
 use super::record::{self, Record};
 use super::type_counts::TypeCounts;
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 
 /// The facts of one session. A list reads them as a [`ListedRecord`].
 #[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
@@ -146,6 +147,15 @@ impl Record for SessionRecord {
 }
 
 impl SessionRecord {
+    /// The family whose format the lines have. A code that no family has is damage.
+    pub(crate) fn known_family(&self) -> Result<Family> {
+        Family::from_code(self.family).ok_or_else(|| {
+            let place = format!("session {}", self.id());
+            let problem = format!("there is no family {}", self.family);
+            Corruption { table: Self::TABLE, place, problem }.into()
+        })
+    }
+
     /// Whether it holds more than what was imported: lines were appended here, or, of Opal's, anything was changed.
     pub(crate) fn is_ahead(&self) -> bool {
         self.rewritten || (!self.migrated && self.bytes > self.imported.length)

@@ -38,6 +38,33 @@ fn small(id: &str, text: &str) -> Vec<u8> {
     file([header(id), message("a1", None, text)])
 }
 
+/// A store of two sessions, `first` and `second`, from a folder.
+fn two_sessions() -> (Scene, std::path::PathBuf) {
+    let scene = Scene::new();
+    scene.write("sessions/1.jsonl", &small("first", "an apple"));
+    scene.write("sessions/2.jsonl", &small("second", "a pear"));
+    let folder = scene.folder().join("sessions");
+    scene.run(["import", "--no-index", path(&folder)]).ok();
+    (scene, folder)
+}
+
+/// What a record begins with: its version, and the session's id.
+fn beginning_of_record(id: &str) -> Vec<u8> {
+    [&[1, u8::try_from(id.len()).unwrap()], id.as_bytes(), &[1]].concat()
+}
+
+/// Gives a session a family that there is not.
+fn damage_family(scene: &Scene, id: &str) {
+    let begins = beginning_of_record(id);
+    change_record(scene, &begins, |record| record[begins.len()] = 99);
+}
+
+/// Cuts a session's record.
+fn cut_record(scene: &Scene, id: &str) {
+    let begins = beginning_of_record(id);
+    change_record(scene, &begins, |record| record.truncate(begins.len() + 3));
+}
+
 #[test]
 fn blobs_come_with_the_attempt_that_is_committed() {
     let (hash, bytes) = (super::scene::BLOB, {
@@ -164,6 +191,57 @@ fn counts_by_type_that_are_nonsense_are_damage() {
         assert_eq!(run.status, 1, "{arguments:?}: {}{}", run.text(), run.stderr);
     }
     assert_eq!(scene.run(["ls", "--json"]).ok().json_lines().len(), 1);
+}
+
+#[test]
+fn an_unknown_family_is_damage() {
+    let (scene, folder) = two_sessions();
+    damage_family(&scene, "first");
+    let listed = scene.run(["ls", "--json"]).ok().json_lines();
+    let mut families: Vec<&str> =
+        listed.iter().map(|line| line["family"].as_str().unwrap()).collect();
+    families.sort_unstable();
+    assert_eq!(families, ["pi", "unknown"]);
+    for arguments in [
+        &["show", "first"][..],
+        &["tree", "first"],
+        &["path", "first"],
+        &["context", "first"],
+        &["export", "first"],
+        &["export", "first", "--as", "exact"],
+        &["append", "first", r#"{"type":"custom","customType":"x"}"#],
+        &["verify"],
+    ] {
+        let run = scene.run(arguments.iter().copied());
+        assert_ne!(run.status, 0, "{arguments:?}: {}", run.text());
+        let told = format!("{}{}", run.text(), run.stderr);
+        assert!(told.contains("family 99"), "{arguments:?}: {told}");
+    }
+    scene.run(["show", "second"]).ok();
+    // Of a folder, its file alone fails.
+    std::fs::write(folder.join("3.jsonl"), small("third", "a plum")).unwrap();
+    for command in ["sync", "import"] {
+        let run = scene.run([command, "--no-index", path(&folder)]);
+        assert_eq!(run.status, 1, "{}{}", run.text(), run.stderr);
+        assert!(run.text().contains("1 failed"), "{}", run.text());
+        scene.run(["show", "third"]).ok();
+    }
+    // And it can be deleted.
+    scene.run(["rm", "first"]).ok();
+    scene.run(["verify"]).ok();
+}
+
+#[test]
+fn a_damaged_record_costs_its_own_file_alone() {
+    let (scene, folder) = two_sessions();
+    cut_record(&scene, "first");
+    std::fs::write(folder.join("3.jsonl"), small("third", "a plum")).unwrap();
+    for command in ["sync", "import"] {
+        let run = scene.run([command, "--no-index", path(&folder)]);
+        assert_eq!(run.status, 1, "{}{}", run.text(), run.stderr);
+        assert!(run.text().contains("1 failed"), "{}", run.text());
+        scene.run(["path", "third"]).ok();
+    }
 }
 
 /// Runs `leafline search` for a word; the ids of the sessions that it finds.

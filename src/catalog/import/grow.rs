@@ -76,7 +76,7 @@ impl Growth<'_> {
         }
         let gained = candidate.size - record.bytes;
         let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES);
-        let mut preparer = Preparer::new(Reading::of(record));
+        let mut preparer = Preparer::new(Reading::of(record)?);
         let mut record = Box::new(record.clone());
         loop {
             let mut slice = Slice::default();
@@ -188,7 +188,7 @@ fn adopts_orphans(
         slice.entries.iter().flat_map(|rows| rows.iter()).map(|(id, _)| id).collect();
     let snapshot = store.snapshot()?;
     let order = Order::of(session, record);
-    let reading = Reading::of(record);
+    let reading = Reading::of(record)?;
     let roots = (session, NO_PARENT, 0)..=(session, NO_PARENT, u64::MAX);
     for row in snapshot.children()?.range(roots)? {
         let (_, _, ordinal) = row?.0.value();

@@ -195,6 +195,7 @@ fn sessions_with_id(snapshot: &Snapshot<'_>, id: &[u8]) -> Result<Vec<(u64, Sess
             && let Some(record) = snapshot.session(session)?
             && record.external_id == id
         {
+            record.known_family()?;
             found.push((session, record));
         }
         Ok(())

@@ -80,7 +80,7 @@ pub(super) fn losses(
         new_record,
         candidates: new_lines(),
         expected: 0,
-        reader: LineReader::new(Reading::of(&record)),
+        reader: LineReader::new(Reading::of(&record)?),
         unaddressed: None,
         by_place: record.migrated.then(new_lines),
     };

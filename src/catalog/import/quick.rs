@@ -34,7 +34,7 @@ pub(super) fn unchanged(snapshot: &Snapshot<'_>, file: &FoundFile) -> Result<Opt
         return Ok(None);
     }
     let mut report = FileReport::new(file.path.clone(), ImportStatus::Unchanged);
-    report.family = Some(Reading::of(&record).family);
+    report.family = Some(record.known_family()?);
     report.bytes = file.bytes;
     report.describe(&record);
     Ok(Some(report))
@@ -54,7 +54,7 @@ pub(super) fn grown(
         && imported.length < candidate.size
         && !record.is_ahead()
         && record.external_id == candidate.external_id()
-        && Reading::of(&record) == candidate.reading();
+        && Reading::of(&record)? == candidate.reading();
     let is_whole = proof::at_its_ends(&snapshot, source.session, &record)?.is_none();
     if !can_grow || !is_whole || !begins_alike(&snapshot, source.session, &record, candidate)? {
         return Ok(None);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use leafline_import::{EntryKind, Family};
+use leafline_import::EntryKind;
 
 use super::super::order::Order;
 use super::super::reader::is_entry;
@@ -516,7 +516,7 @@ impl<'s> Indexer<'s> {
         let mut leaf = self.leaf;
         let pointers = std::mem::take(&mut self.pointers);
         let hint = std::mem::take(&mut self.hint);
-        if !needs_resolving && self.family_decides() {
+        if !needs_resolving && self.family_decides()? {
             let record = self.record.clone();
             let decided = leaf::decide(&mut self, &record, &pointers, &hint, leaf)?;
             facts::set_summary(&mut self.record, decided.summary);
@@ -529,8 +529,8 @@ impl<'s> Indexer<'s> {
     }
 
     /// Whether the last entry need not be the leaf.
-    fn family_decides(&self) -> bool {
-        !Family::from_code(self.record.family).is_some_and(Family::is_pi_omp) && !self.is_live
+    fn family_decides(&self) -> Result<bool> {
+        Ok(!self.record.known_family()?.is_pi_omp() && !self.is_live)
     }
 }
 

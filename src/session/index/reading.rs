@@ -8,6 +8,7 @@ use leafline_import::recover::{Recovered, RecoveredParent, Wholeness, recover};
 use leafline_import::scan::{Payload, Raw, Scan, Scanner, Shape};
 use leafline_import::{EntryKind, Family, MessageRole, pi_omp, text, time};
 
+use crate::error::Result;
 use crate::store::session_record::SessionRecord;
 
 /// Bytes of the shortest line that can hold a payload.
@@ -24,9 +25,8 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// That of a stored session.
-    pub(crate) fn of(record: &SessionRecord) -> Self {
-        let family = Family::from_code(record.family).unwrap_or(Family::Pi);
-        Self { family, recovers: record.recovers }
+    pub(crate) fn of(record: &SessionRecord) -> Result<Self> {
+        Ok(Self { family: record.known_family()?, recovers: record.recovers })
     }
 
     /// That of sessions which are made here: every line is JSON.

@@ -24,7 +24,7 @@ const SLICE_CHILDREN: usize = 200_000;
 pub(crate) fn resolve(store: &Store, session: u64, record: &SessionRecord) -> Result<u64> {
     let mut slice = Slice { reset_children: vec![session], ..Slice::default() };
     let mut snapshot = store.snapshot()?;
-    let mut scanner = LineReader::new(Reading::of(record));
+    let mut scanner = LineReader::new(Reading::of(record)?);
     let mut orphans = 0;
     let mut next = 0;
     while next < record.lines {

@@ -64,7 +64,7 @@ impl<'s> Builder<'s> {
         let key = store.reserve_sessions(1)?;
         let newest = store.dictionary_ids()?.last().copied().unwrap_or(NO_DICTIONARY);
         let dictionary = store.dictionary(newest)?;
-        let reading = Reading::of(&record);
+        let reading = Reading::of(&record)?;
         let mut indexer = Indexer::new(store, key, record, None, dictionary.id);
         indexer.set_live();
         Ok(Self {

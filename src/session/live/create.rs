@@ -232,7 +232,7 @@ fn begin<'s>(
     record: SessionRecord,
     persistence: Persistence,
 ) -> Result<Session<'s>> {
-    let family = Family::from_code(record.family).unwrap_or(Family::Pi);
+    let family = record.known_family()?;
     let id = record.id();
     let build = |store: &Store| -> Result<u64> {
         let mut builder = Builder::new(store, record, None)?;

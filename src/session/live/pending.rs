@@ -67,7 +67,7 @@ fn move_session(from: &Store, key: u64, to: &Store) -> Result<u64> {
         place: format!("session key {key}, in memory"),
         problem: "the session that waits has no record".into(),
     })?;
-    let reader = super::super::SessionReader::new(snapshot, key, record);
+    let reader = super::super::SessionReader::new(snapshot, key, record)?;
     let mut builder = Builder::new(to, uncounted(reader.record()), Some(from))?;
     reader.export(&ExportMode::Current, &mut Feeding(&mut builder))?;
     builder.finish(NewLeaf::Line(reader.leaf_ordinal()?))
