@@ -248,3 +248,34 @@ fn a_damaged_record_costs_its_own_file_alone() {
 fn found(run: &Run) -> Vec<String> {
     run.json_lines().iter().map(|hit| hit["session"].as_str().unwrap().to_owned()).collect()
 }
+
+#[test]
+fn a_damaged_session_is_left_out_of_the_search_index() {
+    for damage in [damage_family, cut_record, lose_lines] {
+        let (scene, _) = two_sessions();
+        damage(&scene, "second");
+        let run = scene.run(["index"]);
+        assert_eq!(run.status, 1, "{}{}", run.text(), run.stderr);
+        assert!(run.stderr.contains("damaged"), "{}", run.stderr);
+        let run = scene.run(["search", "apple", "--json"]);
+        assert_eq!(found(&run), ["first"], "{}", run.stderr);
+        assert!(scene.run(["search", "pear", "--json"]).stdout.is_empty());
+        let again = scene.run(["--json", "index"]);
+        assert_eq!(again.status, 1, "it is still damaged: {}", again.stderr);
+    }
+}
+
+/// Takes the chunks of a session away.
+fn lose_lines(scene: &Scene, id: &str) {
+    const LINES: TableDefinition<(u64, u64, u32), &[u8]> = TableDefinition::new("lines");
+    const IDS: TableDefinition<&[u8], u64> = TableDefinition::new("session_ids");
+    let mut builder = redb::Builder::new();
+    builder.set_concurrency_mode(ConcurrencyMode::MultiWriter);
+    let database = builder.open(scene.store()).unwrap();
+    let transaction = database.begin_write().unwrap();
+    let ids = transaction.open_table(IDS).unwrap();
+    let key = redb::ReadableTable::get(&ids, id.as_bytes()).unwrap().unwrap().value();
+    drop(ids);
+    transaction.open_table(LINES).unwrap().remove((key, 0, 0)).unwrap().unwrap();
+    transaction.commit().unwrap();
+}
