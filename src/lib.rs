@@ -205,7 +205,9 @@ pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
 pub use leafline_import::view::{Part, Role, View};
 pub use leafline_import::{EntryKind, Family, MessageRole};
 #[cfg(feature = "search")]
-pub use search::{IndexLag, IndexUpdate, SearchHit, SearchIndex, SearchQuery, Snippet};
+pub use search::{
+    DamagedSession, IndexLag, IndexUpdate, SearchHit, SearchIndex, SearchQuery, Snippet,
+};
 pub use session::{
     Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft,
     ExportMode, Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence,

@@ -260,3 +260,45 @@ fn files_come_and_go() {
     assert_eq!((totals.unchanged, totals.skipped), (1, 1));
     assert_eq!(place.store.sessions().unwrap().len(), 1);
 }
+
+/// Sets a flag as soon as something was read.
+#[cfg(feature = "watch")]
+struct StopAtOnce<'s>(&'s std::sync::atomic::AtomicBool, Vec<FileReport>);
+
+#[cfg(feature = "watch")]
+impl leafline::ImportObserver for StopAtOnce<'_> {
+    fn read(&mut self, _: u64) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    fn file(&mut self, report: &FileReport) {
+        self.1.push(report.clone());
+    }
+}
+
+#[cfg(feature = "watch")]
+#[test]
+fn a_watch_that_is_stopped_in_its_first_sync_stops_between_files() {
+    let place = Place::new();
+    for number in 0..40 {
+        let header = format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"s{number}\",\"timestamp\":\"2026-02-16T10:20:30.000Z\",\"cwd\":\"/\"}}\n"
+        );
+        place.write(&format!("sessions/{number}.jsonl"), header);
+    }
+    let folder = place.path("sessions");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut observer = StopAtOnce(&stop, Vec::new());
+    let options = ImportOptions::default();
+    let mut watch = place.store.watch(&[&folder], &options).unwrap();
+    watch.run(&mut observer, &stop).unwrap();
+    // The file at hand is imported, and stays.
+    assert_eq!(observer.1.len(), 1, "{:?}", observer.1);
+    assert_eq!(observer.1[0].status, ImportStatus::Imported);
+    assert_eq!(place.store.sessions().unwrap().len(), 1);
+    // One that is stopped before it begins does nothing.
+    watch.run(&mut (), &stop).unwrap();
+    assert_eq!(place.store.sessions().unwrap().len(), 1);
+    let totals = place.store.sync(&[&folder], &options, &mut ()).unwrap();
+    assert_eq!((totals.imported, totals.unchanged), (39, 1));
+}

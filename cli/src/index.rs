@@ -38,6 +38,8 @@ const SHORT_PAUSE: Duration = Duration::from_millis(50);
 /// background, and a search what is left; so this is for an index that was deleted, that --no-index left behind, or whose
 /// making was stopped.
 ///
+/// A session that is damaged is named, and costs the others nothing; the exit status is 1 then.
+///
 /// ctrl-c stops it; what was done stays, and the next time goes on from there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  leafline index\n  leafline index --rebuild")]
@@ -75,7 +77,8 @@ impl Indexing {
         }
         match update(store, &AtomicBool::new(false)) {
             // Whoever is at it will find what is new, or the next search does.
-            Ok(_) | Err(Error::SearchIndexBusy { .. }) => {}
+            Err(Error::SearchIndexBusy { .. }) => {}
+            Ok(done) => tell_damaged(&done),
             Err(error) => complain(&format!("the sessions are stored, but {}", advised(&error))),
         }
     }
@@ -106,11 +109,12 @@ pub(super) fn run(
     let begun = Instant::now();
     let done = update(&store, &*stop_on_ctrl_c()?)?;
     tell(&done, begun, out)?;
+    tell_damaged(&done);
     if !done.is_complete {
         complain("stopped; the next `leafline index` goes on from here");
         return Ok(Status::Failed);
     }
-    Ok(Status::Done)
+    Ok(if done.damaged.is_empty() { Status::Done } else { Status::Failed })
 }
 
 fn tell(done: &IndexUpdate, begun: Instant, out: &mut Output) -> Result<(), Failure> {
@@ -120,6 +124,7 @@ fn tell(done: &IndexUpdate, begun: Instant, out: &mut Output) -> Result<(), Fail
             "entries": done.entries,
             "bytes": done.bytes,
             "removed": done.removed,
+            "damaged": done.damaged.iter().map(|left| &left.session).collect::<Vec<_>>(),
             "complete": done.is_complete,
         }));
     }
@@ -134,6 +139,17 @@ fn tell(done: &IndexUpdate, begun: Instant, out: &mut Output) -> Result<(), Fail
         "{sessions} read: {entries}; {} in {seconds:.1} s{removed}",
         bytes(done.bytes)
     ))
+}
+
+/// Says which sessions the index lacks since they are damaged.
+fn tell_damaged(done: &IndexUpdate) {
+    for left in &done.damaged {
+        let damage = &left.damage;
+        complain(&format!(
+            "session {} is not in the index, or not all of it: {damage}",
+            left.session
+        ));
+    }
 }
 
 /// Brings the index in step until `stop` is set.
@@ -233,7 +249,8 @@ pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readin
             });
         }
         match index.update(|_| true) {
-            Ok(_) => return Ok(Readiness::Complete),
+            Ok(done) if done.damaged.is_empty() => return Ok(Readiness::Complete),
+            Ok(done) => return Ok(Readiness::Behind(done.damaged.len() as u64)),
             Err(Error::SearchIndexBusy { .. }) if begun.elapsed() < PATIENCE => {
                 std::thread::sleep(SHORT_PAUSE);
             }

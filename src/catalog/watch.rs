@@ -75,7 +75,8 @@ impl Store {
 }
 
 impl Watch {
-    /// Keeps the store in step until `stop` is set, which is seen within a tenth of a second, or after the file at hand.
+    /// Keeps the store in step until `stop` is set, which is seen within a tenth of a second, or after the file at hand,
+    /// also in the sync of everything that it begins with. What was brought until then stays.
     ///
     /// A file's new lines are stored some 50 ms after they were written; a last line without an end, once nothing was
     /// written for two seconds. Files that are gone are left out, and their sessions stay.
@@ -84,14 +85,14 @@ impl Watch {
     ///
     /// Only where the store itself fails; a file's failure is in its report.
     pub fn run(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
-        self.store.sync(&self.roots, &self.options, observer)?;
+        self.store.sync_until(stop, &self.roots, &self.options, observer)?;
         let now = Instant::now();
         for root in self.roots.clone() {
             self.due.insert(root, (now + QUIET, true));
         }
         while !stop.load(Ordering::Relaxed) {
             self.wait();
-            self.look(observer)?;
+            self.look(observer, stop)?;
         }
         Ok(())
     }
@@ -146,7 +147,7 @@ impl Watch {
     }
 
     /// Brings in what is due.
-    fn look(&mut self, observer: &mut dyn ImportObserver) -> Result<()> {
+    fn look(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
         let now = Instant::now();
         let due: Vec<(PathBuf, bool)> = self
             .due
@@ -169,7 +170,7 @@ impl Watch {
         if there.is_empty() {
             return Ok(());
         }
-        self.store.sync(&there, &self.options, &mut News(observer)).map(drop)
+        self.store.sync_until(stop, &there, &self.options, &mut News(observer)).map(drop)
     }
 }
 

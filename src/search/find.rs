@@ -207,11 +207,12 @@ impl SearchIndex {
             return Ok(None);
         }
         let line = snapshot.line(session, ordinal, None)?;
-        let entry = Entry::new(Reading::of(&record), ordinal, line.text().to_vec());
+        let reading = Reading::of(&record);
+        let entry = Entry::new(reading, ordinal, line.text().to_vec());
         let view = entry.view();
         Ok(Some(SearchHit {
             session: record.id(),
-            family: Reading::of(&record).family,
+            family: reading.family,
             cwd: record.directory().map(str::to_owned),
             title: record.title.or(record.first_prompt),
             entry: entry.id(),

@@ -21,7 +21,7 @@ use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, Tantivy
 pub use self::find::{SearchHit, SearchQuery};
 use self::schema::{Fields, INDEX_VERSION};
 pub use self::snippet::Snippet;
-pub use self::update::{IndexLag, IndexUpdate};
+pub use self::update::{DamagedSession, IndexLag, IndexUpdate};
 use crate::error::{Error, Result};
 use crate::store::Store;
 

@@ -13,10 +13,12 @@ use tantivy::{IndexWriter, TantivyDocument, TantivyError, Term};
 use super::SearchIndex;
 use super::passages::{SEARCHED, passages};
 use super::states::{State, read_states};
-use crate::error::Result;
+use crate::error::{Corruption, Error, Result};
 use crate::session::{Entry, SessionReader};
 use crate::store::record::Record;
 use crate::store::session_record::SessionRecord;
+use crate::store::snapshot::Snapshot;
+use crate::store::tables;
 
 /// Memory of the threads that make the index, all together: what is in it is one segment.
 const MEMORY: usize = 192 << 20;
@@ -31,7 +33,7 @@ const COMMIT_BYTES: u64 = 512 << 20;
 const MOST_DELETED: f32 = 0.3;
 
 /// What an update has done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct IndexUpdate {
     /// Sessions that were new or had changed.
@@ -42,8 +44,20 @@ pub struct IndexUpdate {
     pub bytes: u64,
     /// Sessions that are gone from the store.
     pub removed: u64,
-    /// Whether the index has all that the store had; not if the update was told to stop.
+    /// Whether the index has all that the store had, damaged sessions aside; not if the update was told to stop.
     pub is_complete: bool,
+    /// Sessions that were left out from the place on where they are damaged.
+    pub damaged: Vec<DamagedSession>,
+}
+
+/// A session that cannot be read to its end.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DamagedSession {
+    /// Its id.
+    pub session: String,
+    /// What is wrong.
+    pub damage: Corruption,
 }
 
 /// How far the index is behind the store.
@@ -62,6 +76,8 @@ struct Work {
     read: Vec<(u64, u64)>,
     /// Sessions that are gone.
     gone: Vec<u64>,
+    /// Sessions whose records cannot be read. What the index has of them stays.
+    damaged: Vec<DamagedSession>,
     lag: IndexLag,
     /// The commit of the index that lacks this, or an earlier one.
     commit: u64,
@@ -84,6 +100,8 @@ impl SearchIndex {
     /// Memory is bounded by some 300 MB. Several threads work. When it returns, the new index is on disk; an update that is
     /// killed loses the last 512 MB of lines at most.
     ///
+    /// A damaged session costs the others nothing: it is named in the answer, and tried again by the next update.
+    ///
     /// # Errors
     ///
     /// [`crate::Error::SearchIndexBusy`] where another process is at it, [`crate::Error::SearchIndex`] where it cannot be
@@ -91,7 +109,8 @@ impl SearchIndex {
     pub fn update(&self, go_on: impl FnMut(u64) -> bool) -> Result<IndexUpdate> {
         let work = self.work()?;
         if work.read.is_empty() && work.gone.is_empty() {
-            return Ok(IndexUpdate { is_complete: true, ..IndexUpdate::default() });
+            let damaged = work.damaged;
+            return Ok(IndexUpdate { is_complete: true, damaged, ..IndexUpdate::default() });
         }
         let mut writer = self.writer(work.lag.bytes)?;
         // Who had the index until now may have done all of it.
@@ -100,7 +119,7 @@ impl SearchIndex {
             index: self,
             writer: &mut writer,
             go_on,
-            done: IndexUpdate::default(),
+            done: IndexUpdate { damaged: work.damaged.clone(), ..IndexUpdate::default() },
             uncommitted: 0,
         };
         run.run(&work)?;
@@ -133,21 +152,39 @@ impl SearchIndex {
             read_states(&searcher).map_err(|error| self.failed(&error))?;
         let snapshot = self.store.snapshot()?;
         let mut read = Vec::new();
+        let mut damaged = Vec::new();
         let mut lag = IndexLag::default();
         for row in snapshot.sessions()?.iter()? {
             let (key, value) = row?;
             let key = key.value();
-            let record = SessionRecord::from_bytes(value.value(), || key.to_string())?;
             let state = known.remove(&key);
+            let record = match SessionRecord::from_bytes(value.value(), || key.to_string()) {
+                Err(Error::Corrupted(damage)) => {
+                    damaged.push(DamagedSession { session: id_of(&snapshot, key)?, damage });
+                    continue;
+                }
+                record => record?,
+            };
             let Some(from) = State::next_line(state.as_ref(), &record) else { continue };
             lag.bytes += bytes_behind(&record, from);
             read.push((record.modified, key, from));
         }
         read.sort_unstable_by(|one, other| other.cmp(one));
         let read: Vec<(u64, u64)> = read.into_iter().map(|(_, key, from)| (key, from)).collect();
-        lag.sessions = (read.len() + known.len()) as u64;
-        Ok(Work { read, gone: known.into_keys().collect(), lag, commit })
+        lag.sessions = (read.len() + known.len() + damaged.len()) as u64;
+        Ok(Work { read, gone: known.into_keys().collect(), damaged, lag, commit })
     }
+}
+
+/// The id of a session whose record cannot be read.
+fn id_of(snapshot: &Snapshot, key: u64) -> Result<String> {
+    for row in snapshot.table(tables::SESSION_IDS)?.iter()? {
+        let (id, session) = row?;
+        if session.value() == key {
+            return Ok(String::from_utf8_lossy(id.value()).into_owned());
+        }
+    }
+    Ok(format!("of key {key}"))
 }
 
 /// Bytes of a session's lines from one on, about.
@@ -196,17 +233,26 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
     /// Reads a session from a line on.
     fn read_session(&mut self, session: u64, from: u64) -> Result<GoesOn> {
         let snapshot = self.index.store.snapshot()?;
-        let Some(record) = snapshot.session(session)? else {
+        let record = match snapshot.session(session) {
+            Err(Error::Corrupted(damage)) => {
+                let session = id_of(&snapshot, session)?;
+                self.done.damaged.push(DamagedSession { session, damage });
+                return Ok(true);
+            }
+            record => record?,
+        };
+        let Some(record) = record else {
             // It is gone since.
             self.remove(session);
             return Ok(true);
         };
+        let (id, state) = (record.id(), State::of(&record));
         let reader = SessionReader::new(snapshot, session, record);
         self.remove_from(session, from)?;
         let mut goes_on = true;
         let mut read = from;
         let mut told = 0;
-        reader.stored_lines(from, |entry| {
+        let lines = reader.stored_lines(from, |entry| {
             let bytes = entry.line().len() as u64;
             read = entry.ordinal() + 1;
             self.add(session, &entry)?;
@@ -217,15 +263,26 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
                 goes_on = (self.go_on)(std::mem::take(&mut told));
             }
             if self.uncommitted >= COMMIT_BYTES {
-                self.keep_state(session, State { lines: read, ..State::of(reader.record()) })?;
+                self.keep_state(session, State { lines: read, ..state })?;
                 self.commit()?;
             }
             Ok(goes_on)
-        })?;
+        });
         goes_on = (self.go_on)(told) && goes_on;
-        let state = State::of(reader.record());
-        self.keep_state(session, if goes_on { state } else { State { lines: read, ..state } })?;
-        self.done.sessions += 1;
+        let is_whole = match lines {
+            Err(Error::Corrupted(damage)) => {
+                self.done.damaged.push(DamagedSession { session: id, damage });
+                // However far it was read, it is not done.
+                read = read.min(state.lines.saturating_sub(1));
+                false
+            }
+            lines => {
+                lines?;
+                self.done.sessions += 1;
+                goes_on
+            }
+        };
+        self.keep_state(session, if is_whole { state } else { State { lines: read, ..state } })?;
         Ok(goes_on)
     }
 

@@ -26,11 +26,13 @@ pub struct SessionReader {
     snapshot: Snapshot,
     session: u64,
     record: SessionRecord,
+    reading: Reading,
 }
 
 impl SessionReader {
     pub(crate) fn new(snapshot: Snapshot, session: u64, record: SessionRecord) -> Self {
-        Self { snapshot, session, record }
+        let reading = Reading::of(&record);
+        Self { snapshot, session, record, reading }
     }
 
     /// The session with this key, or, where an import has given it another one, with this whole id.
@@ -92,7 +94,7 @@ impl SessionReader {
     }
 
     pub(crate) fn reading(&self) -> Reading {
-        Reading::of(&self.record)
+        self.reading
     }
 
     /// The entry with this id; of an id met twice, the later entry.

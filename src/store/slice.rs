@@ -1,6 +1,7 @@
 //! A slice: rows that are committed together. An import collects one in memory, without holding the write
 //! transaction, so that other writers wait for the commit alone.
 
+use std::collections::HashMap;
 use std::ops::Bound;
 
 use redb::{ReadableTable, Table, WriteTransaction};
@@ -102,7 +103,7 @@ impl Slice {
         self.settings.retain(|((key, _), _)| *key != session);
         self.pointers.retain(|((key, _), _)| *key != session);
         self.originals.retain(|((key, _), _)| *key != session);
-        self.blobs.retain(|gain| gain.session != session);
+        self.forget_blobs(session);
         self.rewrites.retain(|((key, _), _)| *key != session);
         self.leaves.retain(|(key, _)| *key != session);
         self.sessions.retain(|(key, _)| *key != session);
@@ -110,6 +111,20 @@ impl Slice {
         self.sources.retain(|(_, source)| source.session != session);
         self.finished.retain(|key| *key != session);
         self.held.retain(|(key, _)| *key != session);
+    }
+
+    /// Takes out a session's blobs. The bytes of one stay if another session refers to it: they are in the slice once.
+    fn forget_blobs(&mut self, session: u64) {
+        let (gone, mut kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.blobs).into_iter().partition(|gain| gain.session == session);
+        let mut bytes: HashMap<Hash, Vec<u8>> = gone
+            .into_iter()
+            .filter_map(|gain| gain.bytes.map(|bytes| (gain.hash, bytes)))
+            .collect();
+        for gain in kept.iter_mut().filter(|gain| gain.bytes.is_none()) {
+            gain.bytes = bytes.remove(&gain.hash);
+        }
+        self.blobs = kept;
     }
 
     /// Whether there is nothing to write.

@@ -1,7 +1,6 @@
-//! How many lines of each type a session has: a part of its record that is read only where it is asked for.
+//! How many lines of each type a session has: the part of its record that sums of the store are made from.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::OnceLock;
 
 use bincode::de::{BorrowDecoder, Decoder};
 use bincode::enc::Encoder;
@@ -9,6 +8,12 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{BorrowDecode, Decode, Encode};
 
 use super::record::{append, read};
+
+/// The name under which lines count whose type's name is too long, or one too many.
+pub(crate) const OTHER: &str = "(other)";
+
+/// Longer names of types count as [`OTHER`].
+const LONGEST_NAME: usize = 64;
 
 /// How many lines of a type there are. Messages count by role, as `message/user`.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -18,52 +23,61 @@ pub(crate) struct TypeCount {
     pub(crate) bytes: u64,
 }
 
-/// The counts of all types. A record that is read for a list keeps them as they are stored.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct TypeCounts {
-    stored: Vec<u8>,
-    counts: OnceLock<Vec<TypeCount>>,
+/// The counts of all types. Their bytes have a length before them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct TypeCounts(Vec<TypeCount>);
+
+/// The name under which a line counts that states this type.
+pub(crate) fn name_to_count(stated: &str) -> &str {
+    if stated.is_empty() || stated.len() > LONGEST_NAME { OTHER } else { stated }
+}
+
+impl TypeCounts {
+    /// Corrects the bytes of a line that counts under this name.
+    pub(crate) fn change_bytes(&mut self, name: &str, before: u64, after: u64) {
+        let place = |name: &str| self.0.iter().position(|count| count.name == name);
+        let count = place(name).or_else(|| place(OTHER)).and_then(|place| self.0.get_mut(place));
+        if let Some(count) = count {
+            count.bytes = (count.bytes + after).saturating_sub(before);
+        }
+    }
 }
 
 impl Deref for TypeCounts {
     type Target = Vec<TypeCount>;
 
     fn deref(&self) -> &Vec<TypeCount> {
-        // Bytes that are no counts are damage, which `verify` finds: the counts are not those of the lines.
-        self.counts.get_or_init(|| match self.stored.is_empty() {
-            true => Vec::new(),
-            false => read::<Vec<TypeCount>>(&self.stored)
-                .map_or_else(|_| Vec::new(), |(counts, _)| counts),
-        })
+        &self.0
     }
 }
 
 impl DerefMut for TypeCounts {
     fn deref_mut(&mut self) -> &mut Vec<TypeCount> {
-        let _ = Self::deref(self);
-        self.stored = Vec::new();
-        self.counts.get_mut().expect("they were read just now")
-    }
-}
-
-impl PartialEq for TypeCounts {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
+        &mut self.0
     }
 }
 
 impl Encode for TypeCounts {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         let mut bytes = Vec::new();
-        append(&**self, &mut bytes);
+        append(&self.0, &mut bytes);
         bytes.encode(encoder)
     }
 }
 
 impl<Context> Decode<Context> for TypeCounts {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        Ok(Self { stored: Vec::decode(decoder)?, counts: OnceLock::new() })
+        let stored: Vec<u8> = Vec::decode(decoder)?;
+        match read::<Vec<TypeCount>>(&stored) {
+            Ok((counts, length)) if length == stored.len() => Ok(Self(counts)),
+            Ok(_) => Err(damaged("there are bytes behind them")),
+            Err(problem) => Err(damaged(&problem)),
+        }
     }
+}
+
+fn damaged(problem: &str) -> DecodeError {
+    DecodeError::OtherString(format!("the counts of lines by type: {problem}"))
 }
 
 impl<'de, Context> BorrowDecode<'de, Context> for TypeCounts {

@@ -100,3 +100,22 @@ fn the_newest_session_of_a_directory_is_continued() {
     second.append_message(&json!({"role": "user", "content": "Hi"})).unwrap();
     assert_eq!(store.continue_recent(&new).unwrap().id(), second.id());
 }
+
+#[test]
+fn going_on_with_the_last_session_stores_as_the_caller_says() {
+    let store = Store::in_memory().unwrap();
+    let begun = store.create_session(&immediate(Family::Omp)).unwrap();
+    let long = "x".repeat(600_000);
+    let stored_length = |new: &NewSession| {
+        let mut session = store.continue_recent(new).unwrap();
+        assert_eq!(session.id(), begun.id());
+        let id = session.append_message(&user(&long)).unwrap();
+        session.get_entry(&id).unwrap().line().len()
+    };
+    let cwd = store.sessions().unwrap().remove(0).cwd.unwrap();
+    // As omp does it where nothing is said: long strings are cut.
+    assert!(stored_length(&NewSession::new(Family::Omp, &*cwd)) < long.len());
+    let mut whole = NewSession::new(Family::Omp, &*cwd);
+    whole.persistence = Some(Persistence::immediate());
+    assert!(stored_length(&whole) > long.len());
+}

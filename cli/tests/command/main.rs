@@ -16,6 +16,7 @@ mod export;
 mod families;
 #[cfg(unix)]
 mod flipped_bits;
+mod found_by_reading;
 mod history;
 mod import;
 mod leftovers;

@@ -47,6 +47,21 @@ fn only_what_brings_something_makes_a_store() {
 }
 
 #[test]
+fn a_failure_says_what_to_do_about_it() {
+    let missing = Scene::new().run(["ls"]).fails(1);
+    assert!(missing.contains("`leafline import` or `leafline new` makes it"), "{missing}");
+    let nowhere = on_samples(["show", "nowhere"]).fails(1);
+    assert!(nowhere.contains("\"nowhere\"") && nowhere.contains("`leafline ls`"), "{nowhere}");
+    let no_entry = on_samples(["show", PI_3, "nowhere"]).fails(1);
+    assert!(no_entry.contains(&format!("`leafline tree {PI_3}`")), "{no_entry}");
+    // One that stops a stream as well.
+    let scene = Scene::of_session(&file([header("s1"), message("a", None, "x")]));
+    let label = r#"{"type":"label","targetId":"nowhere","label":"x"}"#;
+    let stopped = scene.run_with_input(["append", "s1"], label.as_bytes()).fails(1);
+    assert!(stopped.contains("`leafline tree s1` shows its entries"), "{stopped}");
+}
+
+#[test]
 fn the_store_is_named_by_option_then_variable_then_platform() {
     let scene = Scene::new();
     let session = scene.write("session.jsonl", &file([header("s1"), message("a", None, "x")]));

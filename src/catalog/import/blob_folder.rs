@@ -11,36 +11,60 @@ use crate::store::blobs::{self, Hash};
 use crate::store::slice::{BlobGain, Slice};
 use crate::store::snapshot::Snapshot;
 
-/// The folder, and what was brought from it in this import.
+/// The folder, and what was read from it in this import.
 #[derive(Debug)]
 pub(super) struct BlobFolder {
     folder: PathBuf,
-    brought: Mutex<HashSet<Hash>>,
+    /// What need not be read again, since bytes of it are on their way to a commit. That commit may be given up, so this
+    /// says nothing of what the store has: [`BlobFolder::complete`] sees to that.
+    read: Mutex<HashSet<Hash>>,
 }
 
 impl BlobFolder {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, brought: Mutex::default() }
+        Self { folder, read: Mutex::default() }
     }
 
-    /// Adds the bytes of referenced blobs that were not brought yet and stand in the folder.
+    /// Adds the bytes of referenced blobs that were not read yet and stand in the folder.
     pub(super) fn bring(&self, prepared: &mut Prepared) {
-        for blob in &mut prepared.blobs {
-            if blob.bytes.is_none() {
-                blob.bytes = self.read(&blob.hash);
+        for blob in prepared.blobs.iter_mut().filter(|blob| blob.bytes.is_none()) {
+            let known = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+            if known().contains(&blob.hash) {
+                continue;
+            }
+            blob.bytes = self.bytes(&blob.hash);
+            if blob.bytes.is_some() {
+                known().insert(blob.hash);
             }
         }
     }
 
-    /// A blob's bytes, once; `None` where the folder does not have them. A file whose bytes do not have the
-    /// hash in its name is not the blob.
-    pub(super) fn read(&self, hash: &Hash) -> Option<Vec<u8>> {
-        let brought = || self.brought.lock().unwrap_or_else(PoisonError::into_inner);
-        if brought().contains(hash) {
-            return None;
+    /// Adds the bytes of referenced blobs to a slice that is about to be committed, where neither the slice nor the store
+    /// has them: what [`Self::bring`] gave to another slice may have been dropped with that.
+    pub(super) fn complete(&self, store: &Store, slice: &mut Slice) -> Result<()> {
+        let lacks_bytes = |gain: &BlobGain| gain.bytes.is_none() && !gain.hole;
+        if !slice.blobs.iter().any(lacks_bytes) {
+            return Ok(());
         }
+        let has_bytes = |gain: &&BlobGain| gain.bytes.is_some();
+        let mut there: HashSet<Hash> =
+            slice.blobs.iter().filter(has_bytes).map(|gain| gain.hash).collect();
+        let snapshot = store.snapshot()?;
+        for gain in slice.blobs.iter_mut().filter(|gain| lacks_bytes(gain)) {
+            if there.insert(gain.hash)
+                && snapshot.blob_record(&gain.hash)?.is_none_or(|record| record.size.is_none())
+            {
+                gain.bytes = self.bytes(&gain.hash);
+            }
+        }
+        Ok(())
+    }
+
+    /// A blob's bytes; `None` where the folder does not have them. A file whose bytes do not have the hash in its name is
+    /// not the blob.
+    fn bytes(&self, hash: &Hash) -> Option<Vec<u8>> {
         let bytes = std::fs::read(self.folder.join(blobs::hex(hash))).ok()?;
-        (blobs::hash(&bytes) == *hash && brought().insert(*hash)).then_some(bytes)
+        (blobs::hash(&bytes) == *hash).then_some(bytes)
     }
 
     /// Adds the blobs to the slice that a session refers to, the store lacks, and the folder has.
@@ -61,7 +85,7 @@ impl BlobFolder {
             for hole in chunk.holes().iter().filter(|hole| !hole.kind.is_cut()) {
                 let is_missing = asked.insert(hole.hash)
                     && snapshot.blob_record(&hole.hash)?.is_none_or(|record| record.size.is_none());
-                if is_missing && let Some(bytes) = self.read(&hole.hash) {
+                if is_missing && let Some(bytes) = self.bytes(&hole.hash) {
                     slice.blobs.push(BlobGain {
                         session,
                         hash: hole.hash,

@@ -1,7 +1,7 @@
 //! Finding the files of an import.
 
-use std::fs::Metadata;
-use std::io::Error;
+use std::fs::{DirEntry, Metadata};
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -49,23 +49,59 @@ fn find_below(folder: &Path, failed: Failed<'_>, files: &mut Vec<FoundFile>) {
                 continue;
             }
         };
-        let mut found: Vec<_> = entries.flatten().collect();
-        found.sort_by_key(std::fs::DirEntry::file_name);
+        let mut found = Vec::new();
+        for entry in entries {
+            match entry {
+                Ok(entry) => found.push(entry),
+                // Which of its files it is about, the system does not say.
+                Err(error) => failed(&folder, &error),
+            }
+        }
+        found.sort_by_key(DirEntry::file_name);
         let mut inner = Vec::new();
         for entry in found {
-            let path = entry.path();
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            if kind.is_dir() {
-                inner.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "jsonl")
-                && let Ok(metadata) = std::fs::metadata(&path)
-                && metadata.is_file()
-            {
-                files.push(FoundFile::new(path, &metadata));
+            match find_at(&entry) {
+                Ok(Found::Folder) => inner.push(entry.path()),
+                Ok(Found::File(file)) => files.push(file),
+                Ok(Found::Nothing) => {}
+                Err(error) => failed(&entry.path(), &error),
             }
         }
         folders.extend(inner.into_iter().rev());
     }
+}
+
+/// What stands at a name in a folder.
+enum Found {
+    Folder,
+    File(FoundFile),
+    /// Nothing that an import looks at, or nothing any longer.
+    Nothing,
+}
+
+fn find_at(entry: &DirEntry) -> Result<Found, Error> {
+    let path = entry.path();
+    let is_session = path.extension().is_some_and(|extension| extension == "jsonl");
+    let found = entry.file_type().and_then(|kind| {
+        if kind.is_dir() {
+            return Ok(Found::Folder);
+        }
+        if !is_session {
+            return Ok(Found::Nothing);
+        }
+        let metadata = std::fs::metadata(&path)?;
+        Ok(match metadata.is_file() {
+            true => Found::File(FoundFile::new(path.clone(), &metadata)),
+            false => Found::Nothing,
+        })
+    });
+    match found {
+        // Deleted since the folder was listed; a link that leads nowhere is still there.
+        Err(error) if error.kind() == ErrorKind::NotFound && is_gone(&path) => Ok(Found::Nothing),
+        found => found,
+    }
+}
+
+fn is_gone(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }

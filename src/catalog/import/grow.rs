@@ -127,6 +127,9 @@ impl Growth<'_> {
             slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
             slice.sessions.push((session, new.clone()));
             slice.guards.push((session, Guard::Same { session, revision: record.revision }));
+            if let Some(folder) = self.blobs {
+                folder.complete(self.store, &mut slice)?;
+            }
             if !self.store.commit(slice)?.conflicts.is_empty() {
                 return Ok(Extended::Conflict);
             }

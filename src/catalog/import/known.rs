@@ -86,8 +86,14 @@ pub(super) fn plan(
     let has_more =
         |record: &SessionRecord| (record.is_ahead() || record.migrated) && !record.rewritten;
     for (session, record) in sessions.iter().filter(|(_, record)| has_more(record)) {
-        if record.bytes <= candidate.size && has_beginning(&snapshot, *session, record, candidate)?
-        {
+        if record.bytes > candidate.size {
+            continue;
+        }
+        let has_beginning = match has_beginning(&snapshot, *session, record, candidate)? {
+            Ok(has_beginning) => has_beginning,
+            Err(error) => return Ok(Err(error)),
+        };
+        if has_beginning {
             let (session, record) = (*session, Box::new(record.clone()));
             return Ok(Ok(if record.bytes == candidate.size {
                 Plan::Unchanged { session, record, ahead: false }
@@ -107,9 +113,14 @@ pub(super) fn plan(
         return Ok(Ok(Plan::Replace { session, record, else_number: None }));
     }
     for (session, record) in &sessions {
-        if record.imported.length.max(record.bytes) > candidate.size
-            && is_beginning(&snapshot, *session, record, candidate)?
-        {
+        if record.imported.length.max(record.bytes) <= candidate.size {
+            continue;
+        }
+        let is_beginning = match is_beginning(&snapshot, *session, record, candidate)? {
+            Ok(is_beginning) => is_beginning,
+            Err(error) => return Ok(Err(error)),
+        };
+        if is_beginning {
             let (session, record) = (*session, Box::new(record.clone()));
             return Ok(Ok(Plan::Unchanged { session, record, ahead: true }));
         }
@@ -184,6 +195,7 @@ fn sessions_with_id(snapshot: &Snapshot, id: &[u8]) -> Result<Vec<(u64, SessionR
             && let Some(record) = snapshot.session(session)?
             && record.external_id == id
         {
+            record.known_family();
             found.push((session, record));
         }
         Ok(())
@@ -229,13 +241,14 @@ fn has_beginning(
     session: u64,
     record: &SessionRecord,
     candidate: &mut Candidate,
-) -> Result<bool> {
-    let Ok(digest) = candidate.digests(&[record.bytes]) else {
-        return Ok(false);
+) -> Result<io::Result<bool>> {
+    let digest = match candidate.digests(&[record.bytes]) {
+        Ok(digest) => digest,
+        Err(error) => return Ok(Err(error)),
     };
     let mut whole = PrefixDigest::new(record.bytes);
     current_bytes(snapshot, session, record, &mut |bytes| Ok(whole.take(bytes)))?;
-    Ok(digest.first().is_some_and(|(_, digest)| whole.digest() == Some(*digest)))
+    Ok(Ok(digest.first().is_some_and(|(_, digest)| whole.digest() == Some(*digest))))
 }
 
 /// Whether the file is the beginning of what was imported as this session, or of the lines that it has now.
@@ -244,9 +257,10 @@ fn is_beginning(
     session: u64,
     record: &SessionRecord,
     candidate: &mut Candidate,
-) -> Result<bool> {
-    let Ok(digest) = candidate.digests(&[candidate.size]) else {
-        return Ok(false);
+) -> Result<io::Result<bool>> {
+    let digest = match candidate.digests(&[candidate.size]) {
+        Ok(digest) => digest,
+        Err(error) => return Ok(Err(error)),
     };
     let is_of = |prefix: &PrefixDigest| {
         digest.first().is_some_and(|(_, digest)| prefix.digest() == Some(*digest))
@@ -254,9 +268,44 @@ fn is_beginning(
     let mut imported = PrefixDigest::new(candidate.size);
     exact_bytes(snapshot, session, record, &mut |bytes| Ok(imported.take(bytes)))?;
     if is_of(&imported) || !record.migrated {
-        return Ok(is_of(&imported));
+        return Ok(Ok(is_of(&imported)));
     }
     let mut current = PrefixDigest::new(candidate.size);
     current_bytes(snapshot, session, record, &mut |bytes| Ok(current.take(bytes)))?;
-    Ok(is_of(&current))
+    Ok(Ok(is_of(&current)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use leafline_import::Family;
+
+    use super::super::report::Recovery;
+    use super::*;
+    use crate::session::{ExportMode, NewSession, Persistence};
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_not_taken_for_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::in_memory().unwrap();
+        let mut new = NewSession::new(Family::Pi, "/work");
+        new.id = Some("s".to_owned());
+        new.persistence = Some(Persistence::immediate());
+        let mut session = store.create_session(&new).unwrap();
+        session.append_message(&serde_json::json!({"role": "user", "content": "Hi"})).unwrap();
+        let mut whole = Vec::new();
+        session.reader().unwrap().export(&ExportMode::Current, &mut whole).unwrap();
+        let path = folder.path().join("s.jsonl");
+        let end_of_header = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        // All of the session and more; its beginning alone.
+        for bytes in [[&whole[..], b"{}\n"].concat(), whole[..end_of_header].to_vec()] {
+            std::fs::write(&path, &bytes).unwrap();
+            let mut candidate = Candidate::open(&path, None, Recovery::Documented).unwrap();
+            // Reading a folder fails.
+            candidate.file = File::open(folder.path()).unwrap();
+            let plan = plan(&store, &mut candidate, Mode::Import).unwrap();
+            assert!(plan.is_err(), "{plan:?}");
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod writer;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::unbounded;
 
@@ -48,6 +49,20 @@ const KEPT_CHANGING: &str =
 
 /// How often a file is looked at, whose session another process changes at the same time.
 const ATTEMPTS: u32 = 8;
+
+/// How files are brought in.
+struct How<'h> {
+    options: &'h ImportOptions,
+    mode: Mode,
+    /// Ends the import before the next file once it is set.
+    stop: Option<&'h AtomicBool>,
+}
+
+impl How<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
 
 impl Store {
     /// Imports files, and the `*.jsonl` files of folders and of the folders in them.
@@ -80,7 +95,7 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.bring(paths, (options, Mode::Import), observer)
+        self.bring(paths, &How { options, mode: Mode::Import, stop: None }, observer)
     }
 
     /// Brings the store in step with files and folders: what [`Self::import`] does, at the cost of what is new.
@@ -114,13 +129,25 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.bring(paths, (options, Mode::Sync), observer)
+        self.bring(paths, &How { options, mode: Mode::Sync, stop: None }, observer)
+    }
+
+    /// [`Self::sync`] until `stop` is set, which is seen between files. What was brought until then stays.
+    #[cfg(feature = "watch")]
+    pub(super) fn sync_until(
+        &self,
+        stop: &AtomicBool,
+        paths: &[impl AsRef<Path>],
+        options: &ImportOptions,
+        observer: &mut dyn ImportObserver,
+    ) -> Result<ImportTotals> {
+        self.bring(paths, &How { options, mode: Mode::Sync, stop: Some(stop) }, observer)
     }
 
     fn bring(
         &self,
         paths: &[impl AsRef<Path>],
-        how: (&ImportOptions, Mode),
+        how: &How<'_>,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
         self.sweep()?;
@@ -128,7 +155,7 @@ impl Store {
         let files = find_files(paths, &mut |path, error| outcome.add(&cannot_be_seen(path, error)));
         outcome.expect(&files);
         let owner = self.begin_owner()?;
-        let blobs = how.0.blobs.clone().or_else(|| programs::blobs_of(paths));
+        let blobs = how.options.blobs.clone().or_else(|| programs::blobs_of(paths));
         let blobs = blobs.map(BlobFolder::new);
         let run = self.import_files(files, how, blobs.as_ref(), &owner, &mut outcome);
         let swept = self.sweep_own(&owner);
@@ -141,7 +168,7 @@ impl Store {
     fn import_files(
         &self,
         files: Vec<FoundFile>,
-        how: (&ImportOptions, Mode),
+        how: &How<'_>,
         blobs: Option<&BlobFolder>,
         owner: &Owner,
         outcome: &mut Outcome<'_>,
@@ -149,7 +176,7 @@ impl Store {
         let mut files = files;
         for attempt in 1.. {
             let again = self.import_once(&files, how, blobs, owner, outcome)?;
-            if again.is_empty() {
+            if again.is_empty() || how.is_stopped() {
                 break;
             }
             files.retain(|file| again.contains(&file.path));
@@ -168,20 +195,20 @@ impl Store {
     fn import_once(
         &self,
         files: &[FoundFile],
-        how: (&ImportOptions, Mode),
+        how: &How<'_>,
         blobs: Option<&BlobFolder>,
         owner: &Owner,
         outcome: &mut Outcome<'_>,
     ) -> Result<Vec<PathBuf>> {
         let (send, ended) = unbounded();
-        let writer = Writer::new(self, owner, send);
+        let writer = Writer::new(self, owner, blobs, send);
         let mut again = Vec::new();
         let mut reader_error = None;
         let written = pipeline::run(writer, blobs, |feeder| {
             let choice = dictionary::Choice::new(self, files);
-            let mut reader = Reader::new(self, how, blobs, choice);
+            let mut reader = Reader::new(self, (how.options, how.mode), blobs, choice);
             let mut in_flight = HashSet::new();
-            for file in files {
+            for file in files.iter().take_while(|_| !how.is_stopped()) {
                 while let Ok(ended) = ended.try_recv() {
                     outcome.end(ended, &mut again);
                 }

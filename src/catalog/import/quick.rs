@@ -34,7 +34,7 @@ pub(super) fn unchanged(snapshot: &Snapshot, file: &FoundFile) -> Result<Option<
         return Ok(None);
     }
     let mut report = FileReport::new(file.path.clone(), ImportStatus::Unchanged);
-    report.family = Some(Reading::of(&record).family);
+    report.family = Some(record.known_family());
     report.bytes = file.bytes;
     report.describe(&record);
     Ok(Some(report))

@@ -22,7 +22,7 @@ use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus, Refusal};
 use super::{Outcome, Step, go_on};
 use super::{agents, beginning};
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
 use crate::store::compression::Dictionary;
@@ -78,7 +78,7 @@ impl<'s> Reader<'s> {
         Self { store, options, mode, blobs, dictionary, keys: 0..0, reserve: 1, glance: None }
     }
 
-    /// Does with a file whatever is to be done.
+    /// Does with a file whatever is to be done. A damaged session costs its own file alone.
     pub(super) fn read_file(
         &mut self,
         file: &FoundFile,
@@ -86,8 +86,27 @@ impl<'s> Reader<'s> {
         feeder: &mut Feeder,
         outcome: &mut Outcome<'_>,
     ) -> Step {
+        match self.bring(file, in_flight, feeder, outcome) {
+            Err(Error::Corrupted(damage)) => {
+                let mut report = FileReport::new(file.path.clone(), ImportStatus::Failed);
+                report.bytes = file.bytes;
+                outcome.add(&report.with_reason(of_session(&damage)));
+                Ok(Ok(()))
+            }
+            brought => brought,
+        }
+    }
+
+    fn bring(
+        &mut self,
+        file: &FoundFile,
+        in_flight: &mut HashSet<Vec<u8>>,
+        feeder: &mut Feeder,
+        outcome: &mut Outcome<'_>,
+    ) -> Step {
+        // Damage that is met here is met, and told, or mended, where the file is compared as a whole.
         if self.mode == Mode::Sync
-            && let Some(report) = quick::unchanged(self.glance()?, file)?
+            && let Some(report) = unless_damaged(quick::unchanged(self.glance()?, file))?
         {
             outcome.observer.read(report.bytes);
             outcome.add(&report);
@@ -113,7 +132,8 @@ impl<'s> Reader<'s> {
         // Where the file cannot be read, reading it says so.
         if self.mode == Mode::Sync
             && candidate.leave_open_line().is_ok()
-            && let Some((session, record)) = quick::grown(self.store, &mut candidate)?
+            && let Some((session, record)) =
+                unless_damaged(quick::grown(self.store, &mut candidate))?
             && let Done::Yes =
                 go_on!(self.grow(&mut candidate, session, &record, feeder, outcome)?)
         {
@@ -144,8 +164,7 @@ impl<'s> Reader<'s> {
             Ok(Err(error)) => Err(failed(candidate).with_reason(format!("reading it: {error}"))),
             // A damaged session costs its own file alone.
             Err(Error::Corrupted(damage)) => {
-                let reason = format!("the store's session: {damage}");
-                Err(failed(candidate).refused(Refusal::Damaged, reason))
+                Err(failed(candidate).refused(Refusal::Damaged, of_session(&damage)))
             }
             Err(error) => return Err(error),
         };
@@ -374,6 +393,19 @@ impl<'s> Reader<'s> {
             self.reserve = (self.reserve * 4).min(MOST_KEYS);
         }
         Ok(self.keys.next().expect("a reservation is never empty"))
+    }
+}
+
+/// Why a file fails whose session is damaged.
+fn of_session(damage: &Corruption) -> String {
+    format!("the store's session: {damage}")
+}
+
+/// Nothing where a session is damaged.
+fn unless_damaged<T>(found: Result<Option<T>>) -> Result<Option<T>> {
+    match found {
+        Err(Error::Corrupted(_)) => Ok(None),
+        found => found,
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crossbeam_channel::Sender;
 
 use super::agents;
+use super::blob_folder::BlobFolder;
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::free_number;
 use super::report::{FileReport, ImportStatus, Refusal};
@@ -30,6 +31,7 @@ struct Current<'s> {
 pub(super) struct Writer<'s> {
     store: &'s Store,
     owner: &'s Owner,
+    blobs: Option<&'s BlobFolder>,
     slice: Slice,
     current: Option<Current<'s>>,
     /// Reports that hold once the slice is committed.
@@ -48,10 +50,16 @@ pub(super) enum Outcome {
 }
 
 impl<'s> Writer<'s> {
-    pub(super) fn new(store: &'s Store, owner: &'s Owner, reports: Sender<Outcome>) -> Self {
+    pub(super) fn new(
+        store: &'s Store,
+        owner: &'s Owner,
+        blobs: Option<&'s BlobFolder>,
+        reports: Sender<Outcome>,
+    ) -> Self {
         Self {
             store,
             owner,
+            blobs,
             slice: Slice::default(),
             current: None,
             pending: Vec::new(),
@@ -66,6 +74,10 @@ impl<'s> Writer<'s> {
             Err(lost @ Error::SessionLost { .. }) => {
                 self.slice = Slice::default();
                 self.give_up(&lost.to_string());
+                // The commit was to bring other files as well.
+                for (_, report) in self.pending.drain(..) {
+                    let _ = self.reports.send(Outcome::Again(report.path));
+                }
                 Ok(())
             }
             taken => taken,
@@ -132,6 +144,9 @@ impl<'s> Writer<'s> {
                 self.slice.begun.push(owned);
                 current.begun = true;
             }
+        }
+        if let Some(folder) = self.blobs {
+            folder.complete(self.store, &mut self.slice)?;
         }
         let committed = self.store.commit(std::mem::take(&mut self.slice))?;
         if let Some(current) = &mut self.current {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use leafline_import::{EntryKind, Family};
+use leafline_import::EntryKind;
 
 use super::super::order::Order;
 use super::super::reader::is_entry;
@@ -25,7 +25,7 @@ use crate::store::settings_record::SettingsRecord;
 use crate::store::slice::{BlobGain, Slice};
 use crate::store::snapshot::Snapshot;
 use crate::store::tables::NO_PARENT;
-use crate::store::type_counts::TypeCount;
+use crate::store::type_counts::{OTHER, TypeCount};
 
 /// Bytes of values that a slice gathers before it is committed: a tenth of a second, and so the longest that
 /// a live agent waits.
@@ -235,7 +235,7 @@ impl<'s> Indexer<'s> {
         for (name, lines, bytes) in types {
             let known = record.types.iter().position(|count| count.name == name);
             let name = if known.is_none() && record.types.len() >= TYPE_NAMES {
-                "(other)".to_owned()
+                OTHER.to_owned()
             } else {
                 name
             };
@@ -516,7 +516,7 @@ impl<'s> Indexer<'s> {
         let mut leaf = self.leaf;
         let pointers = std::mem::take(&mut self.pointers);
         let hint = std::mem::take(&mut self.hint);
-        if !needs_resolving && self.family_decides() {
+        if !needs_resolving && self.family_decides()? {
             let record = self.record.clone();
             let decided = leaf::decide(&mut self, &record, &pointers, &hint, leaf)?;
             facts::set_summary(&mut self.record, decided.summary);
@@ -529,8 +529,8 @@ impl<'s> Indexer<'s> {
     }
 
     /// Whether the last entry need not be the leaf.
-    fn family_decides(&self) -> bool {
-        !Family::from_code(self.record.family).is_some_and(Family::is_pi_omp) && !self.is_live
+    fn family_decides(&self) -> Result<bool> {
+        Ok(!self.record.known_family().is_pi_omp() && !self.is_live)
     }
 }
 

@@ -62,14 +62,14 @@ pub(crate) fn decide(
     hint: &LeafHint,
     last: Option<u64>,
 ) -> Result<Decided> {
-    match Family::from_code(record.family) {
-        Some(Family::Claude) => {
+    match record.known_family() {
+        Family::Claude => {
             let facts = leaf_facts(record, pointers);
             let mut lookup = Lookup(lines);
             let leaf = claude::leaf(&mut lookup, &facts)?.map(|(leaf, _)| leaf);
             Ok(Decided { leaf, summary: summary_text(&mut lookup, &facts, pointers)? })
         }
-        Some(Family::Opal) => {
+        Family::Opal => {
             let current = match hint {
                 LeafHint::Opal(CurrentId::Null) => return Ok(Decided::default()),
                 LeafHint::Opal(CurrentId::Id(id)) => lines.find(id)?,
@@ -91,7 +91,7 @@ pub(crate) fn summary(
     record: &SessionRecord,
     pointers: &[(u64, PointerRecord)],
 ) -> Result<Option<String>> {
-    if Family::from_code(record.family) != Some(Family::Claude) {
+    if record.known_family() != Family::Claude {
         return Ok(None);
     }
     summary_text(&mut Lookup(lines), &leaf_facts(record, pointers), pointers)

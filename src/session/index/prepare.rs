@@ -16,6 +16,7 @@ use super::records::{RecordPlace, each_record};
 use crate::store::blobs::{self, Hash};
 use crate::store::chunk::{EncodedFrames, Hole, HoleKind};
 use crate::store::compression::Dictionary;
+use crate::store::type_counts::{OTHER, name_to_count};
 
 /// Different type names that are told apart in the counts of a block.
 const TYPE_NAMES: usize = 256;
@@ -225,9 +226,22 @@ fn cut_out(line: &[u8], payloads: &[Payload]) -> Cut {
 
 /// The name under which a line counts: its type's, messages with their role.
 pub(crate) fn type_name(reading: Reading, line: &[u8]) -> String {
-    let mut counts = TypeCounts::default();
-    read_line(reading, line, |read| counts.add(read, line.len()));
-    counts.into_rows().into_iter().map(|(name, _, _)| name).next().unwrap_or_default()
+    read_line(reading, line, type_name_of)
+}
+
+/// [`type_name`] of a line that was read.
+pub(crate) fn type_name_of(read: &Line<'_>) -> String {
+    match read.count_name() {
+        Some(name) => name_to_count(&name).to_owned(),
+        None => name_of(read.kind(), read.role()),
+    }
+}
+
+fn name_of(kind: EntryKind, role: MessageRole) -> String {
+    match role {
+        MessageRole::None => kind.name().to_owned(),
+        role => format!("{}/{}", kind.name(), role.name()),
+    }
 }
 
 /// A line on its own as it is stored: the bytes that stay, its holes, and a blob for each.
@@ -289,7 +303,7 @@ impl TypeCounts {
             Some(name) => {
                 let is_new = !self.named.contains_key(&*name);
                 let is_too_much = is_new && self.named.len() >= TYPE_NAMES;
-                let name = if name.len() > 64 || is_too_much { "" } else { &*name };
+                let name = if is_too_much { OTHER } else { name_to_count(&name) };
                 if !self.named.contains_key(name) {
                     self.named.insert(name.to_owned(), (0, 0));
                 }
@@ -301,17 +315,11 @@ impl TypeCounts {
     }
 
     fn into_rows(self) -> Vec<(String, u64, u64)> {
-        let known = self.known.into_iter().map(|((kind, role), (lines, bytes))| {
-            let name = match role {
-                MessageRole::None => kind.name().to_owned(),
-                role => format!("{}/{}", kind.name(), role.name()),
-            };
-            (name, lines, bytes)
-        });
-        let named = self.named.into_iter().map(|(name, (lines, bytes))| {
-            let name = if name.is_empty() { "(other)".to_owned() } else { name };
-            (name, lines, bytes)
-        });
+        let known = self
+            .known
+            .into_iter()
+            .map(|((kind, role), (lines, bytes))| (name_of(kind, role), lines, bytes));
+        let named = self.named.into_iter().map(|(name, (lines, bytes))| (name, lines, bytes));
         known.chain(named).collect()
     }
 }

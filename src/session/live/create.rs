@@ -138,7 +138,8 @@ impl Store {
     }
 
     /// The session of a working directory with the latest message, or a new one (pi and omp documents,
-    /// `SessionManager.continueRecent`).
+    /// `SessionManager.continueRecent`). Of what a new session is to be, its [`Persistence`] holds for the one that is gone on
+    /// with as well.
     ///
     /// # Errors
     ///
@@ -153,7 +154,13 @@ impl Store {
             times.then_with(|| a.id.cmp(&b.id))
         });
         match newest {
-            Some(facts) => self.session(&facts.id),
+            Some(facts) => {
+                let session = self.session(&facts.id)?;
+                Ok(match &new.persistence {
+                    Some(persistence) => session.with_persistence(persistence.clone()),
+                    None => session,
+                })
+            }
             None => self.create_session(new),
         }
     }

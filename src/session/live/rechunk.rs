@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::super::index::frames::FrameEncoder;
 use super::super::index::prepare::type_name;
-use super::super::index::reading::Reading;
 use super::super::lines::LineView;
 use super::super::reader::SessionReader;
 use crate::error::Result;
@@ -123,10 +122,8 @@ pub(super) fn end_last_line(
     }
     record.bytes += 1;
     record.text_bytes += 1;
-    let name = type_name(Reading::of(found), line.text());
-    if let Some(count) = record.types.iter_mut().find(|count| count.name == name) {
-        count.bytes += 1;
-    }
+    let name = type_name(reader.reading(), line.text());
+    record.types.change_bytes(&name, 0, 1);
     let text = [line.text(), b"\n"].concat();
     Ok(Some((last, StoredText { text, holes: line.holes })))
 }

@@ -243,7 +243,7 @@ pub(super) fn replace_lines(
                 continue;
             }
             refuse_other_entry(reader.reading(), &old, &line)?;
-            count(&mut record, &old, &line);
+            count(&mut record, reader.reading(), &old, &line);
             stored.insert(ordinal, exchange(&reader, ordinal, &line, &mut record, &mut slice)?);
         }
         if stored.is_empty() {
@@ -311,14 +311,11 @@ fn exchange(
 }
 
 /// Corrects the bytes that are counted, and the first prompt.
-fn count(record: &mut SessionRecord, old: &Entry, new: &[u8]) {
-    let reading = Reading::of(record);
+fn count(record: &mut SessionRecord, reading: Reading, old: &Entry, new: &[u8]) {
     let (before, after) = (old.line().len() as u64, new.len() as u64);
     record.bytes = (record.bytes + after).saturating_sub(before);
     let name = type_name(reading, new);
-    if let Some(count) = record.types.iter_mut().find(|count| count.name == name) {
-        count.bytes = (count.bytes + after).saturating_sub(before);
-    }
+    record.types.change_bytes(&name, before, after);
     if let (Some(Effect::Prompt(before)), Some(Effect::Prompt(after))) =
         (effect(reading, old.line()), effect(reading, new))
         && record.first_prompt.as_ref() == Some(&before)

@@ -9,6 +9,7 @@ use super::super::change::change_of;
 use super::super::export::PrefixDigest;
 use super::super::index::effect::{Effect, SUMMARY_TITLE, SettingsChange, effect_of};
 use super::super::index::leaf;
+use super::super::index::prepare::type_name_of;
 use super::super::index::reading::{LineReader, LineScan};
 use super::super::lines::LineView;
 use super::super::reader::SessionReader;
@@ -32,7 +33,7 @@ pub(crate) fn check(reader: &SessionReader, verification: &mut Verification) -> 
     let mut checker = Checker {
         reader,
         scanner: LineReader::new(reader.reading()),
-        expected: Expected::default(),
+        expected: Expected::of(reader.record()),
         parents: Vec::new(),
         imported: PrefixDigest::new(reader.record().imported.length),
         settings: None,
@@ -96,13 +97,14 @@ impl Checker<'_> {
             findings.counts().lines += 1;
             self.expected.lines += 1;
             self.expected.text_bytes += line.text.len() as u64;
-            self.check_line(&line, findings)?;
+            let name = self.check_line(&line, findings)?;
             bytes.clear();
             let rendered = Renderer::new(self.reader.snapshot(), Rendering::Exact)
                 .render(line.text, line.holes, &mut bytes);
             if findings.absorb(rendered)?.is_some() {
                 self.imported.take(&bytes);
                 self.expected.bytes += bytes.len() as u64;
+                self.expected.count_type(name, bytes.len() as u64);
             }
             for hole in line.holes.iter().filter(|hole| !hole.kind.is_cut()) {
                 let record = self.reader.snapshot().blob_record(&hole.hash)?;
@@ -114,10 +116,12 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn check_line(&mut self, line: &LineView<'_>, findings: &mut Findings<'_>) -> Result<()> {
+    /// Checks a line and its node. Answers the name under which the line counts.
+    fn check_line(&mut self, line: &LineView<'_>, findings: &mut Findings<'_>) -> Result<String> {
         let decoded = text::decode(line.text);
         let read = self.scanner.read(text::trim_start_of_file(&decoded));
         let (kind, role, time) = (read.kind(), read.role(), read.time());
+        let name_to_count = type_name_of(&read);
         let at = Some(line.ordinal);
         let node = line.node;
         let expected = (kind.code(), role.code(), read.is_sidechain(), time);
@@ -181,7 +185,7 @@ impl Checker<'_> {
             {
                 findings.problem("lines", at, "the line is no entry, and has a place in the tree");
             }
-            return Ok(());
+            return Ok(name_to_count);
         }
         self.expected.entries += 1;
         let id = read.id();
@@ -211,7 +215,7 @@ impl Checker<'_> {
                 LineScan::PiOmp(scan) => {
                     let change = change_of(self.reader.snapshot(), kind, line, scan);
                     let Some(change) = findings.absorb(change)? else {
-                        return Ok(());
+                        return Ok(name_to_count);
                     };
                     change
                 }
@@ -219,7 +223,7 @@ impl Checker<'_> {
             };
             self.check_walks(line.ordinal, node, kind, change, findings)?;
         }
-        Ok(())
+        Ok(name_to_count)
     }
 
     fn check_id(

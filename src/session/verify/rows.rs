@@ -8,7 +8,9 @@ use crate::error::Result;
 use crate::store::label_record::LabelRecord;
 use crate::store::node::Parent;
 use crate::store::pointer_record::PointerRecord;
+use crate::store::session_record::SessionRecord;
 use crate::store::tables::NO_PARENT;
+use crate::store::type_counts::OTHER;
 
 /// What the lines ask for.
 #[derive(Debug, Default)]
@@ -29,9 +31,57 @@ pub(super) struct Expected {
     children: u64,
     pub(super) labels: BTreeMap<Vec<u8>, LabelRecord>,
     pub(super) pointers: Vec<(u64, PointerRecord)>,
+    /// Lines and bytes by type, of the types that the record names.
+    types: BTreeMap<String, (u64, u64)>,
+    /// Lines and bytes of all other types.
+    others: (u64, u64),
 }
 
 impl Expected {
+    /// What the lines of a session with this record ask for, before they are read.
+    pub(super) fn of(record: &SessionRecord) -> Self {
+        let named = record.types.iter().filter(|count| count.name != OTHER);
+        let types = named.map(|count| (count.name.clone(), (0, 0))).collect();
+        Self { types, ..Self::default() }
+    }
+
+    /// Counts a line of a type.
+    pub(super) fn count_type(&mut self, name: String, bytes: u64) {
+        let count = self.types.get_mut(&name).unwrap_or(&mut self.others);
+        count.0 += 1;
+        count.1 += bytes;
+    }
+    /// What is wrong with the record's counts by type.
+    ///
+    /// Where a session has more types than are counted, lines of a type that has a count may be among the other ones too.
+    fn problem_of_types(&self, record: &SessionRecord) -> Option<String> {
+        let mut others = self.others;
+        let mut counted_as_others = (0, 0);
+        let has_others = record.types.iter().any(|count| count.name == OTHER);
+        for count in record.types.iter() {
+            let stored = (count.lines, count.bytes);
+            let Some(&found) = self.types.get(&count.name) else {
+                counted_as_others = stored;
+                continue;
+            };
+            let is_less = has_others && stored.0 <= found.0 && stored.1 <= found.1;
+            if stored != found && !is_less {
+                return Some(format!(
+                    "the record counts {} lines and {} bytes of type {}, the lines {} and {}",
+                    stored.0, stored.1, count.name, found.0, found.1
+                ));
+            }
+            others.0 += found.0 - stored.0;
+            others.1 += found.1 - stored.1;
+        }
+        (others != counted_as_others).then(|| {
+            format!(
+                "the record counts {} lines and {} bytes of other types, the lines {} and {}",
+                counted_as_others.0, counted_as_others.1, others.0, others.1
+            )
+        })
+    }
+
     /// Notes what a line does to a label.
     pub(super) fn set_label(&mut self, target: Vec<u8>, line: u64, label: Option<Vec<u8>>) {
         match label {
@@ -120,6 +170,9 @@ pub(super) fn check_rows(
             let text = format!("the record has {name} {stored}, the lines {counted}");
             findings.problem("sessions", None, text);
         }
+    }
+    if let Some(problem) = expected.problem_of_types(record) {
+        findings.problem("sessions", None, problem);
     }
     findings.absorb(reader.leaf_ordinal())?;
     Ok(())
