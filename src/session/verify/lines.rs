@@ -366,7 +366,7 @@ impl Checker<'_, '_> {
         }
         if record.dropped > 0 {
             let text = format!(
-                "the migration dropped {} lines that are not JSON, as its program does; --as exact has them",
+                "the migration dropped {} lines that are not JSON, as its program does; --as original has them",
                 record.dropped
             );
             findings.remark("dropped", None, None, text);
