@@ -44,6 +44,16 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// The bytes that a session was imported from are not in the store.
+    #[error(
+        "the file that session {session} came as is not held: {reason}; `leafline export --as current` gives it as it is now"
+    )]
+    OriginalNotHeld {
+        /// The session's id.
+        session: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// The session is of a family whose program does no such thing, or that Leafline does not write.
     #[error("session {id} is one of {family}, for which there is no {operation}")]
     WrongFamily {

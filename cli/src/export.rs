@@ -39,6 +39,7 @@ use super::{Status, text};
 Examples:
   leafline export 019c6605 > session.jsonl
   leafline export 019c6605 --as exact -o session.jsonl
+  leafline export 019c6605 --as original | cmp - session.jsonl
   leafline export 019c7bd3 --as refs --blobs blobs -o session.jsonl
   leafline export --all -o sessions
   leafline sync sessions && leafline export --all -o sessions")]
@@ -72,8 +73,12 @@ pub(super) struct Arguments {
 enum Form {
     /// As its program would write it today, images left as they are
     Current,
-    /// The imported bytes; of a session of Opal's that was changed here, the same as current
+    /// The imported bytes of a file of version 1 or 2; any other session's lines as they stand, also those that were appended
+    /// or changed here; of a session of Opal's that was changed here, the same as current
     Exact,
+    /// The file as it came, and nothing that was appended here; fails where the store does not hold it, since the session was
+    /// made here or lines were changed here
+    Original,
     /// References to blobs become inline base64
     Portable,
     /// Images of 1,024 base64 characters or more become references to blobs
@@ -116,6 +121,7 @@ fn mode(form: Form, blobs: Option<PathBuf>) -> Result<ExportMode, Failure> {
         }
         (Form::Current, None) => Ok(ExportMode::Current),
         (Form::Exact, None) => Ok(ExportMode::Exact),
+        (Form::Original, None) => Ok(ExportMode::Original),
         (Form::Portable, None) => Ok(ExportMode::Portable),
     }
 }

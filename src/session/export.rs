@@ -31,9 +31,15 @@ pub enum ExportMode {
     /// the order in which they stand, all as Opal's encoder writes them; lines that Opal cannot read are left out.
     #[default]
     Current,
-    /// The imported bytes, with those that were appended here behind them. A session of Opal's that was changed here has no
-    /// such bytes, since Opal writes its files anew: it comes out as [`Self::Current`] gives it.
+    /// As close to the imported bytes as the store has it: of a migrated session (a file of version 1 or 2) those bytes, without
+    /// what was appended here; of any other its lines as they stand, which are the imported bytes with what was appended here
+    /// behind them, unless lines were changed here (by a name, a move, a rewrite). A session of Opal's that was changed here
+    /// comes out as [`Self::Current`] gives it. [`Self::Original`] is never anything but the imported bytes.
     Exact,
+    /// The file as it came: the imported bytes and nothing else, checked against their fingerprint. What was appended here is
+    /// left out. [`Error::OriginalNotHeld`] where the store does not have them: of a session that was made here, and of one
+    /// whose lines were changed here, unless it was migrated.
+    Original,
     /// As [`Self::Current`], with every `blob:sha256:` reference replaced by what it refers to: an image's
     /// by base64, any other string's by the text, where the store has it and it is UTF-8.
     Portable,
@@ -50,7 +56,7 @@ impl ExportMode {
     pub(crate) fn blobs(&self) -> Option<&Path> {
         match self {
             Self::References { blobs } => Some(blobs),
-            Self::Current | Self::Exact | Self::Portable => None,
+            Self::Current | Self::Exact | Self::Original | Self::Portable => None,
         }
     }
 }
@@ -101,6 +107,7 @@ fn export_in(
     };
     match mode {
         ExportMode::Exact => exact_bytes(snapshot, session, record, &mut take)?,
+        ExportMode::Original => original_bytes(snapshot, session, record, &mut take)?,
         ExportMode::Current => {
             let mut renderer = Renderer::new(snapshot, Rendering::Exact);
             current_lines(&mut renderer, snapshot, session, record, &mut take)?;
@@ -148,6 +155,32 @@ pub(crate) fn exact_bytes(
         return read_originals(snapshot, session, &record.imported, take);
     }
     current_bytes(snapshot, session, record, take)
+}
+
+/// Hands out the bytes that [`ExportMode::Original`] stands for, until `take` answers `false`.
+fn original_bytes(
+    snapshot: &Snapshot,
+    session: u64,
+    record: &SessionRecord,
+    take: &mut dyn FnMut(&[u8]) -> Result<bool>,
+) -> Result<()> {
+    if record.migrated {
+        return read_originals(snapshot, session, &record.imported, take);
+    }
+    if !record.rewritten && record.imported.length > 0 {
+        let mut left = record.imported.length;
+        // Read to the end, so that all of it is held against the record.
+        return current_bytes(snapshot, session, record, &mut |bytes| {
+            let most = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+            left -= most as u64;
+            take(bytes.split_at(most).0)
+        });
+    }
+    let reason = match record.sources.is_empty() {
+        true => "it came from no file",
+        false => "lines were changed here since it was imported",
+    };
+    Err(Error::OriginalNotHeld { session: record.id(), reason })
 }
 
 /// Hands out the bytes that [`ExportMode::Current`] stands for, until `take` answers `false`.

@@ -271,3 +271,41 @@ fn lose_lines(scene: &Scene, id: &str) {
     transaction.open_table(LINES).unwrap().remove((key, 0, 0)).unwrap().unwrap();
     transaction.commit().unwrap();
 }
+
+/// A file of version 1.
+const VERSION_1: &str = concat!(
+    r#"{"type":"session","id":"old","timestamp":"2025-03-01T08:00:00.000Z","cwd":"/work"}"#,
+    "\n",
+    r#"{"type":"message","timestamp":"2025-03-01T08:00:01.000Z","message":{"role":"user","content":"Hi"}}"#,
+    "\n"
+);
+
+#[test]
+fn the_file_as_it_came_is_given_or_said_to_be_gone() {
+    // What was appended here is not in it, with a migration or without.
+    for bytes in [VERSION_1.as_bytes().to_vec(), small("old", "Hi")] {
+        let scene = Scene::of_session(&bytes);
+        let more = br#"{"type":"custom","customType":"x","data":1}"#;
+        scene.run_with_input(["append", "old"], more).ok();
+        let run = scene.run(["export", "old", "--as", "original"]).ok();
+        assert!(run.stdout == bytes, "{}", run.text());
+        let current = scene.run(["export", "old"]).ok();
+        assert!(current.text().contains("customType"));
+    }
+    // Its header was rewritten here.
+    let scene = Scene::of_session(&small("old", "Hi"));
+    rename_in_place(&scene);
+    let told = scene.run(["export", "old", "--as", "original"]).fails(1);
+    assert!(told.contains("lines were changed"), "{told}");
+    // It came from no file.
+    let scene = Scene::new();
+    let id = scene.run(["new", "--family", "pi", "--cwd", "/work"]).ok().text();
+    let told = scene.run(["export", id.trim(), "--as", "original"]).fails(1);
+    assert!(told.contains("from no file"), "{told}");
+}
+
+/// Moves the session by its header.
+fn rename_in_place(scene: &Scene) {
+    let store = leafline::Store::open(scene.store()).unwrap();
+    store.session("old").unwrap().move_to("/elsewhere").unwrap();
+}

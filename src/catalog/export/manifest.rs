@@ -67,6 +67,7 @@ struct End {
 pub(super) enum Form {
     Current,
     Exact,
+    Original,
     Portable,
     Refs,
 }
@@ -77,6 +78,7 @@ impl Form {
         match mode {
             ExportMode::Current => Self::Current,
             ExportMode::Exact => Self::Exact,
+            ExportMode::Original => Self::Original,
             ExportMode::Portable => Self::Portable,
             ExportMode::References { .. } => Self::Refs,
         }

@@ -44,7 +44,29 @@ pub(super) fn plan(
     mode: Mode,
 ) -> Result<io::Result<Plan>> {
     let snapshot = store.snapshot()?;
-    let sessions = sessions_with_id(&snapshot, candidate.external_id())?;
+    let plan = match compare(&snapshot, candidate)? {
+        Ok(plan) => plan,
+        Err(error) => return Ok(Err(error)),
+    };
+    let (session, record, has_less) = match plan {
+        Plan::Unchanged { session, ref record, ahead } => (session, record.clone(), ahead),
+        Plan::Grow { session, ref record } => (session, record.clone(), false),
+        other => return Ok(Ok(other)),
+    };
+    let missing = match mode {
+        Mode::Import => proof::as_a_whole(&snapshot, session, &record)?,
+        Mode::Sync => proof::at_its_ends(&snapshot, session, &record)?,
+    };
+    Ok(Ok(match missing {
+        None => plan,
+        Some(problem) if has_less => Plan::Damaged { record, problem },
+        Some(problem) => Plan::Restore { session, record, problem },
+    }))
+}
+
+/// [`plan`] by what the records say.
+fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<Plan>> {
+    let sessions = sessions_with_id(snapshot, candidate.external_id())?;
     let next_number = sessions.iter().map(|(_, record)| record.number).max().unwrap_or(0) + 1;
     if sessions.is_empty() {
         return Ok(Ok(Plan::New { number: 1 }));
@@ -66,13 +88,6 @@ pub(super) fn plan(
         .max_by_key(|(_, record)| record.imported.length);
     if let Some((session, record)) = begins {
         let (session, record) = (*session, Box::new(record.clone()));
-        if let Some(problem) = missing(&snapshot, session, &record, mode)? {
-            return Ok(Ok(if record.is_ahead() {
-                Plan::Damaged { record, problem }
-            } else {
-                Plan::Restore { session, record, problem }
-            }));
-        }
         if record.imported.length == candidate.size {
             let ahead = record.is_ahead();
             return Ok(Ok(Plan::Unchanged { session, record, ahead }));
@@ -89,7 +104,7 @@ pub(super) fn plan(
         if record.bytes > candidate.size {
             continue;
         }
-        let has_beginning = match has_beginning(&snapshot, *session, record, candidate)? {
+        let has_beginning = match has_beginning(snapshot, *session, record, candidate)? {
             Ok(has_beginning) => has_beginning,
             Err(error) => return Ok(Err(error)),
         };
@@ -103,7 +118,7 @@ pub(super) fn plan(
         }
     }
     let source = snapshot.source(&candidate.source)?.map(|source| source.session);
-    match rewritten(&snapshot, &sessions, source, next_number, candidate)? {
+    match rewritten(snapshot, &sessions, source, next_number, candidate)? {
         Ok(None) => {}
         Ok(Some(plan)) => return Ok(Ok(plan)),
         Err(error) => return Ok(Err(error)),
@@ -116,7 +131,7 @@ pub(super) fn plan(
         if record.imported.length.max(record.bytes) <= candidate.size {
             continue;
         }
-        let is_beginning = match is_beginning(&snapshot, *session, record, candidate)? {
+        let is_beginning = match is_beginning(snapshot, *session, record, candidate)? {
             Ok(is_beginning) => is_beginning,
             Err(error) => return Ok(Err(error)),
         };
@@ -137,19 +152,6 @@ pub(super) fn plan(
         },
         None => Plan::New { number: next_number },
     }))
-}
-
-/// What is missing of a session, if anything.
-fn missing(
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
-    mode: Mode,
-) -> Result<Option<String>> {
-    match mode {
-        Mode::Import => proof::as_a_whole(snapshot, session, record),
-        Mode::Sync => proof::at_its_ends(snapshot, session, record),
-    }
 }
 
 /// What to do with another state of a session of Opal's that was changed here, and comes out with other bytes than those

@@ -366,7 +366,7 @@ impl Checker<'_> {
         }
         if record.dropped > 0 {
             let text = format!(
-                "the migration dropped {} lines that are not JSON, as its program does; an exact export has them",
+                "the migration dropped {} lines that are not JSON, as its program does; an export as original has them",
                 record.dropped
             );
             findings.remark("dropped", None, None, text);
