@@ -12,6 +12,7 @@ mod context;
 mod creation;
 mod damage;
 mod discovery;
+mod engine;
 mod export;
 mod families;
 #[cfg(unix)]
