@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
+use leafline_import::Family;
 use redb::{ReadOnlyTable, ReadableTable, ReadableTableMetadata};
 
 use super::filter::{SessionFilter, SessionOrder, Sieve};
@@ -102,9 +103,14 @@ impl Store {
     ///
     /// [`crate::Error::SessionNotFound`], [`crate::Error::SessionAmbiguous`].
     pub fn agents_of(&self, session: &str) -> Result<Vec<SessionFacts>> {
-        let session = self.session(session)?;
+        let session = self.reader(session)?;
+        // Only Claude Code's sessions start agents: for others the store is not looked through.
+        if session.family() != Family::Claude {
+            return Ok(Vec::new());
+        }
+        let id = session.id();
         let mut agents = self.sessions()?;
-        agents.retain(|facts| facts.is_agent_of(session.id()));
+        agents.retain(|facts| facts.is_agent_of(&id));
         agents.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
         Ok(agents)
     }

@@ -212,14 +212,14 @@ fn an_unknown_family_is_damage() {
         let told = format!("{}{}", run.text(), run.stderr);
         assert!(told.contains("family 99"), "{arguments:?}: {told}");
     }
-    scene.run(["export", "second"]).ok();
+    scene.run(["show", "second"]).ok();
     // Of a folder, its file alone fails.
     std::fs::write(folder.join("3.jsonl"), small("third", "a plum")).unwrap();
     for command in ["sync", "import"] {
         let run = scene.run([command, "--no-index", path(&folder)]);
         assert_eq!(run.status, 1, "{}{}", run.text(), run.stderr);
         assert!(run.text().contains("1 failed"), "{}", run.text());
-        scene.run(["export", "third"]).ok();
+        scene.run(["show", "third"]).ok();
     }
 }
 
@@ -232,7 +232,7 @@ fn a_damaged_record_costs_its_own_file_alone() {
         let run = scene.run([command, "--no-index", path(&folder)]);
         assert_eq!(run.status, 1, "{}{}", run.text(), run.stderr);
         assert!(run.text().contains("1 failed"), "{}", run.text());
-        scene.run(["path", "third"]).ok();
+        scene.run(["show", "third"]).ok();
     }
 }
 
