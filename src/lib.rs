@@ -174,6 +174,8 @@
 
 mod catalog;
 mod destination;
+#[cfg(test)]
+mod documented;
 mod error;
 mod history;
 #[cfg(feature = "search")]

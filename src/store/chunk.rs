@@ -448,6 +448,14 @@ mod tests {
     use crate::store::node::Parent;
     use proptest::prelude::*;
 
+    #[test]
+    fn the_documentation_has_the_bounds() {
+        use crate::documented::{bound, number};
+        assert_eq!(bound("a chunk"), format!("{} bytes, one frame aside", number(CHUNK_CAPACITY)));
+        let frame = format!("{} KiB, one line aside", number(FRAME_TARGET >> 10));
+        assert_eq!(bound("text of a frame"), frame);
+    }
+
     fn node() -> impl Strategy<Value = Node> {
         let parent = prop_oneof![
             Just(Parent::None),

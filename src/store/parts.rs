@@ -58,6 +58,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn the_documentation_has_the_bounds() {
+        use crate::documented::{bound, number};
+        let row = format!("{} bytes", number(run_capacity(LONGEST_RUN)));
+        assert_eq!(bound("a row of a long value"), row);
+    }
+
     fn pages_taken(row: usize) -> usize {
         (row + ROW_OVERHEAD).div_ceil(PAGE).next_power_of_two()
     }

@@ -245,3 +245,15 @@ fn external_id(detection: &Detection, path: &Path) -> Vec<u8> {
         Detection::Opal(header) => header.session_id.clone().unwrap_or_else(stem),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_the_bounds() {
+        use crate::documented::{bound, number};
+        let header = format!("in the first {} MiB of the file", number(LONGEST_PREFIX >> 20));
+        assert_eq!(bound("header"), header);
+    }
+}

@@ -153,3 +153,20 @@ fn cut_frames(bytes: &[u8], starts_inside: bool, frames: &mut Vec<Vec<u8>>) {
         frames.push(frame);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_the_bounds() {
+        use crate::documented::{bound, number};
+        assert_eq!(bound("a dictionary"), format!("{} KiB", number(DICTIONARY_BYTES >> 10)));
+        let sample = format!(
+            "{} MiB, of {} MiB of files or more",
+            number(SAMPLE_BYTES >> 20),
+            WORTH_TRAINING >> 20
+        );
+        assert_eq!(bound("the sample for it"), sample);
+    }
+}

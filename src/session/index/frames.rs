@@ -77,3 +77,14 @@ impl FrameEncoder {
         self.text.shrink_to(KEPT_TEXT);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_the_bounds() {
+        use crate::documented::{bound, number};
+        assert_eq!(bound("lines of a frame"), number(FRAME_LINES));
+    }
+}

@@ -543,3 +543,20 @@ impl LeafSourceLines for Indexer<'_> {
         self.ancestor(ordinal)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_the_bounds() {
+        use crate::documented::{bound, number};
+        let slice = format!("{} MiB of values, {} lines", SLICE_BYTES >> 20, number(SLICE_LINES));
+        assert_eq!(bound("a slice"), slice);
+        let blobs = format!("{} MiB, one frame's aside", CHUNK_BLOB_BYTES >> 20);
+        assert_eq!(bound("blobs of a chunk"), blobs);
+        assert!(bound("parents not found yet").starts_with(&number(UNRESOLVED)));
+        assert!(bound("type names counted").starts_with(&number(TYPE_NAMES)));
+        assert!(bound("settings remembered").starts_with(&number(SETTINGS_REMEMBERED)));
+    }
+}

@@ -78,3 +78,14 @@ impl NodeWindow {
         self.nodes.get(index).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_the_bounds() {
+        use crate::documented::{bound, number};
+        assert_eq!(bound("node window"), format!("{} lines", number(NODE_WINDOW)));
+    }
+}

@@ -124,6 +124,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_documentation_has_the_bounds() {
+        use crate::documented::{bound, number};
+        let window =
+            format!("{} entries, {} MiB of ids", number(WINDOW_ENTRIES), WINDOW_ID_BYTES >> 20);
+        assert_eq!(bound("entry window"), window);
+    }
+
+    #[test]
     fn the_later_entry_wins() {
         let mut window = EntryWindow::default();
         window.begin_chunk(0);
