@@ -300,7 +300,8 @@ impl Rendered {
     }
 }
 
-fn expect(record: &SessionRecord, what: &str, found: u64, said: u64) -> Result<()> {
+/// Fails unless the session's record says of something what was found.
+pub(super) fn expect(record: &SessionRecord, what: &str, found: u64, said: u64) -> Result<()> {
     if found == said {
         return Ok(());
     }

@@ -26,13 +26,11 @@ pub struct SessionReader {
     snapshot: Snapshot,
     session: u64,
     record: SessionRecord,
-    reading: Reading,
 }
 
 impl SessionReader {
     pub(crate) fn new(snapshot: Snapshot, session: u64, record: SessionRecord) -> Self {
-        let reading = Reading::of(&record);
-        Self { snapshot, session, record, reading }
+        Self { snapshot, session, record }
     }
 
     /// The session with this key, or, where an import has given it another one, with this whole id.
@@ -94,7 +92,7 @@ impl SessionReader {
     }
 
     pub(crate) fn reading(&self) -> Reading {
-        self.reading
+        Reading::of(&self.record)
     }
 
     /// The entry with this id; of an id met twice, the later entry.

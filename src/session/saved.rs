@@ -7,7 +7,7 @@
 use leafline_import::opal::{ParentId, encode, with_session};
 use leafline_import::{EntryKind, text};
 
-use super::export::{BUFFER_BYTES, Read};
+use super::export::{BUFFER_BYTES, Read, expect};
 use super::index::reading::{Reading, read_line};
 use super::lines::{LineCursor, LineView};
 use super::render::{Renderer, Rendering};
@@ -57,10 +57,7 @@ pub(super) fn saved_lines(
         }
     }
     read.check(record)?;
-    if messages != record.messages {
-        let problem = format!("the session has {} messages, its lines {messages}", record.messages);
-        return Err(crate::store::snapshot::damaged(session, 0, problem).into());
-    }
+    expect(record, "messages", messages, record.messages)?;
     take(&saved)?;
     Ok(())
 }

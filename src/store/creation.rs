@@ -1,6 +1,6 @@
 //! Making a store: beside its place, whole and on disk before it gets its name.
 
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -139,8 +139,8 @@ enum Leftover {
 }
 
 fn take_leftover(path: &Path) -> Result<Leftover> {
-    let file = match open_file(path, OpenOptions::new().read(true).write(true)) {
-        Ok((file, _)) => file,
+    let file = match open_file(path) {
+        Ok(file) => file,
         Err(Error::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
             return Ok(Leftover::None);
         }
@@ -179,7 +179,7 @@ fn is_named(_: &File, _: &Path) -> std::io::Result<bool> {
 /// locks are the engine's.
 fn new_store(temporary: &Temporary, path: &Path) -> Result<TempPath> {
     let made = temporary.database().at("making the store beside", path)?;
-    let (file, _) = open_file(&made, OpenOptions::new().read(true).write(true))?;
+    let file = open_file(&made)?;
     let synced = file.try_clone().at("opening", &made)?;
     let database = EngineFile::new(file, Recovery::Needed)
         .and_then(|file| builder(&StoreOptions::default()).create_with_backend(file))

@@ -1,6 +1,6 @@
 //! Opening a store's file.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened> {
 }
 
 fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
-    let (file, _) = open_file(path, OpenOptions::new().read(true).write(true))?;
+    let file = open_file(path)?;
     let file = EngineFile::new(file, Recovery::Needed).map_err(|error| refine(error, path))?;
     let database =
         builder(options).create_with_backend(file.clone()).map_err(|error| refine(error, path))?;
@@ -81,11 +81,9 @@ pub(super) fn builder(options: &StoreOptions) -> Builder {
     builder
 }
 
-/// Opens a file that is no device, and its metadata.
-pub(super) fn open_file(path: &Path, options: &OpenOptions) -> Result<(File, Metadata)> {
-    let file = options.open(path).at("opening the store", path)?;
-    let metadata = file.metadata().at("opening the store", path)?;
-    Ok((file, metadata))
+/// Opens a file to read and write it.
+pub(super) fn open_file(path: &Path) -> Result<File> {
+    OpenOptions::new().read(true).write(true).open(path).at("opening the store", path)
 }
 
 fn is_write_refusal(kind: ErrorKind) -> bool {

@@ -397,7 +397,7 @@ impl<'s> Reader<'s> {
 }
 
 /// Why a file fails whose session is damaged.
-fn of_session(damage: &Corruption) -> String {
+pub(super) fn of_session(damage: &Corruption) -> String {
     format!("the store's session: {damage}")
 }
 

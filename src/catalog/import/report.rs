@@ -77,7 +77,6 @@ pub struct FileReport {
     /// The id by which the session is addressed.
     pub session: Option<String>,
     /// The family.
-    #[serde(serialize_with = "family_name")]
     pub family: Option<Family>,
     /// The version that the file's header states; 1 where it states none.
     pub version: Option<u32>,
@@ -97,14 +96,6 @@ pub struct FileReport {
     /// Bytes of the file that were stored now: all, or what it had gained, or none.
     #[serde(skip)]
     pub(super) stored: u64,
-}
-
-#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
-fn family_name<S: serde::Serializer>(
-    family: &Option<Family>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    family.map(Family::name).serialize(serializer)
 }
 
 impl FileReport {

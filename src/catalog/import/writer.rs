@@ -8,6 +8,7 @@ use super::agents;
 use super::blob_folder::BlobFolder;
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::free_number;
+use super::read::of_session;
 use super::report::{FileReport, ImportStatus, Refusal};
 use crate::error::{Error, Result};
 use crate::session::index::indexer::{Indexed, Indexer};
@@ -208,7 +209,7 @@ impl<'s> Writer<'s> {
                             None
                         }
                         Err(Error::Corrupted(damage)) => {
-                            let reason = format!("the store's session: {damage}");
+                            let reason = of_session(&damage);
                             return self.refuse(report, Refusal::Damaged, &reason);
                         }
                         losses => losses?,
