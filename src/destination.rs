@@ -73,18 +73,31 @@ fn look(path: &Path) -> Result<Option<Metadata>> {
 }
 
 fn follow(path: &Path) -> Result<Destination> {
+    match end_of_links(path, is_descriptor) {
+        Some(place) if is_descriptor(&place) => Ok(Destination::Stream),
+        Some(place) => Ok(Destination::File(place)),
+        None => {
+            Err(refused(path, ErrorKind::InvalidInput, "it is a link that leads back to itself"))
+        }
+    }
+}
+
+/// Where a link leads, though there may be nothing; any other path as it is. Stops early at a path that `is_end`. `None` for
+/// links that lead back to themselves.
+pub(crate) fn end_of_links(path: &Path, is_end: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
-        if is_descriptor(&place) {
-            return Ok(Destination::Stream);
+        if is_end(&place) {
+            return Some(place);
         }
         match std::fs::read_link(&place) {
             // A relative one counts from the folder that the link is in.
             Ok(target) => place = folder_of(&place).join(target),
-            Err(_) => return Ok(Destination::File(place)),
+            // No link, or nothing.
+            Err(_) => return Some(place),
         }
     }
-    Err(refused(path, ErrorKind::InvalidInput, "it is a link that leads back to itself"))
+    None
 }
 
 /// Whether a path names what a process has open: `/dev/fd/1`, or `/proc/self/fd/1`, to which `/dev/stdout` leads. There a

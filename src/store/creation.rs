@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use redb::{Database, ReadableTable};
@@ -11,7 +11,7 @@ use tempfile::TempPath;
 use super::engine_file::{EngineFile, Recovery};
 use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, format, tables};
-use crate::destination::folder_of;
+use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result};
 use crate::temporary::{Temporary, remove_left};
 use crate::whole_file::sync_folder;
@@ -29,9 +29,6 @@ const MAGIC_BYTES: usize = 9;
 /// Where the header has the size of a page, as 4 bytes, and the size that a store has.
 const PAGE_SIZE_AT: std::ops::Range<usize> = 12..16;
 const PAGE_SIZE: [u8; 4] = 4096_u32.to_le_bytes();
-
-/// Links that lead to each other; the system gives up after as many.
-const MOST_LINKS: usize = 40;
 
 /// How often a file that another process is making a store of is looked at again, and how long after.
 const PATIENCE: usize = 3_000;
@@ -92,7 +89,10 @@ fn is_unborn(file: &File) -> std::io::Result<bool> {
 
 /// Makes a store in `path`, where nothing stands. When this returns there is a store; another process may have made it.
 pub(super) fn make(path: &Path) -> Result<()> {
-    let path = &end_of_links(path)?;
+    let path = &end_of_links(path, |_| false).ok_or_else(|| {
+        let problem = "it is a link that leads to itself".to_owned();
+        Error::NotAStore { path: path.to_owned(), problem }
+    })?;
     let folder = folder_of(path);
     make_folders(folder)?;
     remove_left(folder);
@@ -236,20 +236,6 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
     }
     transaction.commit()?;
     Ok(())
-}
-
-/// Where a link leads, though there may be nothing; any other path as it is.
-fn end_of_links(path: &Path) -> Result<PathBuf> {
-    let mut end = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        match std::fs::read_link(&end) {
-            Ok(target) => end = folder_of(&end).join(target),
-            // No link, or nothing.
-            Err(_) => return Ok(end),
-        }
-    }
-    let problem = "it is a link that leads to itself".to_owned();
-    Err(Error::NotAStore { path: path.to_owned(), problem })
 }
 
 /// Makes a folder and those that it is in, and makes their names durable.
