@@ -11,7 +11,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group};
-use leafline::{Draft, Family, NewSession, Persistence, Session, Store};
+use leafline::live::Persistence;
+use leafline::pi::Draft;
+use leafline::{Family, NewSession, Session, Store};
 use tempfile::TempDir;
 
 use support::latency::Latencies;

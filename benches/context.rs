@@ -11,7 +11,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leafline::{ContextLeaf, Store};
+use leafline::Store;
+use leafline::context::ContextLeaf;
 use leafline_generate::Shape;
 
 use support::compacted_session::{KEPT, compacted, linear};

@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leafline::{ExportOptions, ImportOptions, SessionFiles, SessionFilter, Store};
+use leafline::Store;
+use leafline::export::ExportOptions;
+use leafline::files::SessionFiles;
+use leafline::import::ImportOptions;
+use leafline::list::SessionFilter;
 use leafline_generate::{Shape, generate};
 use tempfile::TempDir;
 
@@ -66,11 +70,11 @@ fn age(path: &Path) {
     file.set_modified(time).expect("its time can be set");
 }
 
-fn sync(store: &Store, path: &Path) -> leafline::ImportTotals {
+fn sync(store: &Store, path: &Path) -> leafline::import::ImportTotals {
     store.sync(&[path], &ImportOptions::default(), &mut ()).expect("the store can be written")
 }
 
-fn export(store: &Store, folder: &Path) -> leafline::ExportTotals {
+fn export(store: &Store, folder: &Path) -> leafline::export::ExportTotals {
     store.export_all(folder, &ExportOptions::default(), |_| {}).expect("the folder can be written")
 }
 

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leafline::{HistoryEntry, Store};
+use leafline::Store;
+use leafline::prompts::HistoryEntry;
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 

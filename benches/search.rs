@@ -7,7 +7,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use leafline::{Role, SearchIndex, SearchQuery, Session};
+use leafline::Session;
+use leafline::search::{SearchIndex, SearchQuery};
+use leafline::view::Role;
 
 use support::latency::Latencies;
 use support::leafline_store::ImportedStore;

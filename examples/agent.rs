@@ -2,7 +2,11 @@
 //!
 //! `cargo run --example agent`
 
-use leafline::{Compaction, ContextLeaf, ExportMode, Family, NewSession, Store};
+use leafline::context::ContextLeaf;
+use leafline::error::ExportError;
+use leafline::export::ExportMode;
+use leafline::pi::{Compaction, PiSession};
+use leafline::{Family, NewSession, Store};
 use serde_json::{Value, json};
 
 fn main() -> leafline::Result<()> {
@@ -56,7 +60,7 @@ fn main() -> leafline::Result<()> {
 
     drop(session);
     drop(store);
-    std::fs::remove_dir_all(&folder).map_err(leafline::Error::Output)?;
+    std::fs::remove_dir_all(&folder).map_err(ExportError::Output)?;
     Ok(())
 }
 

@@ -7,7 +7,9 @@
 
 use std::path::PathBuf;
 
-use leafline::{ExportMode, FileReport, ImportObserver, ImportOptions, Store};
+use leafline::Store;
+use leafline::export::ExportMode;
+use leafline::import::{FileReport, ImportObserver, ImportOptions};
 
 /// Prints each file's outcome once it is on disk.
 struct Printer;

@@ -10,7 +10,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use leafline::{ImportOptions, ImportStatus, Store, StoreOptions};
+use leafline::import::{ImportOptions, ImportStatus};
+use leafline::{Store, StoreOptions};
 
 const READS: usize = 10_000;
 
@@ -84,8 +85,8 @@ struct FirstReport {
     reason: String,
 }
 
-impl leafline::ImportObserver for FirstReport {
-    fn file(&mut self, report: &leafline::FileReport) {
+impl leafline::import::ImportObserver for FirstReport {
+    fn file(&mut self, report: &leafline::import::FileReport) {
         self.outcome = report.session.clone().map(|id| (report.status, id));
         self.reason = report.reason.clone().unwrap_or_default();
     }

@@ -1,29 +1,27 @@
-//! Where an output goes: what a path that a user named leads to, and whether anything may be written there.
+//! Where an output goes: what a path given by the user leads to, and whether it may be written.
 
 use std::fs::{File, Metadata};
 use std::io::{Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, FileContext, Result};
+use crate::error::{Error, ExportError, FileContext, Result};
+use crate::store::engine_file::MAGIC;
 
-/// What every redb database begins with.
-const DATABASE: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
-
-/// More links than that, one behind the other, are a ring to the system too.
+/// A longer chain of links is a loop for the system too.
 const MOST_LINKS: usize = 40;
 
 /// What a path leads to, links followed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
-    /// A file, or the place for one. It is no link, so that a file can be put there by its name.
+    /// A file, or a path where one can be made. It is not a link, so that a file can be renamed to it.
     File(PathBuf),
-    /// A device, a pipe, or a file that a process has open and that is named by its descriptor: there is no place for
-    /// another file there.
+    /// A device, a pipe, or a file that a process has open and that is named by its descriptor: no other file can
+    /// replace it.
     Stream,
 }
 
 impl Destination {
-    /// Follows a path; refuses a folder, the store and any other database of redb's.
+    /// Follows a path; refuses a folder, the store and any other redb database.
     pub(crate) fn of(path: &Path, store: &Path) -> Result<Self> {
         refuse_store(path, store)?;
         let is_stream = match look(path)? {
@@ -34,7 +32,7 @@ impl Destination {
         if is_stream { Ok(Self::Stream) } else { follow(path) }
     }
 
-    /// The file; refuses what is none.
+    /// The file; refuses anything else.
     pub(crate) fn file(self, path: &Path) -> Result<PathBuf> {
         match self {
             Self::File(place) => Ok(place),
@@ -43,18 +41,21 @@ impl Destination {
     }
 }
 
-/// Refuses a path that leads to the store, by whatever name, or to another database of redb's. Nothing but a regular file
-/// is opened: a pipe would wait.
+/// Refuses a path that leads to the store, by whatever name, or to another redb database. Only a regular file is
+/// opened: a pipe would wait.
 pub(crate) fn refuse_store(path: &Path, store: &Path) -> Result<()> {
     let Some(metadata) = look(path)?.filter(Metadata::is_file) else { return Ok(()) };
     let is_in_use = !store.as_os_str().is_empty() && is_same_file((path, &metadata), store);
     if is_in_use || is_database(path)? {
-        return Err(Error::WouldReplaceStore { path: path.to_owned(), is_in_use });
+        return Err(Error::Export(ExportError::WouldReplaceStore {
+            path: path.to_owned(),
+            is_in_use,
+        }));
     }
     Ok(())
 }
 
-/// Refuses a path that is there and is no folder.
+/// Refuses an existing path that is not a folder.
 pub(crate) fn refuse_no_folder(path: &Path) -> Result<()> {
     match look(path)? {
         Some(metadata) if !metadata.is_dir() => {
@@ -64,7 +65,7 @@ pub(crate) fn refuse_no_folder(path: &Path) -> Result<()> {
     }
 }
 
-/// What the system says of a file, links followed; `None` where there is none.
+/// What the system says of a file, links followed; `None` if there is none.
 fn look(path: &Path) -> Result<Option<Metadata>> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -82,8 +83,8 @@ fn follow(path: &Path) -> Result<Destination> {
     }
 }
 
-/// Where a link leads, though there may be nothing; any other path as it is. Stops early at a path that `is_end`. `None` for
-/// links that lead back to themselves.
+/// The target of a link, even if it does not exist; any other path as it is. Stops early at a path that `is_end`.
+/// `None` for links that lead back to themselves.
 pub(crate) fn end_of_links(path: &Path, is_end: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -91,9 +92,9 @@ pub(crate) fn end_of_links(path: &Path, is_end: impl Fn(&Path) -> bool) -> Optio
             return Some(place);
         }
         match std::fs::read_link(&place) {
-            // A relative one counts from the folder that the link is in.
+            // A relative target is relative to the link's folder.
             Ok(target) => place = folder_of(&place).join(target),
-            // No link, or nothing.
+            // Not a link, or it does not exist.
             Err(_) => return Some(place),
         }
     }
@@ -122,7 +123,7 @@ fn is_same_file((_, metadata): (&Path, &Metadata), store: &Path) -> bool {
     std::fs::metadata(store).is_ok_and(|store| of(&store) == of(metadata))
 }
 
-/// Other systems tell a file's identity only to those who open it; a hard link is known by what it begins with.
+/// Other systems reveal a file's identity only once it is open; a hard link is recognised by its first bytes.
 #[cfg(not(unix))]
 fn is_same_file((path, _): (&Path, &Metadata), store: &Path) -> bool {
     match (path.canonicalize(), store.canonicalize()) {
@@ -131,12 +132,12 @@ fn is_same_file((path, _): (&Path, &Metadata), store: &Path) -> bool {
     }
 }
 
-/// Whether a regular file begins as a database of redb's. One that cannot be read might.
+/// Whether a regular file begins like a redb database. One that cannot be read might.
 fn is_database(path: &Path) -> Result<bool> {
-    let mut beginning = Vec::with_capacity(DATABASE.len());
+    let mut beginning = Vec::with_capacity(MAGIC.len());
     let file = File::open(path).at("reading", path)?;
-    file.take(DATABASE.len() as u64).read_to_end(&mut beginning).at("reading", path)?;
-    Ok(beginning == DATABASE)
+    file.take(MAGIC.len() as u64).read_to_end(&mut beginning).at("reading", path)?;
+    Ok(beginning == MAGIC)
 }
 
 fn ends_with_separator(path: &Path) -> bool {
@@ -162,12 +163,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("database");
         let nowhere = Path::new("");
-        redb::Database::create(&database).unwrap();
+        drop(crate::Store::open(&database).unwrap());
         let refused = refuse_store(&database, nowhere).unwrap_err();
-        assert!(matches!(refused, Error::WouldReplaceStore { is_in_use: false, .. }), "{refused}");
+        assert!(
+            matches!(
+                refused,
+                Error::Export(ExportError::WouldReplaceStore { is_in_use: false, .. })
+            ),
+            "{refused}"
+        );
         let refused = refuse_store(&database, &database).unwrap_err();
-        assert!(matches!(refused, Error::WouldReplaceStore { is_in_use: true, .. }), "{refused}");
-        for bytes in [&b""[..], b"redb", &DATABASE[..8], b"{\"type\":\"session\"}"] {
+        assert!(
+            matches!(
+                refused,
+                Error::Export(ExportError::WouldReplaceStore { is_in_use: true, .. })
+            ),
+            "{refused}"
+        );
+        for bytes in [&b""[..], b"redb", &MAGIC[..8], b"{\"type\":\"session\"}"] {
             std::fs::write(&database, bytes).unwrap();
             assert!(refuse_store(&database, nowhere).is_ok());
         }

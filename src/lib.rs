@@ -1,14 +1,16 @@
 //! Leafline keeps coding agents' sessions in one file.
 //!
-//! An agent's session is a JSONL file: a line a message, a tree of conversations, often very long. A [`Store`] is
-//! one redb file that holds many of them, of pi, omp, Claude Code and Opal. Any entry of any session is found by its id at once, a path or a tree is
-//! read without the rest of the session, an image that is met often is kept once, and every file comes back byte
-//! for byte: blank lines, torn lines and lines that are no JSON among them.
+//! An agent's session is a JSONL file: a line a message, a tree of conversations, often very long. A [`Store`] is one redb
+//! file that holds many of them, of pi, omp, Claude Code, Opal and Codex. Any entry of any session is found by its id at once, a
+//! path or a tree is read without the rest of the session, an image that is met often is kept once, and every file comes
+//! back byte for byte: blank lines, torn lines and lines that are no JSON among them.
 //!
 //! # Example
 //!
 //! ```
-//! use leafline::{ExportMode, ImportOptions, Store};
+//! use leafline::Store;
+//! use leafline::export::ExportMode;
+//! use leafline::import::ImportOptions;
 //!
 //! # fn main() -> leafline::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
@@ -48,7 +50,8 @@
 //! both in its structs, and gives them to its threads and tasks. The store closes with the last handle of it.
 //!
 //! ```
-//! use leafline::{ContextLeaf, Family, NewSession, Session, Store};
+//! use leafline::context::ContextLeaf;
+//! use leafline::{Family, NewSession, Session, Store};
 //! use serde_json::json;
 //!
 //! struct Agent {
@@ -93,43 +96,32 @@
 //!
 //! # Where to begin
 //!
-//! - [`Store::open`] makes or opens a store, [`Store::open_with`] with [`StoreOptions`].
-//! - [`Store::import`] takes files and folders of any [`Family`], as [`ImportOptions`] say; [`program_folders`] tells
-//!   where the programs keep theirs. An [`ImportObserver`] gets a
-//!   [`FileReport`] a file; [`ImportStatus`] says what became of it. [`Store::sync`] does the same at the cost of what is
-//!   new, and `Store::watch` goes on with it.
-//! - [`Store::sessions`] lists [`SessionFacts`] without a look at any line, [`Store::list`] those that a [`SessionFilter`]
-//!   takes, [`Store::agents_of`] those of the agents that a session started; [`Store::session`] gives a [`Session`].
-//!   [`Store::move_session`] and [`Store::relocate`] note that a project has moved.
-//! - [`SessionFiles`] has the same lists of files that no store has: [`FileFacts`] of whole files, [`RecentSession`]s of the
-//!   first 4,096 bytes of the newest. All that was said is told on request: [`SessionReader::get_all_messages_text`],
-//!   [`FileFacts::get_all_messages_text`].
-//! - [`Store::create_session`] begins a session, [`Store::continue_recent`] goes on with the newest one of a directory,
-//!   [`Store::fork_from`] and [`Session::create_branched_session`] copy. A [`Session`] is written by
-//!   [`Session::append_message`] and its like, [`Session::append_all`] with [`Draft`]s, [`Session::branch`],
-//!   [`Session::append_label_change`], [`Session::rewrite_entries`]; when and how is said by a [`Persistence`]. One of
-//!   Opal's takes [`OpalDraft`]s, has [`Metadata`] ([`Session::set_metadata`]), and
-//!   [`Session::replace_path_segment`] compacts it. What a family's program does not have is an
-//!   [`Error::WrongFamily`]. [`Store::in_memory`] keeps nothing. [`Breadcrumbs`] know which session a terminal had last.
-//! - [`Session::get_entry`] is the short way to one [`Entry`]; [`Session::reader`] gives a [`SessionReader`] for
-//!   many reads of one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
-//!   [`SessionReader::get_tree`], [`SessionReader::lines`]. [`SessionReader::entries`],
-//!   [`SessionReader::path_backwards`] and [`SessionReader::entries_around`] answer a [`Page`] of a long one.
-//! - [`Entry::view`] is what an entry says, whatever its family: a [`View`] has its [`Role`], text, time, model and
-//!   [`Part`]s.
-//! - [`SessionReader::build_context`] gives the [`Context`] at an entry, the messages for the model and the settings in
-//!   force, as the session's program builds it; [`SessionReader::write_context`] writes it as JSON.
-//!   [`SessionReader::build_full_history`] has what was compacted too, and [`SessionReader::get_history`] the entries of
-//!   both.
-//! - [`SessionReader::export`] writes a session in one of the forms of [`ExportMode`], [`Store::export_file`] a file.
-//!   [`Store::export_all`] brings a folder of files in step, as [`ExportOptions`] say: an [`ExportReport`] tells the
-//!   [`ExportOutcome`] of each.
-//! - `SearchIndex`, beside the store, finds entries by their words; `SearchIndex::update` brings it in step, and a
-//!   `SearchQuery` asks it.
-//! - [`Store::history`] keeps the prompts that were given to agents: [`PromptHistory::add`] and
-//!   [`PromptHistory::add_async`], [`PromptHistory::recent`], [`PromptHistory::search`].
-//! - [`Store::verify`] checks every table against the lines, [`Store::statistics`] says where the bytes go,
-//!   [`Store::remove`] and [`Store::compact`] give space back, the latter where no other handle is left.
+//! - [`Store::open`] makes or opens a store, [`Store::open_with`] with [`StoreOptions`]. [`Store::in_memory`] keeps
+//!   nothing.
+//! - [`import`]: [`Store::import`] takes files and folders of any [`Family`], [`Store::sync`] does the same at the cost
+//!   of what is new, and `Store::watch` goes on with it.
+//! - [`list`]: [`Store::sessions`] lists [`SessionFacts`] without a look at any line, [`Store::list`] those that a
+//!   filter takes, [`Store::agents_of`] those of the agents that a session started. [`Store::move_session`] and
+//!   [`Store::relocate`] note that a project has moved. [`files`] has the same lists of files that no store has.
+//! - [`Store::session`] gives a [`Session`], which writes; [`Session::reader`] a [`SessionReader`], which shows it as
+//!   it is at one moment: [`SessionReader::get_path`], [`SessionReader::get_children`], [`SessionReader::lines`], a
+//!   [`tree`], a [`page`] of a long one. [`Session::get_entry`] is the short way to one [`Entry`], and a [`view`] is
+//!   what an entry says.
+//! - [`context`]: [`SessionReader::build_context`] gives the messages for the model and the settings in force, as the
+//!   session's program builds it, [`SessionReader::build_full_history`] what was compacted too.
+//! - [`live`]: [`Store::create_session`] begins a session, [`Store::continue_recent`] goes on with the newest one of a
+//!   directory, [`Store::fork_from`] copies one. [`Session::append_message`], [`Session::append`] and
+//!   [`Session::append_all`] write, [`Session::branch`] moves the leaf.
+//! - [`pi`], [`omp`] and [`opal`] have what is one program's: its entries as drafts, and a trait with the methods of
+//!   its session manager by its own names. What a family's program does not have is a
+//!   [`SessionError::WrongFamily`](error::SessionError::WrongFamily).
+//! - [`export`]: [`SessionReader::export`] writes a session in one of several forms, [`Store::export_file`] a file, and
+//!   [`Store::export_all`] brings a folder of files in step.
+//! - `search`: an index beside the store, which finds entries by their words.
+//! - [`prompts`]: [`Store::history`] keeps the prompts that were given to agents.
+//! - [`verify`] checks every table against the lines, [`statistics`] says where the bytes go; [`Store::remove`] and
+//!   [`Store::compact`] give space back, the latter where no other handle is left.
+//! - [`error`]: an [`Error`] wraps a small enum for each of these subjects, with the facts in it.
 //!
 //! # What survives what
 //!
@@ -150,12 +142,12 @@
 //!   not for its import. A reader never waits, and never sees half of a transaction.
 //! - Files that an export writes are written beside their place and renamed. One that an export of all sessions finds
 //!   changed by someone else is not written over, unless that loses nothing or the caller wants it. No output takes the
-//!   place of a store ([`Error::WouldReplaceStore`]), and what a killed export has left half written is removed by the next
-//!   one.
+//!   place of a store ([`ExportError::WouldReplaceStore`](error::ExportError::WouldReplaceStore)), and what a killed export
+//!   has left half written is removed by the next one.
 //!
 //! # What it is not, yet
 //!
-//! - New entries are those of pi, omp and Opal. The sessions of Claude Code are imported, read and exported.
+//! - New entries are those of pi, omp and Opal. The sessions of Claude Code and Codex are imported, read and exported.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.
 //!
@@ -172,48 +164,27 @@
 //! The formats are described rule by rule in the repository's `docs/formats.md`, the store's file table by table in
 //! `docs/storage.md`, the folder that an export keeps in step in `docs/export.md`.
 
+mod api;
 mod catalog;
 mod destination;
 #[cfg(test)]
 mod documented;
-mod error;
+pub mod error;
 mod history;
+#[cfg(test)]
+mod layers;
 #[cfg(feature = "search")]
-mod search;
+pub mod search;
 mod session;
 mod store;
 mod temporary;
 mod whole_file;
 
-pub use catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
-pub use catalog::export::{ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason};
-pub use catalog::files::{FileFacts, FileList, RecentSession, SessionFiles, UnreadableFile};
-pub use catalog::filter::{SessionFilter, SessionOrder};
-pub use catalog::import::{
-    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery, Refusal,
+pub use api::{
+    context, export, files, import, list, live, omp, opal, page, pi, prompts, statistics, tree,
+    verify, view,
 };
-pub use catalog::programs::{ProgramFolder, program_folders};
-pub use catalog::remove::Removed;
-pub use catalog::statistics::{BlobStatistics, SessionStatistics, Statistics, TableStatistics};
-#[cfg(feature = "watch")]
-pub use catalog::watch::Watch;
-pub use error::{Corruption, Error, Result};
-#[cfg(feature = "omp-history")]
-pub use history::HistoryTransfer;
-pub use history::{HistoryEntry, PromptHistory};
-pub use leafline_import::claude::PathEnd;
-pub use leafline_import::opal::{Draft as OpalDraft, Metadata, ReplaceOptions, WriteError};
-pub use leafline_import::pi_omp::{Compaction, Draft, DraftError, Rules};
-pub use leafline_import::view::{Part, Role, View};
+pub use error::{Error, Result};
 pub use leafline_import::{EntryKind, Family, MessageRole};
-#[cfg(feature = "search")]
-pub use search::{
-    DamagedSession, IndexLag, IndexUpdate, SearchHit, SearchIndex, SearchQuery, Snippet,
-};
-pub use session::{
-    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, Entry, EntryDraft,
-    ExportMode, Finding, History, HistoryScope, JsonText, NewSession, Page, PageLimit, Persistence,
-    Session, SessionFacts, SessionReader, SharedText, Tree, TreeNode, TreeRecord, TypeFacts,
-    UsageStatistics, Verification,
-};
+pub use session::{Entry, NewSession, Session, SessionFacts, SessionReader};
 pub use store::{Store, StoreOptions};

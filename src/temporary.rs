@@ -1,8 +1,8 @@
-//! Files that have no place yet, and what is left of those whose makers were killed.
+//! Files under temporary names, and the leftovers of killed processes.
 //!
-//! What is to appear whole is made beside its place, under a name that is recognised. Whoever makes it holds a lock on it,
-//! which the system drops when the process ends, however it ends: so the next one to write into the folder knows what
-//! nobody is at work on any longer, and removes it.
+//! A file that must appear complete is made in its folder under a recognisable name. Its maker holds a lock on it,
+//! which the system releases when the process ends, however it ends: so the next process that writes into the folder
+//! recognises abandoned files, and removes them.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -14,15 +14,15 @@ use tempfile::NamedTempFile;
 /// What the name of each begins with. The dot and the missing `.jsonl` keep imports from taking it for a session.
 const PREFIX: &str = ".leafline-tmp-";
 
-/// The letters and digits behind that.
+/// The letters and digits after that.
 const RANDOM: usize = 16;
 
-/// What the name of a file may end with that belongs to the one without: a database that locks itself, which on some
-/// systems would meet the lock of ours, and its journal.
+/// Endings of companion files, which belong to the file without the ending: a database that locks itself, which on some
+/// systems would conflict with our lock, and its journal.
 const COMPANIONS: [&str; 2] = [DATABASE, ".db-journal"];
 const DATABASE: &str = ".db";
 
-/// A file that is being made; gone when it is dropped before it has its place.
+/// A file that is being made; it is deleted if it is dropped before it gets its name.
 #[derive(Debug)]
 pub(crate) struct Temporary {
     file: NamedTempFile,
@@ -37,9 +37,9 @@ impl Temporary {
                 .rand_bytes(RANDOM)
                 .permissions(new_file_permissions())
                 .tempfile_in(folder)?;
-            // Where the system has no locks, nobody gets one and takes the file for a dead one's.
+            // On a system without locks, no process gets one, so none takes the file for abandoned.
             let _ = file.as_file().lock();
-            // Someone who tidies up may have come between.
+            // A process that removes leftovers may have removed it meanwhile.
             if file.path().exists() {
                 return Ok(Self { file });
             }
@@ -51,7 +51,7 @@ impl Temporary {
         self.file.as_file()
     }
 
-    /// An empty file beside it for a database, which is as alive as this one is. To be dropped before it.
+    /// An empty file beside it for a database, which counts as in use as long as this one does. Drop it first.
     pub(crate) fn database(&self) -> Result<tempfile::TempPath> {
         let name = self.file.path().file_name().expect("a temporary file has a name");
         let folder = self.file.path().parent().expect("a temporary file is in a folder");
@@ -60,13 +60,13 @@ impl Temporary {
         Ok(builder.tempfile_in(folder)?.into_temp_path())
     }
 
-    /// Gives it its place.
+    /// Gives it its name.
     pub(crate) fn rename(self, path: &Path) -> Result<()> {
         self.file.persist(path).map(drop).map_err(|error| error.error)
     }
 }
 
-/// Removes what killed processes have left in a folder. What cannot be looked at or removed stays.
+/// Removes what killed processes left in a folder. What cannot be examined or removed stays.
 pub(crate) fn remove_left(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for name in entries.map(|entry| entry.file_name()) {
@@ -81,7 +81,7 @@ pub(crate) fn remove_left(folder: &Path) {
 /// Removes a file and its companions, unless its maker is alive, or may be.
 fn remove_dead(folder: &Path, name: &OsStr) {
     let path = folder.join(name);
-    // No link, nor anything else that was not made here.
+    // Skips links, and anything else that was not made here.
     if !std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
         return;
     }
@@ -94,7 +94,7 @@ fn remove_dead(folder: &Path, name: &OsStr) {
         name.push(companion);
         remove(&folder.join(name));
     }
-    // Last, since it answers for the others.
+    // Last, since its lock stands for the others.
     remove(&path);
 }
 
@@ -110,7 +110,7 @@ fn is_there(path: &Path) -> bool {
     !looked.is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
-/// A name of ours: that of the file which answers for it, and what is behind that.
+/// A temporary name: that of the file whose lock stands for it, and the rest.
 fn parse(name: &OsStr) -> Option<(&str, &str)> {
     let name = name.to_str()?;
     let random = name.strip_prefix(PREFIX)?.get(..RANDOM)?;
@@ -119,7 +119,7 @@ fn parse(name: &OsStr) -> Option<(&str, &str)> {
     (is_ours && (rest.is_empty() || COMPANIONS.contains(&rest))).then_some((owner, rest))
 }
 
-/// What a file made in the ordinary way would have; a temporary file is the owner's alone.
+/// The permissions of an ordinary new file; a temporary file is accessible only to its owner.
 #[cfg(unix)]
 fn new_file_permissions() -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;

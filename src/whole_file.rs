@@ -1,4 +1,5 @@
-//! Files that are written out: beside their place and renamed, so that they appear whole, or into a device or pipe.
+//! Output files: written under a temporary name and renamed, so that they appear complete, or written to a device or
+//! pipe.
 
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
@@ -7,21 +8,21 @@ use crate::destination::{Destination, folder_of, refuse_store};
 use crate::error::{FileContext, Result};
 use crate::temporary::{Temporary, remove_left};
 
-/// A file that is being written and has no place yet; gone when it is dropped before it has.
+/// A file that is being written under a temporary name; it is deleted if it is dropped before it gets its own.
 #[derive(Debug)]
 pub(crate) struct WholeFile {
     temporary: Temporary,
-    /// Where it will be: what the path leads to.
+    /// Its final path: what the given path leads to.
     place: PathBuf,
     store: PathBuf,
 }
 
 impl WholeFile {
-    /// Begins a file in the folder of its place, which is made where it is not there. A link stays, and what it leads to is
-    /// the place.
+    /// Begins a file in its final folder, which is made if it does not exist. A link stays, and its target is the final
+    /// path.
     ///
-    /// Every file that is written out comes this way, and so none takes the place of the store, of another one, or of what
-    /// is no file.
+    /// Every output file is written this way, so none replaces the store, another store, or anything that is not a
+    /// file.
     pub(crate) fn beside(path: &Path, store: &Path) -> Result<Self> {
         Self::in_place(Destination::of(path, store)?.file(path)?, store)
     }
@@ -30,7 +31,7 @@ impl WholeFile {
         let folder = folder_of(&place);
         std::fs::create_dir_all(folder).at("making the folder", folder)?;
         let temporary = Temporary::in_folder(folder).at("making a file in", folder)?;
-        // Whoever may not read the old one may not read the new one either.
+        // The new file must not be readable to more users than the old one.
         if let Ok(old) = std::fs::metadata(&place) {
             keep_permissions(temporary.file(), &old).at("writing", &place)?;
         }
@@ -42,8 +43,8 @@ impl WholeFile {
         self.temporary.file()
     }
 
-    /// Gives the file its place, when what was written is on disk; returns that. Whether the name survives a crash of the
-    /// machine is up to [`sync_folder`].
+    /// Gives the file its name once its content is on disk, and returns the path. [`sync_folder`] makes the name
+    /// survive a crash of the machine.
     pub(crate) fn name(self) -> Result<PathBuf> {
         self.file().sync_all().at("writing", &self.place)?;
         // It may have come there in the meantime.
@@ -53,7 +54,7 @@ impl WholeFile {
     }
 }
 
-/// What a user named as the output: a file that appears whole, or something that takes what is written as it comes.
+/// The output that the user named: a file that appears complete, or something that receives the bytes as they come.
 #[derive(Debug)]
 pub(crate) enum OutputFile {
     /// A file.
@@ -63,7 +64,7 @@ pub(crate) enum OutputFile {
 }
 
 impl OutputFile {
-    /// Opens it, and removes what killed exports have left beside it. A pipe waits for whoever reads it.
+    /// Opens it, and removes what killed exports left beside it. A pipe waits for its reader.
     pub(crate) fn open(path: &Path, store: &Path) -> Result<Self> {
         match Destination::of(path, store)? {
             Destination::File(place) => {
@@ -71,7 +72,7 @@ impl OutputFile {
                 Ok(Self::Whole(WholeFile::in_place(place, store)?))
             }
             Destination::Stream => {
-                // What an open file holds stays: it was opened by someone who knew.
+                // An open file keeps its content: its opener chose it deliberately.
                 let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
                 let opened = File::options().write(true).append(is_file).open(path);
                 Ok(Self::Stream(opened.at("opening", path)?))
@@ -97,14 +98,14 @@ impl OutputFile {
 }
 
 fn keep_permissions(file: &File, old: &Metadata) -> std::io::Result<()> {
-    // Some file systems have one for all, and refuse to change it.
+    // Some file systems have the same permissions for all files, and refuse to change them.
     match file.metadata()?.permissions() == old.permissions() {
         true => Ok(()),
         false => file.set_permissions(old.permissions()),
     }
 }
 
-/// Makes the names of a folder's files durable where the system can; elsewhere they are when the system says so.
+/// Makes the names of a folder's files durable if the system can; on others, the system decides when they are.
 pub(crate) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

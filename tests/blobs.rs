@@ -8,7 +8,10 @@ mod place;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use leafline::{Error, ExportMode, ImportOptions, ImportStatus};
+use leafline::Error;
+use leafline::error::ExportError;
+use leafline::export::ExportMode;
+use leafline::import::{ImportOptions, ImportStatus};
 use place::Place;
 use sha2::{Digest, Sha256};
 
@@ -109,7 +112,7 @@ fn a_blob_that_nobody_has_is_told_and_can_come_later() {
     let mut out = Vec::new();
     let reader = place.store.reader("s").unwrap();
     let error = reader.export(&ExportMode::Portable, &mut out).unwrap_err();
-    assert!(matches!(error, Error::BlobsMissing { count: 1, .. }), "{error}");
+    assert!(matches!(error, Error::Export(ExportError::BlobsMissing { count: 1, .. })), "{error}");
     assert!(out.is_empty(), "nothing is written that is not whole");
     drop(reader);
     assert_eq!(place.store.verify().unwrap().remarks[0].kind, "missing blob");

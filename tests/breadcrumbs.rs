@@ -6,7 +6,10 @@
 
 mod place;
 
-use leafline::{Breadcrumbs, Family, ImportOptions, NewSession, Persistence, Store};
+use leafline::import::ImportOptions;
+use leafline::live::Persistence;
+use leafline::omp::Breadcrumbs;
+use leafline::{Family, NewSession, Store};
 use place::Place;
 use serde_json::json;
 

@@ -6,9 +6,11 @@
 
 mod place;
 
-use leafline::{
-    ExportMode, Family, ImportStatus, NewSession, Persistence, SessionFilter, SessionOrder,
-};
+use leafline::export::ExportMode;
+use leafline::import::ImportStatus;
+use leafline::list::{SessionFilter, SessionOrder};
+use leafline::live::Persistence;
+use leafline::{Family, NewSession};
 use place::Place;
 
 /// A session of a working directory, with a prompt at a minute of one hour.
@@ -140,7 +142,10 @@ fn statistics_are_of_the_session_that_took_the_place_of_the_old_one() {
     let place = three();
     let handle = place.store.session("one").unwrap();
     let file = place.write("one.jsonl", session("one", "/work/app", 10, "Something else"));
-    let options = leafline::ImportOptions { replace: true, ..leafline::ImportOptions::default() };
+    let options = leafline::import::ImportOptions {
+        replace: true,
+        ..leafline::import::ImportOptions::default()
+    };
     place.store.import(&[file], &options, &mut ()).unwrap();
     let statistics = handle.statistics().unwrap();
     assert_eq!((statistics.facts.lines, statistics.chunks), (2, 1));

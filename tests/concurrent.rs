@@ -6,7 +6,8 @@
 
 mod place;
 
-use leafline::{FileReport, ImportObserver, ImportOptions, ImportStatus, Store};
+use leafline::Store;
+use leafline::import::{FileReport, ImportObserver, ImportOptions, ImportStatus};
 use place::Place;
 
 fn header(id: &str, cwd: &str) -> String {

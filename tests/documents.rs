@@ -7,7 +7,10 @@
 
 mod place;
 
-use leafline::{ContextLeaf, EntryKind, ExportMode, Family, MessageRole, SessionReader};
+use leafline::context::ContextLeaf;
+use leafline::export::ExportMode;
+use leafline::omp::OmpReader;
+use leafline::{EntryKind, Family, MessageRole, SessionReader};
 use place::Place;
 use serde_json::{Value, json};
 

@@ -11,7 +11,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use leafline::{Family, FileFacts, SessionFacts, SessionFiles, SessionFilter, SessionOrder};
+use leafline::files::{FileFacts, SessionFiles};
+use leafline::list::{SessionFilter, SessionOrder};
+use leafline::{Family, SessionFacts};
 use place::{Place, corpus};
 use serde_json::Value;
 

@@ -13,9 +13,10 @@ use std::pin::pin;
 use std::sync::mpsc::channel;
 use std::task::{Context, Poll, Waker};
 
-use leafline::{
-    ContextLeaf, Error, Family, NewSession, PromptHistory, Session, SessionReader, Store,
-};
+use leafline::context::ContextLeaf;
+use leafline::error::StoreError;
+use leafline::prompts::PromptHistory;
+use leafline::{Error, Family, NewSession, Session, SessionReader, Store};
 use place::Place;
 use serde_json::{Value, json};
 
@@ -37,9 +38,9 @@ fn handles_are_owned_and_leave_their_thread() {
     is_shared::<PromptHistory>();
     is_owned::<SessionReader>();
     #[cfg(feature = "search")]
-    is_shared::<leafline::SearchIndex>();
+    is_shared::<leafline::search::SearchIndex>();
     #[cfg(feature = "watch")]
-    is_owned::<leafline::Watch>();
+    is_owned::<leafline::import::Watch>();
 }
 
 /// An agent as a program has it: everything in one value.
@@ -178,7 +179,9 @@ fn a_store_is_compacted_by_its_only_handle() {
     let mut agent = Agent::new(&store, "/work");
     agent.ask("first");
     let id = agent.session.id().to_owned();
-    let in_use = |outcome: leafline::Result<_>| matches!(outcome, Err(Error::StoreInUse { .. }));
+    let in_use = |outcome: leafline::Result<_>| {
+        matches!(outcome, Err(Error::Store(StoreError::InUse { .. })))
+    };
     assert!(in_use(store.compact()), "a clone and a session are there");
     let Agent { store: clone, session } = agent;
     drop(clone);

@@ -9,7 +9,7 @@ mod place;
 
 use std::io::Write;
 
-use leafline::ImportStatus;
+use leafline::import::ImportStatus;
 use place::Place;
 
 /// More than a million, after which the ids in memory are loaded, and long ids fill it sooner.

@@ -6,7 +6,9 @@
 
 mod place;
 
-use leafline::{Error, ImportOptions, Store, StoreOptions};
+use leafline::error::StoreError;
+use leafline::import::ImportOptions;
+use leafline::{Error, Store, StoreOptions};
 use place::Place;
 
 const SESSION: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n";
@@ -24,7 +26,7 @@ fn a_reader_writes_nothing_and_follows_a_writer() {
     assert_eq!(reader.sessions().unwrap().len(), 1);
     place.import(&place.write("b.jsonl", SESSION.replace("\"s\"", "\"t\"")));
     assert_eq!(reader.sessions().unwrap().len(), 2);
-    assert!(matches!(reader.remove("s"), Err(Error::ReadOnly { .. })));
+    assert!(matches!(reader.remove("s"), Err(Error::Store(StoreError::ReadOnly { .. }))));
     drop(reader);
     drop(place.store);
     let before = std::fs::read(&path).unwrap();
@@ -40,7 +42,10 @@ fn only_a_store_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("missing");
     for options in [read_only(), StoreOptions { create: false, ..StoreOptions::default() }] {
-        assert!(matches!(Store::open_with(&path, &options), Err(Error::StoreNotFound { .. })));
+        assert!(matches!(
+            Store::open_with(&path, &options),
+            Err(Error::Store(StoreError::NotFound { .. }))
+        ));
     }
     assert!(!path.exists());
     let text = folder.path().join("text.jsonl");
@@ -48,7 +53,7 @@ fn only_a_store_is_opened() {
         std::fs::write(&text, bytes).unwrap();
         for options in [read_only(), StoreOptions::default()] {
             let error = Store::open_with(&text, &options).unwrap_err();
-            assert!(matches!(error, Error::NotAStore { .. }), "{error}");
+            assert!(matches!(error, Error::Store(StoreError::NotAStore { .. })), "{error}");
             assert_eq!(
                 std::fs::read(&text).unwrap(),
                 bytes,
@@ -68,7 +73,10 @@ fn another_redb_database_is_left_alone() {
     write.commit().unwrap();
     drop(database);
     for options in [read_only(), StoreOptions::default()] {
-        assert!(matches!(Store::open_with(&path, &options), Err(Error::NotAStore { .. })));
+        assert!(matches!(
+            Store::open_with(&path, &options),
+            Err(Error::Store(StoreError::NotAStore { .. }))
+        ));
     }
     let database = redb::Database::open(&path).unwrap();
     let write = database.begin_write().unwrap();

@@ -6,7 +6,10 @@
 
 mod place;
 
-use leafline::{Entry, Error, Page, PageLimit, SessionReader};
+use leafline::error::SessionError;
+use leafline::page::{Page, PageLimit};
+use leafline::pi::PiReader;
+use leafline::{Entry, Error, SessionReader};
 use leafline_generate::{Family, Shape};
 use place::Place;
 use proptest::prelude::*;
@@ -348,7 +351,9 @@ fn around_keeps_the_nearest_and_stops_at_the_ends() {
     assert_eq!(around("e1", 9, 9, 5, 10_000), ("01234".into(), Some(6)));
     assert_eq!(around("e4", 9, 9, 0, 0), ("4".into(), Some(6)));
     let missing = reader.entries_around("gone", 1, 1, &ALL).unwrap_err();
-    assert!(matches!(missing, Error::EntryNotFound { entry, .. } if entry == "gone"));
+    assert!(
+        matches!(missing, Error::Session(SessionError::EntryNotFound { entry, .. }) if entry == "gone")
+    );
 }
 
 #[test]
@@ -362,9 +367,12 @@ fn a_session_without_entries_has_empty_pages() {
     }
     assert_eq!(reader.get_leaf_id().unwrap(), None);
     assert!(reader.get_leaf_entry().unwrap().is_none());
-    assert_eq!(reader.usage_statistics().unwrap(), leafline::UsageStatistics::default());
+    assert_eq!(
+        reader.usage_statistics().unwrap(),
+        leafline::statistics::UsageStatistics::default()
+    );
     let missing = reader.path_backwards(Some("gone"), &ALL).unwrap_err();
-    assert!(matches!(missing, Error::EntryNotFound { .. }));
+    assert!(matches!(missing, Error::Session(SessionError::EntryNotFound { .. })));
 }
 
 #[test]

@@ -6,7 +6,8 @@
 
 mod place;
 
-use leafline::{ExportMode, ImportOptions, ImportStatus, Refusal};
+use leafline::export::ExportMode;
+use leafline::import::{ImportOptions, ImportStatus, Refusal};
 use place::Place;
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;

@@ -6,7 +6,8 @@
 
 mod place;
 
-use leafline::{ExportMode, ImportStatus};
+use leafline::export::ExportMode;
+use leafline::import::ImportStatus;
 use leafline_generate::{Family, Shape};
 use place::{Place, corpus};
 use proptest::prelude::*;
@@ -53,6 +54,23 @@ fn every_file_of_the_zoo_comes_back() {
     }
     println!("skipped: {skipped:#?}");
     assert!(skipped.len() < 30, "{skipped:#?}");
+}
+
+/// A byte order mark, or white space that is not JSON's, counts on every line but the first.
+#[test]
+fn marks_ahead_of_later_records() {
+    let header = r#"{"type":"session","version":3,"id":"s","cwd":"/w"}"#;
+    let entry = |id: &str| format!(r#"{{"type":"message","id":"{id}","parentId":null}}"#);
+    for ahead in ["\u{feff}", "\u{a0}"] {
+        let place = Place::new();
+        let file = format!("{ahead}{header}\n{ahead}{}\n{}\n", entry("a"), entry("b"));
+        let report = place.import(&place.write("session.jsonl", &file));
+        assert_eq!(report.status, ImportStatus::Imported, "{report:?}");
+        assert!(place.exact("s") == file.as_bytes());
+        let facts = place.store.reader("s").unwrap().facts();
+        assert_eq!((facts.entries, facts.malformed), (1, 1));
+        place.assert_sound();
+    }
 }
 
 #[test]

@@ -9,13 +9,14 @@
 
 use std::path::{Path, PathBuf};
 
-use leafline::{ExportMode, Store, StoreOptions};
+use leafline::export::ExportMode;
+use leafline::{Store, StoreOptions};
 
 /// The session with the message that the samples lack, and its text.
 const APPENDED_TO: &str = "019c7bd3-90ea-7b35-8c11-d4f2a86b0e59";
 const APPENDED: &str = "And the legend?";
 
-const FORMATS: [u64; 2] = [5, 6];
+const FORMATS: [u64; 3] = [5, 6, 7];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use leafline::{FileReport, ImportOptions, ImportStatus};
+use leafline::import::{FileReport, ImportOptions, ImportStatus};
 use leafline_generate::{Family, Shape, generate};
 use place::{Place, Reports};
 
@@ -266,7 +266,7 @@ fn files_come_and_go() {
 struct StopAtOnce<'s>(&'s std::sync::atomic::AtomicBool, Vec<FileReport>);
 
 #[cfg(feature = "watch")]
-impl leafline::ImportObserver for StopAtOnce<'_> {
+impl leafline::import::ImportObserver for StopAtOnce<'_> {
     fn read(&mut self, _: u64) {
         self.0.store(true, std::sync::atomic::Ordering::Relaxed);
     }

@@ -9,7 +9,7 @@ mod place;
 use std::collections::HashMap;
 
 use leafline_generate::Family;
-use place::Place;
+use place::{Place, assert_outlined};
 
 /// What a program that parses everything would know.
 struct Model {
@@ -78,7 +78,7 @@ fn paths_and_children_are_those_of_the_whole_file() {
         let place = Place::new();
         let report = place.import(&place.write("s.jsonl", &bytes));
         let session = report.session.as_deref().unwrap();
-        let model = Model::new(&place.export(session, &leafline::ExportMode::Current));
+        let model = Model::new(&place.export(session, &leafline::export::ExportMode::Current));
         assert_eq!(report.entries, model.ids.len() as u64, "seed {seed}");
         let reader = place.store.reader(&report.session.unwrap()).unwrap();
         let tree = reader.get_tree().unwrap();
@@ -107,7 +107,35 @@ fn paths_and_children_are_those_of_the_whole_file() {
                 "seed {seed}, parent of {id}"
             );
         }
+        assert_outlined(&reader);
         let leaf = reader.get_leaf().unwrap().map(|leaf| leaf.id().unwrap_or_default());
         assert_eq!(leaf, model.ids.last().cloned(), "seed {seed}");
     }
+}
+
+/// Segments end where the conversation branches, and go on over lines that are no entries and over parents that come later.
+#[test]
+fn memory_grows_with_the_branches() {
+    let place = Place::new();
+    let entry = |id: usize, parent: usize| {
+        format!(r#"{{"type":"message","id":"e{id}","parentId":"e{parent}","message":{{}}}}"#)
+    };
+    let header = r#"{"type":"session","version":3,"id":"s","cwd":"/work"}"#;
+    let mut lines = vec![header.to_owned(), entry(1, 0)];
+    for id in 2..3000 {
+        lines.push(entry(id, id - 1));
+        lines.push("no entry".to_owned());
+    }
+    // Two branches from the middle, of which one has a loop beside it that nothing leads to.
+    lines.extend([entry(5000, 1000), entry(5001, 5000), entry(6001, 6002), entry(6002, 6001)]);
+    lines.extend([entry(7000, 2000), entry(7001, 7000)]);
+    place.import(&place.write("s.jsonl", lines.join("\n")));
+    let reader = place.store.reader("s").unwrap();
+    let outline = reader.get_outline().unwrap();
+    let entries: Vec<_> = outline.segments().iter().map(leafline::tree::Segment::entries).collect();
+    assert_eq!(entries, [1000, 1000, 999, 2, 2, 2]);
+    let parents: Vec<_> = outline.segments().iter().map(leafline::tree::Segment::parent).collect();
+    assert_eq!(parents, [None, Some(0), Some(1), Some(0), Some(4), Some(1)]);
+    assert_eq!((outline.unreachable(), outline.branches()), (2, 3));
+    assert_outlined(&reader);
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use leafline::{ExportMode, ImportOptions, Store, StoreOptions};
+use leafline::export::ExportMode;
+use leafline::import::ImportOptions;
+use leafline::{Store, StoreOptions};
 use tempfile::TempDir;
 
 use super::session_file::{SessionFile, folder};

@@ -1,9 +1,12 @@
-//! What can be done about what the library tells. Its texts state the facts; the commands and options are named here.
+//! Advice on the library's errors. Their texts state the facts; the commands and options are named here.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-use leafline::{Error, FileReport, KeptReason, Refusal};
+use leafline::Error;
+use leafline::error::{ExportError, SearchError, SessionError, StoreError};
+use leafline::export::KeptReason;
+use leafline::import::{FileReport, Refusal};
 
 use super::place::shown;
 
@@ -17,16 +20,23 @@ pub(super) fn advised(error: &Error) -> String {
 
 fn on_error(error: &Error) -> Option<Cow<'static, str>> {
     let advice = match error {
-        Error::SessionNotFound { .. } => "`leafline ls` lists them",
-        Error::EntryNotFound { session, .. } => {
+        Error::Session(SessionError::NotFound { .. }) => "`leafline ls` lists them",
+        Error::Session(SessionError::EntryNotFound { session, .. }) => {
             return Some(format!("`leafline tree {session}` shows its entries").into());
         }
-        Error::BlobsMissing { .. } => {
+        Error::Export(ExportError::BlobsMissing { .. }) => {
             "import the session again with --blobs DIR, the folder that holds them"
         }
-        Error::StoreNotFound { .. } => "`leafline import` or `leafline new` makes it",
-        Error::SearchIndex { .. } => "`leafline index --rebuild` makes it again from the store",
-        Error::SearchFolderTaken { .. } => "move it away, and `leafline index` makes the index",
+        Error::Export(ExportError::OriginalNotHeld { .. }) => {
+            "`leafline export --as current` gives it as it is now"
+        }
+        Error::Store(StoreError::NotFound { .. }) => "`leafline import` or `leafline new` makes it",
+        Error::Search(SearchError::Index { .. }) => {
+            "`leafline index --rebuild` makes it again from the store"
+        }
+        Error::Search(SearchError::FolderTaken { .. }) => {
+            "move it away, and `leafline index` makes the index"
+        }
         Error::Corrupted(_) => "`leafline verify` checks the whole store",
         _ => return None,
     };

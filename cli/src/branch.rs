@@ -1,5 +1,6 @@
 //! `leafline branch`.
 
+use leafline::error::SessionError;
 use leafline::{Error, Session};
 use serde_json::json;
 
@@ -46,7 +47,7 @@ pub(super) fn run(
     if let Some(summary) = &arguments.summary {
         let entry = origin(&session, &arguments.entry)?;
         let id = session.branch_with_summary(entry, summary, None::<&()>, None)?;
-        live::tell_entry(&id, out)?;
+        live::print_entry(&id, out)?;
         return Ok(Status::Done);
     }
     session.branch(&arguments.entry)?;
@@ -63,7 +64,7 @@ fn origin<'e>(session: &Session, entry: &'e str) -> Result<Option<&'e str>, Fail
     }
     match session.get_entry(entry) {
         Ok(_) => Ok(Some(entry)),
-        Err(Error::EntryNotFound { .. }) => Ok(None),
+        Err(Error::Session(SessionError::EntryNotFound { .. })) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -31,7 +31,7 @@ impl EntryJson {
         let text = Some(view.text()).filter(|text| !text.is_empty());
         let role = match entry.role() {
             MessageRole::None => None,
-            // A role that no document names is told in the line's own word.
+            // A role that no document names is shown in the line's own word.
             MessageRole::Other | MessageRole::Meta => view.type_name,
             named => Some(named.name().to_owned()),
         };

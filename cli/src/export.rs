@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum;
-use leafline::{ExportMode, ExportOptions, ExportOutcome, ExportReport, ExportTotals, Store};
+use leafline::Store;
+use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportReport, ExportTotals};
 use serde::Serialize;
 
 use super::advice::{advised, on_kept};
@@ -100,7 +101,7 @@ pub(super) fn run(
     }
     let store = place.open_to_read()?;
     match (arguments.session, arguments.output) {
-        // What is told of a file would stand in the middle of the session.
+        // The report on a file would end up in the middle of the session.
         (Some(session), Some(path)) if !is_dash && !is_standard_output(&path) => {
             to_file(&store, &session, &mode, &path, out)
         }
@@ -152,7 +153,10 @@ fn to_file(
     let written = store.export_file(&id, mode, path)?;
     drop(spinner);
     let (session, path) = (id.as_str(), shown(path));
-    tell(&Told { status: "written", session, path, bytes: Some(written), reason: None }, out)?;
+    print_outcome(
+        &Told { status: "written", session, path, bytes: Some(written), reason: None },
+        out,
+    )?;
     Ok(Status::Done)
 }
 
@@ -169,12 +173,12 @@ fn all(
         bar.advance(1);
         // Who no longer listens still gets his files.
         if failure.is_none() {
-            failure = bar.aside(|| tell_report(report, folder, out)).err();
+            failure = bar.aside(|| print_report(report, folder, out)).err();
         }
     });
     drop(bar);
     let totals = exported?;
-    let told = failure.map_or(Ok(()), Err).and_then(|()| tell_totals(&totals, begun, out));
+    let told = failure.map_or(Ok(()), Err).and_then(|()| print_totals(&totals, begun, out));
     if totals.failed > 0 {
         complain(&format!(
             "{} of the sessions could not be exported; the lines above say why",
@@ -191,7 +195,7 @@ fn all(
     told.map(|()| Status::Done)
 }
 
-fn tell_report(report: &ExportReport, folder: &Path, out: &mut Output) -> Result<(), Failure> {
+fn print_report(report: &ExportReport, folder: &Path, out: &mut Output) -> Result<(), Failure> {
     let (session, path) = (report.session.as_str(), report.path.as_path());
     let (bytes, reason) = match &report.outcome {
         ExportOutcome::Written { bytes } => (Some(*bytes), None),
@@ -202,10 +206,10 @@ fn tell_report(report: &ExportReport, folder: &Path, out: &mut Output) -> Result
         _ => (None, None),
     };
     let status = report.outcome.name();
-    tell(&Told { status, session, path: shown(path), bytes, reason }, out)
+    print_outcome(&Told { status, session, path: shown(path), bytes, reason }, out)
 }
 
-/// What is told of a file.
+/// The report on a file.
 #[derive(Serialize)]
 struct Told<'a> {
     status: &'static str,
@@ -215,7 +219,7 @@ struct Told<'a> {
     reason: Option<String>,
 }
 
-fn tell(told: &Told<'_>, out: &mut Output) -> Result<(), Failure> {
+fn print_outcome(told: &Told<'_>, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
         out.json(told)?;
         return out.show();
@@ -240,7 +244,7 @@ fn tell(told: &Told<'_>, out: &mut Output) -> Result<(), Failure> {
     out.show()
 }
 
-fn tell_totals(totals: &ExportTotals, begun: Instant, out: &mut Output) -> Result<(), Failure> {
+fn print_totals(totals: &ExportTotals, begun: Instant, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
         return Ok(());
     }

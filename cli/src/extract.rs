@@ -5,6 +5,7 @@ use super::output::Output;
 use super::place::Place;
 use super::progress::Spinner;
 use super::{Status, live};
+use leafline::pi::PiSession;
 
 /// Make a session of one branch
 ///
@@ -32,6 +33,6 @@ pub(super) fn run(
     let session = live::session(&store, &arguments.session)?;
     let branch = session.create_branched_session(&arguments.entry)?;
     drop(spinner);
-    live::tell_session(branch.id(), out)?;
+    live::print_session(branch.id(), out)?;
     Ok(Status::Done)
 }

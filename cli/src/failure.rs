@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
+use leafline::error::ExportError;
 
 use super::advice::advised;
 use super::number::{count, counted};
@@ -122,7 +123,8 @@ impl Failure {
     /// Whether the reader of standard output has gone.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
-            Self::Output(error) | Self::Library(leafline::Error::Output(error)) => {
+            Self::Output(error)
+            | Self::Library(leafline::Error::Export(ExportError::Output(error))) => {
                 error.kind() == std::io::ErrorKind::BrokenPipe
             }
             _ => false,
@@ -130,7 +132,7 @@ impl Failure {
     }
 
     /// Says on standard error what went wrong.
-    pub(super) fn tell(&self) {
+    pub(super) fn print(&self) {
         match self {
             // There is nowhere left to complain.
             Self::Usage(error) => drop(error.print()),
@@ -167,6 +169,6 @@ fn stored_before(entries: u64) -> String {
 
 /// Writes a message to standard error, as the command's.
 pub(super) fn complain(message: &str) {
-    // Ids and paths in a message may hold anything. When standard error is gone, nobody is there to be told.
+    // Ids and paths in a message may hold anything. If standard error is gone, nothing can be reported.
     let _ = writeln!(std::io::stderr(), "leafline: {}", text::printable(message));
 }

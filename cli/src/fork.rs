@@ -37,6 +37,6 @@ pub(super) fn run(
     let spinner = Spinner::new("copying the session");
     let fork = store.fork_from(&arguments.session, &cwd)?;
     drop(spinner);
-    live::tell_session(fork.id(), out)?;
+    live::print_session(fork.id(), out)?;
     Ok(Status::Done)
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use leafline::{HistoryEntry, HistoryTransfer};
+use leafline::prompts::{HistoryEntry, HistoryTransfer};
 use serde::Serialize;
 use serde_json::json;
 
@@ -131,7 +131,7 @@ pub(super) fn run(
             let cwd = live::working_directory(cwd.as_deref())?;
             let prompt = if text.is_empty() { read_prompt()? } else { text.join(" ") };
             let added = place.open_or_create()?.history().add(&prompt, Some(&cwd))?;
-            tell_added(added, out)?;
+            print_added(added, out)?;
         }
         HistoryCommand::Recent { limit } => {
             let prompts = place.open_to_read()?.history().recent(limit.clamped())?;
@@ -144,11 +144,11 @@ pub(super) fn run(
         }
         HistoryCommand::Import { file } => {
             let transfer = place.open_or_create()?.history().import_omp(file)?;
-            tell("imported", transfer, shown(file), out)?;
+            print_transfer("imported", transfer, shown(file), out)?;
         }
         HistoryCommand::Export { file } => {
             let transfer = place.open_to_read()?.history().export_omp(file)?;
-            tell("exported", transfer, shown(file), out)?;
+            print_transfer("exported", transfer, shown(file), out)?;
         }
     }
     Ok(Status::Done)
@@ -157,7 +157,7 @@ pub(super) fn run(
 fn read_prompt() -> Result<String, Failure> {
     let mut input = std::io::stdin();
     if input.is_terminal() {
-        // A hint for whoever is there; nothing depends on it.
+        // A hint for the user; nothing depends on it.
         let _ = writeln!(std::io::stderr(), "the prompt; Ctrl-D ends it");
     }
     let mut bytes = Vec::new();
@@ -165,7 +165,7 @@ fn read_prompt() -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn tell_added(id: Option<u64>, out: &mut Output) -> Result<(), Failure> {
+fn print_added(id: Option<u64>, out: &mut Output) -> Result<(), Failure> {
     match id {
         _ if out.is_json() => out.json(&json!({ "id": id })),
         Some(id) => out.line(format_args!("{id}")),
@@ -196,7 +196,7 @@ fn row(prompt: &HistoryEntry, time: String) -> [String; 3] {
     [time, cwd, text::one_line(&prompt.prompt, usize::MAX)]
 }
 
-fn tell(
+fn print_transfer(
     done: &str,
     transfer: HistoryTransfer,
     file: String,

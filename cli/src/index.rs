@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-use leafline::{Error, IndexUpdate, SearchIndex, Store};
+use leafline::error::SearchError;
+use leafline::search::{IndexUpdate, SearchIndex};
+use leafline::{Error, Store};
 use serde_json::json;
 
 use super::Status;
@@ -27,7 +29,7 @@ pub(super) const DONE_IN_A_MOMENT: u64 = 64 << 20;
 /// How long new lines wait for the index at most while a folder is watched.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How long a search waits for another process that brings the index in step, and how often it looks.
+/// How long a search waits for another process that updates the index, and how often it checks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const SHORT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -76,15 +78,15 @@ impl Indexing {
             return;
         }
         match update(store, &AtomicBool::new(false)) {
-            // Whoever is at it will find what is new, or the next search does.
-            Err(Error::SearchIndexBusy { .. }) => {}
-            Ok(done) => tell_damaged(&done),
+            // The process that is updating it will find what is new, or the next search does.
+            Err(Error::Search(SearchError::IndexBusy { .. })) => {}
+            Ok(done) => report_damaged(&done),
             Err(error) => complain(&format!("the sessions are stored, but {}", advised(&error))),
         }
     }
 }
 
-/// Starts `leafline index` for the store and lets it go. Answers whether it runs.
+/// Starts `leafline index` for the store and lets it go. Returns whether it runs.
 fn start_in_background(store: &Store) -> bool {
     let Ok(program) = std::env::current_exe() else { return false };
     let mut command = Command::new(program);
@@ -108,8 +110,8 @@ pub(super) fn run(
     }
     let begun = Instant::now();
     let done = update(&store, &*stop_on_ctrl_c()?)?;
-    tell(&done, begun, out)?;
-    tell_damaged(&done);
+    print_update(&done, begun, out)?;
+    report_damaged(&done);
     if !done.is_complete {
         complain("stopped; the next `leafline index` goes on from here");
         return Ok(Status::Failed);
@@ -117,7 +119,7 @@ pub(super) fn run(
     Ok(if done.damaged.is_empty() { Status::Done } else { Status::Failed })
 }
 
-fn tell(done: &IndexUpdate, begun: Instant, out: &mut Output) -> Result<(), Failure> {
+fn print_update(done: &IndexUpdate, begun: Instant, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
         return out.json(&json!({
             "sessions": done.sessions,
@@ -142,7 +144,7 @@ fn tell(done: &IndexUpdate, begun: Instant, out: &mut Output) -> Result<(), Fail
 }
 
 /// Says which sessions the index lacks since they are damaged.
-fn tell_damaged(done: &IndexUpdate) {
+fn report_damaged(done: &IndexUpdate) {
     for left in &done.damaged {
         let damage = &left.damage;
         complain(&format!(
@@ -201,13 +203,13 @@ impl Follower {
     }
 }
 
-/// Answers whether all was done that can be done.
+/// Returns whether all was done that can be done.
 fn catch_up(store: &Store, stop: &AtomicBool) -> bool {
     let index = SearchIndex::open_or_create(store);
     match index.and_then(|index| index.update(|_| !stop.load(Ordering::Relaxed))) {
         Ok(_) => true,
         // Another process is at it, perhaps with what was there before.
-        Err(Error::SearchIndexBusy { .. }) => false,
+        Err(Error::Search(SearchError::IndexBusy { .. })) => false,
         Err(error) => {
             complain(&advised(&error));
             true
@@ -228,7 +230,7 @@ pub(super) enum Readiness {
     Complete,
     /// It lacks so many sessions.
     Behind(u64),
-    /// It has nothing, and there is too much to read while somebody waits.
+    /// It is empty, and there is too much to read while the user waits.
     Missing(u64),
 }
 
@@ -251,11 +253,11 @@ pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readin
         match index.update(|_| true) {
             Ok(done) if done.damaged.is_empty() => return Ok(Readiness::Complete),
             Ok(done) => return Ok(Readiness::Behind(done.damaged.len() as u64)),
-            Err(Error::SearchIndexBusy { .. }) if begun.elapsed() < PATIENCE => {
+            Err(Error::Search(SearchError::IndexBusy { .. })) if begun.elapsed() < PATIENCE => {
                 std::thread::sleep(SHORT_PAUSE);
             }
             // What is there can be searched.
-            Err(Error::SearchIndexBusy { .. } | Error::SearchIndex { .. }) => {
+            Err(Error::Search(SearchError::IndexBusy { .. } | SearchError::Index { .. })) => {
                 return Ok(Readiness::Behind(lag.sessions));
             }
             Err(error) => return Err(error),
@@ -264,7 +266,7 @@ pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readin
 }
 
 /// Says on standard error that the index lacks sessions.
-pub(super) fn tell_behind(sessions: u64) {
+pub(super) fn report_behind(sessions: u64) {
     let sessions = counted(sessions, "session is", "sessions are");
     let _ = writeln!(
         std::io::stderr(),

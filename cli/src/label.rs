@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::place::Place;
 use super::{Status, live};
+use leafline::pi::PiSession;
 
 /// Label an entry
 ///
@@ -34,6 +35,6 @@ pub(super) fn run(
     let store = place.open_to_change()?;
     let mut session = live::session(&store, &arguments.session)?;
     let label = arguments.text.as_deref().filter(|label| !label.is_empty());
-    live::tell_entry(&session.append_label_change(&arguments.entry, label)?, out)?;
+    live::print_entry(&session.append_label_change(&arguments.entry, label)?, out)?;
     Ok(Status::Done)
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use leafline::{Breadcrumbs, Persistence, Session, Store, terminal_id};
+use leafline::live::Persistence;
+use leafline::omp::{Breadcrumbs, terminal_id};
+use leafline::{Session, Store};
 use serde_json::json;
 
 use super::failure::Failure;
@@ -33,16 +35,16 @@ pub(super) fn leave_breadcrumb(store: &Store, session: &Session) -> Result<(), F
 }
 
 /// Prints the id of a new entry.
-pub(super) fn tell_entry(id: &str, out: &mut Output) -> Result<(), Failure> {
-    tell("id", id, out)
+pub(super) fn print_entry(id: &str, out: &mut Output) -> Result<(), Failure> {
+    print_id("id", id, out)
 }
 
 /// Prints the id of a new session.
-pub(super) fn tell_session(id: &str, out: &mut Output) -> Result<(), Failure> {
-    tell("session", id, out)
+pub(super) fn print_session(id: &str, out: &mut Output) -> Result<(), Failure> {
+    print_id("session", id, out)
 }
 
-fn tell(name: &str, id: &str, out: &mut Output) -> Result<(), Failure> {
+fn print_id(name: &str, id: &str, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
         return out.json(&json!({ name: id }));
     }

@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         // Who closed the pipe has what he wanted.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            failure.tell();
+            failure.print();
             failure.exit_code()
         }
     }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use leafline::{NewSession, Persistence};
+use leafline::live::Persistence;
+use leafline::{Family, NewSession};
 
 use super::Status;
 use super::failure::{Failure, usage};
-use super::family::FamilyName;
+use super::family::written_family;
 use super::live;
 use super::output::Output;
 use super::place::Place;
@@ -34,8 +35,8 @@ pub(super) struct Arguments {
     cwd: Option<PathBuf>,
 
     /// The program whose format the session has
-    #[arg(long, value_enum, default_value_t = FamilyName::Pi)]
-    family: FamilyName,
+    #[arg(long, value_parser = written_family(), default_value = Family::Pi.name())]
+    family: Family,
 
     /// Go on with the directory's last session, if there is one
     #[arg(long = "continue", conflicts_with_all = ["id", "title", "parent"])]
@@ -61,12 +62,12 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    if arguments.title.is_some() && arguments.family == FamilyName::Pi {
+    if arguments.title.is_some() && arguments.family == Family::Pi {
         return Err(usage(
             "--title TEXT goes with --family omp and opal only; `leafline name SESSION TEXT` names a session of pi's",
         ));
     }
-    if arguments.parent.is_some() && arguments.family == FamilyName::Opal {
+    if arguments.parent.is_some() && arguments.family == Family::Opal {
         return Err(usage(
             "--parent TEXT goes with --family pi and omp only: Opal's sessions name no parent",
         ));
@@ -75,7 +76,7 @@ pub(super) fn run(
         return Err(usage("--id takes no line breaks and no other control characters"));
     }
     let cwd = live::working_directory(arguments.cwd.as_deref())?;
-    let mut new = NewSession::new(arguments.family.into(), cwd);
+    let mut new = NewSession::new(arguments.family, cwd);
     new.id = arguments.id;
     new.title = arguments.title;
     new.parent_session = arguments.parent;
@@ -88,6 +89,6 @@ pub(super) fn run(
         live::leave_breadcrumb(&store, &session)?;
         session
     };
-    live::tell_session(session.id(), out)?;
+    live::print_session(session.id(), out)?;
     Ok(Status::Done)
 }

@@ -113,7 +113,7 @@ pub(super) fn is_standard_output(path: &Path) -> bool {
     }
 }
 
-/// Other systems do not tell.
+/// Other systems do not report it.
 #[cfg(not(unix))]
 pub(super) fn is_standard_output(_: &Path) -> bool {
     false

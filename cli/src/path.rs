@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use leafline::error::ExportError;
 use leafline::{Entry, SessionReader};
 
 use super::Status;
@@ -88,8 +89,8 @@ fn walk(
     }
 }
 
-/// Writes a line as it is. Only the file's last one can lack its terminator; where a child of it stands ahead of
-/// it in the file, it gets one.
+/// Writes a line as it is. Only the file's last one can lack its terminator; if a child of it comes before it in the
+/// file, it gets one.
 fn write_line(out: &mut Output, line: &[u8], open_line: &mut bool) -> Result<(), Failure> {
     if *open_line {
         out.write_all(b"\n")?;
@@ -102,5 +103,5 @@ fn write_line(out: &mut Output, line: &[u8], open_line: &mut bool) -> Result<(),
 /// Ends the walk with an error of the library's; the true one is kept.
 fn stop(error: Failure, kept: &mut Option<Failure>) -> leafline::Error {
     *kept = Some(error);
-    leafline::Error::Output(std::io::ErrorKind::Other.into())
+    ExportError::Output(std::io::ErrorKind::Other.into()).into()
 }

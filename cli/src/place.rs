@@ -8,6 +8,9 @@ use leafline::{Store, StoreOptions};
 use super::failure::Failure;
 use super::output::is_standard_output;
 
+/// Bytes of the page cache of a command that imports: pages are written once, and the system has them as well.
+const IMPORT_CACHE: usize = 32 << 20;
+
 /// The variable that names the store's file.
 const VARIABLE: &str = "LEAFLINE_STORE";
 
@@ -37,7 +40,8 @@ impl Place {
 
     /// Opens the store, or makes it.
     pub(super) fn open_or_create(&self) -> Result<Store, Failure> {
-        Ok(Store::open(self.checked_path()?)?)
+        let options = StoreOptions { page_cache_bytes: IMPORT_CACHE, ..StoreOptions::default() };
+        Ok(Store::open_with(self.checked_path()?, &options)?)
     }
 
     /// The store's file, unless standard output goes into it.

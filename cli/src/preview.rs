@@ -1,6 +1,7 @@
 //! An entry in a few words.
 
-use leafline::{Entry, EntryKind, MessageRole, Part, Role, View};
+use leafline::view::{Part, Role, View};
+use leafline::{Entry, EntryKind, MessageRole};
 use serde_json::Value;
 
 use super::text;
@@ -51,7 +52,7 @@ pub(super) fn words(entry: &Entry, view: &View) -> String {
             format!("{name} {}", said(view)).trim().to_owned()
         }
         EntryKind::SessionInfo => said(view),
-        // The task tells more than the prompt of the system ahead of it.
+        // The task says more than the system prompt before it.
         EntryKind::SessionInit => match view.parts.last() {
             Some(Part::Text(task)) => quoted(task),
             _ => String::new(),

@@ -3,11 +3,12 @@
 use std::io::{IsTerminal, Write};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use leafline::{Role, SearchHit, SearchIndex, SearchQuery};
+use leafline::search::{SearchHit, SearchIndex, SearchQuery};
+use leafline::view::Role;
 use serde_json::json;
 
 use super::failure::Failure;
-use super::index::{DONE_IN_A_MOMENT, Readiness, prepare, tell_behind};
+use super::index::{DONE_IN_A_MOMENT, Readiness, prepare, report_behind};
 use super::number::bytes;
 use super::output::{FAINT, KIND, Output, STRONG};
 use super::place::Place;
@@ -101,11 +102,11 @@ pub(super) fn run(
         ..SearchQuery::new(arguments.query.join(" "))
     })?;
     for hit in &hits {
-        tell(hit, out)?;
+        print_hit(hit, out)?;
     }
     out.show()?;
     if let Readiness::Behind(sessions) = readiness {
-        tell_behind(sessions);
+        report_behind(sessions);
     }
     if hits.is_empty() && std::io::stderr().is_terminal() {
         let _ = writeln!(std::io::stderr(), "nothing found");
@@ -113,7 +114,7 @@ pub(super) fn run(
     Ok(Status::Done)
 }
 
-fn tell(hit: &SearchHit, out: &mut Output) -> Result<(), Failure> {
+fn print_hit(hit: &SearchHit, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
         return out.json(&as_json(hit));
     }

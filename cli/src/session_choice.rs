@@ -1,6 +1,7 @@
 //! Which sessions, by program and directory, as `ls` and `search` are told.
 
-use leafline::{Family, SessionFilter};
+use leafline::Family;
+use leafline::list::SessionFilter;
 
 use super::family::any_family;
 use super::place::whole_path;

@@ -1,6 +1,7 @@
 //! `leafline stats`.
 
-use leafline::{BlobStatistics, SessionStatistics, Statistics, TypeFacts};
+use leafline::list::TypeFacts;
+use leafline::statistics::{BlobStatistics, SessionStatistics, Statistics};
 use serde::Serialize;
 
 use super::failure::Failure;

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use leafline::{FileReport, ImportObserver, ImportOptions, ImportStatus, Store};
+use leafline::Store;
+use leafline::import::{FileReport, ImportObserver, ImportOptions, ImportStatus};
 
 use super::Status;
 use super::failure::{Failure, complain};
-use super::import::{Sources, Teller, tell_totals};
+use super::import::{Sources, Teller, print_totals};
 use super::index::{Follower, Indexing, stop_on_ctrl_c};
 use super::number::counted;
 use super::output::Output;
@@ -63,7 +64,7 @@ pub(super) fn run(
     let synced = store.sync(&paths, &options, &mut news);
     let told = news.teller.finish();
     let totals = synced?;
-    told.and_then(|()| tell_totals(&totals, None, begun, out))?;
+    told.and_then(|()| print_totals(&totals, None, begun, out))?;
     arguments.indexing.follow(&store, totals.new_bytes);
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file is", "files are");
@@ -94,10 +95,10 @@ fn watch(
     told.map(|()| Status::Done)
 }
 
-/// Tells of files that brought something, and of those that failed.
+/// Reports files that added something, and those that failed.
 struct News<'o> {
     teller: Teller<'o>,
-    /// Brings what they brought into the search index.
+    /// Adds what they added to the search index.
     follower: Option<Follower>,
 }
 

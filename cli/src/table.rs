@@ -15,7 +15,7 @@ const NARROWEST: usize = 8;
 pub(super) enum Column {
     /// To the left, and cut when the terminal is too narrow.
     Text(&'static str),
-    /// To the left, and cut at its beginning: of a path the end tells more.
+    /// To the left, and cut at its beginning: the end of a path says more.
     Path(&'static str),
     /// To the left, and always whole.
     Whole(&'static str),

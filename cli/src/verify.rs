@@ -1,6 +1,6 @@
 //! `leafline verify`.
 
-use leafline::{Finding, Verification};
+use leafline::verify::{Finding, Verification};
 
 use super::failure::Failure;
 use super::number::counted;

@@ -4,7 +4,8 @@
 
 use std::process::{Command, Stdio};
 
-use leafline::{ExportMode, Store};
+use leafline::Store;
+use leafline::export::ExportMode;
 use leafline_generate::Shape;
 
 fn exact(store: &Store, session: &str) -> Vec<u8> {

@@ -8,7 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use leafline::{ExportMode, ImportOptions, Store, StoreOptions};
+use leafline::export::ExportMode;
+use leafline::import::ImportOptions;
+use leafline::{Store, StoreOptions};
 use leafline_generate::Shape;
 
 fn import(store: &Path, folder: &Path) -> Command {

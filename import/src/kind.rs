@@ -7,8 +7,8 @@ codes! {
     /// What a line of a session is.
     ///
     /// Of pi's and omp's an object that is no header or title is an entry, whatever its type: unknown types are kept and
-    /// can be parents and leaves (observed behaviour). Claude Code's and Opal's records are given the kind that is nearest:
-    /// their messages are [`EntryKind::Message`], a compact boundary is [`EntryKind::Compaction`], Opal's first line
+    /// can be parents and leaves (observed behaviour). The records of other families are given the kind that is nearest: their
+    /// messages are [`EntryKind::Message`], a compact boundary is [`EntryKind::Compaction`], Opal's first line
     /// [`EntryKind::Header`].
     EntryKind {
         /// The session's header, or a later line of that type.
@@ -47,7 +47,7 @@ codes! {
         Malformed = 16 "<malformed>",
         /// A line that is JSON but no object.
         Scalar = 17 "<scalar>",
-        /// Claude Code: a note of the program itself.
+        /// Claude Code, Codex: a note of the program itself.
         System = 18 "system",
         /// Claude Code: a short description of a session, which stands outside the tree.
         Summary = 19 "summary",
@@ -123,7 +123,7 @@ codes! {
         Other = 8 "<other>",
         /// The line has no `message` with a role that is a string.
         None = 9 "<none>",
-        /// Claude Code: the program, in the user's name.
+        /// Claude Code, Codex: the program, in the user's name or as the developer.
         Meta = 10 "<meta>",
     }
 }

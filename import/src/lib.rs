@@ -37,13 +37,18 @@
 //! - [`ecma`]: `JSON.stringify(JSON.parse(text))`, with edits.
 //! - [`time`]: ISO texts and milliseconds since 1970.
 //! - [`recover`]: the records of a line that is not JSON: several on one line, or one that is torn.
-//! - [`detect()`]: whose session a file is.
+//! - [`detect()`]: whose session a file is, and what its beginning shows ([`Start`]).
+//! - [`LineReader`] and [`Line`]: what a line says, whatever its family; [`Effect`], what it changes.
+//! - [`Family`] and [`format::Format`]: the families, and the rules by which they differ. This is the interface: code
+//!   that stores or shows sessions uses it and names no family.
 //! - [`EntryKind`] and [`MessageRole`]: what a record and a message are.
 //! - [`pi_omp`], with [`pi`] and [`omp`] for what is theirs alone: the families. A family has a folder of its own, and what
 //!   two share has another.
 //! - [`claude`]: Claude Code's files.
 //! - [`opal`]: Opal's sessions.
-//! - [`codex`]: Codex CLI's rollouts.
+//! - [`codex`]: Codex's rollouts.
+//! - [`conversation`]: a stored session, to look up in. [`Family::context`] and its neighbours make of it what a program sends
+//!   to its model.
 //! - [`view`]: one entry of any family as a reader of the conversation sees it.
 //!
 //! No input makes it panic, hang, or use stack by the depth of its nesting.
@@ -53,23 +58,46 @@
 pub mod claude;
 mod codes;
 pub mod codex;
+mod context;
+pub mod conversation;
 mod detect;
 pub mod ecma;
+mod effect;
 mod family;
+mod file_name;
+pub mod forks;
+pub mod format;
 mod grammar;
+mod json_text;
 mod kind;
+pub mod leaf;
+mod line;
 pub mod lines;
+pub mod migration;
 pub mod omp;
 pub mod opal;
 pub mod pi;
 pub mod pi_omp;
+mod reading;
 pub mod recover;
 pub mod scan;
+mod start;
 pub mod text;
 pub mod time;
+mod usage;
 pub mod view;
 
-pub use detect::{Detection, NotASession, detect};
-pub use family::{Family, UnknownFamily};
+pub use context::{ContextModel, ContextSettings, Contexts, NamedEntry, TakeMessage};
+pub use detect::{NotASession, detect};
+pub use effect::{
+    AssistantModel, Effect, PointerKind, SUMMARY_TITLE, SettingsChange, TITLE_BESIDE, UNDEFINED,
+};
+pub use family::{Family, LineMigrator, Migration, UnknownFamily};
+pub use file_name::FileName;
 pub use grammar::Malformed;
+pub use json_text::JsonText;
 pub use kind::{EntryKind, MessageRole};
+pub use line::{Line, LineFacts, LineScanner, ParentLink, RecoveredLine};
+pub use reading::{LineReader, Reading, read_line};
+pub use start::{Agent, Refusal, Start};
+pub use usage::Usage;

@@ -39,7 +39,7 @@ pub fn is_white_space(character: char) -> bool {
 
 /// Removes the white space before the first record of a file.
 ///
-/// pi trims the whole file before it splits it into lines, so a BOM or other JavaScript white space ahead of the first
+/// pi trims the whole file before it splits it into lines, so a BOM or other JavaScript white space before the first
 /// record does no harm there, while on any later line it makes the line malformed. Apply this to the lines of a file
 /// up to and including the first that is not blank.
 #[must_use]
@@ -160,7 +160,7 @@ pub(crate) enum Escape {
     Byte(u8),
     /// A `\u` escape or a pair of them: a scalar value, or a lone surrogate.
     Scalar(u32),
-    /// Not an escape JSON knows.
+    /// Not a JSON escape.
     Broken,
 }
 

@@ -47,7 +47,7 @@ fn every_file_is_known_for_what_it_is() {
             let bytes = fs::read(&path).unwrap();
             assert!(detect(&bytes, None, true).is_err(), "{}", path.display());
             match leafline_import::detect(&bytes, None, true) {
-                Ok(detection) => assert_eq!(detection.family(), family, "{}", path.display()),
+                Ok(detection) => assert_eq!(detection.family, family, "{}", path.display()),
                 // Output of the program while it runs, and tables of other data.
                 Err(error) => println!("{}: {error}", path.display()),
             }

@@ -9,7 +9,8 @@ mod oracle;
 use std::collections::HashMap;
 use std::path::Path;
 
-use leafline_import::pi_omp::{Migrated, Migrator, MigratorState, detect, forward_references};
+use leafline_import::migration::Migrated;
+use leafline_import::pi_omp::{Migrator, MigratorState, detect, forward_references};
 use leafline_import::scan::Raw;
 use leafline_import::{lines, text};
 use oracle::random::{Random, object, string, value};

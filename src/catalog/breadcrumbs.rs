@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, FileContext, Result};
+use crate::error::{Error, FileContext, Result, SessionError};
 use crate::session::{NewSession, Session};
 use crate::store::Store;
 use crate::temporary::remove_left;
@@ -12,10 +12,10 @@ use crate::whole_file::WholeFile;
 /// The most that is read of a breadcrumb: two paths.
 const LONGEST: u64 = 64 << 10;
 
-/// Stands between a store's file and a session's id.
+/// The separator between a store's file and a session's id.
 const SEPARATOR: &str = "#";
 
-/// The variables by which terminal programs tell their windows apart, and what a terminal's id begins with then.
+/// The variables that identify a window of a terminal program, and the prefix of such a terminal's id.
 const VARIABLES: [(&str, &str); 5] = [
     ("TMUX_PANE", "tmux"),
     ("KITTY_WINDOW_ID", "kitty"),
@@ -24,15 +24,17 @@ const VARIABLES: [(&str, &str); 5] = [
     ("WT_SESSION", "wt"),
 ];
 
-/// A folder of breadcrumbs, a file a terminal, and the terminal that they are followed in.
+/// A folder of breadcrumbs, one file per terminal, and the terminal in which they are followed.
 ///
 /// A breadcrumb is two lines: the working directory, and the session's file. omp keeps its own in
 /// `~/.omp/agent/terminal-sessions`, and each of the two programs can follow the other's: a session that was imported
-/// is named by the file it came from, where that is still there. One that has no file is named `<store>#<session id>`,
-/// which is no file to omp, so that omp goes by time then.
+/// is named by the file it came from, if that still exists. A session without a file is named `<store>#<session id>`;
+/// omp finds no such file and uses the latest session instead.
 ///
 /// ```
-/// use leafline::{Breadcrumbs, Family, NewSession, Persistence, Store};
+/// use leafline::{Family, NewSession, Store};
+/// use leafline::live::Persistence;
+/// use leafline::omp::Breadcrumbs;
 ///
 /// # fn main() -> leafline::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
@@ -42,7 +44,7 @@ const VARIABLES: [(&str, &str); 5] = [
 /// let mut new = NewSession::new(Family::Omp, "/work");
 /// new.persistence = Some(Persistence::immediate());
 /// let first = breadcrumbs.create_session(&store, &new)?.id().to_owned();
-/// // Somebody else's, in another terminal.
+/// // A session of another terminal.
 /// store.create_session(&new)?;
 /// assert_eq!(breadcrumbs.continue_recent(&store, &new)?.id(), first);
 /// # Ok(())
@@ -70,14 +72,14 @@ impl Breadcrumbs {
         Self { folder: folder.into(), terminal: terminal_id() }
     }
 
-    /// The same for another terminal; none leaves and follows no breadcrumbs.
+    /// The same for another terminal; with `None`, no breadcrumbs are left or followed.
     #[must_use]
     pub fn in_terminal(self, id: Option<&str>) -> Self {
         Self { terminal: id.and_then(file_name), ..self }
     }
 
-    /// Notes a session as the terminal's last one in a directory. Answers whether it did: not without a terminal, nor
-    /// for paths that do not stand on a line, nor where a link or a file that is no breadcrumb has the terminal's name.
+    /// Records a session as the terminal's last one in a directory. Returns whether it did: not without a terminal, nor
+    /// for paths that do not fit on a line, nor if a link or a file that is not a breadcrumb has the terminal's name.
     ///
     /// # Errors
     ///
@@ -112,7 +114,7 @@ impl Breadcrumbs {
         Ok(true)
     }
 
-    /// The terminal's breadcrumb; `None` without one, or for a file that is none.
+    /// The terminal's breadcrumb; `None` if there is none, or if the file is not a breadcrumb.
     ///
     /// # Errors
     ///
@@ -156,8 +158,8 @@ impl Breadcrumbs {
         Ok(session)
     }
 
-    /// The session that this terminal had last, where it was in the same directory, is of the family and is still there;
-    /// else [`Store::continue_recent`]. Leaves a breadcrumb of it.
+    /// The session that this terminal had last, if it was in the same directory, is of the family and still exists;
+    /// otherwise [`Store::continue_recent`]. Leaves a breadcrumb of it.
     ///
     /// # Errors
     ///
@@ -177,10 +179,10 @@ impl Breadcrumbs {
     }
 }
 
-/// This process's terminal: the device at standard input, as `pts-3`; else what the terminal program says of the window,
-/// as `tmux-%1` (observed in omp). `None` where nothing tells.
+/// This process's terminal: the device at standard input, such as `pts-3`; otherwise what the terminal program says
+/// about the window, such as `tmux-%1` (observed in omp). `None` if neither identifies it.
 ///
-/// The device is known on Linux; elsewhere the variables count alone.
+/// The device is available on Linux; elsewhere only the variables count.
 pub fn terminal_id() -> Option<String> {
     let device = || {
         let path = std::fs::read_link("/proc/self/fd/0").ok()?;
@@ -197,15 +199,15 @@ fn id_of_variables(value_of: impl Fn(&str) -> Option<String>) -> Option<String> 
     })
 }
 
-/// A terminal's id as the name of a file, which leads out of no folder; `None` for what cannot be one.
+/// A terminal's id as a file name that cannot lead out of the folder; `None` for an id that cannot be one.
 fn file_name(id: &str) -> Option<String> {
     let name = id.replace(['/', '\\'], "-");
     let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(char::is_control);
     is_name.then_some(name)
 }
 
-/// Whether a breadcrumb's file is missing, was cut off when it was written, or is a breadcrumb. What else has its name is
-/// the user's; so is a link, wherever it leads.
+/// Whether a breadcrumb's file is missing, was cut off when it was written, or is a breadcrumb. Anything else with its
+/// name is the user's; so is a link, wherever it leads.
 fn may_be_written(path: &Path) -> Result<bool> {
     let found = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
@@ -227,7 +229,7 @@ fn is_breadcrumb(text: &str) -> bool {
         && more.is_none()
 }
 
-/// What stands for the session on a breadcrumb; `None` where that is no text, and for a store in memory.
+/// How a breadcrumb names the session; `None` if that is not text, and for a store in memory.
 fn session_file(session: &Session) -> Result<Option<String>> {
     let store = session.store();
     let Some(prefix) = prefix_of(store.path()) else { return Ok(None) };
@@ -258,11 +260,14 @@ fn find(store: &Store, file: &str, new: &NewSession) -> Result<Option<Session>> 
     };
     let Some(id) = id else { return Ok(None) };
     match store.session(&id) {
-        // The beginning of another session's id is no session of that id.
+        // A prefix of another session's id does not name that session.
         Ok(session) if session.id() == id && session.reader()?.family() == new.family => {
             Ok(Some(session))
         }
-        Ok(_) | Err(Error::SessionNotFound { .. } | Error::SessionAmbiguous { .. }) => Ok(None),
+        Ok(_)
+        | Err(Error::Session(SessionError::NotFound { .. } | SessionError::Ambiguous { .. })) => {
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }

@@ -1,4 +1,4 @@
-//! Files' times of modification, and what they tell.
+//! Files' modification times, and what can be concluded from them.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -8,7 +8,8 @@ use crate::store::session_record::SessionRecord;
 /// Which sessions a list has, and in which order. The default has all, the one with the latest message first.
 ///
 /// ```
-/// use leafline::{Family, SessionFilter, SessionOrder};
+/// use leafline::Family;
+/// use leafline::list::{SessionFilter, SessionOrder};
 ///
 /// let filter = SessionFilter {
 ///     family: Some(Family::Claude),
@@ -91,7 +92,7 @@ impl<'f> Sieve<'f> {
             && self.filter.below.as_ref().is_none_or(is_below)
     }
 
-    /// Whether a session is taken; agents are for the caller to tell.
+    /// Whether a session is taken; the caller filters agents.
     pub(super) fn takes<Text, Bytes, Rest>(&self, record: &SessionRecord<Text, Bytes, Rest>) -> bool
     where
         Text: AsRef<str> + PartialEq,

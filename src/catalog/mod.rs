@@ -7,7 +7,6 @@ pub(crate) mod files;
 pub(crate) mod filter;
 pub(crate) mod import;
 pub(crate) mod list;
-pub(crate) mod names;
 mod order;
 pub(crate) mod programs;
 mod relocate;

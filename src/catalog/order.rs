@@ -58,7 +58,8 @@ pub(super) struct Ordered<'f, T> {
     sessions: Vec<T>,
     /// How many are held until those that no longer count are let go.
     room: usize,
-    /// Whether the sessions up to the limit are there and in order: then one that comes behind them is none of the list.
+    /// Whether the sessions up to the limit are there and in order: then a session that would follow them is not in the
+    /// list.
     is_full: bool,
 }
 

@@ -16,18 +16,18 @@ pub struct ProgramFolder {
     pub path: PathBuf,
 }
 
-/// The folders in which pi, omp, Claude Code and Opal keep their sessions, in that order. Empty where the user's home
-/// folder is not known.
+/// The folders in which the programs keep their sessions, in the order of [`Family::ALL`]; those into which a program moves
+/// sessions follow its own where they are there. Empty where the user's home folder is not known.
 ///
 /// They are `.pi/agent/sessions` (pi session file document, file location), `.omp/agent/sessions` (omp session storage
-/// document), and, as observed, `.claude/projects` and `.opal/sessions`, all in the home folder: `HOME`, on Windows
-/// `USERPROFILE`. The documents name no setting by which a program takes another place.
+/// document), and, as observed, `.claude/projects`, `.opal/sessions` and `.codex/sessions` with `.codex/archived_sessions`, all
+/// in the home folder: `HOME`, on Windows `USERPROFILE`. No setting by which a program takes another place is looked at.
 ///
 /// ```
 /// # fn main() -> leafline::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
-/// let mut folders = leafline::program_folders();
+/// let mut folders = leafline::import::program_folders();
 /// folders.retain(|folder| folder.exists());
 /// for folder in &folders {
 ///     let (files, bytes) = folder.size();
@@ -35,7 +35,7 @@ pub struct ProgramFolder {
 /// }
 /// # folders.clear();
 /// let paths: Vec<_> = folders.iter().map(|folder| &folder.path).collect();
-/// store.import(&paths, &leafline::ImportOptions::default(), &mut ())?;
+/// store.import(&paths, &leafline::import::ImportOptions::default(), &mut ())?;
 /// # Ok(())
 /// # }
 /// ```
@@ -46,16 +46,17 @@ pub fn program_folders() -> Vec<ProgramFolder> {
 }
 
 fn folders_in(home: &Path) -> Vec<ProgramFolder> {
-    let of = |family, parts: &[&str]| {
-        let path = parts.iter().fold(home.to_owned(), |path, part| path.join(part));
-        ProgramFolder { family, path }
-    };
-    vec![
-        of(Family::Pi, &[".pi", "agent", "sessions"]),
-        of(Family::Omp, &[".omp", "agent", "sessions"]),
-        of(Family::Claude, &[".claude", "projects"]),
-        of(Family::Opal, &[".opal", "sessions"]),
-    ]
+    let mut folders = Vec::new();
+    for &family in Family::ALL {
+        let of = |parts: &[&str]| {
+            let path = parts.iter().fold(home.to_owned(), |path, part| path.join(part));
+            ProgramFolder { family, path }
+        };
+        folders.push(of(family.folder()));
+        let aside = family.folders_aside().iter().map(|parts| of(parts));
+        folders.extend(aside.filter(ProgramFolder::exists));
+    }
+    folders
 }
 
 impl ProgramFolder {
@@ -71,19 +72,18 @@ impl ProgramFolder {
         if !self.exists() {
             return (0, 0);
         }
-        // The import tells of what cannot be looked at.
+        // The import reports what cannot be read.
         let files = find_files(&[&self.path], &mut |_, _| {});
         (files.len() as u64, files.iter().map(|file| file.bytes).sum())
     }
 }
 
-/// The folder in which omp keeps the blobs of the sessions in these places: `.omp/agent/blobs` beside
-/// `.omp/agent/sessions` (omp session storage document), of the first place that stands there and has one.
+/// The folder in which a program keeps the blobs of the sessions in these places, of the first place that has one.
 pub(super) fn blobs_of(paths: &[impl AsRef<Path>]) -> Option<PathBuf> {
     paths.iter().find_map(|path| {
         let path = std::path::absolute(path).ok()?;
-        let sessions = path.ancestors().find(|folder| folder.ends_with(".omp/agent/sessions"))?;
-        Some(sessions.with_file_name("blobs")).filter(|blobs| blobs.is_dir())
+        let mut folders = Family::ALL.iter().filter_map(|family| family.blobs_folder(&path));
+        folders.find(|blobs| blobs.is_dir())
     })
 }
 
@@ -114,7 +114,7 @@ mod tests {
     fn a_folder_that_is_not_there_is_empty() {
         let home = tempfile::tempdir().unwrap();
         let folders = folders_in(home.path());
-        assert_eq!(folders.len(), 4);
+        assert_eq!(folders.len(), Family::ALL.len());
         assert!(folders.iter().all(|folder| !folder.exists() && folder.size() == (0, 0)));
         let claude = home.path().join(".claude/projects/-work");
         std::fs::create_dir_all(&claude).unwrap();

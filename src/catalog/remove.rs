@@ -2,18 +2,19 @@
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SessionError, StoreError};
 use crate::session::find;
-use crate::store::slice::Slice;
+use crate::store::commit::Batch;
+use crate::store::session_key::SessionKey;
 use crate::store::{Store, StoreOptions};
 
 /// Bytes of a page of the engine's.
 const PAGE_BYTES: u64 = 4096;
 
-/// Tables whose rows a deletion takes away, or adds to.
+/// Tables whose rows a deletion removes or adds.
 const TABLES: u64 = 5;
 
-/// What a deletion took away.
+/// What a deletion removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Removed {
@@ -23,10 +24,10 @@ pub struct Removed {
     pub lines: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Bytes of blobs that no other session refers to, as far as they are freed.
+    /// Freed bytes of blobs that no other session refers to.
     pub blob_bytes: u64,
-    /// Why its space is not free yet, where it is not, as on a disk that is full. The session is deleted all the same, and
-    /// the next import or compaction frees the space.
+    /// Why its space is not free yet, if it is not, as on a full disk. The session is deleted nonetheless, and the next
+    /// import or compaction frees the space.
     pub unswept: Option<String>,
 }
 
@@ -38,14 +39,14 @@ impl Store {
     /// Those of [`Self::remove_all`].
     pub fn remove(&self, session: &str) -> Result<Removed> {
         let removed = self.remove_all(&[session])?.pop();
-        removed.ok_or_else(|| Error::SessionNotFound { id: session.to_owned() })
+        removed.ok_or_else(|| Error::Session(SessionError::NotFound { id: session.to_owned() }))
     }
 
-    /// Deletes sessions, by their ids or unique beginnings of them, and the blobs that no other session shares: all of them
-    /// or, where one is not to be found or the disk has no room, none. A session that is named twice is deleted once.
+    /// Deletes sessions, by their ids or unique beginnings of them, and the blobs that no other session shares: all of
+    /// them or, if one is not found or the disk has no room, none. A session that is named twice is deleted once.
     ///
-    /// When this returns the deletion is on disk. The sessions are gone for every reader with one commit; their space is
-    /// freed after it, and where that is cut off or fails the next import or compaction does it.
+    /// When this returns the deletion is on disk. One commit removes the sessions for every reader; their space is
+    /// freed afterwards, and if that is interrupted or fails, by the next import or compaction.
     ///
     /// ```
     /// # fn main() -> leafline::Result<()> {
@@ -67,32 +68,33 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::SessionNotFound`], [`Error::SessionAmbiguous`]; [`Error::NoRoomToRemove`] on a disk that is full. Nothing is
-    /// deleted then.
+    /// [`SessionError::NotFound`], [`SessionError::Ambiguous`]; [`StoreError::NoRoomToRemove`] on a disk that is full.
+    /// Nothing is deleted then.
     pub fn remove_all(&self, sessions: &[impl AsRef<str>]) -> Result<Vec<Removed>> {
         let owner = self.begin_owner().map_err(|error| self.not_removed(error, sessions.len()))?;
-        // What the transaction was to delete, also where it fails.
+        // What the transaction was to delete, even if it fails.
         let mut chosen = Vec::new();
         let committed = self.write(|snapshot| {
-            let mut slice = Slice::default();
+            let mut batch = Batch::default();
             for session in sessions {
                 let key = find(&snapshot, session.as_ref())?;
-                if chosen.iter().any(|(known, _)| *known == key) {
+                if chosen.iter().any(|(known, _): &(SessionKey, _)| *known == key) {
                     continue;
                 }
                 let record = snapshot.session(key)?;
-                let record = record
-                    .ok_or_else(|| Error::SessionNotFound { id: session.as_ref().to_owned() })?;
-                slice.retired.push((key, owner.token, key));
+                let record = record.ok_or_else(|| {
+                    Error::Session(SessionError::NotFound { id: session.as_ref().to_owned() })
+                })?;
+                batch.remove(key, &owner);
                 let (session, lines, bytes) = (record.id(), record.lines, record.bytes);
                 let removed = Removed { session, lines, bytes, blob_bytes: 0, unswept: None };
                 chosen.push((key, removed));
             }
-            Ok((slice, ()))
+            Ok((batch, ()))
         });
         let mut unswept = None;
         if let Err(error) = committed {
-            // Where the last of what a commit does has failed, it may have come through.
+            // If the last step of a commit fails, the commit may still be on disk.
             if !self.has_lost(chosen.iter().map(|(key, _)| *key)) {
                 return Err(self.not_removed(error, sessions.len()));
             }
@@ -102,7 +104,7 @@ impl Store {
             if unswept.is_none() {
                 match self.sweep_session(*key, owner.token) {
                     Ok(blob_bytes) => removed.blob_bytes = blob_bytes,
-                    // It is no failure of what was done.
+                    // The deletion itself has succeeded.
                     Err(error) => unswept = Some(error.to_string()),
                 }
             }
@@ -111,9 +113,9 @@ impl Store {
         Ok(chosen.into_iter().map(|(_, removed)| removed).collect())
     }
 
-    /// Whether the store's file has none of these sessions, read anew: after a failure this handle tells nothing any more.
-    /// Where it cannot be read, it has not.
-    fn has_lost(&self, mut keys: impl ExactSizeIterator<Item = u64>) -> bool {
+    /// Whether the store's file has none of these sessions. It is opened again, since this handle is useless after a
+    /// failure. If it cannot be read, the answer is no.
+    fn has_lost(&self, mut keys: impl ExactSizeIterator<Item = SessionKey>) -> bool {
         if self.is_in_memory() || keys.len() == 0 {
             return false;
         }
@@ -130,11 +132,11 @@ impl Store {
         }
         // A row's page in each table and those above it, the tables' own, and the engine's notes of what is free.
         let pages = TABLES * (sessions as u64 + 3) + 16;
-        Error::NoRoomToRemove {
+        Error::Store(StoreError::NoRoomToRemove {
             path: self.path().to_owned(),
             needed: pages * PAGE_BYTES,
             source: Box::new(error),
-        }
+        })
     }
 }
 
@@ -143,8 +145,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::store::tables::NO_LEAF;
-    use crate::{Draft, Family, NewSession, Persistence};
+    use crate::live::Persistence;
+    use crate::pi::Draft;
+    use crate::store::commit::{Author, Creation, Finished, Place};
+    use crate::store::session_record::SessionRecord;
+    use crate::{Family, NewSession};
 
     /// A store with sessions of a header and an entry each.
     fn store(ids: &[&str]) -> Store {
@@ -166,25 +171,29 @@ mod tests {
     fn a_session_that_is_replaced_meanwhile_is_deleted() {
         let store = store(&["a", "b"]);
         let owner = store.begin_owner().unwrap();
-        let new = store.reserve_sessions(1).unwrap();
+        let mut new = Creation::new(store.reserve_sessions(1).unwrap());
+        let mut begun = Batch::default();
+        new.mark(owner.token, &mut begun);
+        store.commit(begun).unwrap();
         let removed = std::thread::scope(|scope| {
             let removing = store
                 .write(|snapshot| {
                     // It comes as far as it can while this transaction is open.
                     let removing = scope.spawn(|| store.remove("a"));
                     std::thread::sleep(Duration::from_millis(100));
-                    let old = snapshot.table(crate::store::tables::SESSION_IDS)?.get(&b"a"[..])?;
-                    let old = old.unwrap().value();
-                    let record = snapshot.session(old)?.unwrap();
-                    let mut slice = Slice {
-                        retired: vec![(old, owner.token, new)],
-                        sessions: vec![(new, record)],
-                        session_ids: vec![(b"a".to_vec(), new)],
-                        leaves: vec![(new, NO_LEAF)],
-                        ..Slice::default()
+                    let key = find(&snapshot, "a")?;
+                    let old = snapshot.session(key)?.unwrap();
+                    let place = Place::Of { session: key, revision: old.revision };
+                    let record = SessionRecord {
+                        external_id: old.external_id,
+                        number: old.number,
+                        ..SessionRecord::default()
                     };
-                    slice.push_chunk(new, 0, vec![0; 100]);
-                    Ok((slice, removing))
+                    let (author, sources) = (Author::File, Vec::new());
+                    let finished = Finished { record, leaf: None, author, place, sources };
+                    let mut batch = Batch::default();
+                    new.finish(&mut batch, finished)?;
+                    Ok((batch, removing))
                 })
                 .unwrap();
             removing.join().unwrap()

@@ -1,16 +1,11 @@
 //! Where a store's bytes go.
 
-use redb::{ReadableTable, ReadableTableMetadata, TableHandle};
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::session::{Session, SessionFacts, TypeFacts};
-use crate::store::Store;
-use crate::store::blobs::{self, BlobRecord};
-use crate::store::record::Record;
-use crate::store::session_record::SessionRecord;
-use crate::store::snapshot::Snapshot;
-use crate::store::tables;
+use crate::store::prompts::ReadPrompts;
+use crate::store::{Store, TableStatistics, originals};
 
 /// A whole store's bytes.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -54,22 +49,6 @@ pub struct BlobStatistics {
     pub missing: u64,
 }
 
-/// One table's bytes.
-#[derive(Debug, Clone, Serialize)]
-#[non_exhaustive]
-pub struct TableStatistics {
-    /// Its name.
-    pub name: String,
-    /// Rows.
-    pub rows: u64,
-    /// Bytes of keys and values.
-    pub stored_bytes: u64,
-    /// Bytes of inner pages.
-    pub metadata_bytes: u64,
-    /// Bytes of its pages that hold nothing.
-    pub fragmented_bytes: u64,
-}
-
 /// One session's bytes.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
@@ -94,14 +73,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Corrupted`] where the store is damaged.
+    /// [`crate::Error::Corrupted`] if the store is damaged.
     pub fn statistics(&self) -> Result<Statistics> {
         let snapshot = self.snapshot()?;
         let mut statistics = Statistics { file_bytes: self.file_bytes()?, ..Statistics::default() };
         let mut types = Vec::new();
         for row in snapshot.sessions()?.iter()? {
-            let (key, value) = row?;
-            let record = SessionRecord::from_bytes(value.value(), || key.value().to_string())?;
+            let record = row?.record()?;
             statistics.sessions += 1;
             statistics.lines += record.lines;
             statistics.entries += record.entries;
@@ -111,13 +89,13 @@ impl Store {
         }
         types.sort_by(|a: &TypeFacts, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
         statistics.types = types;
-        for row in snapshot.table(tables::BLOBS)?.iter()? {
-            let (hash, value) = row?;
-            let record = BlobRecord::from_bytes(value.value(), || blobs::hex(hash.value()))?;
+        snapshot.each_blob(|_, record| {
+            let record = record?;
             statistics.blobs.add(record.size, record.references);
-        }
-        statistics.prompts = snapshot.table(tables::HISTORY)?.len()?;
-        statistics.tables = table_statistics(&snapshot)?;
+            Ok(())
+        })?;
+        statistics.prompts = snapshot.prompts()?.count()?;
+        statistics.tables = snapshot.table_statistics()?;
         Ok(statistics)
     }
 }
@@ -127,7 +105,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Corrupted`] where the store is damaged.
+    /// [`crate::Error::Corrupted`] if the store is damaged.
     pub fn statistics(&self) -> Result<SessionStatistics> {
         let reader = self.reader()?;
         let snapshot = reader.snapshot();
@@ -139,16 +117,12 @@ impl Session {
             chunks: 0,
             blobs: BlobStatistics::default(),
         };
-        // The reader's key, and not the handle's: an import may have replaced the session since that was made.
-        let session = reader.key();
         let mut references = std::collections::BTreeMap::<_, u64>::new();
-        let mut next = 0;
-        while next < reader.record().lines {
-            let bytes = snapshot.chunk_at(session, next)?;
-            let chunk = Snapshot::parse(session, next, &bytes)?;
-            next += chunk.line_count();
+        // The reader's chunks, and not the handle's: an import may have replaced the session since that was made.
+        let mut chunks = reader.view().chunks();
+        while let Some(chunk) = chunks.next()? {
             statistics.chunks += 1;
-            statistics.stored_bytes += bytes.as_slice().len() as u64;
+            statistics.stored_bytes += chunk.bytes().len() as u64;
             for hole in chunk.holes() {
                 *references.entry(hole.hash).or_default() += 1;
             }
@@ -157,10 +131,7 @@ impl Session {
             let size = snapshot.blob_record(&hash)?.and_then(|record| record.size);
             statistics.blobs.add(size, count);
         }
-        let originals = snapshot.table(tables::ORIGINALS)?;
-        for row in originals.range((session, 0)..(session + 1, 0))? {
-            statistics.original_bytes += row?.1.value().len() as u64;
-        }
+        statistics.original_bytes = originals::stored_bytes(reader.view().rows())?;
         Ok(statistics)
     }
 }
@@ -189,22 +160,4 @@ fn add_types(all: &mut Vec<TypeFacts>, of_session: Vec<TypeFacts>) {
             None => all.push(facts),
         }
     }
-}
-
-fn table_statistics(snapshot: &Snapshot) -> Result<Vec<TableStatistics>> {
-    let mut all = Vec::new();
-    for handle in snapshot.list_tables()? {
-        let name = handle.name().to_owned();
-        let table = snapshot.untyped_table(handle)?;
-        let stats = table.stats()?;
-        all.push(TableStatistics {
-            name,
-            rows: table.len()?,
-            stored_bytes: stats.stored_bytes(),
-            metadata_bytes: stats.metadata_bytes(),
-            fragmented_bytes: stats.fragmented_bytes(),
-        });
-    }
-    all.sort_by(|a, b| b.stored_bytes.cmp(&a.stored_bytes).then_with(|| a.name.cmp(&b.name)));
-    Ok(all)
 }

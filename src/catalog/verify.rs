@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use redb::ReadableTable;
-
 use crate::error::Result;
-use crate::session::{Findings, SessionReader, Verification, check_session};
+use crate::session::view::View;
+use crate::session::{Findings, Verification, check_session};
 use crate::store::Store;
-use crate::store::blobs::{self, BlobRecord, Hash};
+use crate::store::blobs::{self, Hash};
 use crate::store::chunk::Chunk;
-use crate::store::record::Record;
+use crate::store::chunks::Chunks;
+use crate::store::session_index::{bucket, starter};
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
-use crate::store::source_record::SourceRecord;
-use crate::store::tables;
 
 impl Store {
     /// Checks every table against the lines, every blob against its hash, and the index of the history against its
@@ -21,58 +20,63 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Only where the store cannot be read at all; damage is a finding.
+    /// Only if the store cannot be read at all; damage is a finding.
     pub fn verify(&self) -> Result<Verification> {
         let mut verification = Verification::default();
         let snapshot = self.snapshot()?;
         let mut sessions = BTreeMap::new();
+        let mut unreadable = BTreeSet::new();
         for row in snapshot.sessions()?.iter()? {
-            let (key, value) = row?;
-            let record = SessionRecord::from_bytes(value.value(), || key.value().to_string());
-            let mut findings = Findings::new(None, &mut verification);
-            if let Some(record) = findings.absorb(record)? {
-                sessions.insert(key.value(), record);
+            let row = row?;
+            match Findings::new(None, &mut verification).absorb(row.record())? {
+                Some(record) => {
+                    sessions.insert(row.key(), record);
+                }
+                None => {
+                    unreadable.insert(row.key());
+                }
             }
         }
         for key in sessions.keys() {
-            // Each as it is by now, its record included; somebody may be writing it.
+            // Each in its current state, including its record; another process may be writing it.
             let current = self.snapshot()?;
             let record = Findings::new(None, &mut verification).absorb(current.session(*key))?;
             let Some(record) = record.flatten() else { continue };
             verification.sessions += 1;
-            check_session(&SessionReader::new(current, *key, record), &mut verification)?;
+            check_session(View::new(current.rows(*key), &record), &mut verification)?;
         }
         let mut findings = Findings::new(None, &mut verification);
         let unfinished = check_owners(self, &snapshot, &sessions, &mut findings)?;
         check_names(&snapshot, &sessions, &mut findings)?;
+        check_times(&snapshot, (&sessions, &unreadable), &mut findings)?;
+        check_parents(&snapshot, (&sessions, &unreadable), &mut findings)?;
         check_blobs(&snapshot, &sessions, &unfinished, &mut findings)?;
         crate::history::check(&snapshot, &mut findings)?;
         Ok(verification)
     }
 }
 
-/// Rows whose session has no record must belong to an import or a deletion. Answers those sessions.
+/// Rows whose session has no record must belong to an import or a deletion. Returns those sessions.
 fn check_owners(
     store: &Store,
     snapshot: &Snapshot,
-    sessions: &BTreeMap<u64, SessionRecord>,
+    sessions: &BTreeMap<SessionKey, SessionRecord>,
     findings: &mut Findings<'_>,
-) -> Result<BTreeSet<u64>> {
+) -> Result<BTreeSet<SessionKey>> {
     let mut unfinished = BTreeSet::new();
-    for row in snapshot.table(tables::UNFINISHED)?.iter()? {
-        let (session, token) = row?;
-        unfinished.insert(session.value());
-        let text = if store.owners().is_alive(token.value()) {
+    for (session, token) in snapshot.unfinished()? {
+        unfinished.insert(session);
+        let text = if store.owners().is_alive(token) {
             "an import or a deletion is under way"
         } else {
             "an import or a deletion was cut off; the next one sweeps its rows"
         };
         findings.remark("unfinished", None, None, text);
     }
-    let lines = snapshot.table(tables::LINES)?;
-    let mut from = 0;
-    while let Some(row) = lines.range((from, 0, 0)..)?.next() {
-        let (session, _, _) = row?.0.value();
+    let mut from = Some(*SessionKey::ALL.start());
+    while let Some(next) = from
+        && let Some(session) = snapshot.session_with_lines(next)?
+    {
         if !sessions.contains_key(&session) && !unfinished.contains(&session) {
             findings.problem(
                 "lines",
@@ -80,7 +84,7 @@ fn check_owners(
                 format!("there are lines of a session {session} that has no record"),
             );
         }
-        from = session + 1;
+        from = session.next();
     }
     Ok(unfinished)
 }
@@ -88,19 +92,18 @@ fn check_owners(
 /// Ids and sources must lead to sessions, and back.
 fn check_names(
     snapshot: &Snapshot,
-    sessions: &BTreeMap<u64, SessionRecord>,
+    sessions: &BTreeMap<SessionKey, SessionRecord>,
     findings: &mut Findings<'_>,
 ) -> Result<()> {
-    let ids = snapshot.table(tables::SESSION_IDS)?;
     let mut count = 0;
-    for row in ids.iter()? {
+    for row in snapshot.addresses()?.beginning_with(b"")? {
         let (id, session) = row?;
         count += 1;
         let leads_back = sessions
-            .get(&session.value())
-            .is_some_and(|record| address_bytes(&record.external_id, record.number) == id.value());
+            .get(&session)
+            .is_some_and(|record| address_bytes(&record.external_id, record.number) == id);
         if !leads_back {
-            let id = String::from_utf8_lossy(id.value()).into_owned();
+            let id = String::from_utf8_lossy(&id);
             findings.problem(
                 "session_ids",
                 None,
@@ -115,23 +118,74 @@ fn check_names(
             format!("there are {count} ids for {} sessions", sessions.len()),
         );
     }
-    for row in snapshot.table(tables::SOURCES)?.iter()? {
-        let (path, value) = row?;
-        let place = String::from_utf8_lossy(path.value()).into_owned();
-        let source = SourceRecord::from_bytes(value.value(), || place.clone());
+    snapshot.each_source(|path, source| {
         let Some(source) = findings.absorb(source)? else {
-            continue;
+            return Ok(());
         };
         let leads_back = sessions
             .get(&source.session)
-            .is_some_and(|record| record.sources.iter().any(|known| known == path.value()));
+            .is_some_and(|record| record.sources.iter().any(|known| known == path));
         if !leads_back {
+            let place = String::from_utf8_lossy(path);
             findings.problem(
                 "sources",
                 None,
                 format!("{place} leads to a session that does not name it"),
             );
         }
+        Ok(())
+    })
+}
+
+/// The sessions whose records can be read, and those whose records cannot: it is unknown which rows the latter should
+/// have.
+type Known<'s> = (&'s BTreeMap<SessionKey, SessionRecord>, &'s BTreeSet<SessionKey>);
+
+/// The index by time has a row for each session, in the hour that its record says, and no other.
+fn check_times(
+    snapshot: &Snapshot,
+    (sessions, unreadable): Known<'_>,
+    findings: &mut Findings<'_>,
+) -> Result<()> {
+    let Some(times) = snapshot.session_times()? else { return Ok(()) };
+    let mut missing: BTreeSet<SessionKey> = sessions.keys().copied().collect();
+    for row in times.iter()? {
+        let (hour, session) = row?;
+        let is_right = sessions.get(&session).is_some_and(|record| bucket(record.modified) == hour);
+        if is_right {
+            missing.remove(&session);
+        } else if !unreadable.contains(&session) {
+            let problem = format!("a row of session {session} is of another hour than its record");
+            findings.problem("session_times", None, problem);
+        }
+    }
+    for session in missing {
+        findings.problem("session_times", None, format!("session {session} has no row"));
+    }
+    Ok(())
+}
+
+/// The index by parent has a row for each agent's session, under the parent that its record names, and no other.
+fn check_parents(
+    snapshot: &Snapshot,
+    (sessions, unreadable): Known<'_>,
+    findings: &mut Findings<'_>,
+) -> Result<()> {
+    let Some(parents) = snapshot.session_parents()? else { return Ok(()) };
+    let agents = sessions.iter().filter(|(_, record)| starter(record).is_some());
+    let mut missing: BTreeSet<SessionKey> = agents.map(|(&session, _)| session).collect();
+    parents.each(|parent, session| {
+        if sessions.get(&session).and_then(starter) == Some(parent) {
+            missing.remove(&session);
+        } else if !unreadable.contains(&session) {
+            let parent = String::from_utf8_lossy(parent);
+            let problem =
+                format!("{parent} has a row for session {session}, which is no agent of it");
+            findings.problem("session_parents", None, problem);
+        }
+    })?;
+    for session in missing {
+        findings.problem("session_parents", None, format!("session {session} has no row"));
     }
     Ok(())
 }
@@ -139,27 +193,25 @@ fn check_names(
 /// Every blob has its bytes, its hash, and as many references as lines name it.
 fn check_blobs(
     snapshot: &Snapshot,
-    sessions: &BTreeMap<u64, SessionRecord>,
-    unfinished: &BTreeSet<u64>,
+    sessions: &BTreeMap<SessionKey, SessionRecord>,
+    unfinished: &BTreeSet<SessionKey>,
     findings: &mut Findings<'_>,
 ) -> Result<()> {
     let mut counts = References::new();
     for (&session, record) in sessions {
-        let counted = count_references(snapshot, (session, record), &mut counts);
+        let counted = count_references(snapshot.rows(session).chunks(record.lines), &mut counts);
         findings.absorb(counted)?;
     }
     for &session in unfinished {
-        let counted = count_left_references(snapshot, session, &mut counts);
+        let counted = count_references(snapshot.rows(session).chunks_left(), &mut counts);
         findings.absorb(counted)?;
     }
-    for row in snapshot.table(tables::BLOBS)?.iter()? {
-        let (hash, value) = row?;
-        let hash = *hash.value();
-        let record = BlobRecord::from_bytes(value.value(), || blobs::hex(&hash));
+    snapshot.each_blob(|hash, record| {
+        // A blob that no line names is not among the counts.
+        let (references, holes) = counts.remove(&hash).unwrap_or((0, 0));
         let Some(record) = findings.absorb(record)? else {
-            continue;
+            return Ok(());
         };
-        let (references, holes) = counts.remove(&hash).unwrap_or_default();
         if (record.references, record.holes) != (references, holes) {
             findings.problem(
                 "blobs",
@@ -184,7 +236,8 @@ fn check_blobs(
             let read = snapshot.blob(&hash);
             findings.absorb(read)?;
         }
-    }
+        Ok(())
+    })?;
     for hash in counts.keys() {
         findings.problem(
             "blobs",
@@ -198,28 +251,9 @@ fn check_blobs(
 /// How often lines name each blob, and how often it was cut out of them.
 type References = BTreeMap<Hash, (u64, u64)>;
 
-/// Counts the references of a whole session.
-fn count_references(
-    snapshot: &Snapshot,
-    (session, record): (u64, &SessionRecord),
-    counts: &mut References,
-) -> Result<()> {
-    let mut next = 0;
-    while next < record.lines {
-        let bytes = snapshot.chunk_at(session, next)?;
-        let chunk = Snapshot::parse(session, next, &bytes)?;
-        next += chunk.line_count();
-        count_holes(&chunk, counts);
-    }
-    Ok(())
-}
-
-/// Counts the references of a session that is not complete, or partly swept.
-fn count_left_references(snapshot: &Snapshot, session: u64, counts: &mut References) -> Result<()> {
-    let mut from = 0;
-    while let Some((first, bytes)) = snapshot.chunk_from(session, from)? {
-        let chunk = Snapshot::parse(session, first, &bytes)?;
-        from = first + chunk.line_count();
+/// Counts the references of a session's chunks.
+fn count_references(mut chunks: Chunks<'_>, counts: &mut References) -> Result<()> {
+    while let Some(chunk) = chunks.next()? {
         count_holes(&chunk, counts);
     }
     Ok(())

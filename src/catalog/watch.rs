@@ -15,10 +15,11 @@ use crate::store::Store;
 /// How long a file is left alone after an event: a writer's few calls come together.
 const SETTLING: Duration = Duration::from_millis(50);
 
-/// After this a file is looked at once more: a last line without an end counts then, and its time of modification tells.
+/// After this a file is checked once more: by then a last line without an end counts, and the modification time is
+/// reliable.
 const QUIET: Duration = Duration::from_millis(2_200);
 
-/// How long a stop can go unseen.
+/// How long a stop can go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Files and folders that are kept in step; see [`Store::watch`].
@@ -28,19 +29,19 @@ pub struct Watch {
     options: ImportOptions,
     roots: Vec<PathBuf>,
     events: Receiver<notify::Result<Event>>,
-    /// When a path is to be looked at, and whether that is the last time for now.
+    /// When to check a path, and whether that is the last time for now.
     due: BTreeMap<PathBuf, (Instant, bool)>,
-    /// Sends the events for as long as it is there.
+    /// Sends events while it exists.
     _watcher: RecommendedWatcher,
 }
 
 impl Store {
-    /// Watches files, and folders with all that is in them. What happens from now on is seen; [`Watch::run`] does with it
-    /// what [`Self::sync`] does, and begins with a sync of everything.
+    /// Watches files, and folders with everything in them. Changes from now on are noticed; [`Watch::run`] treats them
+    /// as [`Self::sync`] does, and begins with a sync of everything.
     ///
     /// # Errors
     ///
-    /// [`Error::File`] where the system watches no more, or a path cannot be watched.
+    /// [`Error::File`] if the system watches no more, or a path cannot be watched.
     pub fn watch(&self, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Watch> {
         let (send, events) = unbounded();
         let failed = |path: &Path, error: notify::Error| Error::File {
@@ -49,7 +50,7 @@ impl Store {
             source: std::io::Error::other(error),
         };
         let first = paths.first().map_or(Path::new("."), AsRef::as_ref);
-        // Whoever listens may have gone; then nothing is missed.
+        // The receiver may be gone; then nothing is missed.
         let mut watcher = notify::recommended_watcher(move |event| drop(send.send(event)))
             .map_err(|error| failed(first, error))?;
         let mut roots = Vec::new();
@@ -75,15 +76,15 @@ impl Store {
 }
 
 impl Watch {
-    /// Keeps the store in step until `stop` is set, which is seen within a tenth of a second, or after the file at hand,
-    /// also in the sync of everything that it begins with. What was brought until then stays.
+    /// Keeps the store in step until `stop` is set, which is noticed within a tenth of a second, or after the current
+    /// file, also during the initial sync of everything. What was stored until then stays.
     ///
     /// A file's new lines are stored some 50 ms after they were written; a last line without an end, once nothing was
-    /// written for two seconds. Files that are gone are left out, and their sessions stay.
+    /// written for two seconds. Files that are gone are skipped, and their sessions stay.
     ///
     /// # Errors
     ///
-    /// Only where the store itself fails; a file's failure is in its report.
+    /// Only if the store itself fails; a file's failure is in its report.
     pub fn run(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
         self.store.sync_until(stop, &self.roots, &self.options, observer)?;
         let now = Instant::now();
@@ -109,7 +110,7 @@ impl Watch {
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
-            // The watcher lives as long as this does; so this does not come, and must not spin if it does.
+            // The watcher lives as long as this does, so this cannot happen, and must not spin if it does.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PATIENCE),
         }
     }
@@ -126,19 +127,18 @@ impl Watch {
                         continue;
                     }
                     let due = self.due.entry(path).or_insert(soon);
-                    // One that is due soon stays due, however much is written meanwhile.
+                    // A path that is due soon stays due, however much is written meanwhile.
                     if due.1 {
                         *due = soon;
                     }
                 }
             }
-            // Events were lost: everything is looked at.
+            // Events were lost: everything is checked.
             Ok(_) | Err(_) => self.due.extend(self.roots.iter().map(|root| (root.clone(), soon))),
         }
     }
 
-    /// Whether a path can be a session's file, or a folder of some: what else changes beside a file that is watched is
-    /// nothing to look at.
+    /// Whether a path can be a session's file, or a folder of some: other changes beside a watched file are ignored.
     fn is_watched(&self, path: &Path) -> bool {
         let is_file = path.extension().is_some_and(|extension| extension == "jsonl");
         let is_below = |root: &PathBuf| path.starts_with(root) && root.is_dir();
@@ -146,7 +146,7 @@ impl Watch {
             || ((is_file || path.is_dir()) && self.roots.iter().any(is_below))
     }
 
-    /// Brings in what is due.
+    /// Syncs what is due.
     fn look(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
         let now = Instant::now();
         let due: Vec<(PathBuf, bool)> = self
@@ -174,7 +174,7 @@ impl Watch {
     }
 }
 
-/// Passes on what a sync has found, but for files with nothing new.
+/// Passes on what a sync has found, except for files with nothing new.
 struct News<'o>(&'o mut dyn ImportObserver);
 
 impl ImportObserver for News<'_> {

@@ -19,18 +19,18 @@ pub use self::omp::HistoryTransfer;
 use self::queue::Queue;
 pub(crate) use self::verify::check;
 use crate::error::{Error, Result};
-use crate::session::now;
 use crate::store::Store;
+use crate::store::clock::now;
 use crate::store::prompt_record::PromptRecord;
 
-/// The most prompts that one call answers (observed behaviour, omp's folders).
+/// The most prompts that one call returns (observed behaviour, omp's folders).
 const MOST: usize = 1000;
 
 /// A prompt of the history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// Its number in the store, by the order in which prompts came into it.
+    /// Its number in the store, in the order in which prompts were added.
     pub id: u64,
     /// Its text, without white space around it.
     pub prompt: String,
@@ -49,8 +49,8 @@ impl HistoryEntry {
 /// The prompts that were given to agents, in all sessions and by any number of processes: omp's `HistoryStorage`, in the
 /// store. [`Store::history`] gives it.
 ///
-/// A prompt that is the same as the newest one is not kept again. It is compared in the transaction that would keep
-/// it, so that this holds over all processes.
+/// A prompt that is the same as the newest one is not stored again. The comparison is in the transaction that would
+/// store it, so this holds across processes.
 ///
 /// ```
 /// # fn main() -> leafline::Result<()> {
@@ -85,23 +85,23 @@ impl Store {
 }
 
 impl PromptHistory {
-    /// Keeps a prompt, without the white space around it. Answers its id; `None` where it is empty or the same as the
+    /// Stores a prompt, without the white space around it. Returns its id; `None` if it is empty or the same as the
     /// newest one, whatever their directories. It is on disk when the method returns.
     ///
     /// # Errors
     ///
-    /// [`Error::ReadOnly`], and those of the engine.
+    /// [`StoreError::ReadOnly`](crate::error::StoreError::ReadOnly), and those of the engine.
     pub fn add(&self, prompt: &str, cwd: Option<&str>) -> Result<Option<u64>> {
         let Some(record) = record(prompt, cwd) else { return Ok(None) };
         Ok(write::add_all(&self.store, vec![record])?.pop().flatten())
     }
 
-    /// Keeps a prompt as [`Self::add`] does, without waiting for the disk: it is written by a thread of its own, with a
-    /// handle of its own, which the first such call starts. Its time is that of the call. [`Self::flush`], or the end
-    /// of the value, waits for it.
+    /// Stores a prompt as [`Self::add`] does, without waiting for the disk: a separate thread with its own handle,
+    /// started by the first such call, writes it. Its time is that of the call. [`Self::flush`], or dropping the value,
+    /// waits for it.
     ///
-    /// The caller waits where 4,096 prompts wait before this one. A store in memory has no second handle; there the
-    /// prompt is kept at once.
+    /// The caller waits if 4,096 prompts are queued before this one. A store in memory has no second handle; there the
+    /// prompt is stored at once.
     pub fn add_async(&self, prompt: &str, cwd: Option<&str>) {
         let Some(record) = record(prompt, cwd) else { return };
         if self.store.is_in_memory() || self.store.is_read_only() {
@@ -117,7 +117,7 @@ impl PromptHistory {
     ///
     /// # Errors
     ///
-    /// The first error since the last flush. The prompts that it hit are not kept.
+    /// The first error since the last flush. The prompts that failed are not stored.
     pub fn flush(&self) -> Result<()> {
         let outcome = match &*locked(&self.queue) {
             Some(queue) => queue.flush(),
@@ -133,7 +133,7 @@ impl PromptHistory {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn recent(&self, limit: usize) -> Result<Vec<HistoryEntry>> {
         let found = search::recent(&self.store.snapshot()?, limit.min(MOST))?;
         Ok(found.into_iter().map(HistoryEntry::new).collect())
@@ -147,7 +147,7 @@ impl PromptHistory {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn search(&self, query: &str, limit: usize) -> Result<Vec<HistoryEntry>> {
         let found = search::search(&self.store.snapshot()?, query, limit.min(MOST))?;
         Ok(found.into_iter().map(HistoryEntry::new).collect())

@@ -6,18 +6,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use leafline_import::text;
-use redb::ReadableTable;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior};
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::write::PromptWriter;
-use super::{PromptHistory, search};
+use super::PromptHistory;
+use super::write::indexed_words;
 use crate::destination::{Destination, folder_of};
-use crate::error::{Error, FileContext, Result};
+use crate::error::{Error, FileContext, PromptError, Result};
 use crate::store::prompt_record::PromptRecord;
-use crate::store::tables;
+use crate::store::prompts::ReadPrompts;
 use crate::temporary::{Temporary, remove_left};
 use crate::whole_file::sync_folder;
 
@@ -71,7 +70,7 @@ impl PromptHistory {
     ///
     /// # Errors
     ///
-    /// [`Error::HistoryFile`] for a file that SQLite cannot read or that has no such table: what was read before is
+    /// [`PromptError::OmpFile`] for a file that SQLite cannot read or that has no such table: what was read before is
     /// kept, and another import brings the rest.
     pub fn import_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
         let path = path.as_ref();
@@ -111,31 +110,24 @@ impl PromptHistory {
         known: &mut Known,
         transfer: &mut HistoryTransfer,
     ) -> Result<()> {
-        let transaction = self.store.begin_write()?;
-        let mut copied = 0;
-        {
-            let mut writer = PromptWriter::new(&transaction)?;
-            // What others have added since the last commit, in a transaction in which nobody adds anything.
-            for number in known.read..writer.next() {
+        let copied = self.store.add_prompts(|writer| {
+            let mut copied = 0;
+            // What others have added since the last commit, in a transaction during which nothing else is added.
+            for number in known.read..writer.count()? {
                 known.add(&writer.prompt(number)?);
             }
             for prompt in prompts {
                 if known.take(&prompt) {
                     transfer.present += 1;
                 } else {
-                    writer.push(&prompt)?;
+                    writer.push(&prompt, indexed_words(&prompt.prompt))?;
                     copied += 1;
                 }
             }
-            known.read = writer.next();
-            writer.finish()?;
-        }
-        if copied == 0 {
-            transaction.abort()?;
-        } else {
-            transaction.commit()?;
-            transfer.copied += copied;
-        }
+            known.read = writer.count()?;
+            Ok(copied)
+        })?;
+        transfer.copied += copied;
         Ok(())
     }
 
@@ -146,8 +138,9 @@ impl PromptHistory {
     ///
     /// # Errors
     ///
-    /// [`Error::HistoryFile`] for a file that SQLite cannot write, or that is a database of something else,
-    /// [`Error::WouldReplaceStore`] for a store, [`Error::File`] for what is no file. Nothing has changed then.
+    /// [`PromptError::OmpFile`] for a file that SQLite cannot write, or that is a database of something else,
+    /// [`ExportError::WouldReplaceStore`](crate::error::ExportError::WouldReplaceStore) for a store, [`Error::File`]
+    /// for what is no file. Nothing has changed then.
     pub fn export_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
         let path = path.as_ref();
         let place = Destination::of(path, self.store.path())?.file(path)?;
@@ -194,12 +187,10 @@ impl PromptHistory {
                 }
             }
         }
-        let snapshot = self.store.snapshot()?;
-        let prompts = snapshot.table(tables::HISTORY)?;
+        let prompts = self.store.snapshot()?.prompts()?;
         let mut order = Vec::new();
-        for row in prompts.iter()? {
-            let number = row?.0.value();
-            order.push((search::prompt(&prompts, number)?.created_at, number));
+        for number in 0..prompts.count()? {
+            order.push((prompts.prompt(number)?.created_at, number));
         }
         // omp shows prompts of one second in the order of their ids.
         order.sort_unstable();
@@ -210,7 +201,7 @@ impl PromptHistory {
             )
             .at(path)?;
         for (_, number) in order {
-            let prompt = search::prompt(&prompts, number)?;
+            let prompt = prompts.prompt(number)?;
             let row = (&prompt.prompt, second(&prompt), &prompt.cwd);
             if known.take(&prompt) || insert.execute(row).at(path)? == 0 {
                 transfer.present += 1;
@@ -263,7 +254,7 @@ fn second(prompt: &PromptRecord) -> i64 {
     prompt.created_at.div_euclid(1000)
 }
 
-/// The row's prompt; `None` where it has no text or no time.
+/// The row's prompt; `None` if it has no text or no time.
 fn read(row: &Row<'_>) -> Option<PromptRecord> {
     let prompt = text_of(row.get_ref(0).ok()?)?;
     let prompt = text::trim(&prompt);
@@ -295,10 +286,10 @@ fn check_table(connection: &Connection, path: &Path) -> Result<()> {
     {
         return Ok(());
     }
-    Err(Error::HistoryFile {
+    Err(Error::Prompt(PromptError::OmpFile {
         path: path.to_owned(),
         problem: "it has no table `history` with the columns `prompt` and `created_at`".into(),
-    })
+    }))
 }
 
 fn has_column(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
@@ -342,9 +333,11 @@ trait HistoryContext<T> {
 
 impl<T> HistoryContext<T> for rusqlite::Result<T> {
     fn at(self, path: &Path) -> Result<T> {
-        self.map_err(|error| Error::HistoryFile {
-            path: path.to_owned(),
-            problem: error.to_string(),
+        self.map_err(|error| {
+            Error::Prompt(PromptError::OmpFile {
+                path: path.to_owned(),
+                problem: error.to_string(),
+            })
         })
     }
 }

@@ -62,7 +62,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // Without a sender the thread ends when it has written what is there.
+        // Without a sender the thread ends when it has written what is queued.
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

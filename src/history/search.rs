@@ -1,16 +1,13 @@
 //! Reading prompts: the newest ones, and those with certain words. Blocks are read newest first, until no other block
 //! has anything newer than what was found.
 
-use redb::{ReadOnlyTable, ReadableTable};
-
 use super::unicode61;
-use super::write::{cut, damaged};
-use crate::error::{Corruption, Result};
-use crate::store::prompt_block::{BLOCK, LONGEST_WORD, Places, PromptBlockRecord, place_of};
+use super::write::cut;
+use crate::error::Result;
+use crate::store::prompt_block::{BLOCK, LONGEST_WORD, Places, place_of};
 use crate::store::prompt_record::PromptRecord;
-use crate::store::record::Record;
+use crate::store::prompts::{Prompts, ReadPrompts};
 use crate::store::snapshot::Snapshot;
-use crate::store::tables;
 
 /// Prompts that are gathered beyond those that were asked for before the older ones are dropped.
 const MANY: usize = 1000;
@@ -20,16 +17,12 @@ pub(super) type Numbered = (u64, PromptRecord);
 
 /// The newest prompts, the newest first.
 pub(super) fn recent(snapshot: &Snapshot, limit: usize) -> Result<Vec<Numbered>> {
-    newest(&snapshot.table(tables::HISTORY)?, &snapshot.table(tables::HISTORY_BLOCKS)?, limit)
+    newest(&snapshot.prompts()?, limit)
 }
 
-/// The newest prompts of tables that may be those of a transaction under way.
-pub(super) fn newest(
-    prompts: &impl ReadableTable<u64, &'static [u8]>,
-    blocks: &impl ReadableTable<u64, &'static [u8]>,
-    limit: usize,
-) -> Result<Vec<Numbered>> {
-    let end = end_of(prompts)?;
+/// The newest prompts of a snapshot, or of a transaction under way.
+pub(super) fn newest(prompts: &impl ReadPrompts, limit: usize) -> Result<Vec<Numbered>> {
+    let end = prompts.count()?;
     let all = |block| {
         let (last_block, places) = place_of(end);
         let mut all = Places::none();
@@ -40,7 +33,7 @@ pub(super) fn newest(
         }
         Ok(all)
     };
-    newest_of(prompts, blocks, limit, all, |_| true)
+    newest_of(prompts, limit, all, |_| true)
 }
 
 /// The newest prompts with a word for each word of the query that begins so.
@@ -49,32 +42,13 @@ pub(super) fn search(snapshot: &Snapshot, query: &str, limit: usize) -> Result<V
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    let terms = snapshot.table(tables::HISTORY_TERMS)?;
+    let prompts = snapshot.prompts()?;
     newest_of(
-        &snapshot.table(tables::HISTORY)?,
-        &snapshot.table(tables::HISTORY_BLOCKS)?,
+        &prompts,
         limit,
-        |block| places_with(&terms, block, &words),
+        |block| places_with(&prompts, block, &words),
         |prompt| has_long_words(prompt, &words),
     )
-}
-
-/// How many prompts there are, which is the number of the next one.
-pub(super) fn end_of(prompts: &impl ReadableTable<u64, &'static [u8]>) -> Result<u64> {
-    Ok(prompts.last()?.map_or(0, |(last, _)| last.value() + 1))
-}
-
-/// The prompt with a number that the index names.
-pub(super) fn prompt(
-    prompts: &impl ReadableTable<u64, &'static [u8]>,
-    number: u64,
-) -> Result<PromptRecord> {
-    let row = prompts.get(number)?.ok_or_else(|| Corruption {
-        table: "history",
-        place: number.to_string(),
-        problem: "the prompt is not there".into(),
-    })?;
-    PromptRecord::from_bytes(row.value(), || number.to_string())
 }
 
 /// The words that a query asks for, the longest first: as a rule it is the rarest. One that another one begins with asks
@@ -91,28 +65,17 @@ fn wanted(query: &str) -> Vec<String> {
     wanted
 }
 
-/// The prompts of a block that have all words, as far as the index tells.
-fn places_with(
-    terms: &ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>,
-    block: u64,
-    words: &[String],
-) -> Result<Places> {
+/// The prompts of a block that have all words, according to the index.
+fn places_with(prompts: &Prompts, block: u64, words: &[String]) -> Result<Places> {
     let mut all = Places::all();
     for word in words {
         let first = cut(word);
         let mut end = first.to_vec();
-        // No byte of UTF-8 is 255, so that this is what comes behind all words that begin so.
+        // No byte of UTF-8 is 255, so that this is what comes after all words that begin so.
         if let Some(last) = end.last_mut() {
             *last += 1;
         }
-        let mut places = Places::none();
-        for row in terms.range((block, first)..(block, end.as_slice()))? {
-            let (key, row) = row?;
-            places
-                .insert_row(row.value())
-                .map_err(|problem| damaged(block, key.value().1, problem))?;
-        }
-        all.intersect(&places);
+        all.intersect(&prompts.places_of(block, first..&end)?);
         if all.is_empty() {
             break;
         }
@@ -131,8 +94,7 @@ fn has_long_words(prompt: &PromptRecord, words: &[String]) -> bool {
 
 /// The newest prompts among those at the places of each block that are accepted.
 fn newest_of(
-    prompts: &impl ReadableTable<u64, &'static [u8]>,
-    blocks: &impl ReadableTable<u64, &'static [u8]>,
+    prompts: &impl ReadPrompts,
     limit: usize,
     mut places_in: impl FnMut(u64) -> Result<Places>,
     accepts: impl Fn(&PromptRecord) -> bool,
@@ -141,7 +103,9 @@ fn newest_of(
     if limit == 0 {
         return Ok(found);
     }
-    for (block, record) in newest_blocks_first(blocks)? {
+    let mut blocks = prompts.blocks()?;
+    blocks.sort_by(|(a, first), (b, second)| (second.newest, b).cmp(&(first.newest, a)));
+    for (block, record) in blocks {
         // What is older than this is not asked for.
         let oldest = found.get(limit - 1).map_or(i64::MIN, |(_, last)| last.created_at);
         if record.newest < oldest {
@@ -154,7 +118,7 @@ fn newest_of(
                 break;
             }
             let number = block * BLOCK + u64::from(place);
-            let prompt = prompt(prompts, number)?;
+            let prompt = prompts.prompt(number)?;
             if record.ordered && prompt.created_at < oldest {
                 break;
             }
@@ -175,18 +139,4 @@ fn newest_of(
 fn keep_newest(found: &mut Vec<Numbered>, limit: usize) {
     found.sort_by(|(a, first), (b, second)| (second.created_at, b).cmp(&(first.created_at, a)));
     found.truncate(limit);
-}
-
-/// All blocks, the one with the newest prompt first.
-fn newest_blocks_first(
-    blocks: &impl ReadableTable<u64, &'static [u8]>,
-) -> Result<Vec<(u64, PromptBlockRecord)>> {
-    let mut all = Vec::new();
-    for row in blocks.iter()? {
-        let (block, row) = row?;
-        let block = block.value();
-        all.push((block, PromptBlockRecord::from_bytes(row.value(), || block.to_string())?));
-    }
-    all.sort_by(|(a, first), (b, second)| (second.newest, b).cmp(&(first.newest, a)));
-    Ok(all)
 }

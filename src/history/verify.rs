@@ -2,32 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use redb::{ReadOnlyTable, ReadableTable};
-
-use super::search;
-use super::write::{damaged, indexed_words};
+use super::write::indexed_words;
 use crate::error::Result;
 use crate::session::Findings;
 use crate::store::prompt_block::{BLOCK, Places, PromptBlockRecord, place_of};
-use crate::store::record::Record;
+use crate::store::prompts::{Prompts, ReadPrompts};
 use crate::store::snapshot::Snapshot;
-use crate::store::tables;
 
 /// Compares every row of the index with what the prompts make of it.
 ///
 /// # Errors
 ///
-/// Only where the store cannot be read at all; damage is a finding.
+/// Only if the store cannot be read at all; damage is a finding.
 pub(crate) fn check(snapshot: &Snapshot, findings: &mut Findings<'_>) -> Result<()> {
-    let prompts = snapshot.table(tables::HISTORY)?;
-    let terms = snapshot.table(tables::HISTORY_TERMS)?;
-    let blocks = snapshot.table(tables::HISTORY_BLOCKS)?;
-    let end = search::end_of(&prompts)?;
-    // The blocks of all prompts, those that the index has beyond them, and no more.
-    let last_term = terms.last()?.map_or(0, |(key, _)| key.value().0 + 1);
-    let last_block = blocks.last()?.map_or(0, |(block, _)| block.value() + 1);
+    let prompts = snapshot.prompts()?;
+    let end = prompts.count()?;
     let block_count = end.div_ceil(BLOCK);
-    for (table, last) in [("history_terms", last_term), ("history_blocks", last_block)] {
+    for (table, last) in prompts.block_ends()? {
         if last > block_count {
             findings.problem(
                 table,
@@ -39,20 +30,17 @@ pub(crate) fn check(snapshot: &Snapshot, findings: &mut Findings<'_>) -> Result<
     for block in 0..block_count {
         let numbers = block * BLOCK..end.min((block + 1) * BLOCK);
         let Some((record, words)) = made_of(&prompts, numbers, findings)? else { continue };
-        let stored = blocks
-            .get(block)?
-            .map(|row| PromptBlockRecord::from_bytes(row.value(), || format!("block {block}")));
-        match stored.map(|stored| findings.absorb(stored)).transpose()? {
-            // Told already.
-            Some(None) => {}
-            Some(Some(stored)) if Some(stored) == record => {}
+        match findings.absorb(prompts.block(block))? {
+            // It is damaged, which is a finding already.
+            None => {}
+            Some(stored) if stored.is_some() && stored == record => {}
             _ => findings.problem(
                 "history_blocks",
                 None,
                 format!("block {block} does not say when its prompts were given"),
             ),
         }
-        check_words(&terms, block, words, findings)?;
+        check_words(&prompts, block, words, findings)?;
     }
     Ok(())
 }
@@ -60,9 +48,9 @@ pub(crate) fn check(snapshot: &Snapshot, findings: &mut Findings<'_>) -> Result<
 /// A block's record and its words, as its prompts make them.
 type Made = (Option<PromptBlockRecord>, BTreeMap<Vec<u8>, Places>);
 
-/// What the prompts make of a block; `None` where they cannot be read.
+/// What the prompts make of a block; `None` if they cannot be read.
 fn made_of(
-    prompts: &ReadOnlyTable<u64, &'static [u8]>,
+    prompts: &Prompts,
     numbers: std::ops::Range<u64>,
     findings: &mut Findings<'_>,
 ) -> Result<Option<Made>> {
@@ -70,7 +58,7 @@ fn made_of(
     let mut words: BTreeMap<Vec<u8>, Places> = BTreeMap::new();
     let mut is_whole = true;
     for number in numbers {
-        let Some(prompt) = findings.absorb(search::prompt(prompts, number))? else {
+        let Some(prompt) = findings.absorb(prompts.prompt(number))? else {
             is_whole = false;
             continue;
         };
@@ -84,19 +72,15 @@ fn made_of(
 }
 
 fn check_words(
-    terms: &ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>,
+    prompts: &Prompts,
     block: u64,
     mut words: BTreeMap<Vec<u8>, Places>,
     findings: &mut Findings<'_>,
 ) -> Result<()> {
-    for row in terms.range((block, &b""[..])..(block + 1, &b""[..]))? {
-        let (key, row) = row?;
-        let word = key.value().1;
-        let mut places = Places::none();
-        let read = places.insert_row(row.value());
-        let read = read.map_err(|problem| damaged(block, word, problem).into());
+    prompts.each_word(block, |word, places| {
         let made = words.remove(word);
-        if findings.absorb(read)?.is_some() && made.as_ref() != Some(&places) {
+        let places = findings.absorb(places)?;
+        if places.is_some() && made != places {
             let word = String::from_utf8_lossy(word);
             findings.problem(
                 "history_terms",
@@ -104,7 +88,8 @@ fn check_words(
                 format!("block {block} has the word {word:?} for other prompts than have it"),
             );
         }
-    }
+        Ok(())
+    })?;
     if let Some(word) = words.keys().next() {
         let word = String::from_utf8_lossy(word);
         findings.problem(

@@ -8,12 +8,13 @@ use tantivy::columnar::Column;
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
 use super::schema::{ROLE, SESSION, TIME};
+use crate::store::session_key::SessionKey;
 
 /// The entries that a search takes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filter {
     /// Of these sessions, by key.
-    pub(super) sessions: Option<Arc<HashSet<u64>>>,
+    pub(super) sessions: Option<Arc<HashSet<SessionKey>>>,
     /// Of these roles, by number.
     pub(super) roles: Option<Vec<u64>>,
     /// At this time or later, in milliseconds since 1970.
@@ -93,7 +94,7 @@ impl<C> FilteredSegment<C> {
             && until.is_none_or(|until| time().is_some_and(|time| time < until))
             && sessions.as_ref().is_none_or(|sessions| {
                 let session = first(self.sessions.as_ref(), document);
-                session.is_some_and(|session| sessions.contains(&session))
+                session.is_some_and(|session| sessions.contains(&SessionKey::new(session)))
             })
     }
 }

@@ -20,9 +20,11 @@ use super::schema::{ORDINAL, SESSION};
 use super::snippet::{Snippet, snippet};
 use super::update::role_number;
 use crate::catalog::filter::SessionFilter;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SearchError};
 use crate::session::Entry;
-use crate::session::index::reading::Reading;
+use crate::session::view::View;
+use crate::store::ordinal::Ordinal;
+use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
 /// Hits of a search that says nothing else.
@@ -42,7 +44,9 @@ const MOST_ENDINGS: u32 = 4096;
 /// and has several words, such as `build_context`, is words in this order.
 ///
 /// ```
-/// use leafline::{Role, SearchQuery, SessionFilter};
+/// use leafline::list::SessionFilter;
+/// use leafline::search::SearchQuery;
+/// use leafline::view::Role;
 ///
 /// let query = SearchQuery {
 ///     roles: vec![Role::User, Role::Assistant],
@@ -96,7 +100,7 @@ pub struct SearchHit {
     pub title: Option<String>,
     /// Its session's working directory.
     pub cwd: Option<String>,
-    /// Its id; `None` where it has none.
+    /// Its id; `None` if it has none.
     pub entry: Option<String>,
     /// Its number in the session, from 0; see [`Entry::ordinal`].
     pub ordinal: u64,
@@ -117,12 +121,14 @@ impl SearchIndex {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSearchWords`] for a text without a word to look for; [`Error::SessionNotFound`] and
-    /// [`Error::SessionAmbiguous`] for a session; [`Error::SearchIndex`] where the index cannot be read.
+    /// [`SearchError::NoWords`] for a text without a word to look for;
+    /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) and
+    /// [`SessionError::Ambiguous`](crate::error::SessionError::Ambiguous) for a session; [`SearchError::Index`] where
+    /// the index cannot be read.
     pub fn search(&self, query: &SearchQuery) -> Result<Vec<SearchHit>> {
         let clauses = clauses(&query.text);
         if clauses.iter().all(|clause| clause.is_excluded) {
-            return Err(Error::NoSearchWords { query: query.text.clone() });
+            return Err(Error::Search(SearchError::NoWords { query: query.text.clone() }));
         }
         let session = match &query.session {
             Some(id) => Some(self.store.session(id)?.key()),
@@ -201,13 +207,14 @@ impl SearchIndex {
         let (Some(session), Some(ordinal)) = (value(SESSION)?, value(ORDINAL)?) else {
             return Ok(None);
         };
+        let session = SessionKey::new(session);
         let Some(record) = snapshot.session(session)? else { return Ok(None) };
         // The session may have been written anew since it was read, and be shorter.
         if ordinal >= record.lines {
             return Ok(None);
         }
-        let line = snapshot.line(session, ordinal, None)?;
-        let reading = Reading::of(&record);
+        let line = View::new(snapshot.rows(session), &record).line(Ordinal::new(ordinal))?;
+        let reading = record.reading();
         let entry = Entry::new(reading, ordinal, line.text().to_vec());
         let view = entry.view();
         Ok(Some(SearchHit {
@@ -229,7 +236,7 @@ impl SearchIndex {
         &self,
         searcher: &Searcher,
         clauses: &[Clause],
-        session: Option<u64>,
+        session: Option<SessionKey>,
     ) -> Result<Box<dyn Query>> {
         let mut parts: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         for clause in clauses {
@@ -240,7 +247,7 @@ impl SearchIndex {
             });
         }
         if let Some(session) = session {
-            let term = Term::from_field_u64(self.fields.session, session);
+            let term = Term::from_field_u64(self.fields.session, session.raw());
             let in_session = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
             parts.push((Occur::Must, Box::new(ConstScoreQuery::new(in_session, 0.0))));
         }

@@ -7,9 +7,9 @@ use std::fs::{DirEntry, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
-use crate::error::{Error, FileContext, Result};
+use crate::error::{Error, FileContext, Result, SearchError};
 
-/// The file that marks a folder as ours, its first line, and what else it says to whoever finds it.
+/// The file that marks a folder as ours, its first line, and its explanation for the user.
 const MARK: &str = ".leafline-search";
 const FIRST_LINE: &str = "leafline search index\n";
 const EXPLANATION: &str = "Leafline makes this folder from its store, and deletes it and makes it again as it needs to.\n\
@@ -24,7 +24,7 @@ const LOCKS: [&str; 2] = [".tantivy-meta.lock", ".tantivy-writer.lock"];
 const TEMPORARY: &str = ".tmp";
 const TEMPORARY_DIGITS: usize = 6;
 
-/// The endings of a segment's files behind its number. That of a file of deletions has a number before it.
+/// The endings of a segment's files after its number. That of a file of deletions has a number before it.
 const SEGMENT_ENDINGS: [&str; 8] =
     ["idx", "pos", "term", "store", "store.temp", "temp", "fast", "fieldnorm"];
 const DELETIONS_ENDING: &str = ".del";
@@ -45,13 +45,13 @@ pub(super) enum Kind {
 /// Whose a folder is.
 enum Standing {
     Missing,
-    /// Nobody's: there is nothing in it, or only a mark that was not written to its end.
+    /// Unowned: it is empty, or has only a mark that was not written completely.
     Empty,
     /// It has our mark.
     Ours,
     /// It has no mark, since the release that made it wrote none, and nothing but what that release made.
     OursUnmarked,
-    /// It is somebody else's, for this reason.
+    /// It belongs to something else, for this reason.
     Foreign(String),
 }
 
@@ -69,7 +69,7 @@ fn is_ours(folder: &Path, kind: Kind) -> Result<bool> {
         Standing::Missing | Standing::Empty => Ok(false),
         Standing::Ours => Ok(true),
         Standing::OursUnmarked => {
-            // Where it may only be read, it is known again without a mark.
+            // If it is read-only, it is recognised without a mark.
             let _ = mark(folder);
             Ok(true)
         }
@@ -153,7 +153,7 @@ fn delete_if_empty(folder: &Path) -> Result<()> {
         return Ok(());
     }
     match std::fs::remove_dir(folder) {
-        // Somebody has put something there since.
+        // Something was put there since.
         Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => mark(folder),
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error).at("deleting", folder),
         _ => Ok(()),
@@ -259,7 +259,7 @@ fn is_no_other_meta(entry: &DirEntry) -> bool {
     })
 }
 
-/// Refuses an index in whose files' places there is something else, or that counts other files among its own: tantivy
+/// Refuses an index if something else has the name of one of its files, or if its list names other files: tantivy
 /// writes through links, and deletes what its list names.
 fn check_files(index: &Path) -> Result<()> {
     for entry in entries(index)? {
@@ -279,7 +279,7 @@ fn check_files(index: &Path) -> Result<()> {
             None => return Ok(()),
         },
     };
-    Err(Error::SearchIndex { path: index.to_owned(), problem })
+    Err(Error::Search(SearchError::Index { path: index.to_owned(), problem }))
 }
 
 fn has_mark(folder: &Path) -> Result<bool> {
@@ -319,7 +319,7 @@ fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
 }
 
 fn foreign(path: &Path, problem: String) -> Error {
-    Error::SearchFolderTaken { path: path.to_owned(), problem }
+    Error::Search(SearchError::FolderTaken { path: path.to_owned(), problem })
 }
 
 #[cfg(test)]

@@ -22,20 +22,22 @@ pub use self::find::{SearchHit, SearchQuery};
 use self::schema::{Fields, INDEX_VERSION};
 pub use self::snippet::Snippet;
 pub use self::update::{DamagedSession, IndexLag, IndexUpdate};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SearchError};
 use crate::store::Store;
 
 /// What is appended to the store's path to name the folder.
 const FOLDER_ENDING: &str = ".search";
 
-/// The words of all sessions' messages, and where they stand.
+/// The words of all sessions' messages, and their places.
 ///
-/// It lies in a folder beside the store, `<store>.search`, and has nothing that the store does not have: it may be
-/// deleted, and is made again by [`Self::update`]. What is written to the store is found once the index was brought in step.
-/// Any number of processes may search while one brings it in step.
+/// It is a folder beside the store, `<store>.search`, and has nothing that the store does not have: it may be deleted,
+/// and [`Self::update`] makes it again. What is written to the store is found once the index was updated. Any number of
+/// processes may search while one updates it.
 ///
 /// ```
-/// use leafline::{ImportOptions, SearchIndex, SearchQuery, Store};
+/// use leafline::Store;
+/// use leafline::import::ImportOptions;
+/// use leafline::search::{SearchIndex, SearchQuery};
 ///
 /// # fn main() -> leafline::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
@@ -76,19 +78,19 @@ impl std::fmt::Debug for OpenReader {
 }
 
 impl Store {
-    /// The folder of the search index beside the store: its path with `.search` behind it.
+    /// The folder of the search index beside the store: its path with `.search` after it.
     pub fn search_folder(&self) -> PathBuf {
         let mut folder = self.path().as_os_str().to_owned();
         folder.push(FOLDER_ENDING);
         folder.into()
     }
 
-    /// Deletes the search index. Whoever has it open searches on in what he has. Files in its folder that Leafline has not
-    /// made stay, and so does the folder then.
+    /// Deletes the search index. A process that has it open can still search it. Files in its folder that Leafline did
+    /// not make stay, and then so does the folder.
     ///
     /// # Errors
     ///
-    /// [`Error::SearchFolderTaken`] where the folder is somebody else's, [`Error::File`] where the system refuses.
+    /// [`SearchError::FolderTaken`] if the folder is somebody else's, [`Error::File`] if the system refuses.
     pub fn remove_search_index(&self) -> Result<()> {
         folder::delete_all(&self.search_folder())
     }
@@ -98,11 +100,12 @@ impl SearchIndex {
     /// The roles whose entries are searched.
     pub const ROLES: &'static [Role] = passages::SEARCHED;
 
-    /// The index of the store; `None` where none was made yet, or only one of another version or of another store.
+    /// The index of the store; `None` if none was made yet, or only one of another version or of another store.
     ///
     /// # Errors
     ///
-    /// [`Error::SearchIndex`] where it cannot be read, [`Error::SearchFolderTaken`] where its folder is somebody else's.
+    /// [`SearchError::Index`] if it cannot be read, [`SearchError::FolderTaken`] if its folder is somebody
+    /// else's.
     pub fn open(store: &Store) -> Result<Option<Self>> {
         let folder = folder_of(store)?;
         if store.is_in_memory() || !folder::find(&store.search_folder(), &folder)? {
@@ -116,13 +119,13 @@ impl SearchIndex {
         Self::with_index(store, folder, index, fields).map(Some)
     }
 
-    /// The index of the store, empty if there was none. Indexes of other versions, and of a store that was in its place
-    /// before, are deleted. That of a store in memory is in memory.
+    /// The index of the store, empty if there was none. Indexes of other versions, and of a store that was at this path
+    /// before, are deleted. The index of a store in memory is in memory.
     ///
     /// # Errors
     ///
-    /// [`Error::SearchIndex`] where it cannot be read, [`Error::SearchFolderTaken`] where its folder is somebody else's,
-    /// [`Error::File`] where the folder cannot be made.
+    /// [`SearchError::Index`] if it cannot be read, [`SearchError::FolderTaken`] if its folder is somebody
+    /// else's, [`Error::File`] if the folder cannot be made.
     pub fn open_or_create(store: &Store) -> Result<Self> {
         if let Some(found) = Self::open(store)? {
             return Ok(found);
@@ -136,7 +139,7 @@ impl SearchIndex {
         }
         let folder = folder_of(store)?;
         folder::make(&store.search_folder(), &folder)?;
-        // Nobody who finds this one needs the others. One that cannot be deleted stays.
+        // With this one, the others are no longer needed. One that cannot be deleted stays.
         let _ = folder::delete_indexes(&store.search_folder(), Some(&folder));
         let directory = MmapDirectory::open(&folder)
             .map_err(|error| failed(&folder, &TantivyError::from(error)))?;
@@ -165,12 +168,12 @@ impl SearchIndex {
     ///
     /// # Errors
     ///
-    /// [`Error::SearchIndex`] where it cannot be read.
+    /// [`SearchError::Index`] if it cannot be read.
     pub fn is_empty(&self) -> Result<bool> {
         Ok(self.searcher()?.num_docs() == 0)
     }
 
-    /// The index as it is now, whoever has written it.
+    /// The index as it is now, whichever process wrote it.
     fn searcher(&self) -> Result<Searcher> {
         let mut open = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.commit()?;
@@ -181,7 +184,7 @@ impl SearchIndex {
         Ok(open.reader.searcher())
     }
 
-    /// The newest commit, whoever has made it.
+    /// The newest commit, whichever process made it.
     fn commit(&self) -> Result<u64> {
         Ok(self.index.load_metas().map_err(|error| self.failed(&error))?.opstamp)
     }
@@ -199,7 +202,12 @@ fn folder_of(store: &Store) -> Result<PathBuf> {
 
 fn failed(folder: &Path, error: &TantivyError) -> Error {
     match error {
-        TantivyError::LockFailure(..) => Error::SearchIndexBusy { path: folder.to_owned() },
-        other => Error::SearchIndex { path: folder.to_owned(), problem: other.to_string() },
+        TantivyError::LockFailure(..) => {
+            Error::Search(SearchError::IndexBusy { path: folder.to_owned() })
+        }
+        other => Error::Search(SearchError::Index {
+            path: folder.to_owned(),
+            problem: other.to_string(),
+        }),
     }
 }

@@ -47,8 +47,8 @@ fn is_end(character: char) -> bool {
 
 /// Whether a `-` begins the text that leaves something out: `--flag` and a dash alone do not.
 fn is_exclusion(text: &str) -> bool {
-    let behind = text.strip_prefix('-').and_then(|text| text.chars().next());
-    behind.is_some_and(|character| character == '"' || !(is_end(character) || character == '-'))
+    let next = text.strip_prefix('-').and_then(|text| text.chars().next());
+    next.is_some_and(|character| character == '"' || !(is_end(character) || character == '-'))
 }
 
 /// Whether what stands before the stars is a word: of `a-*` nothing is begun.

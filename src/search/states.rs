@@ -7,6 +7,7 @@ use tantivy::{Searcher, TantivyDocument};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::schema::{Fields, LINES, REVISION, STAMP, STATE};
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
 /// How much of a session was read for the index.
@@ -26,7 +27,7 @@ impl State {
         Self { lines: record.lines, revision: record.revision, stamp: stamp(record) }
     }
 
-    /// Where to go on reading the session that has this state in the index; `None` where all was read. What is behind
+    /// Where to go on reading the session that has this state in the index; `None` if all was read. What is after
     /// that line is to be taken out of the index.
     ///
     /// The last line is read again: it may have had no end.
@@ -42,9 +43,9 @@ impl State {
         (!is_read).then(|| known.lines.saturating_sub(1))
     }
 
-    pub(super) fn document(&self, fields: &Fields, session: u64) -> TantivyDocument {
+    pub(super) fn document(&self, fields: &Fields, session: SessionKey) -> TantivyDocument {
         let mut document = TantivyDocument::new();
-        document.add_u64(fields.state, session);
+        document.add_u64(fields.state, session.raw());
         document.add_u64(fields.lines, self.lines);
         document.add_u64(fields.revision, self.revision);
         document.add_u64(fields.stamp, self.stamp);
@@ -56,8 +57,8 @@ fn stamp(record: &SessionRecord) -> u64 {
     xxh3_64(&record.external_id) ^ u64::from(record.number)
 }
 
-/// The states of all sessions that the index knows, by key.
-pub(super) fn read_states(searcher: &Searcher) -> tantivy::Result<HashMap<u64, State>> {
+/// The states of all sessions in the index, by key.
+pub(super) fn read_states(searcher: &Searcher) -> tantivy::Result<HashMap<SessionKey, State>> {
     let mut states = HashMap::new();
     for segment in searcher.segment_readers() {
         let columns = segment.fast_fields();
@@ -76,7 +77,7 @@ pub(super) fn read_states(searcher: &Searcher) -> tantivy::Result<HashMap<u64, S
                     revision: value(&revisions),
                     stamp: value(&stamps),
                 };
-                states.insert(session, state);
+                states.insert(SessionKey::new(session), state);
             }
         };
         match &keys.index {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Bound;
 
 use leafline_import::view::Role;
-use redb::ReadableTable;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::query::{BooleanQuery, Query, RangeQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
@@ -15,12 +14,11 @@ use super::passages::{SEARCHED, passages};
 use super::states::{State, read_states};
 use crate::error::{Corruption, Error, Result};
 use crate::session::{Entry, SessionReader};
-use crate::store::record::Record;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
-use crate::store::tables;
 
-/// Memory of the threads that make the index, all together: what is in it is one segment.
+/// Memory of all the threads that make the index together: its content becomes one segment.
 const MEMORY: usize = 192 << 20;
 
 /// More threads than these gain nothing: one reads the store.
@@ -29,7 +27,7 @@ const MOST_THREADS: usize = 4;
 /// Bytes of lines after which what was read is committed: an update that is killed loses no more.
 const COMMIT_BYTES: u64 = 512 << 20;
 
-/// Deleted documents of a segment, as a share, from which it is written again without them.
+/// The share of deleted documents from which a segment is written again without them.
 const MOST_DELETED: f32 = 0.3;
 
 /// What an update has done.
@@ -44,9 +42,9 @@ pub struct IndexUpdate {
     pub bytes: u64,
     /// Sessions that are gone from the store.
     pub removed: u64,
-    /// Whether the index has all that the store had, damaged sessions aside; not if the update was told to stop.
+    /// Whether the index has everything that the store had, except damaged sessions; not if the update was stopped.
     pub is_complete: bool,
-    /// Sessions that were left out from the place on where they are damaged.
+    /// Sessions that were left out from the place where they are damaged.
     pub damaged: Vec<DamagedSession>,
 }
 
@@ -66,17 +64,17 @@ pub struct DamagedSession {
 pub struct IndexLag {
     /// Sessions with lines that were not read yet, or that are gone.
     pub sessions: u64,
-    /// Bytes of lines to read, about: a session's bytes are taken to be spread evenly over its lines.
+    /// Approximate bytes of lines to read: a session's bytes are assumed to be spread evenly over its lines.
     pub bytes: u64,
 }
 
 /// What is to be done.
 struct Work {
     /// Sessions to read, and from which line; those with the latest messages first.
-    read: Vec<(u64, u64)>,
+    read: Vec<(SessionKey, u64)>,
     /// Sessions that are gone.
-    gone: Vec<u64>,
-    /// Sessions whose records cannot be read. What the index has of them stays.
+    gone: Vec<SessionKey>,
+    /// Sessions whose records cannot be read. Their content in the index stays.
     damaged: Vec<DamagedSession>,
     lag: IndexLag,
     /// The commit of the index that lacks this, or an earlier one.
@@ -88,24 +86,24 @@ impl SearchIndex {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::SearchIndex`], and those of [`crate::Store::list`].
+    /// [`SearchError::Index`](crate::error::SearchError::Index), and those of [`crate::Store::list`].
     pub fn lag(&self) -> Result<IndexLag> {
         Ok(self.work()?.lag)
     }
 
-    /// Brings the index in step with the store: reads the lines that are new to it, and all of a session whose lines were
-    /// changed. `go_on` is told the bytes of lines that were read, some thousand lines at a time, and answers whether to go
-    /// on; what was done until then stays.
+    /// Brings the index in step with the store: reads the lines that are new to it, and all lines of a session whose
+    /// lines were changed. `go_on` receives the bytes of lines that were read, some thousand lines at a time, and
+    /// returns whether to continue; what was done until then stays.
     ///
     /// Memory is bounded by some 300 MB. Several threads work. When it returns, the new index is on disk; an update that is
     /// killed loses the last 512 MB of lines at most.
     ///
-    /// A damaged session costs the others nothing: it is named in the answer, and tried again by the next update.
+    /// A damaged session does not affect the others: it is named in the result, and the next update tries it again.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::SearchIndexBusy`] where another process is at it, [`crate::Error::SearchIndex`] where it cannot be
-    /// written.
+    /// [`SearchError::IndexBusy`](crate::error::SearchError::IndexBusy) where another process is at it,
+    /// [`SearchError::Index`](crate::error::SearchError::Index) where it cannot be written.
     pub fn update(&self, go_on: impl FnMut(u64) -> bool) -> Result<IndexUpdate> {
         let work = self.work()?;
         if work.read.is_empty() && work.gone.is_empty() {
@@ -113,7 +111,7 @@ impl SearchIndex {
             return Ok(IndexUpdate { is_complete: true, damaged, ..IndexUpdate::default() });
         }
         let mut writer = self.writer(work.lag.bytes)?;
-        // Who had the index until now may have done all of it.
+        // The process that held the index until now may have done all of it.
         let work = if self.commit()? == work.commit { work } else { self.work()? };
         let mut run = Run {
             index: self,
@@ -148,17 +146,17 @@ impl SearchIndex {
     fn work(&self) -> Result<Work> {
         let commit = self.commit()?;
         let searcher = self.searcher()?;
-        let mut known: HashMap<u64, State> =
+        let mut known: HashMap<SessionKey, State> =
             read_states(&searcher).map_err(|error| self.failed(&error))?;
         let snapshot = self.store.snapshot()?;
         let mut read = Vec::new();
         let mut damaged = Vec::new();
         let mut lag = IndexLag::default();
         for row in snapshot.sessions()?.iter()? {
-            let (key, value) = row?;
-            let key = key.value();
+            let row = row?;
+            let key = row.key();
             let state = known.remove(&key);
-            let record = match SessionRecord::from_bytes(value.value(), || key.to_string()) {
+            let record = match row.record() {
                 Err(Error::Corrupted(damage)) => {
                     damaged.push(DamagedSession { session: id_of(&snapshot, key)?, damage });
                     continue;
@@ -170,18 +168,19 @@ impl SearchIndex {
             read.push((record.modified, key, from));
         }
         read.sort_unstable_by(|one, other| other.cmp(one));
-        let read: Vec<(u64, u64)> = read.into_iter().map(|(_, key, from)| (key, from)).collect();
+        let read: Vec<(SessionKey, u64)> =
+            read.into_iter().map(|(_, key, from)| (key, from)).collect();
         lag.sessions = (read.len() + known.len() + damaged.len()) as u64;
         Ok(Work { read, gone: known.into_keys().collect(), damaged, lag, commit })
     }
 }
 
 /// The id of a session whose record cannot be read.
-fn id_of(snapshot: &Snapshot, key: u64) -> Result<String> {
-    for row in snapshot.table(tables::SESSION_IDS)?.iter()? {
+fn id_of(snapshot: &Snapshot, key: SessionKey) -> Result<String> {
+    for row in snapshot.addresses()?.beginning_with(b"")? {
         let (id, session) = row?;
-        if session.value() == key {
-            return Ok(String::from_utf8_lossy(id.value()).into_owned());
+        if session == key {
+            return Ok(String::from_utf8_lossy(&id).into_owned());
         }
     }
     Ok(format!("of key {key}"))
@@ -224,14 +223,14 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
         Ok(())
     }
 
-    fn remove(&mut self, session: u64) {
+    fn remove(&mut self, session: SessionKey) {
         let fields = &self.index.fields;
-        self.writer.delete_term(Term::from_field_u64(fields.session, session));
-        self.writer.delete_term(Term::from_field_u64(fields.state, session));
+        self.writer.delete_term(Term::from_field_u64(fields.session, session.raw()));
+        self.writer.delete_term(Term::from_field_u64(fields.state, session.raw()));
     }
 
     /// Reads a session from a line on.
-    fn read_session(&mut self, session: u64, from: u64) -> Result<GoesOn> {
+    fn read_session(&mut self, session: SessionKey, from: u64) -> Result<GoesOn> {
         let snapshot = self.index.store.snapshot()?;
         let record = match snapshot.session(session) {
             Err(Error::Corrupted(damage)) => {
@@ -251,16 +250,16 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
         self.remove_from(session, from)?;
         let mut goes_on = true;
         let mut read = from;
-        let mut told = 0;
+        let mut unreported = 0;
         let lines = reader.stored_lines(from, |entry| {
             let bytes = entry.line().len() as u64;
             read = entry.ordinal() + 1;
             self.add(session, &entry)?;
             self.done.bytes += bytes;
             self.uncommitted += bytes;
-            told += bytes;
-            if told >= 1 << 20 {
-                goes_on = (self.go_on)(std::mem::take(&mut told));
+            unreported += bytes;
+            if unreported >= 1 << 20 {
+                goes_on = (self.go_on)(std::mem::take(&mut unreported));
             }
             if self.uncommitted >= COMMIT_BYTES {
                 self.keep_state(session, State { lines: read, ..state })?;
@@ -268,7 +267,7 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
             }
             Ok(goes_on)
         });
-        goes_on = (self.go_on)(told) && goes_on;
+        goes_on = (self.go_on)(unreported) && goes_on;
         let is_whole = match lines {
             Err(Error::Corrupted(damage)) => {
                 self.done.damaged.push(DamagedSession { session: id, damage });
@@ -286,33 +285,33 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
         Ok(goes_on)
     }
 
-    /// Takes the entries from a line on out of the index.
-    fn remove_from(&mut self, session: u64, from: u64) -> Result<()> {
+    /// Removes the entries from a line on from the index.
+    fn remove_from(&mut self, session: SessionKey, from: u64) -> Result<()> {
         let fields = &self.index.fields;
         if from == 0 {
-            self.writer.delete_term(Term::from_field_u64(fields.session, session));
+            self.writer.delete_term(Term::from_field_u64(fields.session, session.raw()));
             return Ok(());
         }
         let of_session: Box<dyn Query> = Box::new(TermQuery::new(
-            Term::from_field_u64(fields.session, session),
+            Term::from_field_u64(fields.session, session.raw()),
             IndexRecordOption::Basic,
         ));
         let first = Bound::Included(Term::from_field_u64(fields.ordinal, from));
-        let behind: Box<dyn Query> = Box::new(RangeQuery::new(first, Bound::Unbounded));
+        let following: Box<dyn Query> = Box::new(RangeQuery::new(first, Bound::Unbounded));
         let removed = self
             .writer
-            .delete_query(Box::new(BooleanQuery::intersection(vec![of_session, behind])));
+            .delete_query(Box::new(BooleanQuery::intersection(vec![of_session, following])));
         removed.map(drop).map_err(|error| self.index.failed(&error))
     }
 
-    fn add(&mut self, session: u64, entry: &Entry) -> Result<()> {
+    fn add(&mut self, session: SessionKey, entry: &Entry) -> Result<()> {
         let view = entry.view();
         if !SEARCHED.contains(&view.role) {
             return Ok(());
         }
         let fields = &self.index.fields;
         let mut document = TantivyDocument::new();
-        document.add_u64(fields.session, session);
+        document.add_u64(fields.session, session.raw());
         document.add_u64(fields.ordinal, entry.ordinal());
         document.add_u64(fields.role, role_number(view.role));
         if let Some(time) = view.time {
@@ -330,17 +329,17 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
         self.added(document)
     }
 
-    /// Notes how much of a session was read, in place of what was noted before.
-    fn keep_state(&mut self, session: u64, state: State) -> Result<()> {
+    /// Records how much of a session was read, replacing the previous state.
+    fn keep_state(&mut self, session: SessionKey, state: State) -> Result<()> {
         let fields = &self.index.fields;
-        self.writer.delete_term(Term::from_field_u64(fields.state, session));
+        self.writer.delete_term(Term::from_field_u64(fields.state, session.raw()));
         self.added(state.document(fields, session))
     }
 
     fn added(&mut self, document: TantivyDocument) -> Result<()> {
         match self.writer.add_document(document) {
             Ok(_) => Ok(()),
-            // A thread has ended; why is told when all are waited for.
+            // A thread has ended; the reason is reported when all are joined.
             Err(error) => {
                 let cause = self.writer.commit().err().unwrap_or(error);
                 Err(self.index.failed(&cause))

@@ -25,7 +25,7 @@ impl<'t> Words<'t> {
         Self { text, at: 0 }
     }
 
-    /// Puts the next word into `word`, and answers where it stands in the text.
+    /// Puts the next word into `word`, and returns where it stands in the text.
     pub(super) fn next_into(&mut self, word: &mut String) -> Option<Range<usize>> {
         word.clear();
         let mut start = self.at;

@@ -1,39 +1,34 @@
 //! An ancestor far up the tree, in a logarithmic number of look-ups.
 
-use super::order::Order;
+use super::view::View;
 use crate::error::Result;
 use crate::store::node::Node;
-use crate::store::snapshot::Snapshot;
+use crate::store::ordinal::Ordinal;
 
-/// The ordinal of the ancestor of `from` at a depth, `from` itself included; `None` where `from` is not that deep.
+/// The ordinal of the ancestor of `from` at a depth, `from` itself included; `None` if `from` is not that deep.
 /// Only for sessions that are regular: in others depth and jump are not to be trusted.
 ///
 /// A jump's length follows from the depth alone, so that a jump which would lead too far costs no look-up: of a
 /// million ancestors any is found in some fifty steps at most, and a near one in a few that stand close by. A jump of more
 /// than one step costs two look-ups more, of the entries whose own jumps make it up: a wrong bit of any of the three is found.
-fn ancestor_at_depth(
-    snapshot: &Snapshot,
-    order: Order,
-    from: u64,
-    depth: u64,
-) -> Result<Option<u64>> {
+fn ancestor_at_depth(view: View<'_>, from: Ordinal, depth: u64) -> Result<Option<Ordinal>> {
     let mut at = from;
-    let mut node = order.entry(snapshot, from)?;
+    let mut node = view.entry_node(from)?;
     if node.depth < depth {
         return Ok(None);
     }
     while node.depth > depth {
-        let wrong = |problem: &str| order.damage(at, format!("line {at}: {problem}"));
+        let wrong = |problem: &str| view.order().damage(at, format!("line {at}: {problem}"));
         let parent = node.parent.ordinal();
         let parent = parent.ok_or_else(|| wrong("an entry below the root has no parent"))?;
         let far = jump_depth(node.depth);
         let jumps = far >= depth;
         let next = if jumps { node.jump } else { parent };
-        if jumps && next != jump_by_rule(snapshot, order, (at, &node), parent)? {
+        if jumps && next != jump_by_rule(view, (at, &node), parent)? {
             return Err(wrong("the jump pointer is not what the tree says"));
         }
         let expected = if jumps { far } else { node.depth - 1 };
-        node = order.entry(snapshot, next)?;
+        node = view.entry_node(next)?;
         if node.depth != expected {
             return Err(wrong("the jump pointer or the depth is not what the tree says"));
         }
@@ -44,35 +39,29 @@ fn ancestor_at_depth(
 
 /// Where the jump pointer of an entry below the root has to lead: to its parent, or where its parent's jump leads on to.
 fn jump_by_rule(
-    snapshot: &Snapshot,
-    order: Order,
-    (ordinal, node): (u64, &Node),
-    parent: u64,
-) -> Result<u64> {
+    view: View<'_>,
+    (ordinal, node): (Ordinal, &Node),
+    parent: Ordinal,
+) -> Result<Ordinal> {
     if jump_depth(node.depth) == node.depth - 1 {
         return Ok(parent);
     }
-    let above = order.entry(snapshot, parent)?;
-    order.check_parent(ordinal, node, &above)?;
-    Ok(order.entry(snapshot, above.jump)?.jump)
+    let above = view.entry_node(parent)?;
+    view.order().check_parent(ordinal, node, &above)?;
+    Ok(view.entry_node(above.jump)?.jump)
 }
 
 /// Whether the entry `above` is among the ancestors of `below`, and not itself.
-pub(crate) fn is_ancestor(
-    snapshot: &Snapshot,
-    order: Order,
-    above: u64,
-    below: u64,
-) -> Result<bool> {
+pub(crate) fn is_ancestor(view: View<'_>, above: Ordinal, below: Ordinal) -> Result<bool> {
     if above == below {
         return Ok(false);
     }
-    let node = order.entry(snapshot, above)?;
+    let node = view.entry_node(above)?;
     // What is asked for by its depth is an ancestor only if that is right.
     if let Some(parent) = node.parent.ordinal() {
-        order.check_parent(above, &node, &order.entry(snapshot, parent)?)?;
+        view.order().check_parent(above, &node, &view.entry_node(parent)?)?;
     }
-    Ok(ancestor_at_depth(snapshot, order, below, node.depth)? == Some(above))
+    Ok(ancestor_at_depth(view, below, node.depth)? == Some(above))
 }
 
 /// The depth that the jump pointer of an entry leads to, given the entry's own.

@@ -1,24 +1,25 @@
-//! The entries of a file that stand around one of them.
+//! The entries around another one in a file.
 
 use super::chunk_lines::{Frames, visit_lines};
 use super::page::{Page, PageLimit};
-use super::reader::{SessionReader, is_entry};
+use super::reader::SessionReader;
+use super::view::is_entry;
 use crate::error::Result;
 
 impl SessionReader {
-    /// An entry with as many as `before` entries ahead of it in the file and `after` behind it, in the order
-    /// of the file. `next` is the entry behind the last one: go on with [`Self::entries`].
+    /// An entry with as many as `before` entries before it in the file and `after` after it, in the order
+    /// of the file. `next` is the entry after the last one: go on with [`Self::entries`].
     ///
-    /// The entry itself is always there. Where the limit does not suffice for the others, the nearest are
-    /// kept, one before and one after in turns; a side ends with the first that does not fit.
+    /// The entry itself is always returned. If the limit does not suffice for the others, the nearest are kept,
+    /// alternately one before and one after; a side ends with the first that does not fit.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
-    /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// # store.import(&[samples], &leafline::import::ImportOptions::default(), &mut ())?;
     /// let reader = store.reader("019c6605")?;
-    /// let page = reader.entries_around("588262d5", 2, 2, &leafline::PageLimit::default())?;
+    /// let page = reader.entries_around("588262d5", 2, 2, &leafline::page::PageLimit::default())?;
     /// assert_eq!(page.entries.len(), 5);
     /// assert_eq!(page.entries[2].id().as_deref(), Some("588262d5"));
     /// # Ok::<(), leafline::Error>(())
@@ -26,7 +27,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::EntryNotFound`](crate::Error::EntryNotFound).
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound).
     pub fn entries_around(
         &self,
         id: &str,
@@ -59,7 +60,7 @@ impl SessionReader {
         let mut measured = Vec::new();
         let mut left = room;
         let from = from.filter(|_| most > 0);
-        visit_lines(self, from, Frames::Cached, |lines, ordinal, node| {
+        visit_lines(self.view(), from, Frames::Cached, |lines, ordinal, node| {
             if is_entry(node) {
                 let length = lines.rendered_len(ordinal)?;
                 if length > left {
@@ -77,7 +78,7 @@ impl SessionReader {
 /// An entry's ordinal, and the bytes of its line.
 type Measured = (u64, u64);
 
-/// How many of each side fit, taken in turns, nearest first.
+/// How many of each side fit, taken alternately, nearest first.
 fn keep_nearest(sides: [&[Measured]; 2], most: usize, room: u64) -> [usize; 2] {
     let mut kept = [0, 0];
     let (mut entries_left, mut bytes_left) = (most, room);

@@ -1,28 +1,26 @@
 //! The change of settings that a stored line makes.
 
-use leafline_import::scan::{Scan, Scanner};
-use leafline_import::{EntryKind, text};
+use leafline_import::{Effect, SettingsChange, read_line};
 
-use super::index::effect::{SettingsChange, settings_change};
 use super::lines::LineView;
-use super::render::{Renderer, Rendering};
+use super::view::{View, rendered};
 use crate::error::Result;
-use crate::store::snapshot::Snapshot;
 
-/// How a line changes the settings of the path that it is on; `scan` is of the line as it is stored.
-pub(super) fn change_of(
-    snapshot: &Snapshot,
-    kind: EntryKind,
+/// How a line changes the settings of the path that it is on; `stored` is what the line says as it is stored.
+pub(super) fn whole_change(
+    view: View<'_>,
     line: &LineView<'_>,
-    scan: &Scan<'_>,
+    stored: SettingsChange,
 ) -> Result<Option<SettingsChange>> {
     // Of all settings only a mode's data can hold what is cut out of lines.
-    let is_whole =
-        kind != EntryKind::ModeChange || !line.holes.iter().any(|hole| hole.kind.is_cut());
+    let is_whole = !matches!(stored, SettingsChange::Mode { .. })
+        || !line.holes.iter().any(|hole| hole.kind.is_cut());
     if is_whole {
-        return Ok(settings_change(kind, scan));
+        return Ok(Some(stored));
     }
-    let mut whole = Vec::new();
-    Renderer::new(snapshot, Rendering::Exact).render(line.text, line.holes, &mut whole)?;
-    Ok(settings_change(kind, &Scanner::new().scan(&text::decode(&whole))))
+    let whole = rendered(view.snapshot(), line.text, line.holes)?;
+    Ok(match read_line(view.reading(), &whole, |line| line.effect()) {
+        Some(Effect::Settings(change)) => Some(change),
+        _ => None,
+    })
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::lines::{LineView, refuse_more};
-use super::reader::SessionReader;
+use super::lines::LineView;
 use super::render::rendered_len;
+use super::view::View;
 use crate::error::Result;
 use crate::store::chunk::Chunk;
 use crate::store::node::Node;
-use crate::store::snapshot::{Snapshot, damaged, no_line};
+use crate::store::session_rows::SessionRows;
 
 /// What becomes of a frame once it is decompressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,7 @@ pub(crate) enum Frames {
 
 /// One chunk's lines.
 pub(crate) struct ChunkLines<'c> {
-    snapshot: &'c Snapshot,
-    session: u64,
+    rows: SessionRows<'c>,
     chunk: &'c Chunk<'c>,
     nodes: Vec<Node>,
     frames: Frames,
@@ -31,21 +30,20 @@ pub(crate) struct ChunkLines<'c> {
 }
 
 /// Goes from line to line, beginning at `from`. `visit` answers where to go next; the visit ends with `None`
-/// and behind the session's last line. A line before that which is not there is damage.
+/// and after the session's last line. A line before that which is not there is damage.
 pub(crate) fn visit_lines(
-    reader: &SessionReader,
+    view: View<'_>,
     from: Option<u64>,
     frames: Frames,
     mut visit: impl FnMut(&mut ChunkLines<'_>, u64, &Node) -> Result<Option<u64>>,
 ) -> Result<()> {
-    let (snapshot, session, end) = (reader.snapshot(), reader.key(), reader.record().lines);
+    let (rows, end) = (view.rows(), view.record().lines);
+    let mut chunks = view.chunks();
     let mut next = from;
     while let Some(ordinal) = next.filter(|&ordinal| ordinal < end) {
-        let (first, bytes) = snapshot.chunk_of(session, ordinal)?;
-        let chunk = Snapshot::parse_holding(session, (first, &bytes), ordinal)?;
-        refuse_more(session, &chunk, end)?;
-        let nodes = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
-        let mut lines = ChunkLines { snapshot, session, chunk: &chunk, nodes, frames, frame: None };
+        let chunk = chunks.holding(ordinal)?;
+        let nodes = rows.nodes(&chunk)?;
+        let mut lines = ChunkLines { rows, chunk: &chunk, nodes, frames, frame: None };
         while let Some(ordinal) = next
             && let Some(node) = lines.node(ordinal)
         {
@@ -67,24 +65,18 @@ impl ChunkLines<'_> {
     /// Bytes of the line as it came in, without a look at its text.
     pub(crate) fn rendered_len(&self, ordinal: u64) -> Result<u64> {
         let stored = self.index(ordinal).and_then(|index| self.chunk.lengths().get(index));
-        let stored = stored.ok_or_else(|| no_line(self.session, ordinal))?;
-        rendered_len(self.snapshot, *stored, self.chunk.holes_of(ordinal))
+        let stored = stored.ok_or_else(|| self.rows.no_line(ordinal))?;
+        rendered_len(self.rows.snapshot(), *stored, self.chunk.holes_of(ordinal))
     }
 
     /// A line of the chunk as it is stored; only its frame is decompressed.
     pub(crate) fn line(&mut self, ordinal: u64) -> Result<LineView<'_>> {
-        let missing = |problem: &str| damaged(self.session, self.chunk.first(), problem.into());
+        let missing = |problem: &str| self.rows.damaged(self.chunk.first(), problem);
         let place = self.chunk.locate(ordinal).ok_or_else(|| missing("a line is missing"))?;
         if self.frame.as_ref().is_none_or(|(index, _)| *index != place.frame) {
             let text = match self.frames {
-                Frames::Cached => {
-                    self.snapshot.frame_text(self.session, self.chunk, place.frame)?
-                }
-                Frames::Forgotten => Arc::new(self.snapshot.decompress_frame(
-                    self.session,
-                    self.chunk,
-                    place.frame,
-                )?),
+                Frames::Cached => self.rows.frame_text(self.chunk, place.frame)?,
+                Frames::Forgotten => Arc::new(self.rows.decompress_frame(self.chunk, place.frame)?),
             };
             self.frame = Some((place.frame, text));
         }

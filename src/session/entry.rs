@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use leafline_import::recover::{Wholeness, recover};
+use leafline_import::recover::whole_record;
 use leafline_import::view::{self, View};
-use leafline_import::{EntryKind, Family, MessageRole, text};
+use leafline_import::{EntryKind, Family, Line, MessageRole, ParentLink, Reading, read_line, text};
 
-use super::index::reading::{Line, ParentLink, Reading, read_line};
 use crate::store::node::Node;
 
 /// One line of a session, with its place in it.
@@ -19,7 +18,7 @@ pub struct Entry {
     facts: OnceLock<Facts>,
 }
 
-/// What the index knows of a line, or a scan of the line tells.
+/// The facts of a line, from the index or from a scan.
 #[derive(Debug, Clone, Copy)]
 struct Facts {
     kind: EntryKind,
@@ -29,12 +28,12 @@ struct Facts {
 }
 
 impl Entry {
-    /// A line whose facts are scanned when they are asked for: a look-up by id mostly wants the bytes alone.
+    /// A line whose facts are scanned on demand: a look-up by id mostly needs only the bytes.
     pub(crate) fn new(reading: Reading, ordinal: u64, line: Vec<u8>) -> Self {
         Self { ordinal, line, reading, facts: OnceLock::new() }
     }
 
-    /// A line whose node is at hand.
+    /// A line whose node was read.
     pub(crate) fn with_node(reading: Reading, ordinal: u64, node: &Node, line: Vec<u8>) -> Self {
         let facts = Facts {
             kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
@@ -82,7 +81,7 @@ impl Entry {
         self.reading.family
     }
 
-    /// The entry's timestamp in milliseconds since 1970, where it states one.
+    /// The entry's timestamp in milliseconds since 1970, if it states one.
     pub fn timestamp(&self) -> Option<i64> {
         self.facts().time
     }
@@ -92,20 +91,22 @@ impl Entry {
         &self.line
     }
 
-    /// The entry's id; `None` where the line states none. A lone surrogate in it is shown as U+FFFD.
+    /// The entry's id; `None` if it has none. A lone surrogate in it is shown as U+FFFD.
+    ///
+    /// The lines of some families state no ids: there the id is the entry's ordinal in decimal.
     pub fn id(&self) -> Option<String> {
-        self.read(|line| Some(lossy(line.id()?)))
+        self.read(|line| Some(lossy(self.reading.id_at(line, self.ordinal)?)))
     }
 
     /// The id of the parent that the line names, whether the session has such an entry or not.
     pub fn parent_id(&self) -> Option<String> {
         self.read(|line| match line.parent() {
             ParentLink::Id(id) => Some(lossy(id)),
-            ParentLink::None | ParentLink::NoId => None,
+            ParentLink::None | ParentLink::NoId | ParentLink::Previous => None,
         })
     }
 
-    /// The name of the entry's type as it stands in the line.
+    /// The name of the entry's type as the line states it.
     pub fn type_name(&self) -> Option<String> {
         self.read(|line| line.type_name().map(Cow::into_owned))
     }
@@ -119,18 +120,15 @@ impl Entry {
             return view;
         }
         // A record that shares its line with another one, or with a torn one.
-        let first = recover(text.as_bytes()).into_iter().next();
-        let whole = first.filter(|record| record.wholeness == Wholeness::Whole);
-        let whole = whole.and_then(|record| text.get(record.bytes));
-        whole.map_or(view, |whole| view::of(self.reading.family, whole))
+        whole_record(text).map_or(view, |whole| view::of(self.reading.family, whole))
     }
 
     /// The line as JSON.
     ///
     /// # Errors
     ///
-    /// That of the JSON reader, for a malformed line, and for what it refuses and JavaScript takes: lone
-    /// surrogates, and nesting deeper than 128.
+    /// That of the JSON reader, for a malformed line, and for what it refuses and JavaScript accepts: lone surrogates,
+    /// and nesting deeper than 128.
     pub fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::from_str(&text::decode(&self.line))
     }

@@ -3,56 +3,57 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::lines::{LineCursor, LineView};
+use super::lines::LineView;
 use super::render::{Renderer, Rendering};
 use super::saved::saved_lines;
+use super::view::View;
 
 use crate::destination::Destination;
-use crate::error::{Corruption, Error, FileContext, Result};
+use crate::error::{Corruption, Error, ExportError, FileContext, Result};
 use crate::store::blobs;
 use crate::store::chunk::HoleKind;
 use crate::store::fingerprint::Fingerprint;
 use crate::store::originals::read_originals;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
-use crate::store::tables::SESSION_IDS;
 use crate::whole_file::WholeFile;
 
-/// Bytes that are gathered before they are handed to the writer.
+/// Bytes that are buffered before they are passed to the writer.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
 
-/// The form in which a session comes out.
+/// The form in which a session is exported.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ExportMode {
     /// As its program has it today: a file of version 1 or 2 as pi rewrites it when it loads it, images left
-    /// as they are; a file of version 3 byte for byte, and so are those of Claude Code and Opal. A session of Opal's that
+    /// as they are; a file of version 3 byte for byte, and so are those of Claude Code, Opal and Codex. A session of Opal's that
     /// was changed here comes out as Opal would save it: the header with the leaf as its `current_id`, then the messages in
     /// the order in which they stand, all as Opal's encoder writes them; lines that Opal cannot read are left out.
     #[default]
     Current,
-    /// As close to the imported bytes as the store has it: of a migrated session (a file of version 1 or 2) those bytes, without
-    /// what was appended here; of any other its lines as they stand, which are the imported bytes with what was appended here
-    /// behind them, unless lines were changed here (by a name, a move, a rewrite). A session of Opal's that was changed here
-    /// comes out as [`Self::Current`] gives it. [`Self::Original`] is never anything but the imported bytes.
+    /// As close to the imported bytes as the store has it: for a migrated session (a file of version 1 or 2) those
+    /// bytes, without what was appended here; for any other its lines as they are, which are the imported bytes
+    /// followed by what was appended here, unless lines were changed here (by a name, a move, a rewrite). An Opal
+    /// session that was changed here is exported as by [`Self::Current`]. [`Self::Original`] is always the imported
+    /// bytes.
     Exact,
     /// The file as it came: the imported bytes and nothing else, checked against their fingerprint. What was appended here is
-    /// left out. [`Error::OriginalNotHeld`] where the store does not have them: of a session that was made here, and of one
-    /// whose lines were changed here, unless it was migrated.
+    /// left out. [`ExportError::OriginalNotHeld`] if the store does not have them: of a session that was made here,
+    /// and of one whose lines were changed here, unless it was migrated.
     Original,
-    /// As [`Self::Current`], with every `blob:sha256:` reference replaced by what it refers to: an image's
-    /// by base64, any other string's by the text, where the store has it and it is UTF-8.
+    /// As [`Self::Current`], with every `blob:sha256:` reference replaced by what it refers to: an image's by base64,
+    /// any other string's by the text, if the store has it and it is UTF-8.
     Portable,
     /// As [`Self::Current`], with every image of at least 1,024 base64 characters in a `content` array
     /// replaced by a reference. The referenced blobs are written to the folder, each named by its hash.
     References {
-        /// The folder; it is made where it does not exist.
+        /// The folder; it is made if it does not exist.
         blobs: PathBuf,
     },
 }
 
 impl ExportMode {
-    /// The folder that blobs are written to, where they are.
+    /// The folder that blobs are written to, if they are.
     pub(crate) fn blobs(&self) -> Option<&Path> {
         match self {
             Self::References { blobs } => Some(blobs),
@@ -66,24 +67,19 @@ impl ExportMode {
 pub(crate) struct Exported {
     /// How many bytes.
     pub(crate) bytes: u64,
-    /// Whether the session's record tells when there would be other ones: neither would a blob that is brought later
-    /// change them, nor do they refer to files that the export has to look after.
+    /// Whether any change of the bytes shows in the session's record: a blob that is added later would not change them,
+    /// and they do not refer to files that the export has to maintain.
     pub(crate) is_settled: bool,
 }
 
 /// Writes a session's bytes to `out`. What comes out of the store is held against the session's record before the last of
 /// it is written.
-pub(crate) fn export(
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
-    mode: &ExportMode,
-    out: &mut dyn Write,
-) -> Result<Exported> {
-    export_in(snapshot, session, record, mode, out).map_err(|error| match error {
+pub(crate) fn export(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> Result<Exported> {
+    export_in(view, mode, out).map_err(|error| match error {
         Error::Corrupted(mut damage) => {
             // A person knows the session by its id.
-            let (key, id) = (format!("session key {session}"), format!("session {}", record.id()));
+            let key = format!("session key {}", view.key());
+            let id = format!("session {}", view.record().id());
             damage.place = damage.place.replacen(&key, &id, 1);
             Error::Corrupted(damage)
         }
@@ -91,37 +87,33 @@ pub(crate) fn export(
     })
 }
 
-fn export_in(
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
-    mode: &ExportMode,
-    out: &mut dyn Write,
-) -> Result<Exported> {
-    check_address(snapshot, session, record)?;
+fn export_in(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> Result<Exported> {
+    let snapshot = view.snapshot();
+    check_address(view)?;
     let mut written = 0;
     let mut is_settled = true;
     let mut take = |bytes: &[u8]| {
         written += bytes.len() as u64;
-        out.write_all(bytes).map_err(Error::Output).map(|()| true)
+        out.write_all(bytes).map_err(ExportError::Output)?;
+        Ok(true)
     };
     match mode {
-        ExportMode::Exact => exact_bytes(snapshot, session, record, &mut take)?,
-        ExportMode::Original => original_bytes(snapshot, session, record, &mut take)?,
+        ExportMode::Exact => exact_bytes(view, &mut take)?,
+        ExportMode::Original => original_bytes(view, &mut take)?,
         ExportMode::Current => {
             let mut renderer = Renderer::new(snapshot, Rendering::Exact);
-            current_lines(&mut renderer, snapshot, session, record, &mut take)?;
+            current_lines(&mut renderer, view, &mut take)?;
         }
         ExportMode::Portable => {
-            refuse_missing(snapshot, session, record)?;
+            refuse_missing(view)?;
             let mut renderer = Renderer::new(snapshot, Rendering::Inline);
-            current_lines(&mut renderer, snapshot, session, record, &mut take)?;
+            current_lines(&mut renderer, view, &mut take)?;
             is_settled = !renderer.lacks_blobs;
         }
         ExportMode::References { blobs } => {
             std::fs::create_dir_all(blobs).at("making the folder", blobs)?;
             let mut renderer = Renderer::new(snapshot, Rendering::References);
-            current_lines(&mut renderer, snapshot, session, record, &mut take)?;
+            current_lines(&mut renderer, view, &mut take)?;
             let referenced = std::mem::take(&mut renderer.referenced);
             is_settled = referenced.is_empty();
             for hash in referenced {
@@ -133,10 +125,10 @@ fn export_in(
 }
 
 /// Fails unless the id in the session's record leads to the session: a form may write it.
-fn check_address(snapshot: &Snapshot, session: u64, record: &SessionRecord) -> Result<()> {
+fn check_address(view: View<'_>) -> Result<()> {
+    let record = view.record();
     let address = address_bytes(&record.external_id, record.number);
-    let found = snapshot.table(SESSION_IDS)?.get(address.as_slice())?.map(|key| key.value());
-    if found == Some(session) {
+    if view.snapshot().key_of(&address)? == Some(view.key()) {
         return Ok(());
     }
     let place = format!("session {}", record.id());
@@ -144,33 +136,28 @@ fn check_address(snapshot: &Snapshot, session: u64, record: &SessionRecord) -> R
     Err(Error::Corrupted(Corruption { table: "sessions", place, problem }))
 }
 
-/// Hands out the bytes that [`ExportMode::Exact`] stands for, until `take` answers `false`.
+/// Passes on the bytes of [`ExportMode::Exact`], until `take` returns `false`.
 pub(crate) fn exact_bytes(
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
+    view: View<'_>,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
+    let record = view.record();
     if record.migrated {
-        return read_originals(snapshot, session, &record.imported, take);
+        return read_originals(view.rows(), &record.imported, take);
     }
-    current_bytes(snapshot, session, record, take)
+    current_bytes(view, take)
 }
 
-/// Hands out the bytes that [`ExportMode::Original`] stands for, until `take` answers `false`.
-fn original_bytes(
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
-    take: &mut dyn FnMut(&[u8]) -> Result<bool>,
-) -> Result<()> {
+/// Hands out the bytes that [`ExportMode::Original`] stands for, until `take` returns `false`.
+fn original_bytes(view: View<'_>, take: &mut dyn FnMut(&[u8]) -> Result<bool>) -> Result<()> {
+    let record = view.record();
     if record.migrated {
-        return read_originals(snapshot, session, &record.imported, take);
+        return read_originals(view.rows(), &record.imported, take);
     }
     if !record.rewritten && record.imported.length > 0 {
         let mut left = record.imported.length;
         // Read to the end, so that all of it is held against the record.
-        return current_bytes(snapshot, session, record, &mut |bytes| {
+        return current_bytes(view, &mut |bytes| {
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
             left -= most as u64;
             take(bytes.split_at(most).0)
@@ -180,42 +167,37 @@ fn original_bytes(
         true => "it came from no file",
         false => "lines were changed here since it was imported",
     };
-    Err(Error::OriginalNotHeld { session: record.id(), reason })
+    Err(Error::Export(ExportError::OriginalNotHeld { session: record.id(), reason }))
 }
 
-/// Hands out the bytes that [`ExportMode::Current`] stands for, until `take` answers `false`.
+/// Passes on the bytes of [`ExportMode::Current`], until `take` returns `false`.
 pub(crate) fn current_bytes(
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
+    view: View<'_>,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
-    current_lines(&mut Renderer::new(snapshot, Rendering::Exact), snapshot, session, record, take)
+    current_lines(&mut Renderer::new(view.snapshot(), Rendering::Exact), view, take)
 }
 
-/// Hands out the lines as they are, or, of a session that was changed here and whose program writes its files anew, as that
-/// would write them.
+/// Passes on the lines as they are, or, if the session was changed here and its program rewrites its files, as that
+/// program would write them.
 fn current_lines(
     renderer: &mut Renderer<'_>,
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
+    view: View<'_>,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
-    if record.rewritten {
-        return saved_lines(renderer, snapshot, session, record, take);
+    if view.record().rewritten {
+        return saved_lines(renderer, view, take);
     }
-    lines(renderer, snapshot, session, record, take)
+    lines(renderer, view, take)
 }
 
 fn lines(
     renderer: &mut Renderer<'_>,
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
+    view: View<'_>,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
-    let mut cursor = LineCursor::new(snapshot, session, record, 0);
+    let record = view.record();
+    let mut cursor = view.cursor(0);
     let mut read = Read::default();
     let mut rendered = (renderer.rendering() == Rendering::Exact).then(|| Rendered::new(record));
     let mut buffer = Vec::with_capacity(BUFFER_BYTES + (64 << 10));
@@ -242,7 +224,7 @@ fn lines(
     Ok(())
 }
 
-/// What was read of a session, to be held against its record.
+/// What was read of a session, to be compared with its record.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     lines: u64,
@@ -262,11 +244,11 @@ impl Read {
     }
 }
 
-/// A session's lines with all that was cut out of them, to be held against its record.
+/// A session's lines, including what was cut out of them, to be compared with its record.
 #[derive(Debug)]
 struct Rendered {
     bytes: u64,
-    /// Of those that were imported, where they are still the first.
+    /// The imported ones, if they are still the first.
     imported: Option<PrefixDigest>,
 }
 
@@ -300,7 +282,7 @@ impl Rendered {
     }
 }
 
-/// Fails unless the session's record says of something what was found.
+/// Fails unless the session's record states the value that was found.
 pub(super) fn expect(record: &SessionRecord, what: &str, found: u64, said: u64) -> Result<()> {
     if found == said {
         return Ok(());
@@ -318,13 +300,11 @@ fn damaged(record: &SessionRecord, problem: String) -> Error {
 
 /// An export that is to stand alone is refused before its first byte when an image of it is missing. Any other
 /// string may only look like a reference.
-fn refuse_missing(snapshot: &Snapshot, session: u64, record: &SessionRecord) -> Result<()> {
+fn refuse_missing(view: View<'_>) -> Result<()> {
+    let snapshot = view.snapshot();
     let mut missing = std::collections::BTreeSet::new();
-    let mut next = 0;
-    while next < record.lines {
-        let bytes = snapshot.chunk_at(session, next)?;
-        let chunk = Snapshot::parse(session, next, &bytes)?;
-        next += chunk.line_count();
+    let mut chunks = view.chunks();
+    while let Some(chunk) = chunks.next()? {
         for hole in chunk.holes().iter().filter(|hole| hole.kind == HoleKind::ImageReference) {
             if snapshot.blob_record(&hole.hash)?.is_none_or(|record| record.size.is_none()) {
                 missing.insert(hole.hash);
@@ -333,24 +313,24 @@ fn refuse_missing(snapshot: &Snapshot, session: u64, record: &SessionRecord) -> 
     }
     match missing.first() {
         None => Ok(()),
-        Some(first) => Err(Error::BlobsMissing {
-            session: record.id(),
+        Some(first) => Err(Error::Export(ExportError::BlobsMissing {
+            session: view.record().id(),
             count: missing.len(),
             first: blobs::hex(first),
-        }),
+        })),
     }
 }
 
-/// Writes a blob's file, beside its place and renamed; one that is there already has the same bytes.
+/// Writes a blob's file under a temporary name and renames it; an existing one has the same bytes.
 fn write_blob(snapshot: &Snapshot, hash: &blobs::Hash, folder: &Path) -> Result<()> {
     let path = folder.join(blobs::hex(hash));
     let store = snapshot.store().path();
-    // What is no file, or is a store, is not that blob.
+    // Anything but a file, or a store, is not that blob.
     let place = Destination::of(&path, store)?.file(&path)?;
     if place.exists() {
         return Ok(());
     }
-    // A reference that came in without its blob goes out without it.
+    // A reference that was imported without its blob is exported without it.
     let Some(bytes) = snapshot.blob(hash)? else {
         return Ok(());
     };
@@ -372,7 +352,7 @@ impl PrefixDigest {
         Self { fingerprint: Fingerprint::default(), left: length }
     }
 
-    /// Takes bytes; answers whether more are wanted.
+    /// Takes bytes; returns whether more are wanted.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> bool {
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
         self.fingerprint.take(bytes.get(..most).unwrap_or_default());

@@ -34,7 +34,7 @@ pub struct SessionFacts {
     pub created: Option<i64>,
     /// When its last message was, in milliseconds since 1970.
     pub modified: Option<i64>,
-    /// The agent whose conversation it is, where the session `parent_session` started it (Claude Code).
+    /// The agent whose conversation it is, where the session `parent_session` started it.
     pub agent: Option<SharedText>,
     /// Lines of all kinds.
     pub lines: u64,

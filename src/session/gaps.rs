@@ -1,12 +1,12 @@
 //! A session that lacks a chunk: nothing may take the gap for the session's end.
 
-use redb::ReadableTable;
-
 use super::{ContextLeaf, ExportMode, PageLimit, SessionReader};
 use crate::catalog::import::ImportOptions;
 use crate::error::{Error, Result};
+use crate::omp::OmpSession;
+use crate::pi::PiSession;
 use crate::store::Store;
-use crate::store::tables::LINES;
+use crate::store::node::Node;
 
 /// What of the chunks is taken out.
 #[derive(Debug, Clone, Copy)]
@@ -46,19 +46,20 @@ fn store() -> (tempfile::TempDir, Store) {
 
 /// Takes a chunk of the only session out.
 fn tear(store: &Store, gap: Gap) {
-    let transaction = store.begin_write().unwrap();
-    {
-        let mut table = transaction.open_table(LINES).unwrap();
-        let keys: Vec<_> = table.iter().unwrap().map(|row| row.unwrap().0.value()).collect();
-        assert!(keys.len() > 4);
-        let place = match gap {
-            Gap::First => 0,
-            Gap::Middle => keys.len() / 2,
-            Gap::Last => keys.len() - 1,
-        };
-        table.remove(keys[place]).unwrap();
+    let snapshot = store.snapshot().unwrap();
+    let key = snapshot.key_of(b"long").unwrap().unwrap();
+    let mut firsts = Vec::new();
+    let mut chunks = snapshot.rows(key).chunks_left();
+    while let Some(chunk) = chunks.next().unwrap() {
+        firsts.push(chunk.first());
     }
-    transaction.commit().unwrap();
+    assert!(firsts.len() > 4);
+    let place = match gap {
+        Gap::First => 0,
+        Gap::Middle => firsts.len() / 2,
+        Gap::Last => firsts.len() - 1,
+    };
+    store.lose_chunk(key, firsts[place]).unwrap();
 }
 
 #[track_caller]
@@ -99,7 +100,7 @@ fn a_missing_chunk_is_damage_to_every_reader() {
         is_damage(reader.path_backwards(None, &up));
         is_damage(reader.build_context(ContextLeaf::Current, None));
         is_damage(reader.build_full_history(ContextLeaf::Current, None));
-        is_damage(reader.get_history(ContextLeaf::Current, super::HistoryScope::Full));
+        is_damage(reader.get_history(ContextLeaf::Current, crate::context::HistoryScope::Full));
         is_damage(reader.get_tree());
         is_damage(session.statistics());
         is_damage(store.fork_from("long", "/elsewhere"));
@@ -122,12 +123,35 @@ fn a_missing_chunk_is_damage_to_every_reader() {
 fn the_search_index_does_not_take_a_torn_session_for_a_whole_one() {
     let (_folder, store) = store();
     tear(&store, Gap::Middle);
-    let index = crate::SearchIndex::open_or_create(&store).unwrap();
+    let index = crate::search::SearchIndex::open_or_create(&store).unwrap();
     for _ in 0..2 {
         let done = index.update(|_| true).unwrap();
         assert_eq!(done.damaged.len(), 1);
         assert_eq!((&*done.damaged[0].session, done.sessions), ("long", 0));
         assert_eq!(index.lag().unwrap().sessions, 1);
+    }
+}
+
+#[test]
+fn a_node_of_a_kind_or_role_that_nobody_knows_is_damage() {
+    let wrong: [fn(&mut Node); 2] = [|node| node.kind = 0xee, |node| node.role = 0x6e];
+    for make_wrong in wrong {
+        let (_folder, store) = store();
+        let snapshot = store.snapshot().unwrap();
+        let key = snapshot.key_of(b"long").unwrap().unwrap();
+        let mut chunks = snapshot.rows(key).chunks_left();
+        let chunk = chunks.next().unwrap().unwrap();
+        let mut nodes = chunk.nodes().unwrap();
+        make_wrong(&mut nodes[1]);
+        store.damage_chunk(key, 0, chunk.with_nodes(&nodes)).unwrap();
+        let reader = store.reader("long").unwrap();
+        is_damage(reader.message_texts(|_, _| Ok(true)));
+        is_damage(reader.usage_statistics());
+        is_damage(reader.get_path(None, |_| Ok(())));
+        is_damage(reader.get_tree());
+        is_damage(reader.build_context(ContextLeaf::Current, None));
+        let found = store.session("long").unwrap().verify().unwrap();
+        assert!(!found.problems.is_empty());
     }
 }
 
@@ -138,7 +162,7 @@ fn a_torn_session_is_not_written_to() {
     let mut session = store.session("long").unwrap();
     is_damage(session.rewrite_entries(|_| Ok(None)));
     let mut session = store.session("long").unwrap();
-    is_damage(session.append(crate::Draft::model_change("a", "b")));
+    is_damage(session.append(crate::pi::Draft::model_change("a", "b")));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! A session's lines one after the other, as they are stored.
 
+use super::view::View;
 use crate::error::Result;
 use crate::store::chunk::{Chunk, Hole};
+use crate::store::chunks::Chunks;
 use crate::store::node::Node;
-use crate::store::session_record::SessionRecord;
-use crate::store::snapshot::{Snapshot, damaged, no_line};
+use crate::store::session_rows::SessionRows;
 
 /// One line as it is stored: holes not filled.
 #[derive(Debug, Clone, Copy)]
@@ -17,9 +18,9 @@ pub(crate) struct LineView<'c> {
 
 /// Goes through the lines of a session from some ordinal on; a chunk at a time is in memory.
 #[derive(Debug)]
-pub(crate) struct LineCursor<'a> {
-    snapshot: &'a Snapshot,
-    session: u64,
+pub(crate) struct LineCursor<'s> {
+    rows: SessionRows<'s>,
+    chunks: Chunks<'s>,
     /// How many lines the session has.
     lines: u64,
     next: u64,
@@ -37,15 +38,16 @@ struct OpenChunk {
     holes: Vec<Hole>,
 }
 
-impl<'a> LineCursor<'a> {
+impl<'s> LineCursor<'s> {
     /// A cursor before the line with the ordinal `from`.
-    pub(crate) fn new(
-        snapshot: &'a Snapshot,
-        session: u64,
-        record: &SessionRecord,
-        from: u64,
-    ) -> Self {
-        Self { snapshot, session, lines: record.lines, next: from, chunk: None }
+    pub(super) fn new(view: View<'s>, from: u64) -> Self {
+        let (rows, chunks) = (view.rows(), view.chunks());
+        Self { rows, chunks, lines: view.record().lines, next: from, chunk: None }
+    }
+
+    /// Whether the chunk in memory holds a line.
+    pub(crate) fn holds(&self, ordinal: u64) -> bool {
+        self.chunk.as_ref().is_some_and(|chunk| chunk.holds(ordinal))
     }
 
     /// Moves before another line.
@@ -60,34 +62,22 @@ impl<'a> LineCursor<'a> {
 
     /// A line that the session must have, since its index names it. The next one is the one behind it.
     pub(crate) fn line(&mut self, ordinal: u64) -> Result<LineView<'_>> {
-        let missing = || no_line(self.session, ordinal);
-        if !self.chunk.as_ref().is_some_and(|chunk| chunk.holds(ordinal)) {
-            let (first, bytes) = self.snapshot.chunk_of(self.session, ordinal)?;
-            let chunk = Snapshot::parse_holding(self.session, (first, &bytes), ordinal)?;
-            refuse_more(self.session, &chunk, self.lines)?;
-            self.chunk = Some(open(self.snapshot, self.session, &chunk)?);
+        if !self.holds(ordinal) {
+            self.chunk = None;
+            let chunk = self.chunks.holding(ordinal)?;
+            self.chunk = Some(open(self.rows, &chunk)?);
         }
         self.next = ordinal + 1;
         let line = self.chunk.as_ref().and_then(|chunk| chunk.line(ordinal));
-        line.ok_or_else(|| missing().into())
+        line.ok_or_else(|| self.rows.no_line(ordinal).into())
     }
 }
 
-/// A chunk that has lines behind the session's last one is damage, or the session's record is.
-pub(super) fn refuse_more(session: u64, chunk: &Chunk<'_>, lines: u64) -> Result<()> {
-    let behind = chunk.first().saturating_add(chunk.line_count());
-    if behind <= lines {
-        return Ok(());
-    }
-    let problem = format!("it ends with line {}, and the session has {lines} lines", behind - 1);
-    Err(damaged(session, chunk.first(), problem).into())
-}
-
-fn open(snapshot: &Snapshot, session: u64, chunk: &Chunk<'_>) -> Result<OpenChunk> {
+fn open(rows: SessionRows<'_>, chunk: &Chunk<'_>) -> Result<OpenChunk> {
     let first = chunk.first();
     let mut text = Vec::new();
     for index in 0..chunk.frames().len() {
-        text.extend_from_slice(&snapshot.decompress_frame(session, chunk, index)?);
+        text.extend_from_slice(&rows.decompress_frame(chunk, index)?);
     }
     let mut at = 0usize;
     let mut starts = vec![0];
@@ -97,9 +87,9 @@ fn open(snapshot: &Snapshot, session: u64, chunk: &Chunk<'_>) -> Result<OpenChun
         starts.push(at);
     }
     if at != text.len() {
-        return Err(damaged(session, first, "the lines do not fill the text".into()).into());
+        return Err(rows.damaged(first, "the lines do not fill the text").into());
     }
-    let nodes = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
+    let nodes = rows.nodes(chunk)?;
     Ok(OpenChunk { first, nodes, starts, text, holes: chunk.holes().to_vec() })
 }
 

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use leafline_import::MessageRole;
+use leafline_import::{LineReader, MessageRole};
 
 use super::chunk_lines::{Frames, visit_lines};
-use super::index::reading::LineReader;
 use super::lines::LineView;
 use super::reader::SessionReader;
 use super::render::{Renderer, Rendering};
-use crate::error::{Error, Result};
+use crate::error::{ExportError, Result};
 use crate::store::chunk::HoleKind;
 
 /// Takes the text of a message; `false` ends the walk.
@@ -18,7 +17,7 @@ pub(crate) type TakeText<'t> = &'t mut dyn FnMut(MessageRole, &str) -> Result<bo
 /// All message text, as a listing has it on request.
 impl SessionReader {
     /// Hands out the text of each message of the user and of the model that has any, in the order of the file and on
-    /// whatever branch, until `take` answers `false`. A message's text is its content where that is a string, else its text
+    /// whatever branch, until `take` returns `false`. A message's text is its content where that is a string, else its text
     /// blocks with a space between them (observed: pi's list of sessions); of Claude Code's and Opal's sessions what counts
     /// is the same, and of the user the prompts alone (ours). Text is lossy: U+FFFD stands for a lone surrogate.
     ///
@@ -26,14 +25,14 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// What `take` fails with, and [`Error::Corrupted`] where the store is damaged.
+    /// What `take` fails with, and [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn message_texts(
         &self,
         mut take: impl FnMut(MessageRole, &str) -> Result<bool>,
     ) -> Result<()> {
         let mut reader = LineReader::new(self.reading());
         let mut bytes = Vec::new();
-        visit_lines(self, Some(0), Frames::Forgotten, |lines, ordinal, node| {
+        visit_lines(self.view(), Some(0), Frames::Forgotten, |lines, ordinal, node| {
             let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
             let is_of_both = matches!(role, MessageRole::User | MessageRole::Assistant);
             let goes_on = !is_of_both || {
@@ -56,11 +55,11 @@ impl SessionReader {
     }
 
     /// Writes all [message texts](Self::message_texts) with a space between two of them, which is pi's `allMessagesText`
-    /// (observed). Answers the bytes written.
+    /// (observed). Returns the bytes written.
     ///
     /// # Errors
     ///
-    /// Those of [`Self::message_texts`], and [`Error::Output`] of the writer.
+    /// Those of [`Self::message_texts`], and [`ExportError::Output`] of the writer.
     pub fn write_all_messages_text(&self, out: &mut dyn Write) -> Result<u64> {
         write_all(|take| self.message_texts(take), out)
     }
@@ -72,7 +71,7 @@ impl SessionReader {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
-    /// store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// store.import(&[samples], &leafline::import::ImportOptions::default(), &mut ())?;
     /// for session in store.sessions()? {
     ///     let text = store.session(&session.id)?.reader()?.get_all_messages_text()?;
     ///     println!("{}: {} characters said", session.id, text.chars().count());
@@ -88,7 +87,7 @@ impl SessionReader {
         all(|take| self.message_texts(take))
     }
 
-    /// The text of the first message of the user that has any, whole: pi's `firstMessage` (observed). `None` where there is
+    /// The text of the first message of the user that has any, whole: pi's `firstMessage` (observed). `None` if there is
     /// none; pi says `(no messages)` then.
     ///
     /// # Errors
@@ -107,8 +106,8 @@ pub(crate) fn write_all(
     let mut written = 0;
     walk(&mut |_, text| {
         let between = if written > 0 { " " } else { "" };
-        out.write_all(between.as_bytes()).map_err(Error::Output)?;
-        out.write_all(text.as_bytes()).map_err(Error::Output)?;
+        out.write_all(between.as_bytes()).map_err(ExportError::Output)?;
+        out.write_all(text.as_bytes()).map_err(ExportError::Output)?;
         written += (between.len() + text.len()) as u64;
         Ok(true)
     })?;

@@ -4,67 +4,64 @@ mod ancestor;
 mod around;
 mod change;
 mod chunk_lines;
-mod climb;
 mod context;
 mod entry;
 pub(crate) mod export;
 mod facts;
 #[cfg(test)]
 mod gaps;
-mod history;
 pub(crate) mod index;
 pub(crate) mod lines;
 mod live;
 pub(crate) mod messages;
-mod opal_reads;
 mod order;
 mod page;
-mod path;
 mod reader;
-mod reads;
 pub(crate) mod render;
 mod saved;
 mod shared_text;
 mod tree;
 mod usage;
 mod verify;
+pub(crate) mod view;
+mod walk;
 
-pub use self::context::{
-    Context, ContextLeaf, ContextMessage, ContextModel, ContextSettings, JsonText,
-};
+pub use self::context::{Context, ContextLeaf, ContextMessage};
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
-pub use self::history::{History, HistoryScope};
+pub use self::live::omp::{OmpReader, OmpSession};
+pub use self::live::opal::{OpalReader, OpalSession};
+pub use self::live::pi::{PiReader, PiSession};
+pub(crate) use self::live::tail_dictionary;
 pub use self::live::{EntryDraft, NewSession, Persistence};
-pub(crate) use self::live::{now, tail_dictionary};
-pub(crate) use self::order::Order;
 pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;
 pub use self::shared_text::SharedText;
 pub(crate) use self::shared_text::SharedTexts;
-pub use self::tree::{Tree, TreeNode, TreeRecord};
+pub use self::tree::{Outline, OutlineEntry, OutlineReader, Segment, Tree, TreeNode, TreeRecord};
 pub use self::usage::UsageStatistics;
 pub use self::verify::{Finding, Verification};
 pub(crate) use self::verify::{Findings, check as check_session};
 
-use self::index::reading::Reading;
+use leafline_import::{Family, Reading};
+
 use self::live::Appender;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
+use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
-use crate::store::tables;
 
 /// Ambiguous ids that an error names.
 const EXAMPLES: usize = 3;
 
-/// One session of a store. It holds no entries: each call sees the session as it is then, whoever has written it.
+/// One session of a store. It holds no entries: each call sees the session as it is then, whichever process wrote it.
 ///
 /// It holds a clone of its [`Store`] and borrows nothing: it may be kept in a struct, and given to a thread or a task.
 #[derive(Debug)]
 pub struct Session {
     store: Store,
-    key: u64,
+    key: SessionKey,
     id: String,
     reading: Reading,
     persistence: Persistence,
@@ -81,13 +78,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::SessionNotFound`], [`Error::SessionAmbiguous`].
+    /// [`SessionError::NotFound`], [`SessionError::Ambiguous`].
     pub fn session(&self, id: &str) -> Result<Session> {
         let snapshot = self.snapshot()?;
         let key = find(&snapshot, id)?;
         let record = snapshot.session(key)?;
-        let record = record.ok_or_else(|| Error::SessionNotFound { id: id.to_owned() })?;
-        let reading = Reading::of(&record);
+        let record =
+            record.ok_or_else(|| Error::Session(SessionError::NotFound { id: id.to_owned() }))?;
+        let reading = record.reading();
         let persistence = Persistence::documented(reading.family);
         Ok(Session::stored(self, key, record.id(), reading, persistence))
     }
@@ -110,7 +108,12 @@ impl Session {
         &self.id
     }
 
-    pub(crate) fn key(&self) -> u64 {
+    /// The family whose format it has.
+    pub fn family(&self) -> Family {
+        self.reading.family
+    }
+
+    pub(crate) fn key(&self) -> SessionKey {
         self.key
     }
 
@@ -123,7 +126,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::SessionNotFound`] when it was deleted meanwhile.
+    /// [`SessionError::NotFound`] when it was deleted meanwhile.
     pub fn reader(&self) -> Result<SessionReader> {
         SessionReader::open(self.place().snapshot()?, (self.key, &self.id))
     }
@@ -132,43 +135,49 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::EntryNotFound`], [`Error::SessionNotFound`].
+    /// [`SessionError::EntryNotFound`], [`SessionError::NotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
-        let place = (self.key, self.reading);
-        let mut found = reader::find_entry(&self.place().snapshot()?, place, id);
+        let snapshot = self.place().snapshot()?;
+        let mut found = reader::find_entry(snapshot.rows(self.key), self.reading, id);
         // An import may have given the session another key, and left of the rows under this one what is not swept yet.
         if !matches!(found, Ok(Some(_))) {
             let reader = self.reader()?;
-            found = reader::find_entry(reader.snapshot(), (reader.key(), reader.reading()), id);
+            found = reader::find_entry(reader.view().rows(), reader.reading(), id);
         }
-        found?
-            .ok_or_else(|| Error::EntryNotFound { session: self.id.clone(), entry: id.to_owned() })
+        found?.ok_or_else(|| {
+            Error::Session(SessionError::EntryNotFound {
+                session: self.id.clone(),
+                entry: id.to_owned(),
+            })
+        })
     }
 }
 
 /// The session's key by its id, or by the beginning of it.
-pub(crate) fn find(snapshot: &Snapshot, id: &str) -> Result<u64> {
-    let ids = snapshot.table(tables::SESSION_IDS)?;
-    if let Some(key) = ids.get(id.as_bytes())? {
-        return Ok(key.value());
+pub(crate) fn find(snapshot: &Snapshot, id: &str) -> Result<SessionKey> {
+    let addresses = snapshot.addresses()?;
+    if let Some(key) = addresses.key_of(id.as_bytes())? {
+        return Ok(key);
+    }
+    if id.is_empty() {
+        return Err(Error::Session(SessionError::NotFound { id: String::new() }));
     }
     let mut examples = Vec::new();
     let mut found = None;
     let mut count = 0;
-    for row in ids.range(id.as_bytes()..)? {
+    for row in addresses.beginning_with(id.as_bytes())? {
         let (known, key) = row?;
-        if id.is_empty() || !known.value().starts_with(id.as_bytes()) {
-            break;
-        }
         count += 1;
-        found = Some(key.value());
+        found = Some(key);
         if examples.len() < EXAMPLES {
-            examples.push(String::from_utf8_lossy(known.value()).into_owned());
+            examples.push(String::from_utf8_lossy(&known).into_owned());
         }
     }
     match found {
         Some(key) if count == 1 => Ok(key),
-        Some(_) => Err(Error::SessionAmbiguous { prefix: id.to_owned(), count, examples }),
-        None => Err(Error::SessionNotFound { id: id.to_owned() }),
+        Some(_) => {
+            Err(Error::Session(SessionError::Ambiguous { prefix: id.to_owned(), count, examples }))
+        }
+        None => Err(Error::Session(SessionError::NotFound { id: id.to_owned() })),
     }
 }

@@ -5,64 +5,49 @@
 //! single wrong bit would send a walk round in a loop, or to a part of the tree that the entry is no part of.
 
 use super::ancestor::jump_depth;
-use super::reader::is_entry;
+use super::view::is_entry;
 use crate::error::{Error, Result};
 use crate::store::node::{Node, Parent};
+use crate::store::ordinal::Ordinal;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
-use crate::store::snapshot::{Snapshot, damaged};
 use leafline_import::EntryKind;
 
 /// What a session's nodes have to say.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Order {
-    session: u64,
+    session: SessionKey,
     lines: u64,
     /// In an irregular session only parents are to be trusted, and they may come later, or be a loop.
     is_regular: bool,
 }
 
 impl Order {
-    pub(crate) fn of(session: u64, record: &SessionRecord) -> Self {
+    pub(crate) fn of(session: SessionKey, record: &SessionRecord) -> Self {
         Self { session, lines: record.lines, is_regular: !record.irregular }
-    }
-
-    pub(crate) fn session(self) -> u64 {
-        self.session
-    }
-
-    /// How many lines the session has: no walk takes more steps.
-    pub(crate) fn lines(self) -> u64 {
-        self.lines
     }
 
     pub(crate) fn is_regular(self) -> bool {
         self.is_regular
     }
 
-    /// The node of a line that must be there.
-    pub(crate) fn line(self, snapshot: &Snapshot, ordinal: u64) -> Result<Node> {
-        if ordinal >= self.lines {
-            let problem = format!("the session has {} lines, and none {ordinal}", self.lines);
-            return Err(self.damage(ordinal, problem));
+    /// Checks that the session has a line.
+    pub(crate) fn check_line(self, ordinal: Ordinal) -> Result<()> {
+        if ordinal.raw() < self.lines {
+            return Ok(());
         }
-        snapshot.node(self.session, ordinal)
-    }
-
-    /// The node of a line that must be there and an entry, checked by itself.
-    pub(crate) fn entry(self, snapshot: &Snapshot, ordinal: u64) -> Result<Node> {
-        let node = self.line(snapshot, ordinal)?;
-        self.check(ordinal, &node)?;
-        Ok(node)
+        let problem = format!("the session has {} lines, and none {ordinal}", self.lines);
+        Err(self.damage(ordinal, problem))
     }
 
     /// Checks the node of an entry by itself.
-    pub(crate) fn check(self, ordinal: u64, node: &Node) -> Result<()> {
+    pub(crate) fn check(self, ordinal: Ordinal, node: &Node) -> Result<()> {
         let wrong = |problem| Err(self.damage(ordinal, format!("line {ordinal}: {problem}")));
         if !is_entry(node) {
             return wrong("it is led to as an entry, and is none");
         }
         let parent = node.parent.ordinal();
-        if parent.is_some_and(|parent| parent >= self.lines) {
+        if parent.is_some_and(|parent| parent.raw() >= self.lines) {
             return wrong("its parent is behind the session's end");
         }
         if !self.is_regular {
@@ -92,7 +77,7 @@ impl Order {
     }
 
     /// Checks that an entry's node agrees with its parent's.
-    pub(crate) fn check_parent(self, ordinal: u64, node: &Node, above: &Node) -> Result<()> {
+    pub(crate) fn check_parent(self, ordinal: Ordinal, node: &Node, above: &Node) -> Result<()> {
         if !self.is_regular {
             return Ok(());
         }
@@ -107,7 +92,12 @@ impl Order {
     }
 
     /// Checks that a line which is listed as a child names this parent, or, as a root, none.
-    pub(crate) fn check_child(self, ordinal: u64, node: &Node, parent: Option<u64>) -> Result<()> {
+    pub(crate) fn check_child(
+        self,
+        ordinal: Ordinal,
+        node: &Node,
+        parent: Option<Ordinal>,
+    ) -> Result<()> {
         self.check(ordinal, node)?;
         let is_right = match (node.parent, parent) {
             (Parent::At(named), Some(parent)) => named == parent,
@@ -121,13 +111,13 @@ impl Order {
     }
 
     /// The error of a line that is not what leads to it says.
-    pub(crate) fn damage(self, ordinal: u64, problem: String) -> Error {
-        damaged(self.session, ordinal, problem).into()
+    pub(crate) fn damage(self, ordinal: Ordinal, problem: String) -> Error {
+        self.session.damaged_chunk(ordinal.raw(), problem).into()
     }
 }
 
 /// Whether an entry's jump pointer leads to its parent, where its depth says so, and farther up where not.
-fn jumps_to(node: &Node, parent: u64) -> bool {
+fn jumps_to(node: &Node, parent: Ordinal) -> bool {
     let is_to_parent = node.depth > 0 && jump_depth(node.depth) == node.depth - 1;
     if is_to_parent { node.jump == parent } else { node.jump < parent }
 }

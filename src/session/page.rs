@@ -1,17 +1,19 @@
-//! Reading a session a page at a time: never more than was asked for, whatever the session's size.
+//! Reading a session a page at a time: never more than the limit, whatever the session's size.
 
 use std::ops::{Bound, RangeBounds};
 
 use super::chunk_lines::{ChunkLines, Frames, visit_lines};
-use super::climb::Climb;
 use super::entry::Entry;
-use super::reader::{SessionReader, is_entry};
+use super::reader::SessionReader;
+use super::view::is_entry;
+use super::walk::PageWalk;
 use crate::error::Result;
+use crate::store::ordinal::Ordinal;
 
-/// How much a page may hold. Whichever bound is met first ends it.
+/// How much a page may hold. Whichever bound is reached first ends it.
 ///
-/// A page has at least one entry, where there is one: the first is given even if it alone is longer than
-/// `bytes`, and if `entries` is 0. So going on from page to page always comes to the end.
+/// A page has at least one entry, if there is one: the first is returned even if it alone is longer than `bytes`, or
+/// `entries` is 0. So reading page after page always reaches the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageLimit {
     /// Entries. Default: 100.
@@ -26,7 +28,7 @@ impl Default for PageLimit {
     }
 }
 
-/// Some entries of a session, and where to go on.
+/// Some entries of a session, and where to continue.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Page {
@@ -37,8 +39,8 @@ pub struct Page {
 }
 
 impl SessionReader {
-    /// The entries whose ordinals are in the range, in the order of the file. Ordinals are line numbers from
-    /// 0; lines that are no entries are passed over. Go on with `next..`.
+    /// The entries whose ordinals are in the range, in the order of the file. Ordinals are line numbers from 0; lines
+    /// that are not entries are skipped. Continue with `next..`.
     ///
     /// Lines past the page are not decoded: a page costs the same anywhere in a session of any size.
     ///
@@ -46,8 +48,8 @@ impl SessionReader {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
-    /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
-    /// use leafline::PageLimit;
+    /// # store.import(&[samples], &leafline::import::ImportOptions::default(), &mut ())?;
+    /// use leafline::page::PageLimit;
     ///
     /// let reader = store.reader("019c6605")?;
     /// let limit = PageLimit { entries: 10, bytes: 64 << 10 };
@@ -63,7 +65,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn entries(&self, range: impl RangeBounds<u64>, limit: &PageLimit) -> Result<Page> {
         let first = match range.start_bound() {
             Bound::Included(&ordinal) => Some(ordinal),
@@ -77,7 +79,7 @@ impl SessionReader {
         };
         let Some(last) = last else { return Ok(Page::default()) };
         let mut page = Filling::new(self, limit);
-        visit_lines(self, first, Frames::Cached, |lines, ordinal, node| {
+        visit_lines(self.view(), first, Frames::Cached, |lines, ordinal, node| {
             if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
                 return Ok(None);
             }
@@ -86,19 +88,19 @@ impl SessionReader {
         Ok(page.page)
     }
 
-    /// The way from an entry, or from the leaf, up towards the root: the entry first, then its parent. Go on
-    /// with [`Self::path_backwards_from`].
+    /// The path from an entry, or from the leaf, up towards the root: the entry first, then its parent. Continue with
+    /// [`Self::path_backwards_from`].
     ///
-    /// This is [`Self::get_path`] from its end, with one difference: where the parents of the file go round in
-    /// a loop, which no program writes, this way ends at the earliest line of the loop, and `get_path` goes
-    /// once round. So all pages together are the same whatever their size, and they come to an end.
+    /// This is [`Self::get_path`] in reverse, with one difference: if the file's parents form a loop, which no program
+    /// writes, this path ends at the earliest line of the loop, while `get_path` follows it once. So all pages together
+    /// are the same whatever their size, and they end.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
-    /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
-    /// use leafline::PageLimit;
+    /// # store.import(&[samples], &leafline::import::ImportOptions::default(), &mut ())?;
+    /// use leafline::page::PageLimit;
     ///
     /// let reader = store.reader("019c6605")?;
     /// let limit = PageLimit { entries: 5, ..PageLimit::default() };
@@ -113,48 +115,48 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::EntryNotFound`](crate::Error::EntryNotFound).
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound).
     pub fn path_backwards(&self, from: Option<&str>, limit: &PageLimit) -> Result<Page> {
         let from = match from {
             Some(id) => Some(self.ordinal_of(id)?),
             None => self.leaf_ordinal()?,
         };
         let Some(from) = from else { return Ok(Page::default()) };
-        self.entry_node(from)?;
+        self.view().entry_node(Ordinal::new(from))?;
         self.path_backwards_from(from, limit)
     }
 
-    /// [`Self::path_backwards`] from the entry with this ordinal, such as the `next` of the page before. Empty
-    /// where no entry has it.
+    /// [`Self::path_backwards`] from the entry with this ordinal, such as the `next` of the previous page. Empty if no
+    /// entry has it.
     ///
-    /// A page costs what it holds. Only where a parent stands later in the file than its child, the rest of
-    /// the way is gone through once a page, without its text.
+    /// A page costs what it holds. Only if a parent comes later in the file than its child, each page walks the rest of
+    /// the path once, without its text.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn path_backwards_from(&self, ordinal: u64, limit: &PageLimit) -> Result<Page> {
         let mut page = Filling::new(self, limit);
-        let mut climb = Climb::new(self);
+        let mut walk = PageWalk::new(self.view());
         let from = Some(ordinal);
-        visit_lines(self, from, Frames::Cached, |lines, at, node| {
+        visit_lines(self.view(), from, Frames::Cached, |lines, at, node| {
             if at == ordinal && !is_entry(node) {
                 return Ok(None);
             }
-            let parent = climb.parent(at, node)?;
+            let parent = walk.parent(Ordinal::new(at), node)?.map(Ordinal::raw);
             Ok(if page.offer(lines, at)? { parent } else { None })
         })?;
         Ok(page.page)
     }
 
-    /// Hands out all entries in the order of the file, until `take` answers `false`: [`Self::lines`] without
+    /// Hands out all entries in the order of the file, until `take` returns `false`: [`Self::lines`] without
     /// header, blank and malformed lines.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
-    /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// # store.import(&[samples], &leafline::import::ImportOptions::default(), &mut ())?;
     /// let reader = store.reader("019c6605")?;
     /// let mut count = 0;
     /// reader.get_entries(|_| {
@@ -169,9 +171,9 @@ impl SessionReader {
     ///
     /// What `take` fails with.
     pub fn get_entries(&self, mut take: impl FnMut(Entry) -> Result<bool>) -> Result<()> {
-        let mut cursor = self.cursor(0);
+        let mut cursor = self.view().cursor(0);
         while let Some(line) = cursor.next()? {
-            if is_entry(line.node) && !take(self.entry_of(&line)?)? {
+            if is_entry(line.node) && !take(self.view().entry_of(&line)?)? {
                 break;
             }
         }
@@ -179,7 +181,7 @@ impl SessionReader {
     }
 }
 
-/// A page on its way.
+/// A page that is being filled.
 struct Filling<'r> {
     reader: &'r SessionReader,
     limit: PageLimit,
@@ -192,13 +194,13 @@ impl<'r> Filling<'r> {
         Self { reader, limit: *limit, page: Page::default(), bytes: 0 }
     }
 
-    /// Takes the entry, or notes it as the next where it has no room. Answers whether it was taken.
+    /// Takes the entry, or records it as the next if there is no room. Returns whether it was taken.
     fn offer(&mut self, lines: &mut ChunkLines<'_>, ordinal: u64) -> Result<bool> {
         if !self.has_room(lines, ordinal)? {
             self.page.next = Some(ordinal);
             return Ok(false);
         }
-        let entry = self.reader.entry_of(&lines.line(ordinal)?)?;
+        let entry = self.reader.view().entry_of(&lines.line(ordinal)?)?;
         self.bytes += entry.line().len() as u64;
         self.page.entries.push(entry);
         Ok(true)

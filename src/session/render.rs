@@ -37,7 +37,7 @@ pub(crate) struct Renderer<'a> {
     rendering: Rendering,
     /// Blobs that the rendered lines refer to.
     pub(crate) referenced: BTreeSet<Hash>,
-    /// Whether a reference stayed because nobody has brought its blob yet.
+    /// Whether a reference was left in place because its blob is missing.
     pub(crate) lacks_blobs: bool,
 }
 

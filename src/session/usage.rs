@@ -1,7 +1,6 @@
 //! What a session has used: the sums over its assistant messages' `usage`.
 
-use leafline_import::scan::{Raw, Scanner};
-use leafline_import::{EntryKind, MessageRole, text};
+use leafline_import::{EntryKind, LineReader, MessageRole, Usage, text};
 use serde::Serialize;
 
 use super::chunk_lines::{Frames, visit_lines};
@@ -30,47 +29,31 @@ pub struct UsageStatistics {
 }
 
 impl UsageStatistics {
-    /// Adds a message's `usage`. What is no number, negative or out of range adds nothing.
-    fn add(&mut self, usage: Raw<'_>) {
-        if !usage.is_object() {
-            return;
-        }
+    fn add(&mut self, usage: Usage) {
         self.messages += 1;
-        for (sum, name) in [
-            (&mut self.input, "input"),
-            (&mut self.output, "output"),
-            (&mut self.cache_read, "cacheRead"),
-            (&mut self.cache_write, "cacheWrite"),
+        for (sum, count) in [
+            (&mut self.input, usage.input),
+            (&mut self.output, usage.output),
+            (&mut self.cache_read, usage.cache_read),
+            (&mut self.cache_write, usage.cache_write),
         ] {
-            let count = usage.member(name).and_then(tokens);
-            *sum = sum.saturating_add(count.unwrap_or(0));
+            *sum = sum.saturating_add(count);
         }
-        let cost = usage.member("cost").and_then(|cost| cost.member("total")).and_then(Raw::as_f64);
-        self.cost += cost.filter(|cost| cost.is_finite() && *cost > 0.0).unwrap_or(0.0);
+        self.cost += usage.cost;
     }
-}
-
-/// A count of tokens; a fraction is cut off.
-fn tokens(value: Raw<'_>) -> Option<u64> {
-    // Only what is no plain integer goes through a double, which holds no more than 53 bits.
-    value.as_str().parse().ok().or_else(|| {
-        let count = value.as_f64()?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-        (0.0..18_446_744_073_709_551_616.0).contains(&count).then_some(count as u64)
-    })
 }
 
 impl SessionReader {
     /// The sums over the `usage` of all assistant messages, whatever their branch. Messages without one add
     /// nothing, nor do values that are negative or no numbers.
     ///
-    /// It reads every assistant message of the session: some seconds for one of a gigabyte.
+    /// It reads every line that may state one: some seconds for one of a gigabyte.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
-    /// # store.import(&[samples], &leafline::ImportOptions::default(), &mut ())?;
+    /// # store.import(&[samples], &leafline::import::ImportOptions::default(), &mut ())?;
     /// let usage = store.reader("019c6605")?.usage_statistics()?;
     /// println!("{} answers, {} tokens, ${:.2}", usage.messages, usage.output, usage.cost);
     /// assert!(usage.messages > 0 && usage.output > 0);
@@ -79,17 +62,18 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn usage_statistics(&self) -> Result<UsageStatistics> {
-        let (message, assistant) = (EntryKind::Message.code(), MessageRole::Assistant.code());
+        let family = self.family();
         let mut statistics = UsageStatistics::default();
-        let mut scanner = Scanner::new();
-        visit_lines(self, Some(0), Frames::Forgotten, |lines, ordinal, node| {
-            if (node.kind, node.role) == (message, assistant) {
+        let mut reader = LineReader::new(self.reading());
+        visit_lines(self.view(), Some(0), Frames::Forgotten, |lines, ordinal, node| {
+            let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
+            let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
+            if family.may_state_usage(kind, role) {
                 // The stored text will do: only strings were cut out of it.
                 let decoded = text::decode(lines.line(ordinal)?.text);
-                let scan = scanner.scan(text::trim_start_of_file(&decoded));
-                if let Some(usage) = scan.members.message.and_then(|all| all.member("usage")) {
+                if let Some(usage) = reader.read(text::trim_start_of_file(&decoded)).usage() {
                     statistics.add(usage);
                 }
             }
@@ -103,17 +87,12 @@ impl SessionReader {
 mod tests {
     use super::*;
 
-    fn sum(usages: &[&str]) -> UsageStatistics {
-        let mut statistics = UsageStatistics::default();
-        for usage in usages {
-            statistics.add(Raw::parse(usage).unwrap());
-        }
-        statistics
-    }
-
     #[test]
     fn sums() {
-        let usage = r#"{"input":100,"output":20,"cacheRead":3,"cacheWrite":4,"cost":{"input":9,"total":0.25}}"#;
+        let usage = Usage { input: 100, output: 20, cache_read: 3, cache_write: 4, cost: 0.25 };
+        let mut statistics = UsageStatistics::default();
+        statistics.add(usage);
+        statistics.add(usage);
         let expected = UsageStatistics {
             messages: 2,
             input: 200,
@@ -122,27 +101,8 @@ mod tests {
             cache_write: 8,
             cost: 0.5,
         };
-        assert_eq!(sum(&[usage, usage]), expected);
-    }
-
-    #[test]
-    fn what_is_no_count_adds_nothing() {
-        let nothing = sum(&["null", "[]", "7", r#""usage""#]);
-        assert_eq!(nothing, UsageStatistics::default());
-        let odd = sum(&[
-            r#"{"input":-5,"output":"7","cacheRead":null,"cacheWrite":[1],"cost":3}"#,
-            r#"{"input":1e999,"output":{},"cacheRead":-0,"cost":{"total":-1}}"#,
-            r#"{"input":18446744073709551616,"cost":{"total":"1"}}"#,
-            "{}",
-        ]);
-        assert_eq!(odd, UsageStatistics { messages: 4, ..UsageStatistics::default() });
-    }
-
-    #[test]
-    fn numbers_however_they_are_written() {
-        let written = sum(&[r#"{"input":1e3,"output":2.0,"cacheRead":1.9,"input":1E2}"#]);
-        assert_eq!((written.input, written.output, written.cache_read), (100, 2, 1));
-        let large = sum(&[r#"{"input":18446744073709551615,"output":9007199254740993}"#; 2]);
-        assert_eq!((large.input, large.output), (u64::MAX, 2 * 9_007_199_254_740_993));
+        assert_eq!(statistics, expected);
+        statistics.add(Usage { input: u64::MAX, ..Usage::default() });
+        assert_eq!((statistics.messages, statistics.input), (3, u64::MAX));
     }
 }

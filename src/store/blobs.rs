@@ -11,10 +11,10 @@ use crate::error::{Corruption, Error, Result};
 /// A SHA-256.
 pub(crate) type Hash = [u8; 32];
 
-/// What the store knows of a blob.
+/// What the store records about a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct BlobRecord {
-    /// Bytes; `None` while lines refer to a blob that nobody has brought yet.
+    /// Bytes; `None` while lines refer to a blob whose bytes are missing.
     pub(crate) size: Option<u64>,
     /// Lines' holes and references that name it, over all sessions.
     pub(crate) references: u64,
@@ -88,7 +88,7 @@ impl BlobTables<'_> {
         )
     }
 
-    /// Keeps the blob's bytes, unless they are there; answers whether they were new.
+    /// Keeps the blob's bytes, unless they are there; returns whether they were new.
     pub(crate) fn put(&mut self, hash: &Hash, bytes: &[u8]) -> Result<bool> {
         let old = self.record(hash)?.unwrap_or(BlobRecord { size: None, references: 0, holes: 0 });
         if old.size.is_some() {
@@ -101,7 +101,7 @@ impl BlobTables<'_> {
         Ok(true)
     }
 
-    /// Takes references back, and frees the blob with its last one. Answers the bytes freed.
+    /// Takes references back, and frees the blob with its last one. Returns the bytes freed.
     pub(crate) fn release(&mut self, hash: &Hash, references: u64, holes: u64) -> Result<u64> {
         let Some(old) = self.record(hash)? else {
             return Ok(0);

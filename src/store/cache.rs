@@ -5,11 +5,13 @@ use std::sync::Arc;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use super::session_key::SessionKey;
+
 /// Names a frame's text. The check changes with the text, so that a chunk which another process has
 /// rewritten is never answered from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FrameKey {
-    pub(crate) session: u64,
+    pub(crate) session: SessionKey,
     pub(crate) chunk: u64,
     pub(crate) frame: u32,
     pub(crate) check: u32,

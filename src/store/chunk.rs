@@ -6,7 +6,7 @@
 //! check          of directory and nodes
 //! directory      dictionary id, frames, line lengths, holes
 //! nodes          one column a field of the node records
-//! frames         compressed text, one frame behind the other
+//! frames         compressed text, one frame after the other
 //! ```
 //!
 //! A *frame* holds some consecutive lines and is compressed on its own, so that reading a line costs one
@@ -47,8 +47,8 @@ pub(crate) struct Frame {
     pub(crate) stored_len: u64,
     /// Whether those are compressed.
     pub(crate) compressed: bool,
-    /// The low half of the XXH3 of the text: proves that what was read is what was written, and tells a
-    /// cache apart what was rewritten.
+    /// The low half of the XXH3 of the text: proves that what was read is what was written, and lets a cache recognise
+    /// rewritten text.
     pub(crate) check: u32,
 }
 
@@ -71,6 +71,16 @@ pub(crate) struct Hole {
     pub(crate) hash: [u8; 32],
 }
 
+impl Hole {
+    /// Whether it lies in the line that it names, given the stored length of each line of the chunk.
+    fn is_in_its_line(&self, lengths: &[u64]) -> bool {
+        let length = usize::try_from(self.line).ok().and_then(|line| lengths.get(line));
+        let there = if self.kind.is_cut() { 0 } else { REFERENCE_LEN as u64 };
+        let end = self.offset.checked_add(there);
+        length.zip(end).is_some_and(|(&length, end)| end <= length)
+    }
+}
+
 /// What a hole stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(crate) enum HoleKind {
@@ -82,6 +92,13 @@ pub(crate) enum HoleKind {
     ImageReference,
     /// The stored line has that text here, in any other string.
     TextReference,
+}
+
+impl HoleKind {
+    /// Whether the line lost text here: it needs the blob to come back.
+    pub(crate) fn is_cut(self) -> bool {
+        matches!(self, Self::Image | Self::Payload)
+    }
 }
 
 /// Bytes of the text `blob:sha256:<64 hex digits>`.
@@ -100,7 +117,7 @@ pub(crate) struct EncodedFrame<'a> {
     pub(crate) holes: &'a [Hole],
 }
 
-/// Frames one behind the other, in four buffers whatever their number.
+/// Frames one after the other, in four buffers whatever their number.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedFrames {
     /// Each with the number of its holes.
@@ -117,6 +134,22 @@ impl EncodedFrames {
         self.bytes.extend_from_slice(frame.bytes);
         self.lengths.extend_from_slice(frame.lengths);
         self.holes.extend_from_slice(frame.holes);
+    }
+
+    /// Bytes of memory that they take, roughly.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes.len()
+            + std::mem::size_of_val(&*self.frames)
+            + std::mem::size_of_val(&*self.lengths)
+            + std::mem::size_of_val(&*self.holes)
+    }
+
+    /// Gives back what vectors have asked for and did not need.
+    pub(crate) fn shrink(&mut self) {
+        self.frames.shrink_to_fit();
+        self.bytes.shrink_to_fit();
+        self.lengths.shrink_to_fit();
+        self.holes.shrink_to_fit();
     }
 
     /// Each frame.
@@ -202,6 +235,16 @@ impl ChunkBuilder {
         self.first + self.directory.lengths.len() as u64
     }
 
+    /// Bytes of the lines' text.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        self.directory.frames.iter().map(|frame| frame.text_len).sum()
+    }
+
+    /// Holes in the lines.
+    pub(crate) fn hole_count(&self) -> usize {
+        self.directory.holes.len()
+    }
+
     /// Adds a frame and its lines' nodes.
     pub(crate) fn push(&mut self, frame: &EncodedFrame<'_>, nodes: &[Node]) {
         assert_eq!(frame.lengths.len(), nodes.len(), "a node a line");
@@ -273,6 +316,7 @@ fn frame_row_len(frame: &EncodedFrame<'_>) -> usize {
 #[derive(Debug)]
 pub(crate) struct Chunk<'a> {
     first: u64,
+    bytes: &'a [u8],
     directory: Directory,
     nodes: &'a [u8],
     frames: &'a [u8],
@@ -326,7 +370,10 @@ impl<'a> Chunk<'a> {
         if text.is_none() || sum(|frame| frame.text_len) != text {
             return Err("the lines' lengths do not add up to the frames' text".into());
         }
-        Ok(Self { first, directory, nodes, frames })
+        if directory.holes.iter().any(|hole| !hole.is_in_its_line(&directory.lengths)) {
+            return Err("a hole lies outside its line".into());
+        }
+        Ok(Self { first, bytes, directory, nodes, frames })
     }
 
     /// Whether `row`, the first of a chunk's rows, is all of it. Damage counts as whole: parsing reports it.
@@ -342,6 +389,11 @@ impl<'a> Chunk<'a> {
     /// The first line's ordinal.
     pub(crate) fn first(&self) -> u64 {
         self.first
+    }
+
+    /// The chunk as it is stored.
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// How many lines the chunk holds.
@@ -380,13 +432,13 @@ impl<'a> Chunk<'a> {
         let length = usize::try_from(*self.directory.lengths.get(index)?).ok()?;
         let mut first = 0usize;
         for (position, frame) in self.directory.frames.iter().enumerate() {
-            let behind = first + usize::try_from(frame.lines).ok()?;
-            if index < behind {
+            let end_line = first + usize::try_from(frame.lines).ok()?;
+            if index < end_line {
                 let before = self.directory.lengths.get(first..index)?.iter().sum::<u64>();
                 let start = usize::try_from(before).ok()?;
                 return Some(LinePlace { frame: position, start, end: start + length });
             }
-            first = behind;
+            first = end_line;
         }
         None
     }
@@ -446,6 +498,7 @@ pub(crate) fn reseal(bytes: &mut [u8]) {
 mod tests {
     use super::*;
     use crate::store::node::Parent;
+    use crate::store::ordinal::Ordinal;
     use proptest::prelude::*;
 
     #[test]
@@ -460,7 +513,7 @@ mod tests {
         let parent = prop_oneof![
             Just(Parent::None),
             Just(Parent::Orphan),
-            (0u64..1 << 40).prop_map(Parent::At)
+            (0u64..1 << 40).prop_map(|parent| Parent::At(Ordinal::new(parent)))
         ];
         let time = proptest::option::of(-(1i64 << 50)..1 << 50);
         let facts = (any::<u8>(), 0u8..128, any::<bool>(), parent, time);
@@ -468,6 +521,7 @@ mod tests {
             (0u64..1 << 40, 0u64..1 << 40, 0u64..1 << 40, proptest::option::of(0u64..1 << 40));
         (facts, numbers).prop_map(
             |((kind, role, is_sidechain, parent, time), (depth, jump, settings, compaction))| {
+                let (jump, compaction) = (Ordinal::new(jump), compaction.map(Ordinal::new));
                 Node { kind, role, is_sidechain, parent, time, depth, jump, settings, compaction }
             },
         )
@@ -512,6 +566,38 @@ mod tests {
         let bytes = builder.finish();
         assert!(bytes.len() <= promised, "{} > {promised}", bytes.len());
         bytes
+    }
+
+    #[test]
+    fn a_hole_lies_in_its_line() {
+        let parsed = |line, offset, kind| {
+            let hole = Hole { line, offset, kind, hash: [7; 32] };
+            let frame =
+                Frame { lines: 1, text_len: 80, stored_len: 80, compressed: false, check: 0 };
+            let directory = Directory {
+                dictionary: 0,
+                frames: vec![frame],
+                lengths: vec![80],
+                holes: vec![hole],
+            };
+            let bytes = encode(&directory, &Columns::default(), &[b'x'; 80]);
+            Chunk::parse(0, &bytes).map(drop)
+        };
+        for (line, offset, kind) in [
+            (0, 80, HoleKind::Payload),
+            (0, 4, HoleKind::TextReference),
+            (0, 0, HoleKind::ImageReference),
+        ] {
+            assert_eq!(parsed(line, offset, kind), Ok(()));
+        }
+        for (line, offset, kind) in [
+            (1, 0, HoleKind::Payload),
+            (0, 81, HoleKind::Image),
+            (0, u64::MAX, HoleKind::TextReference),
+            (0, 5, HoleKind::ImageReference),
+        ] {
+            assert_eq!(parsed(line, offset, kind), Err("a hole lies outside its line".into()));
+        }
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 use bincode::{Decode, Encode};
 
 use super::node::{Node, Parent};
+use super::ordinal::Ordinal;
 use super::record::{encoded_len, read, unzigzag, zigzag};
 
 /// The bit in the column of roles that marks what is on a sidechain.
@@ -29,7 +30,7 @@ pub(super) struct ColumnWriter {
 }
 
 impl ColumnWriter {
-    /// Adds the next line's node; answers the bytes that it takes.
+    /// Adds the next line's node; returns the bytes that it takes.
     pub(super) fn push(&mut self, ordinal: u64, node: &Node) -> usize {
         let codes = self.delta.encode(ordinal, node);
         let side = if node.is_sidechain { SIDECHAIN } else { 0 };
@@ -67,7 +68,9 @@ impl Delta {
             Parent::None => PARENT_NONE,
             Parent::Orphan => PARENT_ORPHAN,
             // The line before is by far the most frequent parent, so its distance is the smallest code.
-            Parent::At(parent) => PARENT_AT + zigzag(distance(ordinal, parent).wrapping_sub(1)),
+            Parent::At(parent) => {
+                PARENT_AT + zigzag(distance(ordinal, parent.raw()).wrapping_sub(1))
+            }
         };
         let time = node.time.map_or(0, |time| {
             let code = zigzag(time.wrapping_sub(self.time));
@@ -80,8 +83,8 @@ impl Delta {
         let settings = zigzag(distance(node.settings, self.settings.cast_unsigned()));
         self.settings = node.settings.cast_signed();
         let compaction =
-            node.compaction.map_or(0, |compaction| zigzag(distance(ordinal, compaction)) + 1);
-        [parent, time, depth, zigzag(distance(ordinal, node.jump)), settings, compaction]
+            node.compaction.map_or(0, |compaction| zigzag(distance(ordinal, compaction.raw())) + 1);
+        [parent, time, depth, zigzag(distance(ordinal, node.jump.raw())), settings, compaction]
     }
 
     fn decode(&mut self, ordinal: u64, kind: u8, role: u8, codes: [u64; 6]) -> Node {
@@ -115,8 +118,8 @@ fn distance(from: u64, to: u64) -> i64 {
     from.wrapping_sub(to).cast_signed()
 }
 
-fn back(ordinal: u64, distance: i64) -> u64 {
-    ordinal.wrapping_sub(distance.cast_unsigned())
+fn back(ordinal: u64, distance: i64) -> Ordinal {
+    Ordinal::new(ordinal.wrapping_sub(distance.cast_unsigned()))
 }
 
 fn node_len(codes: [u64; 6]) -> usize {

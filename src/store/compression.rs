@@ -48,7 +48,7 @@ impl Compressor {
         Self { context: CCtx::create(), out: Vec::new() }
     }
 
-    /// The compressed form of `text`, or `None` where that would not be shorter.
+    /// The compressed form of `text`, or `None` if that would not be shorter.
     pub(crate) fn compress(&mut self, text: &[u8], dictionary: &Dictionary) -> Option<&[u8]> {
         self.out.clear();
         self.out.reserve(zstd_safe::compress_bound(text.len()));

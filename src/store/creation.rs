@@ -1,4 +1,4 @@
-//! Making a store: beside its place, whole and on disk before it gets its name.
+//! Making a store: under a temporary name, complete and on disk before it gets its own.
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, Read};
@@ -8,46 +8,43 @@ use std::time::Duration;
 use redb::{Database, ReadableTable};
 use tempfile::TempPath;
 
-use super::engine_file::{EngineFile, Recovery};
+use super::engine_file::{EngineFile, MAGIC, Recovery};
 use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, format, tables};
 use crate::destination::{end_of_links, folder_of};
-use crate::error::{Error, FileContext, Result};
+use crate::error::{Error, FileContext, Result, StoreError};
 use crate::temporary::{Temporary, remove_left};
 use crate::whole_file::sync_folder;
 
-/// Lengths of the files that redb leaves behind when it dies while it makes a database in place: versions up to 4.5, and
+/// Lengths of the files that redb leaves if it is killed while it makes a database in place: versions up to 4.5, and
 /// 4.6.
 const UNBORN_LENGTHS: [u64; 2] = [1_056_768, 73_728];
 
-/// Bytes of redb's header; what is behind it belongs to pages.
+/// Bytes of redb's header; pages follow it.
 const HEADER_BYTES: usize = 320;
-
-/// Bytes of redb's magic number, which it writes last.
-const MAGIC_BYTES: usize = 9;
 
 /// Where the header has the size of a page, as 4 bytes, and the size that a store has.
 const PAGE_SIZE_AT: std::ops::Range<usize> = 12..16;
 const PAGE_SIZE: [u8; 4] = 4096_u32.to_le_bytes();
 
-/// How often a file that another process is making a store of is looked at again, and how long after.
+/// How often, and after what delay, a file that another process is making a store of is checked again.
 const PATIENCE: usize = 3_000;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What stands in a store's place.
+/// What exists at a store's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Nothing, an empty file, or what is left of a store whose maker died before it held anything.
+    /// Nothing, an empty file, or what is left of a store whose maker was killed before it held anything.
     Nothing,
     /// A file, which may be a store.
     File,
 }
 
-/// Looks at a store's place.
+/// Examines a store's path.
 ///
 /// # Errors
 ///
-/// [`Error::NotAStore`] for a folder, a device and the like.
+/// [`StoreError::NotAStore`] for a folder, a device and the like.
 pub(super) fn standing(path: &Path) -> Result<Standing> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -56,12 +53,12 @@ pub(super) fn standing(path: &Path) -> Result<Standing> {
     };
     if !metadata.is_file() {
         let problem = "it is no ordinary file".to_owned();
-        return Err(Error::NotAStore { path: path.to_owned(), problem });
+        return Err(Error::Store(StoreError::NotAStore { path: path.to_owned(), problem }));
     }
     if !may_be_unborn(&metadata) {
         return Ok(Standing::File);
     }
-    // A file that may not be read is refused when it is opened, which says why.
+    // A file without read permission is refused when it is opened, with the reason.
     let unborn = File::open(path).and_then(|file| is_unborn(&file)).unwrap_or(false);
     Ok(if unborn { Standing::Nothing } else { Standing::File })
 }
@@ -70,8 +67,8 @@ fn may_be_unborn(metadata: &Metadata) -> bool {
     metadata.len() == 0 || UNBORN_LENGTHS.contains(&metadata.len())
 }
 
-/// Whether the file is empty, or has the length of a new database, no magic number, and nothing but zeros behind the header:
-/// its maker died before it could hold anything.
+/// Whether the file is empty, or has the length of a new database, no magic number, and nothing but zeros after the
+/// header: its maker was killed before it could hold anything.
 fn is_unborn(file: &File) -> std::io::Result<bool> {
     if !may_be_unborn(&file.metadata()?) {
         return Ok(false);
@@ -82,16 +79,17 @@ fn is_unborn(file: &File) -> std::io::Result<bool> {
     let Some((header, pages)) = bytes.split_at_checked(HEADER_BYTES) else {
         return Ok(bytes.is_empty());
     };
-    let (magic, rest) = header.split_at(MAGIC_BYTES);
+    // The engine writes its magic number last.
+    let (magic, rest) = header.split_at(MAGIC.len());
     let is_header = is_zero(rest) || header.get(PAGE_SIZE_AT) == Some(&PAGE_SIZE);
     Ok(is_zero(magic) && is_header && is_zero(pages))
 }
 
-/// Makes a store in `path`, where nothing stands. When this returns there is a store; another process may have made it.
+/// Makes a store at `path`, where there is none. When this returns there is one; another process may have made it.
 pub(super) fn make(path: &Path) -> Result<()> {
     let path = &end_of_links(path, |_| false).ok_or_else(|| {
         let problem = "it is a link that leads to itself".to_owned();
-        Error::NotAStore { path: path.to_owned(), problem }
+        Error::Store(StoreError::NotAStore { path: path.to_owned(), problem })
     })?;
     let folder = folder_of(path);
     make_folders(folder)?;
@@ -110,7 +108,8 @@ pub(super) fn make(path: &Path) -> Result<()> {
         };
         let temporary = Temporary::in_folder(folder).at("making the store in", folder)?;
         let made = new_store(&temporary, path)?;
-        // Whoever has the leftover's lock may write over it; where there is none, whoever comes first has made the store.
+        // The process that holds the leftover's lock may overwrite it; if there is no leftover, the first process makes
+        // the store.
         let named = match leftover {
             Some(_) => made.persist(path),
             None => made.persist_noclobber(path),
@@ -126,15 +125,15 @@ pub(super) fn make(path: &Path) -> Result<()> {
             Err(error) => return Err(error.error).at("naming", path),
         }
     }
-    Err(Error::StoreInUse { path: path.to_owned() })
+    Err(Error::Store(StoreError::InUse { path: path.to_owned() }))
 }
 
-/// What stands in the place of a store that is to be made.
+/// What exists at the path of a store to be made.
 enum Leftover {
     None,
-    /// It is locked, and nobody else makes anything of it.
+    /// It is locked, so no other process can use it.
     Taken(File),
-    /// Another process is at it.
+    /// Another process is using it.
     Busy,
 }
 
@@ -151,7 +150,7 @@ fn take_leftover(path: &Path) -> Result<Leftover> {
         Err(TryLockError::WouldBlock) => return Ok(Leftover::Busy),
         Err(TryLockError::Error(error)) => return Err(error).at("locking", path),
     }
-    // Who had the lock before may have put a store in its place.
+    // The previous holder of the lock may have put a store in its place.
     let is_still_there = is_named(&file, path).at("looking at", path)?;
     let is_unborn = is_unborn(&file).at("reading", path)?;
     Ok(if is_still_there && is_unborn { Leftover::Taken(file) } else { Leftover::Busy })
@@ -175,8 +174,8 @@ fn is_named(_: &File, _: &Path) -> std::io::Result<bool> {
     Ok(true)
 }
 
-/// A store without sessions, on disk, that has no place yet. The temporary file says that somebody is at it: the store's own
-/// locks are the engine's.
+/// A store without sessions, on disk, that does not have its name yet. The temporary file's lock shows that a process
+/// is working on it: the store's own locks are the engine's.
 fn new_store(temporary: &Temporary, path: &Path) -> Result<TempPath> {
     let made = temporary.database().at("making the store beside", path)?;
     let file = open_file(&made)?;
@@ -190,11 +189,11 @@ fn new_store(temporary: &Temporary, path: &Path) -> Result<TempPath> {
     Ok(made)
 }
 
-/// Makes the tables of a database that has none yet; leaves one alone that has them.
+/// Makes the tables of a database that has none yet; leaves a database with tables alone.
 ///
 /// # Errors
 ///
-/// [`Error::NotAStore`] for a database of something else.
+/// [`StoreError::NotAStore`] for a database of something else.
 pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
     let transaction = database.begin_write()?;
     let foreign = transaction.list_tables()?.next().is_some();
@@ -205,10 +204,10 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
             return Ok(());
         }
         if foreign {
-            return Err(Error::NotAStore {
+            return Err(Error::Store(StoreError::NotAStore {
                 path: path.to_owned(),
                 problem: "it is a redb database of something else".into(),
-            });
+            }));
         }
         for (name, number) in format::rows() {
             meta.insert(name, number)?;
@@ -217,6 +216,8 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
         meta.insert("store", uuid::Uuid::new_v4().as_u64_pair().1)?;
         transaction.open_table(tables::SESSIONS)?;
         transaction.open_table(tables::SESSION_IDS)?;
+        transaction.open_table(tables::SESSION_TIMES)?;
+        transaction.open_table(tables::SESSION_PARENTS)?;
         transaction.open_table(tables::ENTRIES)?;
         transaction.open_table(tables::CHILDREN)?;
         transaction.open_table(tables::LEAVES)?;
@@ -238,7 +239,7 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes a folder and those that it is in, and makes their names durable.
+/// Makes a folder and its parents, and makes their names durable.
 fn make_folders(folder: &Path) -> Result<()> {
     let missing: Vec<&Path> = folder
         .ancestors()

@@ -1,7 +1,7 @@
 //! The store's file as the engine reads, writes and locks it.
 //!
-//! Locks are of byte ranges of the file itself, far behind its data, so that they hold for the file under whatever name a
-//! process has opened it: a link, a hard link, a new name after a move. The engine's own ranges begin at 2^62.
+//! Locks are on byte ranges of the file itself, far beyond its data, so that they apply under whatever name a process
+//! has opened it: a link, a hard link, a new name after a move. The engine's own ranges begin at 2^62.
 
 use std::fs::File;
 use std::io;
@@ -11,6 +11,9 @@ use std::sync::Arc;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
+/// What every database of the engine's begins with.
+pub(crate) const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
+
 /// Where the bytes begin that stand for owners of unfinished rows, one byte a token.
 const OWNERS: u64 = 1 << 61;
 
@@ -18,13 +21,13 @@ const OWNERS: u64 = 1 << 61;
 /// bytes").
 const CONSISTENT: Bound<u64> = Bound::Included((1 << 62) + 4);
 
-/// Whoever opens the file to read takes it as it was last committed, without recovery.
+/// Opens the file for reading, as it was last committed, without recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recovery {
-    /// A file that a killed writer has left is recovered by a writable open first.
+    /// A file that a killed writer left is first recovered by a writable open.
     Needed,
-    /// The engine is told that it is consistent, since nobody here may write it. A commit is on disk before its header
-    /// names it, so that the header always names a whole one.
+    /// The engine is made to treat the file as consistent, since this process may not write it. A commit is on disk
+    /// before the header names it, so the header always names a complete one.
     Skipped,
 }
 
@@ -35,9 +38,9 @@ pub(crate) struct EngineFile(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     backend: FileBackend,
-    /// The same open file, to ask whether it still has a name.
+    /// The same open file, to check whether it still has a name.
     file: File,
-    /// Whether its file system counts the names of files.
+    /// Whether its file system counts the links of files.
     counts_names: bool,
     recovery: Recovery,
 }
@@ -51,13 +54,13 @@ impl EngineFile {
         Ok(Self(Arc::new(Shared { backend, file: same, counts_names, recovery })))
     }
 
-    /// Takes the lock of an owner's token; `false` where another process, or another open file of this one, has it.
+    /// Takes the lock of an owner's token; `false` if another process, or another open file of this one, has it.
     pub(crate) fn lock_owner(&self, token: u64) -> Result<bool, BackendError> {
         let byte = owner_byte(token);
         self.0.backend.try_lock_range(byte, byte)
     }
 
-    /// Gives the lock of an owner's token back.
+    /// Releases the lock of an owner's token.
     pub(crate) fn unlock_owner(&self, token: u64) -> Result<(), BackendError> {
         let byte = owner_byte(token);
         self.0.backend.unlock_range(byte, byte)
@@ -99,7 +102,7 @@ impl StorageBackend for EngineFile {
         self.0.backend.set_len(len)
     }
 
-    /// What is synced into a file without a name is lost with the last process that has it open: that is no success.
+    /// What is synced to a file without a name is lost with the last process that has it open, so it is not a success.
     fn sync_data(&self) -> io::Result<()> {
         self.0.backend.sync_data()?;
         if self.0.counts_names && names_of(&self.0.file)? == 0 {

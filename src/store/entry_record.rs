@@ -1,46 +1,83 @@
 //! The value of the `entries` table: where an entry's line is.
 
-use std::ops::Range;
-
 use redb::ReadableTable;
 
+use super::ordinal::Ordinal;
 use super::record::{append, read};
+use super::session_key::SessionKey;
 use crate::error::{Corruption, Error, Result};
 
 /// Where the entry with some id stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryRecord {
     /// The entry's line number in its session.
-    pub(crate) ordinal: u64,
+    pub(crate) ordinal: Ordinal,
     /// The first ordinal of the chunk that held the line when the record was written: one look-up instead
     /// of a search. Where lines were sealed into other chunks since, the search finds it.
-    pub(crate) chunk: u64,
+    pub(crate) chunk: Ordinal,
 }
 
-/// Rows of one session for the `entries` table, ascending by id. The ids stand one behind the other: a value
-/// of its own for each would cost more than the rest of the row.
-#[derive(Debug, Default)]
+/// An entry's id and line, before its row is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EntryRow {
+    /// The id's first bytes: nearly every comparison of a sort ends here, without a look at the id.
+    pub(crate) prefix: u64,
+    /// Where the id begins among the ids.
+    pub(crate) start: u32,
+    /// The id's bytes.
+    pub(crate) length: u32,
+    /// The entry's line.
+    pub(crate) ordinal: u64,
+}
+
+impl EntryRow {
+    /// The id, where all ids stand one after the other.
+    pub(crate) fn id_in(self, ids: &[u8]) -> &[u8] {
+        let start = self.start as usize;
+        ids.get(start..start + self.length as usize).unwrap_or_default()
+    }
+}
+
+/// Rows of one session for the `entries` table, ascending by id. They are kept as they were gathered: a million of them
+/// take 24 MB, and a second copy would take as much again.
+#[derive(Debug)]
 pub(crate) struct EntryRows {
-    pub(crate) session: u64,
+    pub(crate) session: SessionKey,
     ids: Vec<u8>,
-    rows: Vec<(Range<usize>, EntryRecord)>,
+    rows: Vec<EntryRow>,
+    /// The first ordinals of the chunks that hold the entries, ascending.
+    chunks: Vec<u64>,
 }
 
 impl EntryRows {
-    /// Rows whose ids are ranges of `ids`, in ascending order.
+    /// Sorts rows by their ids.
     pub(crate) fn new(
-        session: u64,
+        session: SessionKey,
         ids: Vec<u8>,
-        rows: impl Iterator<Item = (Range<usize>, EntryRecord)>,
+        mut rows: Vec<EntryRow>,
+        chunks: Vec<u64>,
     ) -> Self {
-        Self { session, ids, rows: rows.collect() }
+        rows.sort_unstable_by(|a, b| {
+            a.prefix.cmp(&b.prefix).then_with(|| a.id_in(&ids).cmp(b.id_in(&ids)))
+        });
+        Self { session, ids, rows, chunks }
     }
 
     /// Each id with its record.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], EntryRecord)> {
-        self.rows
-            .iter()
-            .map(|(range, record)| (self.ids.get(range.clone()).unwrap_or_default(), *record))
+        self.rows.iter().map(|row| {
+            let after = self.chunks.partition_point(|&first| first <= row.ordinal);
+            let chunk = after.checked_sub(1).and_then(|index| self.chunks.get(index)).copied();
+            let chunk = chunk.unwrap_or(row.ordinal);
+            let record =
+                EntryRecord { ordinal: Ordinal::new(row.ordinal), chunk: Ordinal::new(chunk) };
+            (row.id_in(&self.ids), record)
+        })
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
     }
 
     /// Whether there is none.
@@ -55,8 +92,8 @@ impl EntryRecord {
     /// number covers it.
     pub(crate) fn write_to(self, bytes: &mut Vec<u8>) {
         bytes.clear();
-        append(&self.ordinal, bytes);
-        append(&(self.ordinal - self.chunk), bytes);
+        append(&self.ordinal.raw(), bytes);
+        append(&(self.ordinal.raw() - self.chunk.raw()), bytes);
     }
 
     /// Reads a record back.
@@ -65,7 +102,7 @@ impl EntryRecord {
             let (ordinal, taken) = read::<u64>(bytes)?;
             let (distance, _) = read::<u64>(bytes.get(taken..).unwrap_or_default())?;
             let chunk = ordinal.checked_sub(distance).ok_or("the chunk lies behind the line")?;
-            Ok(Self { ordinal, chunk })
+            Ok(Self { ordinal: Ordinal::new(ordinal), chunk: Ordinal::new(chunk) })
         };
         decode().map_err(|problem: String| {
             Error::Corrupted(Corruption {
@@ -79,9 +116,9 @@ impl EntryRecord {
     /// Looks an id up.
     pub(crate) fn find(
         table: &impl ReadableTable<(u64, &'static [u8]), &'static [u8]>,
-        session: u64,
+        session: SessionKey,
         id: &[u8],
     ) -> Result<Option<Self>> {
-        table.get((session, id))?.map(|value| Self::from_bytes(value.value())).transpose()
+        table.get((session.raw(), id))?.map(|value| Self::from_bytes(value.value())).transpose()
     }
 }

@@ -8,7 +8,7 @@ pub(crate) const BLOCK_BYTES: u64 = 1 << 20;
 /// The digest of a stream of bytes.
 ///
 /// Whole blocks are a chain of XXH3s, 128 bits each: of what the chain was before and of the block's own. The digest is that
-/// of the chain and of what came behind the last whole block. All numbers are hashed as 16 bytes, little endian.
+/// of the chain and of what came after the last whole block. All numbers are hashed as 16 bytes, little endian.
 #[derive(Clone, Default)]
 pub(crate) struct Fingerprint {
     chain: u128,
@@ -17,7 +17,7 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Goes on behind the whole blocks of `length` bytes that had this chain: it is to be given the bytes from
+    /// Goes on after the whole blocks of `length` bytes that had this chain: it is to be given the bytes from
     /// [`block_start`] on.
     pub(crate) fn resume(chain: u128, length: u64) -> Self {
         Self { chain, tail: Xxh3::new(), length: block_start(length) }
@@ -62,7 +62,7 @@ impl std::fmt::Debug for Fingerprint {
     }
 }
 
-/// Where the block begins in which the byte behind `length` bytes is.
+/// Where the block begins in which the byte after `length` bytes is.
 pub(crate) fn block_start(length: u64) -> u64 {
     length - length % BLOCK_BYTES
 }

@@ -1,41 +1,41 @@
-//! The store's format number: which stores are opened, and how an earlier one is brought to the present format.
+//! The store's format number: which stores are opened, and how an earlier one is upgraded to the current format.
 
 use redb::{Database, ReadTransaction, ReadableTable, TableError};
 
-use super::tables;
+use super::{session_index, tables};
 use crate::error::Result;
 
 /// The version of the tables, their keys and the layout of their values.
-pub(super) const FORMAT: u64 = 6;
+pub(super) const FORMAT: u64 = 7;
 
 /// The oldest format that is opened.
 pub(super) const OLDEST: u64 = 5;
 
-/// The first version of Leafline that reads [`FORMAT`]. The store says it, so that an earlier one can name it.
+/// The first version of Leafline that reads [`FORMAT`]. The store states it, so that an earlier version can name it.
 const FIRST_READER: [u16; 3] = [0, 1, 0];
 
 /// The names in `meta`.
 pub(super) const NAME: &str = "format";
 pub(super) const READER: &str = "reader";
 
-/// What a database has to say of its format.
+/// What a database states about its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It has no number: it is new, or of something else.
+    /// It has no number: it is new, or belongs to another program.
     None,
-    /// The present one.
+    /// The current one.
     Present,
-    /// An earlier one that can be brought to the present one.
+    /// An earlier one that can be upgraded to the current one.
     Earlier(u64),
-    /// One that is not known.
+    /// One that this version cannot read.
     Unknown {
         format: u64,
-        /// The first version of Leafline that reads it, where the store says so.
+        /// The first version of Leafline that reads it, if the store states one.
         reader: Option<[u16; 3]>,
     },
 }
 
-/// Looks at a database's format.
+/// Reads a database's format.
 pub(super) fn find(transaction: &ReadTransaction) -> Result<Found> {
     let meta = match transaction.open_table(tables::META) {
         Ok(meta) => meta,
@@ -55,7 +55,7 @@ pub(super) fn find(transaction: &ReadTransaction) -> Result<Found> {
     })
 }
 
-/// Brings a store of an earlier format to the present one, in one transaction.
+/// Upgrades a store of an earlier format to the current one, in one transaction.
 pub(super) fn upgrade(database: &Database) -> Result<()> {
     let transaction = database.begin_write()?;
     {
@@ -65,8 +65,10 @@ pub(super) fn upgrade(database: &Database) -> Result<()> {
         let Some(found @ OLDEST..FORMAT) = found else { return Ok(()) };
         for format in found..FORMAT {
             match format {
-                // Chunks of both layouts are read. The number keeps earlier versions from meeting one of the new.
+                // Chunks of both layouts are read. The number keeps earlier versions from reading one of the new
+                // layout.
                 5 => {}
+                6 => session_index::build(&transaction)?,
                 other => unreachable!("no store of format {other} is upgraded"),
             }
         }
@@ -96,7 +98,9 @@ fn unpacked(version: u64) -> [u16; 3] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::failing_disk::Disk;
     use super::*;
+    use redb::ReadableDatabase;
 
     #[test]
     fn versions_come_back() {
@@ -111,5 +115,92 @@ mod tests {
         assert!(page.contains(&format!("`meta[\"format\"]` is {FORMAT}.")));
         let changes = include_str!("../../CHANGELOG.md");
         assert!(changes.contains(&format!("Store format {FORMAT}.")));
+    }
+
+    /// The store of an earlier format that the tests keep.
+    fn earlier(format: u64) -> Disk {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stores");
+        let packed = std::fs::File::open(format!("{folder}/format-{format}.zst")).unwrap();
+        Disk::holding(zstd::decode_all(packed).unwrap())
+    }
+
+    /// The number in the file, as the next open finds it.
+    fn format_of(disk: &Disk) -> u64 {
+        let database = disk.copy().database().unwrap();
+        let meta = database.begin_read().unwrap().open_table(tables::META).unwrap();
+        meta.get(NAME).unwrap().unwrap().value()
+    }
+
+    #[test]
+    fn an_upgrade_that_is_cut_off_leaves_the_earlier_format_and_begins_anew() {
+        for format in OLDEST..FORMAT {
+            let disk = earlier(format);
+            let mut cut_off = 0;
+            for left in 0.. {
+                let failing = disk.copy();
+                failing.fail_after(left);
+                let opened = failing.open().map(drop);
+                // The last flush may fail when all is on the disk.
+                let found = format_of(&failing);
+                assert!(found == format || found == FORMAT, "{found} after {left} writes");
+                cut_off += u32::from(found == format);
+                let store = failing.copy().open().unwrap();
+                let verification = store.verify().unwrap();
+                assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
+                assert_eq!(store.get_recent_sessions(100).unwrap(), store.sessions().unwrap());
+                assert_eq!(store.sessions().unwrap().len(), 13);
+                if opened.is_ok() && found == FORMAT {
+                    break;
+                }
+            }
+            assert!(cut_off > 10, "{cut_off} upgrades of format {format} were cut off");
+        }
+    }
+
+    #[test]
+    fn a_damaged_record_does_not_keep_an_upgrade_from_the_others() {
+        let disk = earlier(6);
+        {
+            let database = disk.database().unwrap();
+            let transaction = database.begin_write().unwrap();
+            {
+                let mut sessions = transaction.open_table(tables::SESSIONS).unwrap();
+                let (first, _) =
+                    sessions.first().unwrap().map(|(key, _)| (key.value(), ())).unwrap();
+                sessions.insert(first, &[1, 255][..]).unwrap();
+            }
+            transaction.commit().unwrap();
+        }
+        let store = disk.open().unwrap();
+        let times = store.snapshot().unwrap().session_times().unwrap().unwrap();
+        assert_eq!(times.len().unwrap(), 12);
+        let kinds = store.verify().unwrap().problems.into_iter().map(|found| found.kind);
+        assert!(kinds.into_iter().all(|kind| kind != "session_times"));
+    }
+
+    /// The types of redb's whose encoding a release has changed, or may.
+    #[test]
+    fn no_table_has_a_type_of_a_changing_encoding() {
+        let store = crate::Store::in_memory().unwrap();
+        let snapshot = store.snapshot().unwrap();
+        let handles: Vec<_> = snapshot.transaction().list_tables().unwrap().collect();
+        assert!(handles.len() > 20, "{} tables", handles.len());
+        let page = include_str!("../../docs/storage.md");
+        for handle in handles {
+            let name = redb::TableHandle::name(&handle).to_owned();
+            assert!(page.contains(&format!("| [`{name}`](#{name}) |")), "{name} is not documented");
+        }
+        // What a definition says is what the file says: a table of other types does not open.
+        let source = include_str!("tables.rs");
+        let types = source
+            .split("TableDefinition<")
+            .skip(1)
+            .map(|rest| rest.split("> =").next().expect("a definition is a constant"));
+        let words: std::collections::BTreeSet<&str> = types
+            .flat_map(|types| types.split(|sign: char| !sign.is_alphanumeric()))
+            .filter(|word| !word.is_empty())
+            .collect();
+        let expected = ["32", "i64", "str", "u32", "u64", "u8"];
+        assert_eq!(words.into_iter().collect::<Vec<_>>(), expected);
     }
 }

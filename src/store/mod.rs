@@ -1,33 +1,45 @@
-//! The ground floor: redb tables, line chunks, blobs, transactions. It knows nothing of what messages mean.
+//! The lowest layer: redb tables, line chunks, blobs, transactions. It does not interpret messages.
 
 pub(crate) mod blobs;
 pub(crate) mod cache;
 pub(crate) mod chunk;
+pub(crate) mod chunks;
+pub(crate) mod clock;
 mod columns;
+pub(crate) mod commit;
 pub(crate) mod compression;
 mod creation;
-mod engine_file;
+mod engine_error;
+pub(crate) mod engine_file;
 pub(crate) mod entry_record;
+mod entry_rows;
+#[cfg(test)]
+pub(crate) mod failing_disk;
 pub(crate) mod fingerprint;
 mod format;
 pub(crate) mod label_record;
+pub(crate) mod line_rows;
 pub(crate) mod node;
 mod opening;
+pub(crate) mod ordinal;
 pub(crate) mod originals;
 pub(crate) mod owner;
 pub(crate) mod parts;
 pub(crate) mod pointer_record;
 pub(crate) mod prompt_block;
 pub(crate) mod prompt_record;
-pub(crate) mod proof;
+pub(crate) mod prompts;
 pub(crate) mod record;
+pub(crate) mod session_index;
+pub(crate) mod session_key;
 pub(crate) mod session_record;
+pub(crate) mod session_rows;
+pub(crate) mod sessions;
 pub(crate) mod settings_record;
-pub(crate) mod slice;
 pub(crate) mod snapshot;
 pub(crate) mod source_record;
-pub(crate) mod sweep;
-pub(crate) mod tables;
+mod table_statistics;
+mod tables;
 pub(crate) mod type_counts;
 
 use std::collections::BTreeMap;
@@ -40,12 +52,15 @@ use redb::{
     ReadableTable, WriteTransaction,
 };
 
+pub use self::engine_error::EngineError;
+pub use self::table_statistics::TableStatistics;
+
 use self::cache::FrameCache;
 use self::compression::{Decompressors, Dictionary, NO_DICTIONARY};
 use self::format::Found;
 use self::opening::Opened;
 use self::owner::{Owner, Owners};
-use crate::error::{Corruption, Error, FileContext, Result};
+use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -125,7 +140,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAStore`] for any other kind of file, [`Error::File`] where the system refuses.
+    /// [`StoreError::NotAStore`] for any other kind of file, [`Error::File`] if the system refuses.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &StoreOptions::default())
     }
@@ -134,15 +149,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`Self::open`]; [`Error::StoreNotFound`] where there is none and `create` is off.
+    /// Those of [`Self::open`]; [`StoreError::NotFound`] if there is none and `create` is off.
     pub fn open_with(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let Opened { handle, file } = opening::open(&path, options)?;
         Self::with_handle(handle, Owners::new(Some(file)), path, options)
     }
 
-    /// A store that is in memory alone and ends with the value: for tests, and for sessions that nobody is to
-    /// keep.
+    /// A store that is only in memory and ends with the value: for tests, and for sessions that nobody is to keep.
     ///
     /// ```
     /// # fn main() -> leafline::Result<()> {
@@ -170,7 +184,7 @@ impl Store {
 
     /// A store whose file is what a test says, to see what becomes of it when that fails.
     #[cfg(test)]
-    pub(crate) fn on(backend: impl redb::StorageBackend) -> Result<Self> {
+    fn on(backend: impl redb::StorageBackend) -> Result<Self> {
         let database = Builder::new().create_with_backend(backend)?;
         let options = StoreOptions::default();
         Self::with_handle(Handle::Writable(database), Owners::default(), PathBuf::new(), &options)
@@ -217,27 +231,27 @@ impl Store {
 
     /// Gives space back that deleted or rewritten rows took: moves pages to the front and shortens the file.
     ///
-    /// Answers the file's size in bytes before and after; closing the store adds a few pages to the latter.
+    /// Returns the file's size in bytes before and after; closing the store adds a few pages to the latter.
     ///
     /// # Errors
     ///
-    /// [`Error::StoreInUse`] while another process has a transaction open, and while anything else in this process, in
+    /// [`StoreError::InUse`] while another process has a transaction open, and while anything else in this process, in
     /// whatever thread, holds the store: a clone of it, a [`Session`](crate::Session), a
-    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::PromptHistory) or a search index. An agent
+    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::prompts::PromptHistory) or a search index. An agent
     /// compacts before it makes them, after it has dropped them, or with a handle of its own from [`Self::open`].
     pub fn compact(&mut self) -> Result<(u64, u64)> {
         let before = self.file_bytes()?;
         self.sweep()?;
         let Some(Shared { handle, path, .. }) = Arc::get_mut(&mut self.shared) else {
-            return Err(Error::StoreInUse { path: self.path().to_owned() });
+            return Err(Error::Store(StoreError::InUse { path: self.path().to_owned() }));
         };
         let Handle::Writable(database) = handle else {
-            return Err(Error::ReadOnly { path: path.clone() });
+            return Err(Error::Store(StoreError::ReadOnly { path: path.clone() }));
         };
         match database.compact() {
             Ok(_) => {}
             Err(CompactionError::TransactionInProgress) => {
-                return Err(Error::StoreInUse { path: path.clone() });
+                return Err(Error::Store(StoreError::InUse { path: path.clone() }));
             }
             Err(error) => return Err(error.into()),
         }
@@ -252,14 +266,14 @@ impl Store {
         Ok(std::fs::metadata(&self.shared.path).at("reading", &self.shared.path)?.len())
     }
 
-    pub(crate) fn begin_read(&self) -> Result<ReadTransaction> {
+    fn begin_read(&self) -> Result<ReadTransaction> {
         Ok(match &self.shared.handle {
             Handle::Writable(database) => database.begin_read()?,
             Handle::ReadOnly(database) => database.begin_read()?,
         })
     }
 
-    pub(crate) fn begin_write(&self) -> Result<WriteTransaction> {
+    fn begin_write(&self) -> Result<WriteTransaction> {
         Ok(self.writable()?.begin_write()?)
     }
 
@@ -311,7 +325,7 @@ impl Store {
         Ok(prepared)
     }
 
-    /// Keeps a new dictionary and answers it.
+    /// Keeps a new dictionary and returns it.
     pub(crate) fn add_dictionary(&self, bytes: &[u8]) -> Result<Arc<Dictionary>> {
         let transaction = self.begin_write()?;
         let id = {
@@ -330,7 +344,7 @@ impl Store {
         table.iter()?.map(|row| Ok(row?.0.value())).collect()
     }
 
-    /// The number that tells this store from any other.
+    /// The number that distinguishes this store from any other.
     pub(crate) fn number(&self) -> Result<u64> {
         let meta = self.begin_read()?.open_table(tables::META)?;
         let number = meta.get("store")?.ok_or_else(|| Corruption {
@@ -348,13 +362,15 @@ impl Store {
             // Its records are read as they are.
             Found::Earlier(_) if self.is_read_only() => Ok(()),
             Found::Earlier(_) => format::upgrade(self.writable()?),
-            Found::Unknown { format, reader } => {
-                Err(Error::UnknownFormat { path: self.shared.path.clone(), format, reader })
-            }
-            Found::None if self.is_read_only() => Err(Error::NotAStore {
+            Found::Unknown { format, reader } => Err(Error::Store(StoreError::UnknownFormat {
+                path: self.shared.path.clone(),
+                format,
+                reader,
+            })),
+            Found::None if self.is_read_only() => Err(Error::Store(StoreError::NotAStore {
                 path: self.shared.path.clone(),
                 problem: "it is empty, or a redb database of something else".into(),
-            }),
+            })),
             Found::None => {
                 creation::make_tables(self.writable()?, &self.shared.path)?;
                 self.check_format()
@@ -365,7 +381,9 @@ impl Store {
     fn writable(&self) -> Result<&Database> {
         match &self.shared.handle {
             Handle::Writable(database) => Ok(database),
-            Handle::ReadOnly(_) => Err(Error::ReadOnly { path: self.shared.path.clone() }),
+            Handle::ReadOnly(_) => {
+                Err(Error::Store(StoreError::ReadOnly { path: self.shared.path.clone() }))
+            }
         }
     }
 }

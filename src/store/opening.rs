@@ -9,7 +9,7 @@ use redb::{Builder, ConcurrencyMode, DatabaseError, StorageError};
 use super::creation::{self, Standing};
 use super::engine_file::{EngineFile, Recovery};
 use super::{Handle, StoreOptions};
-use crate::error::{Error, FileContext, Result};
+use crate::error::{Error, FileContext, Result, StoreError};
 
 /// An open store file.
 pub(super) struct Opened {
@@ -21,7 +21,7 @@ pub(super) struct Opened {
 pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened> {
     if creation::standing(path)? == Standing::Nothing {
         if options.read_only || !options.create {
-            return Err(Error::StoreNotFound { path: path.to_owned() });
+            return Err(Error::Store(StoreError::NotFound { path: path.to_owned() }));
         }
         creation::make(path)?;
     }
@@ -97,12 +97,14 @@ pub(super) fn refine(error: DatabaseError, path: &Path) -> Error {
         {
             Error::File { action: "opening the store", path: path.to_owned(), source }
         }
-        DatabaseError::DatabaseAlreadyOpen => Error::StoreInUse { path: path.to_owned() },
+        DatabaseError::DatabaseAlreadyOpen => {
+            Error::Store(StoreError::InUse { path: path.to_owned() })
+        }
         DatabaseError::Storage(StorageError::Io(_) | StorageError::Corrupted(_))
-        | DatabaseError::UpgradeRequired(_) => Error::NotAStore {
+        | DatabaseError::UpgradeRequired(_) => Error::Store(StoreError::NotAStore {
             path: path.to_owned(),
             problem: format!("redb cannot read it ({error})"),
-        },
+        }),
         other => other.into(),
     }
 }

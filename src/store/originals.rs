@@ -3,6 +3,7 @@
 use super::compression::{Compressor, Dictionary, NO_DICTIONARY};
 use super::fingerprint::Fingerprint;
 use super::session_record::ImportedBytes;
+use super::session_rows::SessionRows;
 use super::snapshot::Snapshot;
 use super::tables;
 use crate::error::{Corruption, Result};
@@ -46,25 +47,38 @@ fn decode(snapshot: &Snapshot, row: &[u8], most: u64) -> Result<Vec<u8>, String>
     }
 }
 
-/// Hands out the pieces of a session's imported bytes, in order, until `take` answers `false`.
+/// Bytes that the pieces of a session take in the store.
+pub(crate) fn stored_bytes(rows: SessionRows<'_>) -> Result<u64> {
+    let mut bytes = 0;
+    for row in pieces(rows)? {
+        bytes += row?.1.value().len() as u64;
+    }
+    Ok(bytes)
+}
+
+/// The rows of a session's pieces.
+fn pieces(rows: SessionRows<'_>) -> Result<redb::Range<'static, (u64, u64), &'static [u8]>> {
+    let all = (rows.session.raw(), 0)..(rows.session.end(), 0);
+    Ok(rows.snapshot.table(tables::ORIGINALS)?.range(all)?)
+}
+
+/// Hands out the pieces of a session's imported bytes, in order, until `take` returns `false`.
 ///
 /// The last piece is handed out once all of them are known to be what was imported, by their number of bytes and their
 /// fingerprint.
 pub(crate) fn read_originals(
-    snapshot: &Snapshot,
-    session: u64,
+    rows: SessionRows<'_>,
     imported: &ImportedBytes,
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
     let damaged = |place: &str, problem: String| Corruption {
         table: "originals",
-        place: format!("session key {session}{place}"),
+        place: format!("session key {}{place}", rows.session),
         problem,
     };
-    let table = snapshot.table(tables::ORIGINALS)?;
     let mut fingerprint = Fingerprint::default();
     let mut last: Option<Vec<u8>> = None;
-    for (expected, row) in (0..).zip(table.range((session, 0)..(session + 1, 0))?) {
+    for (expected, row) in (0..).zip(pieces(rows)?) {
         let (key, value) = row?;
         let (_, piece) = key.value();
         if piece != expected {
@@ -72,7 +86,7 @@ pub(crate) fn read_originals(
             return Err(damaged("", problem).into());
         }
         let left = imported.length.saturating_sub(fingerprint.length());
-        let bytes = decode(snapshot, value.value(), left)
+        let bytes = decode(rows.snapshot, value.value(), left)
             .map_err(|problem| damaged(&format!(", piece {piece}"), problem))?;
         fingerprint.take(&bytes);
         if let Some(before) = last.replace(bytes)

@@ -1,9 +1,9 @@
 //! Who is writing rows that no session record shows yet.
 //!
-//! A bulk import commits in slices; until its last commit its rows belong to nobody's session. They are marked with the
-//! token of their owner, who holds a lock on a byte of the store's file that stands for the token. The lock is of the file,
-//! not of a name that it has, and the system drops it when the process ends, however it ends. Then the next writer may sweep
-//! the rows.
+//! A bulk import commits in slices; until its last commit no session's record shows its rows. They are marked with the
+//! token of their owner, which holds a lock on the byte of the store's file that stands for the token. The lock is on
+//! the file, not on one of its names, and the system releases it when the process ends, however it ends. Then the next
+//! writer may sweep the rows.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -17,7 +17,7 @@ use crate::error::Result;
 /// Tokens are below this: each stands for a byte of the store's file that no data ever reaches.
 const TOKENS: u64 = 1 << 60;
 
-/// The mark of rows that are being swept: nobody owns them, and whoever wrote them finds that they are gone.
+/// The mark of rows that are being swept: they have no owner, and the process that wrote them finds that they are gone.
 pub(crate) const SWEPT: u64 = u64::MAX;
 
 /// The owners of one open store.
@@ -29,7 +29,7 @@ pub(crate) struct Owners {
     here: Arc<Mutex<BTreeSet<u64>>>,
 }
 
-/// A live owner; dropping it gives the lock back.
+/// A live owner; dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct Owner {
     pub(crate) token: u64,
@@ -63,9 +63,9 @@ impl Owners {
         }
     }
 
-    /// Whether the owner with this token is still at work. Where that cannot be found out it is taken to be.
+    /// Whether the owner with this token is still at work. If that cannot be found out, it is assumed to be.
     pub(crate) fn is_alive(&self, token: u64) -> bool {
-        // Held while the file is asked, which must not hold the lock itself.
+        // Held while the file's lock is tested, since this process must not hold that lock itself.
         let here = self.here();
         if here.contains(&token) {
             return true;
@@ -88,7 +88,7 @@ impl Drop for Owner {
         let mut here = self.owners.here();
         here.remove(&self.token);
         if let Some(file) = &self.owners.file {
-            // A lock that cannot be given back goes with the open file; until then the owner is taken to be alive.
+            // A lock that cannot be released ends with the open file; until then the owner counts as alive.
             let _ = file.unlock_owner(self.token);
         }
     }

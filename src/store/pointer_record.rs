@@ -1,4 +1,4 @@
-//! The value of the `pointers` table: what a record of Claude Code says of the leaf, or of where a conversation came from.
+//! The value of the `pointers` table: what a record says of the leaf, or of where a conversation came from.
 
 use bincode::{Decode, Encode};
 
@@ -9,23 +9,43 @@ use super::record::Record;
 pub(crate) struct PointerRecord {
     /// Which record it is.
     pub(crate) kind: PointerKind,
-    /// The uuid that it names, WTF-8: the leaf's, or that of a boundary's logical parent.
+    /// The id that it names, WTF-8: the leaf's, or that of the entry that a compacted conversation came from.
     pub(crate) target: Option<Vec<u8>>,
     /// Of a summary, the beginning of its text.
     pub(crate) text: Option<String>,
-    /// Of a boundary, the last message ahead of it that is on no sidechain.
+    /// Of a boundary, the last message before it that is on no sidechain.
     pub(crate) message_before: Option<u64>,
 }
 
 /// The records that point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(crate) enum PointerKind {
-    /// A `summary`.
+    /// One that describes the session, and names its leaf.
     Summary,
-    /// A `last-prompt`.
+    /// Another one that names the leaf.
     LastPrompt,
-    /// A compact boundary.
+    /// One at which the conversation was compacted.
     Boundary,
+}
+
+impl From<leafline_import::PointerKind> for PointerKind {
+    fn from(kind: leafline_import::PointerKind) -> Self {
+        match kind {
+            leafline_import::PointerKind::Summary => Self::Summary,
+            leafline_import::PointerKind::LastPrompt => Self::LastPrompt,
+            leafline_import::PointerKind::Boundary => Self::Boundary,
+        }
+    }
+}
+
+impl From<PointerKind> for leafline_import::PointerKind {
+    fn from(kind: PointerKind) -> Self {
+        match kind {
+            PointerKind::Summary => Self::Summary,
+            PointerKind::LastPrompt => Self::LastPrompt,
+            PointerKind::Boundary => Self::Boundary,
+        }
+    }
 }
 
 impl Record for PointerRecord {

@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 
 use super::record::Record;
 
-/// A prompt that somebody has given an agent.
+/// A prompt that was given to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct PromptRecord {
     /// When it was given, in milliseconds since 1970.

@@ -1,4 +1,4 @@
-//! The value of the `sessions` table: what a list of sessions shows, without a look at any line.
+//! The value of the `sessions` table: what a list of sessions shows, without reading any line.
 
 use std::borrow::Cow;
 use std::ops::{Deref, DerefMut};
@@ -6,8 +6,9 @@ use std::ops::{Deref, DerefMut};
 use bincode::de::BorrowDecoder;
 use bincode::error::DecodeError;
 use bincode::{BorrowDecode, Decode, Encode};
-use leafline_import::Family;
+use leafline_import::{Family, Reading};
 
+use super::clock::now;
 use super::record::{self, Record};
 use super::type_counts::TypeCounts;
 use crate::error::Result;
@@ -25,8 +26,8 @@ pub(crate) struct SessionRecord<Text = String, Bytes = Vec<u8>, Rest = SessionRe
     pub(crate) imported_version: Text,
     /// Whether a migration rewrote the lines; the imported bytes are then in `originals`.
     pub(crate) migrated: bool,
-    /// Whether a parent comes later, ids repeat or parents loop: then the tree is walked the exact way, and
-    /// depth, jump, settings and compaction of the nodes are not to be trusted.
+    /// Whether a parent comes later, ids repeat or parents loop: then the tree is walked by parents alone, since the
+    /// nodes' depth, jump, settings and compaction are unreliable.
     pub(crate) irregular: bool,
     /// The header's working directory.
     pub(crate) cwd: Option<Text>,
@@ -70,12 +71,12 @@ pub(crate) struct SessionRecord<Text = String, Bytes = Vec<u8>, Rest = SessionRe
     pub(crate) rest: Rest,
 }
 
-/// What of a session no list shows.
+/// The facts of a session that no list shows.
 #[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
 pub(crate) struct SessionRest {
     /// Whether records are recovered from lines that are not JSON.
     pub(crate) recovers: bool,
-    /// Which record set the title: the higher of two stays. 0 but in Claude Code's sessions.
+    /// Which record set the title: the higher of two stays.
     pub(crate) title_rank: u8,
     /// Time of the last message of the user or the assistant.
     pub(crate) last_activity: Option<i64>,
@@ -85,12 +86,12 @@ pub(crate) struct SessionRest {
     pub(crate) text_bytes: u64,
     /// Rows in `settings`.
     pub(crate) settings: u64,
-    /// The first line of those that were appended since lines were last sealed: each append made a chunk.
+    /// The first line that was appended since lines were last sealed: each append made a chunk.
     pub(crate) sealed: u64,
-    /// The last message that is on no sidechain, and the last that is on one; of Claude Code's sessions alone.
+    /// The last message that is on no sidechain, and the last that is on one.
     pub(crate) last_message: Option<u64>,
     pub(crate) last_sidechain_message: Option<u64>,
-    /// Whether it was changed here, and is exported as its program would write it; of Opal's sessions alone.
+    /// Whether it was changed here, and is exported as its program would save it: lines and leaf, in bytes of its own.
     pub(crate) rewritten: bool,
     /// How often the session was written.
     pub(crate) revision: u64,
@@ -127,16 +128,16 @@ pub(crate) struct Moved<Text = String> {
     pub(crate) to: Text,
 }
 
-/// The bytes that were imported and that the session's bytes still begin with, by which a later import of the
-/// file is told from a change. Of a session that was made or rewritten here, none; but one of Opal's keeps what tells the
-/// imported file, whatever became of its lines.
+/// The imported bytes with which the session's bytes still begin, by which a later import distinguishes growth of the
+/// file from a change. Empty for a session that was made or rewritten here; but one that is exported as its program
+/// would save it keeps what identifies the imported file, whatever happened to its lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct ImportedBytes {
     /// How many.
     pub(crate) length: u64,
     /// Their [`Fingerprint`](super::fingerprint::Fingerprint).
     pub(crate) digest: u128,
-    /// The chain of its whole blocks, by which it is gone on with.
+    /// The chain of its whole blocks, from which it is continued.
     pub(crate) chain: u128,
     /// Whether the last line is complete: the bytes end with a line feed, or there are none.
     pub(crate) complete: bool,
@@ -148,16 +149,83 @@ impl Record for SessionRecord {
     fn from_bytes(bytes: &[u8], place: impl FnOnce() -> String) -> Result<Self> {
         record::versioned::<Self, _>(bytes, place, |rest| {
             let (record, _) = record::read::<Self>(rest)?;
-            record.of_known_family()
+            match record.contradiction() {
+                None => Ok(record),
+                Some(problem) => Err(problem),
+            }
         })
     }
 }
 
 impl SessionRecord {
-    /// Whether it holds more than what was imported: lines were appended here, or, of Opal's, anything was changed.
+    /// How the session's lines are read.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading { family: self.known_family(), recovers: self.recovers }
+    }
+
+    /// Whether it holds more than what was imported: lines were appended here, or anything was changed of a session that is
+    /// exported as its program would save it.
     pub(crate) fn is_ahead(&self) -> bool {
         self.rewritten || (!self.migrated && self.bytes > self.imported.length)
     }
+
+    /// Rows in `entries`: of entries with the same id, one.
+    pub(crate) fn addressed(&self) -> u64 {
+        self.entries.saturating_sub(self.unaddressed.saturating_add(self.duplicates))
+    }
+
+    /// Records that a session was changed here. An Opal session is from now on exported as Opal would write it. Its
+    /// modification time becomes the current time: Opal lists sessions by the times of their files, and its messages
+    /// state no time.
+    pub(crate) fn note_change(&mut self) {
+        if self.family == Family::Opal.code() {
+            self.rewritten = true;
+            self.modified = Some(now());
+        }
+    }
+
+    /// What in the record cannot be true, if anything. Checked before a record is written, and when it is read.
+    pub(crate) fn contradiction(&self) -> Option<String> {
+        let last = |message: Option<u64>| message.map_or(0, |ordinal| ordinal.saturating_add(1));
+        let has_whole_file = !self.migrated && !self.rewritten;
+        let imported = if has_whole_file { self.imported.length } else { 0 };
+        let header = if self.lines > 0 { self.header.saturating_add(1) } else { 0 };
+        let is_opals = self.family == Family::Opal.code();
+        let bounds = [
+            ("lines up to the header", header, "lines", self.lines),
+            ("lines up to the last message", last(self.last_message), "lines", self.lines),
+            (
+                "lines up to the last message on a sidechain",
+                last(self.last_sidechain_message),
+                "lines",
+                self.lines,
+            ),
+            ("sealed lines", self.sealed, "lines", self.lines),
+            ("bytes of text", self.text_bytes, "bytes", self.bytes),
+            ("settings", self.settings, "entries", self.entries),
+            ("imported bytes", imported, "bytes", self.bytes),
+            ("as its last change of lines", self.changed_at, "as revision", self.revision),
+        ];
+        let contradiction = self.listed_contradiction().or_else(|| first_beyond(&bounds));
+        contradiction.or_else(|| {
+            if self.dropped > 0 && !self.migrated {
+                Some("lines were dropped, and none migrated".to_owned())
+            } else if self.rewritten && !is_opals {
+                Some("it is exported as Opal writes it, and is not Opal's".to_owned())
+            } else {
+                None
+            }
+        })
+    }
+}
+
+/// A record's counts, and their upper bounds.
+type Bound = (&'static str, u64, &'static str, u64);
+
+/// What is wrong with the first count that exceeds its bound.
+fn first_beyond(bounds: &[Bound]) -> Option<String> {
+    let beyond = bounds.iter().find(|(_, count, _, bound)| count > bound);
+    beyond.map(|(what, count, of, bound)| format!("it has {count} {what}, and {bound} {of}"))
 }
 
 impl<Text, Bytes, Rest> SessionRecord<Text, Bytes, Rest>
@@ -165,23 +233,34 @@ where
     Text: AsRef<str> + PartialEq,
     Bytes: AsRef<[u8]>,
 {
-    /// The working directory: the one that it was moved to, as long as the header names the one that it was moved from.
+    /// The working directory: the one that the project was moved to, as long as the header names the one that it was
+    /// moved from.
     pub(crate) fn directory(&self) -> Option<&str> {
         let moved = self.moved.as_ref().filter(|moved| moved.from == self.cwd);
         moved.map(|moved| &moved.to).or(self.cwd.as_ref()).map(AsRef::as_ref)
     }
 
-    /// The record, unless no family has its code.
-    fn of_known_family(self) -> std::result::Result<Self, String> {
-        match Family::from_code(self.family) {
-            Some(_) => Ok(self),
-            None => Err(format!("family {} is not known", self.family)),
+    /// What in the facts that lists read cannot be true, if anything.
+    fn listed_contradiction(&self) -> Option<String> {
+        if Family::from_code(self.family).is_none() {
+            return Some(format!("family {} is not known", self.family));
         }
+        let without_row = self.duplicates.saturating_add(self.unaddressed);
+        first_beyond(&[
+            ("lines", self.lines, "bytes", self.bytes),
+            ("records that end before their line", self.splits, "lines", self.lines),
+            ("entries", self.entries, "lines", self.lines),
+            ("messages", self.messages, "entries", self.entries),
+            ("malformed lines", self.malformed, "lines", self.physical_lines()),
+            ("recovered entries", self.recovered, "entries", self.entries),
+            ("orphans", self.orphans, "entries", self.entries),
+            ("entries without an id of their own", without_row, "entries", self.entries),
+        ])
     }
 
-    /// Whose format the session has. A record of any other family is not read.
+    /// Whose format the session has.
     pub(crate) fn known_family(&self) -> Family {
-        Family::from_code(self.family).unwrap_or(Family::Pi)
+        Family::from_code(self.family).expect("a record of no known family is not read")
     }
 
     /// Physical lines.
@@ -206,8 +285,8 @@ where
     }
 }
 
-/// A record whose texts stay in the store's page, read as far as a list needs it: a session that is not taken costs no
-/// memory.
+/// A record whose texts stay in the store's page, read only to the end of what a list needs: a session that is not
+/// taken costs no memory.
 pub(crate) type ListedRecord<'p> = SessionRecord<&'p str, &'p [u8], Unread>;
 
 /// The end of a record that is left unread.
@@ -226,7 +305,11 @@ impl<'p> ListedRecord<'p> {
     /// Reads a record where it stands; `place` says where that is, for the error.
     pub(crate) fn borrowed(bytes: &'p [u8], place: impl FnOnce() -> String) -> Result<Self> {
         record::versioned::<SessionRecord, _>(bytes, place, |rest| {
-            record::read_borrowed::<Self>(rest)?.of_known_family()
+            let record = record::read_borrowed::<Self>(rest)?;
+            match record.listed_contradiction() {
+                None => Ok(record),
+                Some(problem) => Err(problem),
+            }
         })
     }
 }
@@ -262,5 +345,81 @@ mod tests {
             let error = outcome.unwrap_err().to_string();
             assert!(error.contains("family 17 is not known"), "{error}");
         }
+    }
+
+    /// A record in which every count is at its bound.
+    fn full() -> SessionRecord {
+        let rest = SessionRest {
+            header: 9,
+            text_bytes: 10,
+            settings: 9,
+            sealed: 10,
+            last_message: Some(9),
+            last_sidechain_message: Some(9),
+            revision: 3,
+            changed_at: 3,
+            imported: ImportedBytes { length: 10, ..ImportedBytes::default() },
+            ..SessionRest::default()
+        };
+        SessionRecord {
+            lines: 10,
+            bytes: 10,
+            messages: 9,
+            entries: 9,
+            malformed: 10,
+            recovered: 9,
+            orphans: 9,
+            duplicates: 4,
+            unaddressed: 5,
+            rest,
+            ..SessionRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_record_that_contradicts_itself_is_damage() {
+        assert_eq!(full().contradiction(), None);
+        type Change = fn(&mut SessionRecord);
+        let listed: [Change; 9] = [
+            |record| record.lines = 11,
+            |record| record.splits = 11,
+            |record| record.entries = 11,
+            |record| record.messages = 10,
+            |record| record.malformed = 11,
+            |record| record.recovered = 10,
+            |record| record.orphans = 10,
+            |record| record.duplicates = 5,
+            |record| record.unaddressed = u64::MAX,
+        ];
+        let rest: [Change; 10] = [
+            |record| record.header = 10,
+            |record| record.text_bytes = 11,
+            |record| record.settings = 10,
+            |record| record.sealed = 11,
+            |record| record.last_message = Some(u64::MAX),
+            |record| record.last_sidechain_message = Some(10),
+            |record| record.changed_at = 4,
+            |record| record.imported.length = 11,
+            |record| record.dropped = 1,
+            |record| record.rewritten = true,
+        ];
+        let is_listed = [true; 9].into_iter().chain([false; 10]);
+        for (number, (change, is_listed)) in listed.iter().chain(&rest).zip(is_listed).enumerate() {
+            let mut record = full();
+            change(&mut record);
+            let bytes = record.to_bytes();
+            let read = SessionRecord::from_bytes(&bytes, || "1".to_owned());
+            assert!(read.is_err(), "change {number}");
+            let listed = ListedRecord::borrowed(&bytes, || "1".to_owned());
+            assert_eq!(listed.is_err(), is_listed, "change {number}");
+        }
+        // Neither a migrated session nor one that was changed here has the bytes that were imported.
+        let mut migrated = SessionRecord { migrated: true, dropped: 1, ..full() };
+        migrated.imported.length = 11;
+        assert_eq!(migrated.contradiction(), None);
+        let mut rewritten = SessionRecord { family: Family::Opal.code(), ..full() };
+        rewritten.rewritten = true;
+        rewritten.imported.length = 11;
+        assert_eq!(rewritten.contradiction(), None);
     }
 }

@@ -1,17 +1,16 @@
 //! The value of the `settings` table: everything that is resolved along a path, at one point of it.
 
 use bincode::{Decode, Encode};
+#[cfg(doc)]
+use leafline_import::UNDEFINED;
 
 use super::record::Record;
-
-/// Stands where a change named no value: JavaScript sets `undefined` then, which is no JSON and not the default.
-pub(crate) const UNDEFINED: &str = "undefined";
 
 /// The settings in force at an entry, for both families. Values are JSON text as it stands in the lines,
 /// since a program may write anything there, but for names: omp's roles, models and rules are plain text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub(crate) struct SettingsRecord {
-    /// The last `thinking_level_change`; [`UNDEFINED`] where that names none.
+    /// The last `thinking_level_change`; [`UNDEFINED`](leafline_import::UNDEFINED) where that names none.
     pub(crate) thinking_level: Option<String>,
     /// pi's model: provider and model id of the last `model_change` or assistant message.
     pub(crate) model: Option<(Option<String>, Option<String>)>,
@@ -19,7 +18,7 @@ pub(crate) struct SettingsRecord {
     pub(crate) models: Vec<(String, String)>,
     /// Whether a `model_change` set omp's default model, so that assistant messages no longer do.
     pub(crate) default_is_explicit: bool,
-    /// The last `mode_change`: mode, [`UNDEFINED`] where it names none, and data.
+    /// The last `mode_change`: mode, [`UNDEFINED`](leafline_import::UNDEFINED) where it names none, and data.
     pub(crate) mode: Option<(String, Option<String>)>,
     /// All injected rules, each once, in order.
     pub(crate) injected_rules: Vec<String>,

@@ -6,8 +6,8 @@
 
 use redb::TableDefinition;
 
-/// Store-wide numbers by name: `format` and `reader` ([`format`](super::format)), `next_session`, and `store`, a random one that
-/// tells it from any other store.
+/// Store-wide numbers by name: `format` and `reader` ([`format`](super::format)), `next_session`, and `store`, a random
+/// one that distinguishes it from any other store.
 pub(crate) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 
 /// Session key to its [`SessionRecord`](super::session_record::SessionRecord).
@@ -16,10 +16,18 @@ pub(crate) const SESSIONS: TableDefinition<u64, &[u8]> = TableDefinition::new("s
 /// The id a caller uses (`<id>`, or `<id>~2` for a second file that claims it) to session key.
 pub(crate) const SESSION_IDS: TableDefinition<&[u8], u64> = TableDefinition::new("session_ids");
 
+/// (bucket of [`SessionTimes`](super::session_index::SessionTimes), session key) of every session: the order of a list by time.
+pub(crate) const SESSION_TIMES: TableDefinition<(i64, u64), ()> =
+    TableDefinition::new("session_times");
+
+/// (id of the session that started it, session key) of every session that is an agent's conversation.
+pub(crate) const SESSION_PARENTS: TableDefinition<(&[u8], u64), ()> =
+    TableDefinition::new("session_parents");
+
 /// (session, entry id) to an [`EntryRecord`](super::entry_record::EntryRecord). Of an id met twice, the later entry.
 pub(crate) const ENTRIES: TableDefinition<(u64, &[u8]), &[u8]> = TableDefinition::new("entries");
 
-/// (session, parent's ordinal, ordinal): the children that do not stand directly behind their parent.
+/// (session, parent's ordinal, ordinal): the children that do not directly follow their parent.
 ///
 /// A child whose ordinal is its parent's plus one has no row: in real sessions that is nearly every
 /// entry, and the parent's neighbour says it at no cost. Roots have the parent [`NO_PARENT`].

@@ -1,7 +1,10 @@
 //! What the model is shown, and what was said.
 
-use leafline::HistoryScope::{Context, Full};
-use leafline::{ContextLeaf, Error, Family, PathEnd, SessionReader};
+use leafline::context::HistoryScope::{Context, Full};
+use leafline::context::{ContextLeaf, PathEnd};
+use leafline::error::SessionError;
+use leafline::omp::OmpReader;
+use leafline::{Error, Family, SessionReader};
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -224,17 +227,23 @@ fn other_families_contexts_are_refused() {
     let reader = place.store.reader("s").unwrap();
     for family in [Family::Pi, Family::Omp, Family::Opal] {
         let error = reader.build_context(ContextLeaf::Current, Some(family)).unwrap_err();
-        assert!(matches!(error, Error::WrongFamily { family: Family::Claude, .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Session(SessionError::WrongFamily { family: Family::Claude, .. })
+            ),
+            "{error}"
+        );
     }
     for at in [ContextLeaf::Entry("x"), ContextLeaf::Entry("")] {
         let error = reader.build_context(at, None).unwrap_err();
-        assert!(matches!(error, Error::EntryNotFound { .. }), "{error}");
+        assert!(matches!(error, Error::Session(SessionError::EntryNotFound { .. })), "{error}");
     }
     assert!(reader.get_injected_rules().unwrap().is_empty());
     assert_eq!(reader.get_last_model_change_role().unwrap(), None);
     let empty = Place::new();
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
-    empty.store.import(&[sample], &leafline::ImportOptions::default(), &mut ()).unwrap();
+    empty.store.import(&[sample], &leafline::import::ImportOptions::default(), &mut ()).unwrap();
     for facts in empty.store.sessions().unwrap() {
         let error = empty.store.reader(&facts.id).unwrap();
         let error = error.build_context(ContextLeaf::Current, Some(Family::Claude)).unwrap_err();

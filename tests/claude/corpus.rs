@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use leafline::{Family, ImportStatus};
+use leafline::Family;
+use leafline::import::ImportStatus;
 use leafline_import::claude::{LeafFinder, Scanner, for_each_node};
 use leafline_import::lines;
 

@@ -1,6 +1,7 @@
 //! Lines that hold several records, parts of one, or none: the tree goes on over them, and the bytes stay.
 
-use leafline::{ContextLeaf, ImportOptions, Recovery};
+use leafline::context::ContextLeaf;
+use leafline::import::{ImportOptions, Recovery};
 
 use crate::place::Place;
 use crate::records::{assistant, children, file, path, place_of, user};

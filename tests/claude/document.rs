@@ -11,7 +11,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use leafline::{ImportOptions, ImportStatus, Recovery, SessionReader};
+use leafline::SessionReader;
+use leafline::import::{ImportOptions, ImportStatus, Recovery};
 use leafline_generate::Shape;
 use serde_json::{Value, json};
 

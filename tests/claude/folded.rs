@@ -1,6 +1,6 @@
 //! Records of one message as one node.
 
-use leafline::Tree;
+use leafline::tree::Tree;
 
 use crate::forks::forks;
 use crate::records::{assistant, call, place, record, result, user};

@@ -1,6 +1,6 @@
 //! Where a conversation really branches.
 
-use leafline::Tree;
+use leafline::tree::Tree;
 use serde_json::json;
 
 use crate::records::{

@@ -1,6 +1,6 @@
 //! A file that has grown, step by step, is as if it had been imported at once.
 
-use leafline::ImportStatus;
+use leafline::import::ImportStatus;
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -16,7 +16,7 @@ pub(crate) fn state(place: &Place) -> Value {
     let tree = reader.get_tree().unwrap();
     let mut nested = Vec::new();
     tree.write_json(&mut nested).unwrap();
-    let at = leafline::ContextLeaf::Current;
+    let at = leafline::context::ContextLeaf::Current;
     json!({
         "leaf": reader.get_leaf().unwrap().map(|leaf| leaf.ordinal()),
         "title": facts.title,
@@ -26,7 +26,7 @@ pub(crate) fn state(place: &Place) -> Value {
         "recovered": facts.recovered,
         "entries": facts.entries,
         "path": path(&reader, None),
-        "full": history(&reader, at, leafline::HistoryScope::Full),
+        "full": history(&reader, at, leafline::context::HistoryScope::Full),
         "tree": serde_json::from_slice::<Value>(&nested).unwrap(),
     })
 }

@@ -1,6 +1,7 @@
 //! Paths, their pages, and children.
 
 use leafline::Error;
+use leafline::error::SessionError;
 
 use crate::records::{
     assistant, children, last_prompt, path, path_in_pages, place, place_of, record, summary, user,
@@ -29,7 +30,10 @@ fn several_roots_and_the_order_of_the_file() {
     for size in 1..6 {
         assert_eq!(path_in_pages(&reader, Some("t"), size), path(&reader, Some("t")), "{size}");
     }
-    assert!(matches!(reader.get_path(Some("x"), |_| Ok(())), Err(Error::EntryNotFound { .. })));
+    assert!(matches!(
+        reader.get_path(Some("x"), |_| Ok(())),
+        Err(Error::Session(SessionError::EntryNotFound { .. }))
+    ));
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn files_without_a_conversation() {
     );
     let empty = crate::place::Place::new();
     let report = empty.import(&empty.write("s.jsonl", b""));
-    assert_eq!(report.status, leafline::ImportStatus::Skipped, "{report:?}");
+    assert_eq!(report.status, leafline::import::ImportStatus::Skipped, "{report:?}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Random records with random damage: the bytes come back, nothing is damaged in the store, and tree, leaf and histories
 //! are those of the file in memory.
 
-use leafline::HistoryScope::{Context, Full};
-use leafline::{ContextLeaf, ImportStatus};
+use leafline::context::ContextLeaf;
+use leafline::context::HistoryScope::{Context, Full};
+use leafline::import::ImportStatus;
 use leafline_import::claude::{self, LeafFinder, Scanner, for_each_node};
 use leafline_import::lines;
 use proptest::prelude::*;
@@ -137,10 +138,11 @@ fn is_as_in_memory(bytes: &[u8]) {
         reader.build_full_history(ContextLeaf::Entry(id), None).unwrap();
     }
     is_folded(&reader, &tree);
+    crate::place::assert_outlined(&reader);
 }
 
 /// Each entry is in one node, and no node hangs below itself.
-fn is_folded(reader: &leafline::SessionReader, tree: &leafline::Tree) {
+fn is_folded(reader: &leafline::SessionReader, tree: &leafline::tree::Tree) {
     let folded = reader.get_folded_tree().unwrap();
     let mut records: Vec<u64> = Vec::new();
     for node in folded.nodes() {

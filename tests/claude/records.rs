@@ -1,6 +1,8 @@
 //! Sessions written record by record.
 
-use leafline::{ContextLeaf, Entry, HistoryScope, PageLimit, SessionReader};
+use leafline::context::{ContextLeaf, HistoryScope};
+use leafline::page::PageLimit;
+use leafline::{Entry, SessionReader};
 use serde_json::{Value, json};
 
 use crate::place::Place;

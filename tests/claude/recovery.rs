@@ -1,6 +1,6 @@
 //! Which records are recovered is the caller's choice, and a new choice reads the file anew.
 
-use leafline::{ImportOptions, ImportStatus, Recovery};
+use leafline::import::{ImportOptions, ImportStatus, Recovery};
 use serde_json::json;
 
 use crate::place::Place;

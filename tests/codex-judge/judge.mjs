@@ -21,16 +21,21 @@ async function resume(codex, { id, file, model }) {
   }
 }
 
-/** Sessions that Codex makes, their files, and what it is sent when it resumes them. */
-async function sessions(codex) {
+/** Sessions that Codex makes, their files before and after it resumes them, and what it is sent when it does. */
+async function sessions(codex, { model }) {
   const made = await makeSessions(codex);
-  const files = {};
-  for (const path of rollouts(join(codex.home, "sessions"))) files[basename(path)] = readFileSync(path, "utf8");
+  const files = filesOf(codex);
   const answers = [];
   for (const { name, id, path } of made) {
-    answers.push({ name, id, file: basename(path), context: await codex.resume(id, path) });
+    answers.push({ name, id, file: basename(path), context: await codex.resume(id, path, model) });
   }
-  return { ok: true, files, sessions: answers };
+  return { ok: true, files, resumed: filesOf(codex), sessions: answers };
+}
+
+/** The texts of all rollouts by the names of their files. */
+function filesOf(codex) {
+  const paths = rollouts(join(codex.home, "sessions"));
+  return Object.fromEntries(paths.map((path) => [basename(path), readFileSync(path, "utf8")]));
 }
 
 function rollouts(folder) {

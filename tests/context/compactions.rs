@@ -1,6 +1,6 @@
 //! What a compaction leaves of the path above it.
 
-use leafline::ContextLeaf;
+use leafline::context::ContextLeaf;
 use serde_json::json;
 
 use super::scene::{MILLISECONDS, Scene, compaction, entry, user};

@@ -2,7 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use leafline::{ContextLeaf, Family, ImportOptions};
+use leafline::Family;
+use leafline::context::ContextLeaf;
+use leafline::import::ImportOptions;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

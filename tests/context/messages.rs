@@ -1,6 +1,6 @@
 //! Which entries give messages, and which.
 
-use leafline::ContextLeaf;
+use leafline::context::ContextLeaf;
 use serde_json::json;
 
 use super::scene::{MILLISECONDS, Scene, entry, user};

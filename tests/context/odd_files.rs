@@ -1,6 +1,6 @@
 //! Loops, repeated ids and parents that come later.
 
-use leafline::ContextLeaf;
+use leafline::context::ContextLeaf;
 use serde_json::json;
 
 use super::scene::{Scene, compaction, entry, user};

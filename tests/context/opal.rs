@@ -1,6 +1,8 @@
 //! Opal's contexts: the messages of the path, without their places in the session.
 
-use leafline::{ContextLeaf, Error, Family, HistoryScope, PathEnd};
+use leafline::context::{ContextLeaf, HistoryScope, PathEnd};
+use leafline::error::SessionError;
+use leafline::{Error, Family};
 
 use crate::place::{Place, corpus};
 
@@ -20,11 +22,11 @@ fn context(lines: &[&str], at: ContextLeaf<'_>) -> String {
     assert!(history.len() >= context.messages.len() as u64);
     assert!(matches!(
         reader.build_context(ContextLeaf::Entry("none"), None),
-        Err(Error::EntryNotFound { .. })
+        Err(Error::Session(SessionError::EntryNotFound { .. }))
     ));
     assert!(matches!(
         reader.build_context(at, Some(Family::Claude)),
-        Err(Error::WrongFamily { family: Family::Opal, .. })
+        Err(Error::Session(SessionError::WrongFamily { family: Family::Opal, .. }))
     ));
     context.to_json()
 }

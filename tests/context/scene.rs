@@ -1,6 +1,8 @@
 //! A session in a store, and what is asked of its context.
 
-use leafline::{Context, ContextLeaf, Family, ImportOptions};
+use leafline::Family;
+use leafline::context::{Context, ContextLeaf};
+use leafline::import::ImportOptions;
 use serde_json::{Value, json};
 
 use super::place::Place;

@@ -2,7 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use leafline::{ContextLeaf, Family};
+use leafline::Family;
+use leafline::context::ContextLeaf;
+use leafline::omp::OmpReader;
 use serde_json::json;
 
 use super::scene::{MILLISECONDS, Scene, assistant, entry, user};

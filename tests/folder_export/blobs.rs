@@ -1,6 +1,7 @@
 //! Forms whose bytes depend on blobs.
 
-use leafline::{ExportMode, ImportOptions};
+use leafline::export::ExportMode;
+use leafline::import::ImportOptions;
 use sha2::{Digest, Sha256};
 
 use super::{Exports, session};

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use leafline::{
-    ExportMode, ExportOptions, Family, ImportStatus, KeptReason, NewSession, OpalDraft, Persistence,
-};
+use leafline::export::{ExportMode, ExportOptions, KeptReason};
+use leafline::import::ImportStatus;
+use leafline::live::Persistence;
+use leafline::{Family, NewSession, opal};
 
 use super::{Exports, append, message, session, set_modified, spoil};
 
@@ -167,7 +168,10 @@ fn another_form_is_written_over_the_old_one() {
         env!("CARGO_MANIFEST_DIR"),
         "/import/samples/pi/sessions/--home-robin-work-recipe-box--"
     );
-    exports.store().import(&[sample], &leafline::ImportOptions::default(), &mut ()).unwrap();
+    exports
+        .store()
+        .import(&[sample], &leafline::import::ImportOptions::default(), &mut ())
+        .unwrap();
     let (first, _) = exports.run();
     assert_eq!(first.written, first.sessions);
     let exports = Exports { options: super::exact(), ..exports };
@@ -188,7 +192,7 @@ fn a_session_whose_program_writes_its_file_anew_is_written_anew() {
     let mut opal = exports.store().create_session(&new).unwrap();
     let id = opal.id().to_owned();
     for text in ["one", "two"] {
-        opal.append(OpalDraft::user(text)).unwrap();
+        opal.append(opal::Draft::user(text)).unwrap();
         // The header names the leaf: the old file is not the beginning of the new one.
         exports.gives(&[(id.as_str(), "written")]);
         exports.gives(&[(id.as_str(), "unchanged")]);
@@ -197,7 +201,7 @@ fn a_session_whose_program_writes_its_file_anew_is_written_anew() {
     let bytes = std::fs::read(&file).unwrap();
     assert_eq!(bytes, exports.bytes(&id));
     append(&file, "{\"id\":\"x\"}\n");
-    opal.append(OpalDraft::user("three")).unwrap();
+    opal.append(opal::Draft::user("three")).unwrap();
     exports.gives(&[(id.as_str(), "kept")]);
 }
 

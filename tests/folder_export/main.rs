@@ -19,7 +19,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use leafline::{ExportMode, ExportOptions, ExportOutcome, ExportTotals, ImportOptions, Store};
+use leafline::Store;
+use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportTotals};
+use leafline::import::ImportOptions;
 use place::Place;
 use serde_json::json;
 
@@ -126,7 +128,7 @@ impl Exports {
         session.append_message(&json!({"role": "user", "content": text})).unwrap();
     }
 
-    fn sync(&self) -> leafline::ImportTotals {
+    fn sync(&self) -> leafline::import::ImportTotals {
         self.store().sync(&[&self.folder], &ImportOptions::default(), &mut ()).unwrap()
     }
 

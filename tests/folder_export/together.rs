@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use leafline::{ExportOptions, Store, StoreOptions};
+use leafline::export::ExportOptions;
+use leafline::{Store, StoreOptions};
 
 use super::{Exports, append, message};
 

@@ -1,7 +1,7 @@
 //! A damaged history is told of, and never a panic.
 
 use leafline::{Error, Store};
-use redb::{ConcurrencyMode, TableDefinition, WriteTransaction};
+use redb::{TableDefinition, WriteTransaction};
 
 use super::place::Place;
 
@@ -18,12 +18,7 @@ fn problems(change: impl FnOnce(&WriteTransaction)) -> (Place, Vec<String>) {
         history.add(prompt, None).unwrap();
     }
     place.assert_sound();
-    let mut builder = redb::Builder::new();
-    builder.set_concurrency_mode(ConcurrencyMode::MultiWriter);
-    let database = builder.open(place.store.path()).unwrap();
-    let transaction = database.begin_write().unwrap();
-    change(&transaction);
-    transaction.commit().unwrap();
+    place.change_tables(change);
     let verification = place.store.verify().unwrap();
     let kinds = verification.problems.into_iter().map(|problem| problem.kind).collect();
     (place, kinds)

@@ -1,5 +1,6 @@
 //! Adding, recalling and finding prompts.
 
+use leafline::error::StoreError;
 use leafline::{Error, Store, StoreOptions};
 
 use super::place::Place;
@@ -100,10 +101,10 @@ fn errors_of_asynchronous_prompts_come_with_the_flush() {
     let options = StoreOptions { read_only: true, ..StoreOptions::default() };
     let store = Store::open_with(place.store.path(), &options).unwrap();
     let history = store.history();
-    assert!(matches!(history.add("one", None), Err(Error::ReadOnly { .. })));
+    assert!(matches!(history.add("one", None), Err(Error::Store(StoreError::ReadOnly { .. }))));
     history.add_async("two", None);
     history.add_async("three", None);
-    assert!(matches!(history.flush(), Err(Error::ReadOnly { .. })));
+    assert!(matches!(history.flush(), Err(Error::Store(StoreError::ReadOnly { .. }))));
     history.flush().unwrap();
     assert!(history.recent(10).unwrap().is_empty());
 }
@@ -115,7 +116,7 @@ fn a_store_that_has_gone_is_told_by_the_flush() {
     let history = place.store.history();
     std::fs::remove_file(place.store.path()).unwrap();
     history.add_async("one", None);
-    assert!(matches!(history.flush(), Err(Error::StoreNotFound { .. })));
+    assert!(matches!(history.flush(), Err(Error::Store(StoreError::NotFound { .. }))));
     history.flush().unwrap();
 }
 

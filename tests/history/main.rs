@@ -14,7 +14,7 @@ mod omp_files;
 #[path = "../place/mod.rs"]
 mod place;
 
-use leafline::HistoryEntry;
+use leafline::prompts::HistoryEntry;
 
 /// The prompts' texts.
 fn texts(prompts: &[HistoryEntry]) -> Vec<&str> {

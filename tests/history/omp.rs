@@ -1,6 +1,8 @@
 //! omp's `history.db` in and out.
 
-use leafline::{Error, HistoryEntry, Store};
+use leafline::error::PromptError;
+use leafline::prompts::HistoryEntry;
+use leafline::{Error, Store};
 use rusqlite::Connection;
 
 use super::omp_files::{Numbers, Row, assert_usable, history_db, insert, rows, search};
@@ -257,18 +259,18 @@ fn other_files_are_refused_and_stay_as_they_are() {
     for file in [&text, &foreign] {
         let before = std::fs::read(file).ok();
         let problem = history.import_omp(file).unwrap_err();
-        assert!(matches!(problem, Error::HistoryFile { .. }), "{problem}");
+        assert!(matches!(problem, Error::Prompt(PromptError::OmpFile { .. })), "{problem}");
         let problem = history.export_omp(file).unwrap_err();
-        assert!(matches!(problem, Error::HistoryFile { .. }), "{problem}");
+        assert!(matches!(problem, Error::Prompt(PromptError::OmpFile { .. })), "{problem}");
         assert_eq!(std::fs::read(file).ok(), before);
     }
     let folder = place.folder.path();
-    assert!(matches!(history.import_omp(folder), Err(Error::HistoryFile { .. })));
+    assert!(matches!(history.import_omp(folder), Err(Error::Prompt(PromptError::OmpFile { .. }))));
     assert!(matches!(history.export_omp(folder), Err(Error::File { .. })));
     assert!(matches!(history.export_omp(place.path("no/folder.db")), Err(Error::File { .. })));
     // An empty file is an empty database: there is nothing to read, and room for a history.
     let empty = place.write("empty.db", "");
-    assert!(matches!(history.import_omp(&empty), Err(Error::HistoryFile { .. })));
+    assert!(matches!(history.import_omp(&empty), Err(Error::Prompt(PromptError::OmpFile { .. }))));
     assert_eq!(history.export_omp(&empty).unwrap().copied, 1);
     assert_usable(&empty);
 }
@@ -287,9 +289,9 @@ fn a_damaged_file_is_an_error() {
     for damaged in [&bytes[..50], &bytes[..4096], &wrong] {
         let damaged = place.write("damaged.db", damaged);
         let problem = history.import_omp(&damaged).unwrap_err();
-        assert!(matches!(problem, Error::HistoryFile { .. }), "{problem}");
+        assert!(matches!(problem, Error::Prompt(PromptError::OmpFile { .. })), "{problem}");
         let problem = history.export_omp(&damaged).unwrap_err();
-        assert!(matches!(problem, Error::HistoryFile { .. }), "{problem}");
+        assert!(matches!(problem, Error::Prompt(PromptError::OmpFile { .. })), "{problem}");
     }
     // Where the damage is not met, or only after a while, what can be read is kept, and nothing is stored twice.
     for cut in [bytes.len() / 8, bytes.len() / 2, bytes.len() - 100] {

@@ -1,6 +1,9 @@
 //! When a session is stored.
 
-use leafline::{Error, Family, NewSession, Persistence, Store, StoreOptions};
+use leafline::error::{LiveError, SessionError, StoreError};
+use leafline::live::Persistence;
+use leafline::pi::PiSession;
+use leafline::{Error, Family, NewSession, Store, StoreOptions};
 
 use super::*;
 
@@ -55,7 +58,7 @@ fn an_id_is_given_once() {
     let mut new = immediate(Family::Pi);
     new.id = Some("mine".to_owned());
     store.create_session(&new).unwrap();
-    assert!(matches!(store.create_session(&new), Err(Error::SessionExists { .. })));
+    assert!(matches!(store.create_session(&new), Err(Error::Session(SessionError::Exists { .. }))));
 }
 
 #[test]
@@ -70,12 +73,18 @@ fn the_first_failure_to_store_is_kept() {
     let store = Store::open_with(&path, &options).unwrap();
     let mut session = store.session(&id).unwrap();
     // What was asked for wrongly is no failure to store.
-    assert!(matches!(session.append_message(&"text"), Err(Error::InvalidEntry { .. })));
+    assert!(matches!(
+        session.append_message(&"text"),
+        Err(Error::Live(LiveError::InvalidEntry { .. }))
+    ));
     assert!(session.flush().is_ok());
-    assert!(matches!(session.append_message(&user("a")), Err(Error::ReadOnly { .. })));
+    assert!(matches!(
+        session.append_message(&user("a")),
+        Err(Error::Store(StoreError::ReadOnly { .. }))
+    ));
     for _ in 0..2 {
         let error = session.append_message(&user("b")).unwrap_err();
-        assert!(matches!(&error, Error::Latched { .. }), "{error}");
+        assert!(matches!(&error, Error::Live(LiveError::Latched { .. })), "{error}");
         assert!(error.to_string().contains("cannot be written"), "{error}");
     }
     assert!(session.flush().is_err());
@@ -83,7 +92,10 @@ fn the_first_failure_to_store_is_kept() {
     unlatched.latches_errors = false;
     let mut session = store.session(&id).unwrap().with_persistence(unlatched);
     for _ in 0..2 {
-        assert!(matches!(session.append_message(&user("a")), Err(Error::ReadOnly { .. })));
+        assert!(matches!(
+            session.append_message(&user("a")),
+            Err(Error::Store(StoreError::ReadOnly { .. }))
+        ));
     }
 }
 

@@ -1,6 +1,10 @@
 //! Rewriting what is there, and the rules under which entries are stored.
 
-use leafline::{Error, ExportMode, Family, NewSession, Persistence, Rules, Store};
+use leafline::error::LiveError;
+use leafline::export::ExportMode;
+use leafline::live::{Persistence, Rules};
+use leafline::omp::OmpSession;
+use leafline::{Error, Family, NewSession, Store};
 
 use super::*;
 
@@ -58,7 +62,7 @@ fn a_name_is_what_the_lines_say() {
     let named = r#"{"type":"session_info","id":"a1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","name":"Named"}"#;
     for lines in [vec![&*title, header], vec![header, named], vec![&*title, header, named]] {
         let file = place.write("s.jsonl", lines.join("\n") + "\n");
-        let options = leafline::ImportOptions::default();
+        let options = leafline::import::ImportOptions::default();
         let mut options = options;
         options.family = Some(Family::Omp);
         options.replace = true;
@@ -144,7 +148,7 @@ fn entries_are_rewritten_together_or_not_at_all() {
         }
         Ok(Some(value.to_string()))
     });
-    assert!(matches!(refused, Err(Error::InvalidEntry { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Live(LiveError::InvalidEntry { .. }))), "{refused:?}");
     assert_eq!(exported(&session), before);
 }
 

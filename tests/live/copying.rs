@@ -1,6 +1,9 @@
 //! Forks, and sessions of a single branch.
 
-use leafline::{Error, Family, ImportOptions, NewSession, Store};
+use leafline::error::SessionError;
+use leafline::import::ImportOptions;
+use leafline::pi::PiSession;
+use leafline::{Error, Family, NewSession, Store};
 
 use super::*;
 
@@ -86,7 +89,10 @@ fn a_branched_session_has_the_path_and_its_labels() {
     assert!(
         text.lines().next().unwrap().contains(&format!(r#""parentSession":"{}""#, source.id()))
     );
-    assert!(matches!(source.create_branched_session("nowhere"), Err(Error::EntryNotFound { .. })));
+    assert!(matches!(
+        source.create_branched_session("nowhere"),
+        Err(Error::Session(SessionError::EntryNotFound { .. }))
+    ));
     // A path without an assistant waits for one.
     let mut waiting = source.create_branched_session(&first).unwrap();
     assert!(waiting.is_waiting());

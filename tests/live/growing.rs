@@ -1,7 +1,11 @@
 //! Appending, branching, labelling.
 
 use base64::Engine;
-use leafline::{Compaction, Draft, Error, Family, ImportOptions, Store};
+use leafline::error::SessionError;
+use leafline::import::ImportOptions;
+use leafline::omp::OmpSession;
+use leafline::pi::{Compaction, Draft, PiSession};
+use leafline::{Error, Family, Store};
 
 use super::*;
 
@@ -92,7 +96,10 @@ fn the_leaf_outlives_the_handle() {
     assert_eq!(path(&session), [root]);
     assert_eq!(session.reader().unwrap().get_children(None).unwrap().len(), 2);
     assert_eq!(session.reader().unwrap().get_children(Some(&first)).unwrap().len(), 2);
-    assert!(matches!(session.branch("nowhere"), Err(Error::EntryNotFound { .. })));
+    assert!(matches!(
+        session.branch("nowhere"),
+        Err(Error::Session(SessionError::EntryNotFound { .. }))
+    ));
     assert_sound(&store);
 }
 
@@ -105,7 +112,10 @@ fn a_batch_is_all_or_nothing() {
         Draft::thinking_level_change("high"),
         Draft::label("nowhere", Some("x")),
     ];
-    assert!(matches!(session.append_all(drafts.clone()), Err(Error::EntryNotFound { .. })));
+    assert!(matches!(
+        session.append_all(drafts.clone()),
+        Err(Error::Session(SessionError::EntryNotFound { .. }))
+    ));
     assert_eq!(store.sessions().unwrap()[0].entries, 0);
     let ids = session.append_all(drafts[..2].to_vec()).unwrap();
     assert_eq!(path(&session), ids);
@@ -132,7 +142,7 @@ fn a_handle_follows_a_session_that_an_import_replaces() {
     let mut session = place.store.session("s1").unwrap();
     assert_eq!(path(&session).len(), 1);
     place.write("s.jsonl", old.to_owned() + old.lines().last().unwrap() + "\n");
-    assert_eq!(place.import(&file).status, leafline::ImportStatus::Grown);
+    assert_eq!(place.import(&file).status, leafline::import::ImportStatus::Grown);
     let ids = path(&session);
     assert_eq!(ids.len(), 2);
     session.get_entry(&ids[1]).unwrap();
@@ -140,8 +150,11 @@ fn a_handle_follows_a_session_that_an_import_replaces() {
     assert_eq!(path(&session).last(), Some(&last));
     place.assert_sound();
     place.store.remove("s1").unwrap();
-    assert!(matches!(session.append_message(&user("x")), Err(Error::SessionNotFound { .. })));
-    assert!(matches!(session.get_entry(&last), Err(Error::SessionNotFound { .. })));
+    assert!(matches!(
+        session.append_message(&user("x")),
+        Err(Error::Session(SessionError::NotFound { .. }))
+    ));
+    assert!(matches!(session.get_entry(&last), Err(Error::Session(SessionError::NotFound { .. }))));
 }
 
 #[test]

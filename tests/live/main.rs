@@ -12,7 +12,9 @@ mod growing;
 mod place;
 mod reading;
 
-use leafline::{ExportMode, Family, NewSession, Persistence, Session, Store};
+use leafline::export::ExportMode;
+use leafline::live::Persistence;
+use leafline::{Family, NewSession, Session, Store};
 use serde_json::{Value, json};
 
 /// A message of the user.

@@ -1,14 +1,18 @@
-//! What a session's own methods tell, waiting or stored.
+//! What is read of a session, waiting or stored.
 
-use leafline::{ContextLeaf, Family, NewSession, PageLimit, Store};
+use leafline::context::ContextLeaf;
+use leafline::omp::{OmpReader, OmpSession};
+use leafline::page::PageLimit;
+use leafline::pi::{PiReader, PiSession};
+use leafline::{Family, NewSession, Store};
 
 use super::*;
 
 #[test]
-fn a_session_tells_what_its_reader_tells() {
+fn a_reader_reads_a_session_that_waits_as_a_stored_one() {
     let store = Store::in_memory().unwrap();
     let mut session = store.create_session(&NewSession::new(Family::Omp, "/work")).unwrap();
-    assert_eq!(session.get_leaf_id().unwrap(), None);
+    assert_eq!(session.reader().unwrap().get_leaf_id().unwrap(), None);
     let first = session.append_message(&user("Hello")).unwrap();
     session.append_role_model_change("openai/gpt-4o", Some("plan")).unwrap();
     session.append_ttsr_injection(&["a", "b", "a"]).unwrap();
@@ -16,27 +20,25 @@ fn a_session_tells_what_its_reader_tells() {
     for waits in [true, false] {
         assert_eq!(session.is_waiting(), waits);
         let reader = session.reader().unwrap();
-        assert_eq!(session.get_leaf_id().unwrap(), reader.get_leaf_id().unwrap());
-        let leaf = session.get_leaf_entry().unwrap().unwrap();
+        let leaf = reader.get_leaf_entry().unwrap().unwrap();
+        assert_eq!(reader.get_leaf_id().unwrap(), leaf.id());
         assert_eq!(
             Some(leaf.line()),
             reader.get_leaf().unwrap().as_ref().map(|entry| entry.line())
         );
-        assert!(
-            session.get_header().unwrap().unwrap().line().starts_with(b"{\"type\":\"session\"")
-        );
-        assert_eq!(session.get_label(&first).unwrap().as_deref(), Some("start"));
-        assert_eq!(session.get_children(None).unwrap().len(), 1);
-        assert_eq!(session.get_tree().unwrap().nodes().len() as u64, reader.facts().entries);
+        assert!(reader.get_header().unwrap().unwrap().line().starts_with(b"{\"type\":\"session\""));
+        assert_eq!(reader.get_label(&first).unwrap().as_deref(), Some("start"));
+        assert_eq!(reader.get_children(None).unwrap().len(), 1);
+        assert_eq!(reader.get_tree().unwrap().nodes().len() as u64, reader.facts().entries);
         let mut path = Vec::new();
-        let length = session
+        let length = reader
             .get_branch(None, |entry| {
                 path.push(entry.ordinal());
                 Ok(())
             })
             .unwrap();
         let mut entries = Vec::new();
-        session
+        reader
             .get_entries(|entry| {
                 entries.push(entry.ordinal());
                 Ok(true)
@@ -44,18 +46,18 @@ fn a_session_tells_what_its_reader_tells() {
             .unwrap();
         assert_eq!((length, &path), (entries.len() as u64, &entries));
         let limit = PageLimit::default();
-        let ordinals = |page: leafline::Page| -> Vec<u64> {
+        let ordinals = |page: leafline::page::Page| -> Vec<u64> {
             page.entries.iter().map(leafline::Entry::ordinal).collect()
         };
-        assert_eq!(ordinals(session.entries(.., &limit).unwrap()), entries);
+        assert_eq!(ordinals(reader.entries(.., &limit).unwrap()), entries);
         path.reverse();
-        assert_eq!(ordinals(session.path_backwards(None, &limit).unwrap()), path);
-        assert_eq!(ordinals(session.entries_around(&first, 9, 1, &limit).unwrap()), [1, 2]);
-        assert_eq!(session.get_last_model_change_role().unwrap().as_deref(), Some("plan"));
-        assert_eq!(session.get_injected_rules().unwrap(), ["a", "b"]);
-        assert_eq!(session.get_session_name().unwrap(), None);
-        let context = session.build_context(ContextLeaf::Current, None).unwrap();
-        assert_eq!(context.messages.len() as u64, 1 + session.usage_statistics().unwrap().messages);
+        assert_eq!(ordinals(reader.path_backwards(None, &limit).unwrap()), path);
+        assert_eq!(ordinals(reader.entries_around(&first, 9, 1, &limit).unwrap()), [1, 2]);
+        assert_eq!(reader.get_last_model_change_role().unwrap().as_deref(), Some("plan"));
+        assert_eq!(reader.get_injected_rules().unwrap(), ["a", "b"]);
+        assert_eq!(reader.get_session_name(), None);
+        let context = reader.build_context(ContextLeaf::Current, None).unwrap();
+        assert_eq!(context.messages.len() as u64, 1 + reader.usage_statistics().unwrap().messages);
         drop(reader);
         let mut message = assistant("Hi");
         message["usage"] = json!({"input": 3, "output": 4, "cost": {"total": 0.5}});
@@ -63,6 +65,6 @@ fn a_session_tells_what_its_reader_tells() {
             session.append_message(&message).unwrap();
         }
     }
-    let usage = session.usage_statistics().unwrap();
+    let usage = session.reader().unwrap().usage_statistics().unwrap();
     assert_eq!((usage.messages, usage.input, usage.output), (1, 3, 4));
 }

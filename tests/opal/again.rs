@@ -1,6 +1,7 @@
 //! Files that come again after their session went on in the store.
 
-use leafline::{ImportOptions, ImportStatus, OpalDraft, ReplaceOptions};
+use leafline::import::{ImportOptions, ImportStatus};
+use leafline::opal::{self, OpalSession, ReplaceOptions};
 
 use crate::place::Place;
 use crate::{exported, path};
@@ -31,10 +32,10 @@ fn the_original_is_known_whatever_became_of_the_session() {
     assert_later(&place, &file);
     session.set_session_name("U").unwrap();
     assert_later(&place, &file);
-    session.append(OpalDraft::user("on")).unwrap();
+    session.append(opal::Draft::user("on")).unwrap();
     assert_later(&place, &file);
     session
-        .replace_path_segment(&["m1"], [OpalDraft::user("sum")], ReplaceOptions::default())
+        .replace_path_segment(&["m1"], [opal::Draft::user("sum")], ReplaceOptions::default())
         .unwrap();
     let before = exported(&session);
     assert_later(&place, &file);
@@ -49,11 +50,11 @@ fn an_export_is_known_as_the_state_that_is_there_or_as_an_earlier_one() {
     let file = place.write("s.jsonl", FILE);
     place.import(&file);
     let mut session = place.store.session("s").unwrap();
-    session.append(OpalDraft::user("on")).unwrap();
+    session.append(opal::Draft::user("on")).unwrap();
     let export = place.write("export/s.jsonl", exported(&session));
     let report = place.import(&export);
     assert_eq!((report.status, report.reason), (ImportStatus::Unchanged, None));
-    session.append(OpalDraft::user("and on")).unwrap();
+    session.append(opal::Draft::user("and on")).unwrap();
     assert_later(&place, &export);
     let unseen = place.write("unseen/s.jsonl", std::fs::read(&export).unwrap());
     assert_later(&place, &unseen);
@@ -66,11 +67,11 @@ fn an_export_over_the_original_is_known_after_a_replacement() {
     let file = place.write("s.jsonl", FILE);
     place.import(&file);
     let mut session = place.store.session("s").unwrap();
-    session.append(OpalDraft::user("on")).unwrap();
+    session.append(opal::Draft::user("on")).unwrap();
     std::fs::write(&file, exported(&session)).unwrap();
     assert_eq!(place.import(&file).reason, None);
     session
-        .replace_path_segment(&["m1", "m2"], [OpalDraft::user("sum")], ReplaceOptions::default())
+        .replace_path_segment(&["m1", "m2"], [opal::Draft::user("sum")], ReplaceOptions::default())
         .unwrap();
     assert_later(&place, &file);
     place.assert_sound();
@@ -94,7 +95,7 @@ fn a_file_that_went_on_in_opal_takes_the_place_where_nothing_is_lost() {
         let file = place.write("s.jsonl", FILE);
         place.import(&file);
         let mut session = place.store.session("s").unwrap();
-        let leaf = session.append(OpalDraft::user("on")).unwrap();
+        let leaf = session.append(opal::Draft::user("on")).unwrap();
         let export = exported(&session);
         let later = place.write(name, went_on_in_opal(&export, &leaf));
         let report = place.import(&later);
@@ -112,7 +113,7 @@ fn a_file_that_lacks_what_was_appended_here_takes_no_place() {
     let file = place.write("s.jsonl", FILE);
     place.import(&file);
     let mut session = place.store.session("s").unwrap();
-    let on = session.append(OpalDraft::user("on")).unwrap();
+    let on = session.append(opal::Draft::user("on")).unwrap();
     std::fs::write(&file, went_on_in_opal(FILE, "m2")).unwrap();
     let report = place.import(&file);
     assert_eq!(report.status, ImportStatus::Failed, "{report:?}");
@@ -129,7 +130,7 @@ fn a_file_that_lacks_what_was_appended_here_takes_no_place() {
     let file = place.write("s.jsonl", FILE);
     place.import(&file);
     let mut session = place.store.session("s").unwrap();
-    session.append(OpalDraft::user("on")).unwrap();
+    session.append(opal::Draft::user("on")).unwrap();
     std::fs::write(&file, went_on_in_opal(FILE, "m2")).unwrap();
     let options = ImportOptions { replace: true, ..ImportOptions::default() };
     assert_eq!(place.import_with(&file, &options).status, ImportStatus::Replaced);

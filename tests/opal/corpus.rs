@@ -1,6 +1,7 @@
 //! The corpus: every file comes back, goes on, and is read again as what it has become.
 
-use leafline::{Family, ImportStatus, OpalDraft};
+use leafline::import::ImportStatus;
+use leafline::{Family, opal};
 
 use crate::place::{Place, corpus};
 use crate::{exported, path, values};
@@ -23,7 +24,7 @@ fn every_file_of_the_corpus_comes_back_and_goes_on() {
 
         let mut session = place.store.session(&id).unwrap();
         let before = path(&session);
-        let new = session.append(OpalDraft::user("and on")).unwrap();
+        let new = session.append(opal::Draft::user("and on")).unwrap();
         assert_eq!(path(&session), [&before[..], std::slice::from_ref(&new)].concat());
         place.assert_sound();
         // What is exported has the file's messages, in their order, and the new one behind them.

@@ -1,9 +1,11 @@
 //! Live sessions of Opal's: begun, appended to, branched, named; and what the families do not have.
 
-use leafline::{
-    Compaction, Draft, Error, Family, Metadata, NewSession, OpalDraft, Persistence, Session, Store,
-    StoreOptions,
-};
+use leafline::error::{LiveError, SessionError, StoreError};
+use leafline::live::Persistence;
+use leafline::omp::OmpSession;
+use leafline::opal::{Metadata, OpalReader, OpalSession};
+use leafline::pi::{Compaction, Draft, PiSession};
+use leafline::{Error, Family, NewSession, Session, Store, StoreOptions, opal};
 use serde_json::{Value, json};
 
 use crate::{assert_sound, begun, exported, imported, path, values};
@@ -16,7 +18,7 @@ fn a_new_session_is_stored_at_once_as_opal_writes_it() {
     let mut session = store.create_session(&new).unwrap();
     assert_eq!(store.sessions().unwrap().len(), 1);
     assert_eq!(session.id().len(), 32);
-    assert_eq!(session.current_id().unwrap(), None);
+    assert_eq!(session.reader().unwrap().current_id().unwrap(), None);
     let header = &values(&session)[0];
     let members: Vec<_> = header.as_object().unwrap().keys().collect();
     assert_eq!(members, ["current_id", "metadata", "session_id"]);
@@ -33,7 +35,7 @@ fn a_new_session_is_stored_at_once_as_opal_writes_it() {
 
     let message = json!({"role": "assistant", "tool_calls": [{"name": "edit", "call_id": "c", "arguments": {"b": 1, "a": 1e21}}]});
     let first = session.append_message(&message).unwrap();
-    let second = session.append(OpalDraft::tool_result("c", "Edit applied", false)).unwrap();
+    let second = session.append(opal::Draft::tool_result("c", "Edit applied", false)).unwrap();
     let expected = format!(
         concat!(
             r#"{{"content":null,"id":"{}","is_error":false,"parent_id":null,"role":"assistant","tool_calls":[{{"arguments":{{"a":1.0e21,"b":1}},"call_id":"c","name":"edit"}}]}}"#,
@@ -57,7 +59,7 @@ fn the_newest_session_is_the_one_that_was_changed_last() {
     let second = begun(&store);
     assert_eq!(store.sessions().unwrap()[0].id, second.id());
     std::thread::sleep(std::time::Duration::from_millis(3));
-    first.append(OpalDraft::user("Hi")).unwrap();
+    first.append(opal::Draft::user("Hi")).unwrap();
     assert_eq!(store.sessions().unwrap()[0].id, first.id());
     assert_eq!(store.sessions().unwrap()[0].first_prompt.as_deref(), Some("Hi"));
 }
@@ -85,7 +87,7 @@ fn only_a_change_makes_the_export_opals_text() {
     // Every line is still there.
     assert_eq!(session.reader().unwrap().facts().lines, 4);
     session.set_metadata_value("n", &1.5).unwrap();
-    let new = session.append(OpalDraft::user("a root")).unwrap();
+    let new = session.append(opal::Draft::user("a root")).unwrap();
     assert_eq!(path(&session), [&*new]);
     let lines = values(&session);
     assert_eq!(lines[0]["metadata"], json!({"n": 1.5, "title": "T"}));
@@ -99,8 +101,11 @@ fn metadata_are_read_and_set() {
         "{\"metadata\":{\"title\":\"T\",\"big\":123456789012345678901},\"session_id\":\"s\",\"other\":1}",
     );
     let mut session = store.session("s").unwrap();
-    assert_eq!(session.get_metadata("big").unwrap().as_deref(), Some("123456789012345678901"));
-    assert_eq!(session.get_metadata("none").unwrap(), None);
+    assert_eq!(
+        session.reader().unwrap().get_metadata("big").unwrap().as_deref(),
+        Some("123456789012345678901")
+    );
+    assert_eq!(session.reader().unwrap().get_metadata("none").unwrap(), None);
     session.set_metadata_value("created_at", &"2026-02-12T00:00:00Z").unwrap();
     session.set_metadata_value("working_dir", &"/elsewhere").unwrap();
     let facts = session.reader().unwrap().facts();
@@ -124,28 +129,31 @@ fn metadata_are_read_and_set() {
 fn a_branch_to_an_unknown_message_is_an_error() {
     let store = Store::in_memory().unwrap();
     let mut session = begun(&store);
-    let id = session.append(OpalDraft::user("Hi")).unwrap();
+    let id = session.append(opal::Draft::user("Hi")).unwrap();
     let before = exported(&session);
     let unknown = |result: leafline::Result<()>| {
-        assert!(matches!(result, Err(Error::EntryNotFound { .. })), "{result:?}");
+        assert!(
+            matches!(result, Err(Error::Session(SessionError::EntryNotFound { .. }))),
+            "{result:?}"
+        );
     };
     unknown(session.branch("nowhere"));
     unknown(session.branch_with_summary(Some("nowhere"), "s", None::<&()>, None).map(drop));
-    unknown(session.get_message("nowhere").map(drop));
-    unknown(session.get_path_to("nowhere", |_| Ok(())).map(drop));
+    unknown(session.reader().unwrap().get_message("nowhere").map(drop));
+    unknown(session.reader().unwrap().get_path_to("nowhere", |_| Ok(())).map(drop));
     assert_eq!(exported(&session), before);
-    assert_eq!(session.current_id().unwrap(), Some(id));
+    assert_eq!(session.reader().unwrap().current_id().unwrap(), Some(id));
 }
 
 #[test]
 fn a_branch_summary_keeps_its_text_and_details_in_its_metadata() {
     let store = Store::in_memory().unwrap();
     let mut session = begun(&store);
-    let ids = session.append_many(["a", "b"].map(OpalDraft::user)).unwrap();
+    let ids = session.append_many(["a", "b"].map(opal::Draft::user)).unwrap();
     let details = json!({"turns": 3});
     let summary = session.branch_with_summary(Some(&ids[0]), "b failed", Some(&details), None);
     let summary = summary.unwrap();
-    let entry = session.get_message(&summary).unwrap();
+    let entry = session.reader().unwrap().get_message(&summary).unwrap();
     assert_eq!(entry.role(), leafline::MessageRole::BranchSummary);
     let json = entry.json().unwrap();
     assert_eq!(
@@ -192,7 +200,7 @@ fn refusals(session: &mut Session) -> Vec<leafline::Result<()>> {
 fn assert_refused(results: Vec<leafline::Result<()>>, family: Family) {
     for (place, result) in results.into_iter().enumerate() {
         match result {
-            Err(Error::WrongFamily { family: found, operation, .. }) => {
+            Err(Error::Session(SessionError::WrongFamily { family: found, operation, .. })) => {
                 assert_eq!(found, family);
                 assert!(!operation.is_empty());
             }
@@ -229,18 +237,18 @@ fn nothing_is_appended_to_claude_codes_sessions() {
     let store = imported(file);
     let mut session = store.session("s").unwrap();
     let mut results = refusals(&mut session);
-    results.push(session.append(OpalDraft::user("x")).map(drop));
+    results.push(session.append(opal::Draft::user("x")).map(drop));
     results.push(session.append_message(&json!({"role": "user", "content": "x"})).map(drop));
     results.push(session.branch_with_summary(Some("m1"), "s", None::<&()>, None).map(drop));
     results.push(session.set_session_name("name"));
-    results.push(session.metadata().map(drop));
+    results.push(session.reader().unwrap().metadata().map(drop));
     results.push(session.set_metadata(&Metadata::default()));
     results.push(store.fork_from("s", "/elsewhere").map(drop));
     results.push(store.create_session(&NewSession::new(Family::Claude, "/work")).map(drop));
     assert_refused(results, Family::Claude);
     // The leaf is the store's own.
     session.branch("m1").unwrap();
-    assert_eq!(session.current_id().unwrap().as_deref(), Some("m1"));
+    assert_eq!(session.reader().unwrap().current_id().unwrap().as_deref(), Some("m1"));
     session.reset_leaf().unwrap();
     assert_eq!(exported(&session), file);
     assert_sound(&store);
@@ -253,8 +261,8 @@ fn pis_sessions_take_no_messages_of_opals() {
     new.persistence = Some(Persistence::immediate());
     let mut session = store.create_session(&new).unwrap();
     let results = vec![
-        session.append(OpalDraft::user("x")).map(drop),
-        session.metadata().map(drop),
+        session.append(opal::Draft::user("x")).map(drop),
+        session.reader().unwrap().metadata().map(drop),
         session.set_metadata_value("title", &"x"),
     ];
     assert_refused(results, Family::Pi);
@@ -269,19 +277,19 @@ fn a_session_may_wait_for_an_assistant_all_the_same() {
     waits.waits_for_assistant = true;
     new.persistence = Some(waits);
     let mut session = store.create_session(&new).unwrap();
-    let ids = session.append_many(["a", "b"].map(OpalDraft::user)).unwrap();
+    let ids = session.append_many(["a", "b"].map(opal::Draft::user)).unwrap();
     let new = session
         .replace_path_segment(
             &ids[..1],
-            [OpalDraft::user("A")],
-            leafline::ReplaceOptions::default(),
+            [opal::Draft::user("A")],
+            leafline::opal::ReplaceOptions::default(),
         )
         .unwrap();
     session.set_session_name("T").unwrap();
     session.branch(&new[0]).unwrap();
     assert!(session.is_waiting() && store.sessions().unwrap().is_empty());
     let before = values(&session);
-    let last = session.append(OpalDraft::assistant(Some("c"), None).unwrap()).unwrap();
+    let last = session.append(opal::Draft::assistant(Some("c"), None).unwrap()).unwrap();
     assert!(!session.is_waiting());
     assert_eq!(values(&session)[1..3], before[1..]);
     assert_eq!(path(&session), [&*new[0], &*last]);
@@ -296,21 +304,21 @@ fn what_cannot_be_stored_leaves_the_old_state() {
     let (id, before, ids) = {
         let store = Store::open(&place).unwrap();
         let mut session = begun(&store);
-        let ids = session.append_many(["a", "b"].map(OpalDraft::user)).unwrap();
+        let ids = session.append_many(["a", "b"].map(opal::Draft::user)).unwrap();
         (session.id().to_owned(), exported(&session), ids)
     };
     let options = StoreOptions { read_only: true, ..StoreOptions::default() };
     let store = Store::open_with(&place, &options).unwrap();
     let session = || store.session(&id).unwrap();
     let read_only = |result: leafline::Result<()>| {
-        assert!(matches!(result, Err(Error::ReadOnly { .. })), "{result:?}");
+        assert!(matches!(result, Err(Error::Store(StoreError::ReadOnly { .. }))), "{result:?}");
     };
-    read_only(session().append(OpalDraft::user("c")).map(drop));
+    read_only(session().append(opal::Draft::user("c")).map(drop));
     read_only(session().branch(&ids[0]));
     read_only(session().set_session_name("T"));
-    let options = leafline::ReplaceOptions::default();
+    let options = leafline::opal::ReplaceOptions::default();
     let mut latched = session();
-    read_only(latched.replace_path_segment(&ids, [OpalDraft::user("c")], options).map(drop));
-    assert!(matches!(latched.flush(), Err(Error::Latched { .. })));
+    read_only(latched.replace_path_segment(&ids, [opal::Draft::user("c")], options).map(drop));
+    assert!(matches!(latched.flush(), Err(Error::Live(LiveError::Latched { .. }))));
     assert_eq!(exported(&session()), before);
 }

@@ -13,7 +13,8 @@ mod place;
 mod segments;
 mod sequences;
 
-use leafline::{Family, ImportOptions, NewSession, Session, Store};
+use leafline::import::ImportOptions;
+use leafline::{Family, NewSession, Session, Store};
 use serde_json::Value;
 
 /// A session of Opal's that holds nothing.
@@ -25,6 +26,8 @@ fn begun(store: &Store) -> Session {
 fn path(session: &Session) -> Vec<String> {
     let mut ids = Vec::new();
     session
+        .reader()
+        .unwrap()
         .get_path(None, |entry| {
             ids.extend(entry.id());
             Ok(())
@@ -36,7 +39,7 @@ fn path(session: &Session) -> Vec<String> {
 /// The session as a program finds it that reads its file.
 fn exported(session: &Session) -> String {
     let mut bytes = Vec::new();
-    let mode = leafline::ExportMode::default();
+    let mode = leafline::export::ExportMode::default();
     session.reader().unwrap().export(&mode, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }

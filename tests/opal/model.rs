@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use leafline::Session;
+use leafline::opal::OpalReader;
 use serde_json::{Map, Value};
 
 /// A message: its parent's id, whether there is such a message or not, and its text.
@@ -74,6 +75,8 @@ impl Model {
     pub fn of(session: &Session) -> Self {
         let mut messages = BTreeMap::new();
         session
+            .reader()
+            .unwrap()
             .get_entries(|entry| {
                 let message = Message {
                     parent: entry.parent_id(),
@@ -83,10 +86,10 @@ impl Model {
                 Ok(true)
             })
             .unwrap();
-        let metadata = session.metadata().unwrap().to_json();
+        let metadata = session.reader().unwrap().metadata().unwrap().to_json();
         Self {
             messages,
-            current: session.current_id().unwrap(),
+            current: session.reader().unwrap().current_id().unwrap(),
             metadata: serde_json::from_str(&metadata).unwrap(),
         }
     }
@@ -95,7 +98,7 @@ impl Model {
     pub fn assert_is(&self, session: &Session) {
         assert_eq!(&Self::of(session), self);
         assert_eq!(crate::path(session), self.path());
-        let tree = session.get_tree().unwrap();
+        let tree = session.reader().unwrap().get_tree().unwrap();
         assert_eq!(tree.nodes().len(), self.messages.len());
         let id_of = |place: usize| tree.node(place).and_then(|node| node.id.clone()).unwrap();
         assert_eq!(tree.leaf().map(id_of), self.current);
@@ -106,6 +109,7 @@ impl Model {
             assert_eq!(node.parent.map(id_of), parent, "{id}");
             assert_eq!(node.is_orphan, message.parent.is_some() && parent.is_none(), "{id}");
         }
+        crate::place::assert_outlined(&session.reader().unwrap());
         let facts = session.reader().unwrap().facts();
         let title = self.metadata.get("title").and_then(Value::as_str);
         assert_eq!(facts.title.as_deref(), title.filter(|title| !title.is_empty()));

@@ -1,6 +1,8 @@
 //! `replace_path_segment`: what becomes of the children in the middle, and what is refused.
 
-use leafline::{Error, Family, NewSession, OpalDraft, ReplaceOptions, Session, Store};
+use leafline::error::{LiveError, SessionError};
+use leafline::opal::{OpalReader, OpalSession, ReplaceOptions};
+use leafline::{Error, Family, NewSession, Session, Store, opal};
 use serde_json::json;
 
 use crate::{assert_sound, begun, imported, path, values};
@@ -22,6 +24,8 @@ fn as_opal() -> ReplaceOptions {
 fn path_to(session: &Session, id: &str) -> Vec<String> {
     let mut ids = Vec::new();
     session
+        .reader()
+        .unwrap()
         .get_path_to(id, |entry| {
             ids.extend(entry.id());
             Ok(())
@@ -30,8 +34,8 @@ fn path_to(session: &Session, id: &str) -> Vec<String> {
     ids
 }
 
-fn summary() -> [OpalDraft; 1] {
-    [OpalDraft::compaction_summary("a, b, c", &["a.ex"], &[])]
+fn summary() -> [opal::Draft; 1] {
+    [opal::Draft::compaction_summary("a, b, c", &["a.ex"], &[])]
 }
 
 #[test]
@@ -52,7 +56,10 @@ fn children_in_the_middle_hang_from_the_replacement_or_from_nothing() {
     assert_eq!(path(&session), ["a", &new, "d"]);
     assert_eq!(path_to(&session, "x"), ["x"]);
     assert_eq!(path_to(&session, "y"), ["a", &new, "y"]);
-    assert_eq!(session.get_message("x").unwrap().parent_id().as_deref(), Some("b"));
+    assert_eq!(
+        session.reader().unwrap().get_message("x").unwrap().parent_id().as_deref(),
+        Some("b")
+    );
     assert_eq!(session.reader().unwrap().facts().orphans, 1);
     assert_sound(&store);
 }
@@ -62,7 +69,7 @@ fn replacements_stand_where_the_first_message_stood() {
     let store = imported(TREE);
     let mut session = store.session("s").unwrap();
     session.branch("c").unwrap();
-    let drafts = ["one", "two"].map(OpalDraft::user);
+    let drafts = ["one", "two"].map(opal::Draft::user);
     let new =
         session.replace_path_segment(&["a", "b", "c"], drafts, ReplaceOptions::default()).unwrap();
     let lines = values(&session);
@@ -92,22 +99,28 @@ fn what_is_no_part_of_a_path_is_refused_and_nothing_changes() {
         (&["b", "a"], "\"a\", number 2, is no child of \"b\", the one before it"),
     ] {
         let error = refused(&mut session, ids);
-        assert!(matches!(error, Error::NotASegment { .. }), "{error}");
+        assert!(matches!(error, Error::Live(LiveError::NotASegment { .. })), "{error}");
         assert!(error.to_string().ends_with(problem), "{error}");
     }
     let error = refused(&mut session, &["a", "z"]);
-    assert!(matches!(&error, Error::EntryNotFound { entry, .. } if entry == "z"), "{error}");
-    let none: [OpalDraft; 0] = [];
+    assert!(
+        matches!(&error, Error::Session(SessionError::EntryNotFound { entry, .. }) if entry == "z"),
+        "{error}"
+    );
+    let none: [opal::Draft; 0] = [];
     let error = session.replace_path_segment(&["a"], none, ReplaceOptions::default());
-    assert!(matches!(error, Err(Error::InvalidEntry { .. })), "{error:?}");
+    assert!(matches!(error, Err(Error::Live(LiveError::InvalidEntry { .. }))), "{error:?}");
     assert_eq!(crate::exported(&session), TREE);
     assert_eq!(store.sessions().unwrap()[0].lines, 7);
 
     let mut new = NewSession::new(Family::Pi, "/work");
-    new.persistence = Some(leafline::Persistence::immediate());
+    new.persistence = Some(leafline::live::Persistence::immediate());
     let mut pi = store.create_session(&new).unwrap();
     let error = refused(&mut pi, &["a"]);
-    assert!(matches!(error, Error::WrongFamily { family: Family::Pi, .. }), "{error}");
+    assert!(
+        matches!(error, Error::Session(SessionError::WrongFamily { family: Family::Pi, .. })),
+        "{error}"
+    );
 }
 
 #[test]
@@ -136,7 +149,10 @@ fn of_an_id_met_twice_no_message_comes_back() {
     );
     let mut session = store.session("s").unwrap();
     let new = session.replace_path_segment(&["a"], summary(), ReplaceOptions::default()).unwrap();
-    assert!(matches!(session.get_message("a"), Err(Error::EntryNotFound { .. })));
+    assert!(matches!(
+        session.reader().unwrap().get_message("a"),
+        Err(Error::Session(SessionError::EntryNotFound { .. }))
+    ));
     assert_eq!(path_to(&session, "b"), [&*new[0], "b"]);
     assert_eq!(session.reader().unwrap().facts().duplicates, 0);
     assert_sound(&store);
@@ -147,15 +163,15 @@ fn other_handles_go_on_with_the_session() {
     let store = Store::in_memory().unwrap();
     let mut session = begun(&store);
     let mut other = store.session(session.id()).unwrap();
-    let ids = session.append_many(["a", "b"].map(OpalDraft::user)).unwrap();
+    let ids = session.append_many(["a", "b"].map(opal::Draft::user)).unwrap();
     let held = other.reader().unwrap();
     let new = session.replace_path_segment(&ids, summary(), ReplaceOptions::default()).unwrap();
     // A reader sees what was there when it was made; its handle what is there now.
     assert_eq!(held.current_id().unwrap().as_ref(), ids.last());
     drop(held);
-    let last = other.append(OpalDraft::user("c")).unwrap();
+    let last = other.append(opal::Draft::user("c")).unwrap();
     assert_eq!(path(&session), [&*new[0], &*last]);
-    let after = session.append(OpalDraft::user("d")).unwrap();
+    let after = session.append(opal::Draft::user("d")).unwrap();
     assert_eq!(path(&other), [&*new[0], &*last, &*after]);
     assert_sound(&store);
 }
@@ -165,13 +181,13 @@ fn other_handles_go_on_with_the_session() {
 fn what_others_append_meanwhile_is_not_lost() {
     let store = Store::in_memory().unwrap();
     let mut session = begun(&store);
-    let first = session.append(OpalDraft::user("first")).unwrap();
+    let first = session.append(opal::Draft::user("first")).unwrap();
     let mut other = store.session(session.id()).unwrap();
     let appended = std::thread::scope(|scope| {
         let appender = scope.spawn(move || {
             let mut appended = Vec::new();
             for n in 0..120 {
-                appended.push(other.append(OpalDraft::user(&n.to_string())).unwrap());
+                appended.push(other.append(opal::Draft::user(&n.to_string())).unwrap());
             }
             appended
         });
@@ -181,7 +197,7 @@ fn what_others_append_meanwhile_is_not_lost() {
             let new = session.replace_path_segment(&[&root], summary(), ReplaceOptions::default());
             match new {
                 Ok(mut new) => root = new.remove(0),
-                Err(Error::SessionContended { .. }) => {}
+                Err(Error::Live(LiveError::Contended { .. })) => {}
                 Err(error) => panic!("{error}"),
             }
             replaced += 1;
@@ -203,7 +219,7 @@ fn a_long_session_is_written_again_in_parts() {
     let text = "x".repeat(1000);
     let mut ids = Vec::new();
     for batch in 0..30 {
-        let drafts = (0..1000).map(|n| OpalDraft::user(&format!("{batch} {n} {text}")));
+        let drafts = (0..1000).map(|n| opal::Draft::user(&format!("{batch} {n} {text}")));
         ids.extend(session.append_many(drafts).unwrap());
     }
     let before = store.statistics().unwrap().lines;

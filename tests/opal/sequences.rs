@@ -1,7 +1,10 @@
 //! Random sequences of operations: after each of them the session is what the model of Opal's document says, and so is the
 //! session that another store makes of its export.
 
-use leafline::{Error, ImportOptions, OpalDraft, ReplaceOptions, Session, Store};
+use leafline::error::{LiveError, SessionError};
+use leafline::import::ImportOptions;
+use leafline::opal::{OpalReader, OpalSession, ReplaceOptions};
+use leafline::{Error, Session, Store, opal};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
@@ -93,7 +96,7 @@ impl Player {
         match operation {
             Operation::Append(count) => {
                 let texts: Vec<String> = (0..*count).map(|_| self.text()).collect();
-                let drafts = texts.iter().map(|text| OpalDraft::user(text));
+                let drafts = texts.iter().map(|text| opal::Draft::user(text));
                 let ids = self.session.append_many(drafts).unwrap();
                 for (id, text) in ids.iter().zip(texts) {
                     assert_eq!(id.len(), 16);
@@ -107,7 +110,10 @@ impl Player {
             }
             Operation::BranchNowhere => {
                 let error = self.session.branch("nowhere").unwrap_err();
-                assert!(matches!(error, Error::EntryNotFound { .. }), "{error}");
+                assert!(
+                    matches!(error, Error::Session(SessionError::EntryNotFound { .. })),
+                    "{error}"
+                );
             }
             Operation::Reset => {
                 self.session.reset_leaf().unwrap();
@@ -121,7 +127,7 @@ impl Player {
                     self.session.branch_with_summary(Some(&to), &summary, None::<&()>, None);
                 let id = summarised.unwrap();
                 self.model.current = Some(to);
-                let line = self.session.get_message(&id).unwrap().json().unwrap();
+                let line = self.session.reader().unwrap().get_message(&id).unwrap().json().unwrap();
                 assert_eq!(line["metadata"]["type"], "branch_summary");
                 assert_eq!(line["metadata"]["summary"], summary.as_str());
                 assert_eq!(line["metadata"]["from_leaf"], json!(left));
@@ -135,7 +141,7 @@ impl Player {
                 let removed = &path[from..path.len().min(from + length)];
                 let texts: Vec<String> = (0..*new).map(|_| self.text()).collect();
                 let options = ReplaceOptions { keep_side_branches: *keeps_branches };
-                let drafts = texts.iter().map(|text| OpalDraft::user(text));
+                let drafts = texts.iter().map(|text| opal::Draft::user(text));
                 let ids = self.session.replace_path_segment(removed, drafts, options).unwrap();
                 let new: Vec<_> = ids.into_iter().zip(texts).collect();
                 self.model.replace(removed, &new, *keeps_branches);
@@ -148,10 +154,13 @@ impl Player {
                 if is_path(&a, &b) {
                     return;
                 }
-                let drafts = [OpalDraft::user("never")];
+                let drafts = [opal::Draft::user("never")];
                 let options = ReplaceOptions::default();
                 let error = self.session.replace_path_segment(&[a, b], drafts, options);
-                assert!(matches!(error, Err(Error::NotASegment { .. })), "{error:?}");
+                assert!(
+                    matches!(error, Err(Error::Live(LiveError::NotASegment { .. }))),
+                    "{error:?}"
+                );
             }
             Operation::SetMetadata(key, value) => {
                 self.session.set_metadata_value(key, value).unwrap();

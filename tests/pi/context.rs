@@ -1,6 +1,8 @@
 //! The context at many entries of every file, byte for byte as pi's `buildSessionContext` gives it.
 
-use leafline::{ContextLeaf, ImportStatus, SessionReader};
+use leafline::SessionReader;
+use leafline::context::ContextLeaf;
+use leafline::import::ImportStatus;
 use serde_json::{Value, json};
 
 use super::oracle::Oracle;
@@ -28,9 +30,9 @@ impl Question {
     fn of(case: Case) -> Option<Self> {
         let place = Place::new();
         let path = place.write("session.jsonl", &case.bytes);
-        let options = leafline::ImportOptions {
+        let options = leafline::import::ImportOptions {
             family: Some(leafline::Family::Pi),
-            ..leafline::ImportOptions::default()
+            ..leafline::import::ImportOptions::default()
         };
         let report = place.import_with(&path, &options);
         if report.status == ImportStatus::Skipped {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use leafline::{Family, FileFacts, SessionFiles};
+use leafline::Family;
+use leafline::files::{FileFacts, SessionFiles};
 use serde_json::{Value, json};
 
 use crate::oracle::{Oracle, text};

@@ -17,7 +17,8 @@ mod sequences;
 
 use std::path::PathBuf;
 
-use leafline::{ExportMode, ImportStatus};
+use leafline::export::ExportMode;
+use leafline::import::ImportStatus;
 use leafline_generate::{Family, Shape};
 use oracle::{Answer, Oracle};
 use place::{Place, corpus};
@@ -84,9 +85,9 @@ fn pi_makes_of_every_file_what_leafline_makes() {
     for (case, answer) in cases.iter().zip(&answers) {
         let place = Place::new();
         let path = place.write("session.jsonl", &case.bytes);
-        let options = leafline::ImportOptions {
+        let options = leafline::import::ImportOptions {
             family: Some(leafline::Family::Pi),
-            ..leafline::ImportOptions::default()
+            ..leafline::import::ImportOptions::default()
         };
         let report = place.import_with(&path, &options);
         if report.status == ImportStatus::Skipped {
@@ -168,7 +169,7 @@ fn compare(case: &Case, answer: &Answer, place: &Place, session: &str) {
 
 /// Depth first, as the oracle answers: id, depth, label.
 fn flatten(
-    tree: &leafline::Tree,
+    tree: &leafline::tree::Tree,
     map: &dyn Fn(&Option<String>) -> Option<String>,
 ) -> Vec<oracle::Node> {
     let mut flat = Vec::new();

@@ -6,7 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
-use leafline::{ExportMode, FileReport, ImportOptions, ImportTotals, Store};
+use leafline::Store;
+use leafline::export::ExportMode;
+use leafline::import::{FileReport, ImportOptions, ImportTotals};
+use redb::{ConcurrencyMode, WriteTransaction};
 
 pub struct Place {
     pub folder: tempfile::TempDir,
@@ -16,7 +19,7 @@ pub struct Place {
 #[derive(Default)]
 pub struct Reports(pub Vec<FileReport>);
 
-impl leafline::ImportObserver for Reports {
+impl leafline::import::ImportObserver for Reports {
     fn file(&mut self, report: &FileReport) {
         self.0.push(report.clone());
     }
@@ -68,6 +71,16 @@ impl Place {
         self.export(session, &ExportMode::Exact)
     }
 
+    /// Changes tables of the store without the library.
+    pub fn change_tables(&self, change: impl FnOnce(&WriteTransaction)) {
+        let mut builder = redb::Builder::new();
+        builder.set_concurrency_mode(ConcurrencyMode::MultiWriter);
+        let database = builder.open(self.store.path()).unwrap();
+        let transaction = database.begin_write().unwrap();
+        change(&transaction);
+        transaction.commit().unwrap();
+    }
+
     /// The store has no damage. What is odd in the files is no damage.
     pub fn assert_sound(&self) {
         let verification = self.store.verify().unwrap();
@@ -82,4 +95,42 @@ pub fn corpus() -> Option<PathBuf> {
         println!("skipped: LEAFLINE_CORPUS is not set");
     }
     corpus
+}
+
+/// The outlines of a session have the same tree as its nodes in memory: the same JSON, and segments that hold each entry once.
+pub fn assert_outlined(reader: &leafline::SessionReader) {
+    let outlines = [
+        (reader.get_outline().unwrap(), reader.get_tree().unwrap()),
+        (reader.get_folded_outline().unwrap(), reader.get_folded_tree().unwrap()),
+    ];
+    for (outline, tree) in outlines {
+        let (mut streamed, mut whole) = (Vec::new(), Vec::new());
+        reader.write_tree(&outline, &mut streamed).unwrap();
+        tree.write_json(&mut whole).unwrap();
+        assert_eq!(String::from_utf8(streamed), String::from_utf8(whole), "{}", reader.id());
+        let mut places = 0..tree.nodes().len();
+        let mut walk = reader.read_outline(&outline);
+        for (number, segment) in outline.segments().iter().enumerate() {
+            walk.begin(number);
+            let mut above = segment.parent().map(|parent| outline.segments()[parent].last());
+            let mut entries = 0;
+            while let Some(entry) = walk.next_entry().unwrap() {
+                let node = &tree.nodes()[places.next().unwrap()];
+                assert_eq!((entry.ordinal, entry.is_orphan), (node.ordinal, node.is_orphan));
+                assert_eq!((entry.is_fork, entry.is_branch), (node.is_fork, node.is_branch));
+                let parent = node.parent.map(|parent| tree.nodes()[parent].ordinal);
+                assert_eq!((above, entry.is_root), (parent, parent.is_none()));
+                assert_eq!(outline.segment_of(entry.ordinal), Some(number));
+                assert_eq!(walk.line(entry.ordinal).unwrap().id(), node.id);
+                above = Some(entry.ordinal);
+                entries += 1;
+            }
+            assert_eq!((above, entries), (Some(segment.last()), segment.entries()));
+        }
+        assert!(places.is_empty());
+        let leaf = tree.leaf().map(|leaf| tree.nodes()[leaf].ordinal);
+        assert_eq!((outline.leaf(), outline.roots().len()), (leaf, tree.roots().len()));
+        assert_eq!(outline.branches(), tree.branches());
+        assert_eq!(outline.unreachable(), tree.unreachable());
+    }
 }

@@ -5,7 +5,8 @@ use std::ops::Bound::{Excluded, Included};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use leafline::{ImportOptions, Store, StoreOptions};
+use leafline::import::ImportOptions;
+use leafline::{Store, StoreOptions};
 use leafline_generate::Shape;
 use redb::StorageBackend;
 

@@ -18,7 +18,9 @@ mod work;
 
 use std::path::Path;
 
-use leafline::{ExportMode, Family, NewSession, Persistence, Session, Store};
+use leafline::export::ExportMode;
+use leafline::live::Persistence;
+use leafline::{Family, NewSession, Session, Store};
 use serde_json::Value;
 
 /// A session whose second entry names a parent that comes later.
@@ -80,7 +82,7 @@ fn text(value: &Value) -> String {
 fn assert_sound_and_swept(store: &Store, folder: &Path) {
     // Sweeping is the first thing that an import does, even of nothing.
     let nothing: [&Path; 0] = [];
-    store.import(&nothing, &leafline::ImportOptions::default(), &mut ()).unwrap();
+    store.import(&nothing, &leafline::import::ImportOptions::default(), &mut ()).unwrap();
     let verification = store.verify().unwrap();
     assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
     let unfinished = verification.remarks.iter().find(|remark| remark.kind == "unfinished");

@@ -140,7 +140,7 @@ fn watch(path: &Path, sessions: &[&str], are_done: &AtomicBool) -> usize {
 /// Sees one session in every way, and answers its lines.
 fn look(reader: &SessionReader, before: &[u8], number: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    reader.export(&leafline::ExportMode::Current, &mut bytes).unwrap();
+    reader.export(&leafline::export::ExportMode::Current, &mut bytes).unwrap();
     assert!(bytes.starts_with(before), "what was seen is there");
     let entries = entries(&bytes);
     check_chain(&entries);

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use leafline::{Draft, Family, ImportOptions, NewSession, Store};
+use leafline::import::ImportOptions;
+use leafline::omp::OmpSession;
+use leafline::pi::{Draft, PiSession};
+use leafline::{Family, NewSession, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

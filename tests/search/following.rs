@@ -3,7 +3,12 @@
 use std::fs::File;
 use std::io::Write;
 
-use leafline::{Error, ImportOptions, Persistence, SearchIndex, SearchQuery, Store, StoreOptions};
+use leafline::error::SearchError;
+use leafline::import::ImportOptions;
+use leafline::live::Persistence;
+use leafline::omp::OmpSession;
+use leafline::search::{SearchIndex, SearchQuery};
+use leafline::{Error, Store, StoreOptions};
 use leafline_generate::{Family, Shape, generate, random_tree_session};
 
 use super::model::{assert_finds_everything, hits, updated};
@@ -159,7 +164,7 @@ fn a_damaged_index_is_an_error_and_is_made_again() {
                 None => Ok(()),
             });
             if let Err(error) = outcome {
-                assert!(matches!(error, Error::SearchIndex { .. }), "{error}");
+                assert!(matches!(error, Error::Search(SearchError::Index { .. })), "{error}");
             }
         }
         std::fs::write(&path, &whole).unwrap();

@@ -1,6 +1,8 @@
 //! What a search must find, told by reading every entry.
 
-use leafline::{Entry, Part, SearchHit, SearchIndex, SearchQuery, Store};
+use leafline::search::{SearchHit, SearchIndex, SearchQuery};
+use leafline::view::Part;
+use leafline::{Entry, Store};
 
 /// The entries that are found, as (session, ordinal), in order.
 pub(crate) type Found = Vec<(String, u64)>;
@@ -82,8 +84,10 @@ fn plain(json: &str) -> String {
         }
     }
     let mut out = String::new();
-    if let Ok(value) = serde_json::from_str(json) {
-        add(&value, &mut out);
+    match serde_json::from_str(json) {
+        Ok(value) => add(&value, &mut out),
+        // Codex's tools may take a text.
+        Err(_) => out.push_str(json),
     }
     out
 }

@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
-use leafline::{Error, Family, Role, SearchIndex, SearchQuery, SessionFilter};
+use leafline::error::{SearchError, SessionError};
+use leafline::list::SessionFilter;
+use leafline::search::{SearchIndex, SearchQuery};
+use leafline::view::Role;
+use leafline::{Error, Family};
 use leafline_generate::{random_tree_session, zoo};
 
 use super::model::{assert_finds, assert_finds_everything, hits, updated};
@@ -123,10 +127,10 @@ fn sessions_roles_times_and_limits() {
     assert_eq!(ids(SearchQuery { sessions, ..login.clone() }), "b1 b2");
 
     let unknown = SearchQuery { session: Some("three".into()), ..login };
-    assert!(matches!(index.search(&unknown), Err(Error::SessionNotFound { .. })));
+    assert!(matches!(index.search(&unknown), Err(Error::Session(SessionError::NotFound { .. }))));
     for nothing in ["", "  ", "-login", "\"...\""] {
         let error = index.search(&SearchQuery::new(nothing)).unwrap_err();
-        assert!(matches!(error, Error::NoSearchWords { .. }), "{error}");
+        assert!(matches!(error, Error::Search(SearchError::NoWords { .. })), "{error}");
     }
 }
 

@@ -4,7 +4,10 @@ mod stream;
 
 use std::io::{IsTerminal, Write};
 
-use leafline::{Draft, DraftError, EntryDraft, Family, OpalDraft};
+use leafline::error::SessionError;
+use leafline::live::EntryDraft;
+use leafline::pi::{Draft, DraftError};
+use leafline::{Family, opal};
 
 use self::stream::Stream;
 use super::failure::Failure;
@@ -47,20 +50,21 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_change()?;
     let mut session = live::session(&store, &arguments.session)?;
-    let family = session.reader()?.family();
-    if family == Family::Claude {
-        let id = session.id().to_owned();
-        return Err(leafline::Error::WrongFamily { id, family, operation: "appending" }.into());
+    let family = session.family();
+    if !family.is_written() {
+        let (id, operation) = (session.id().to_owned(), "appending");
+        let refused = SessionError::WrongFamily { id, family, operation };
+        return Err(leafline::Error::from(refused).into());
     }
     live::leave_breadcrumb(&store, &session)?;
     if let Some(json) = &arguments.entry {
         let draft = draft(json, family).map_err(|problem| Failure::NoEntry { problem })?;
-        live::tell_entry(&session.append(draft)?, out)?;
+        live::print_entry(&session.append(draft)?, out)?;
         return Ok(Status::Done);
     }
     let input = std::io::stdin();
     if input.is_terminal() {
-        // A hint for whoever is there; nothing depends on it.
+        // A hint for the user; nothing depends on it.
         let _ = writeln!(std::io::stderr(), "one entry a line, as JSON; Ctrl-D ends");
     }
     // Standard input has a small buffer of its own: large reads go past it.
@@ -71,7 +75,7 @@ pub(super) fn run(
 /// An entry of a session of the family; why it is none, in words.
 fn draft(json: &str, family: Family) -> Result<EntryDraft, String> {
     if family == Family::Opal {
-        return Ok(OpalDraft::from_json(json).map_err(|error| error.to_string())?.into());
+        return Ok(opal::Draft::from_json(json).map_err(|error| error.to_string())?.into());
     }
     let draft = Draft::from_json(json, family).map_err(|error| match error {
         DraftError::NotAnEntry { .. } => {

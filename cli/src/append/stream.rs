@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 
-use leafline::{EntryDraft, EntryKind, Family, Session};
+use leafline::live::EntryDraft;
+use leafline::{EntryKind, Family, Session};
 
 use super::super::advice::advised;
 use super::super::failure::Failure;
@@ -16,7 +17,7 @@ const BATCH_ENTRIES: usize = 1000;
 /// Bytes of lines that end a batch, so that the memory it takes is bounded.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Bytes that are read at once. Where no more are ready, the batch ends: whoever waits for an id gets it.
+/// Bytes that are read at once. If no more are ready, the batch ends, so that a caller that waits for an id gets it.
 const READ_BYTES: usize = 1 << 20;
 
 /// Entries on their way into a session.
@@ -87,7 +88,7 @@ impl<'a> Stream<'a> {
         Ok(true)
     }
 
-    /// Looks whether the entry is there that a label is for. Nobody knows the ids of what is in the batch yet, so it
+    /// Looks whether the entry is there that a label is for. The ids of the entries in the batch are not out yet, so it
     /// is stored, or it is not there.
     fn check_target(&self, draft: &EntryDraft) -> Result<(), String> {
         let EntryDraft::PiOmp(draft) = draft else { return Ok(()) };
@@ -111,15 +112,15 @@ impl<'a> Stream<'a> {
         self.stored += ids.len() as u64;
         // Who no longer listens still gets his entries.
         if self.unheard.is_none() {
-            self.unheard = tell(&ids, self.out).err();
+            self.unheard = print_ids(&ids, self.out).err();
         }
         Ok(())
     }
 }
 
-fn tell(ids: &[String], out: &mut Output) -> Result<(), Failure> {
+fn print_ids(ids: &[String], out: &mut Output) -> Result<(), Failure> {
     for id in ids {
-        live::tell_entry(id, out)?;
+        live::print_entry(id, out)?;
     }
     Ok(out.flush()?)
 }

@@ -4,7 +4,8 @@ mod settings;
 
 use std::io::Write;
 
-use leafline::{ContextLeaf, Family, SessionReader};
+use leafline::context::ContextLeaf;
+use leafline::{Family, SessionReader};
 
 use super::Status;
 use super::failure::Failure;

@@ -1,6 +1,6 @@
 //! The settings in force, on the last line of a context.
 
-use leafline::{ContextSettings, JsonText};
+use leafline::context::{ContextSettings, JsonText};
 
 use crate::number::counted;
 use crate::text;

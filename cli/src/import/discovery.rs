@@ -1,8 +1,9 @@
 //! What the programs keep in the user's home folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use leafline::{Family, ProgramFolder, program_folders};
+use leafline::Family;
+use leafline::import::{ProgramFolder, program_folders};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -11,13 +12,29 @@ use crate::output::{FAINT, GOOD, Output};
 use crate::place::shown;
 use crate::text;
 
+/// Where the programs keep their sessions, a line each.
+pub(super) fn folders() -> String {
+    let widest = Family::ALL.iter().map(|family| family.program().len()).max().unwrap_or(0);
+    let mut lines = String::new();
+    for family in Family::ALL {
+        let folder = Path::new("~").join(family.folder().iter().collect::<PathBuf>());
+        let blobs = family.blobs_folder(&folder);
+        let blobs = blobs
+            .map(|blobs| format!(", with the blobs in {}", blobs.display()))
+            .unwrap_or_default();
+        let program = family.program();
+        lines += &format!("  {program:widest$}   {}{blobs}\n", folder.display());
+    }
+    lines
+}
+
 /// The folders of the programs, those with session files and those without.
 pub(crate) struct Discovery {
     found: Vec<ProgramFolder>,
     folders: Vec<FoundFolder>,
 }
 
-/// One of them, as it is told.
+/// One of them, as it is reported.
 #[derive(Debug, Serialize)]
 pub(crate) struct FoundFolder {
     family: &'static str,
@@ -55,7 +72,7 @@ impl Discovery {
     }
 
     /// Writes a line a folder.
-    pub(super) fn tell(&self, out: &mut Output) -> Result<(), Failure> {
+    pub(super) fn print(&self, out: &mut Output) -> Result<(), Failure> {
         for folder in &self.folders {
             let (status, style) =
                 if folder.exists { ("found", GOOD) } else { ("not there", FAINT) };

@@ -5,9 +5,11 @@ mod sources;
 
 use std::time::Instant;
 
-use leafline::{
-    Error, FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery, Store,
+use leafline::error::StoreError;
+use leafline::import::{
+    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
 };
+use leafline::{Error, Store};
 use serde::Serialize;
 
 use self::discovery::{Discovery, FoundFolder};
@@ -23,8 +25,8 @@ use super::{Status, text};
 
 /// Bring session files into the store
 ///
-/// Imports files, and every *.jsonl file below folders; without a PATH what pi, omp, Claude Code and Opal keep in your
-/// home folder, after a line a program that says what is there. A file that was imported before is compared: unchanged is
+/// Imports files, and every *.jsonl file below folders; without a PATH what the programs below keep in your home
+/// folder, after a line a program that says what is there. A file that was imported before is compared: unchanged is
 /// left alone, grown gets what is new, and one whose old lines differ replaces its session only when the session
 /// holds nothing that the file lacks. Each file is stored as a whole or not at all. A file that is no session is
 /// reported and skipped, and is no failure. A large import ends by giving unused space back.
@@ -34,18 +36,14 @@ use super::{Status, text};
 /// entries, malformed, bytes, reason), then one object with the totals, by status; without a PATH that one has the
 /// programs' folders too, as folders: [{family, path, exists, files, bytes}].
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(after_help = format!("\
 Without a PATH:
-  pi            ~/.pi/agent/sessions
-  omp           ~/.omp/agent/sessions, with the blobs in ~/.omp/agent/blobs
-  Claude Code   ~/.claude/projects
-  Opal          ~/.opal/sessions
-
+{}
 Examples:
   leafline import
   leafline import --family claude
   leafline import ~/.pi/agent/sessions
-  leafline import --replace session.jsonl")]
+  leafline import --replace session.jsonl", discovery::folders()))]
 pub(super) struct Arguments {
     #[command(flatten)]
     sources: Sources,
@@ -88,7 +86,7 @@ pub(super) fn run(
         replace: arguments.replace,
     };
     if let Some(discovery) = discovery.as_ref().filter(|_| !out.is_json()) {
-        discovery.tell(out)?;
+        discovery.print(out)?;
     }
     let mut store = place.open_or_create()?;
     let begun = Instant::now();
@@ -96,7 +94,7 @@ pub(super) fn run(
     let imported = store.import(&paths, &options, &mut teller);
     let told = teller.finish();
     let totals = imported?;
-    let told = told.and_then(|()| tell_totals(&totals, discovery.as_ref(), begun, out));
+    let told = told.and_then(|()| print_totals(&totals, discovery.as_ref(), begun, out));
     if !arguments.no_compact && store.is_worth_compacting(&totals)? {
         compact(&mut store)?;
     }
@@ -113,7 +111,7 @@ pub(super) fn run(
 fn compact(store: &mut Store) -> Result<(), Failure> {
     let _spinner = Spinner::new("compacting the store");
     match store.compact() {
-        Ok(_) | Err(Error::StoreInUse { .. }) => Ok(()),
+        Ok(_) | Err(Error::Store(StoreError::InUse { .. })) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
@@ -131,7 +129,7 @@ impl<'o> Teller<'o> {
         Self { out, bar: Bar::of_bytes(0), failure: None }
     }
 
-    /// Answers why not all was told.
+    /// Returns why not everything was reported.
     pub(super) fn finish(self) -> Result<(), Failure> {
         self.failure.map_or(Ok(()), Err)
     }
@@ -149,12 +147,12 @@ impl ImportObserver for Teller<'_> {
     fn file(&mut self, report: &FileReport) {
         if self.failure.is_none() {
             let out = &mut *self.out;
-            self.failure = self.bar.aside(|| tell_file(report, out)).err();
+            self.failure = self.bar.aside(|| print_file(report, out)).err();
         }
     }
 }
 
-fn tell_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
+fn print_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
     let report = with_advice(report);
     if out.is_json() {
         out.json(&*report)?;
@@ -207,7 +205,7 @@ struct TotalsJson<'a> {
     folders: Option<&'a [FoundFolder]>,
 }
 
-pub(super) fn tell_totals(
+pub(super) fn print_totals(
     totals: &ImportTotals,
     discovery: Option<&Discovery>,
     begun: Instant,

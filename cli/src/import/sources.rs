@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use leafline::Family;
 
 use super::discovery::Discovery;
 use crate::failure::Failure;
+use crate::family::{AUTO, FamilyChoice, family_or_auto};
 
 /// Which files, and how they are read.
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,7 @@ pub(crate) struct Sources {
     paths: Vec<PathBuf>,
 
     /// The program that wrote the files; without a PATH only its folder is taken
-    #[arg(long, value_enum, default_value_t = FamilyChoice::Auto)]
+    #[arg(long, value_parser = family_or_auto(), default_value = AUTO)]
     family: FamilyChoice,
 
     /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's, for omp's folder]
@@ -24,31 +24,10 @@ pub(crate) struct Sources {
     pub(crate) blobs: Option<PathBuf>,
 }
 
-/// The program that wrote files.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FamilyChoice {
-    /// Told by what each file holds
-    Auto,
-    /// pi
-    Pi,
-    /// omp
-    Omp,
-    /// Claude Code
-    Claude,
-    /// Opal
-    Opal,
-}
-
 impl Sources {
     /// The family that was chosen.
     pub(crate) fn family(&self) -> Option<Family> {
-        match self.family {
-            FamilyChoice::Auto => None,
-            FamilyChoice::Pi => Some(Family::Pi),
-            FamilyChoice::Omp => Some(Family::Omp),
-            FamilyChoice::Claude => Some(Family::Claude),
-            FamilyChoice::Opal => Some(Family::Opal),
-        }
+        self.family.0
     }
 
     /// The paths, and, where none is named, the programs' folders that they stand for.

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use leafline::error::ExportError;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -35,5 +36,5 @@ pub(super) fn write(
 fn write_escaped(text: &str, out: &mut Output) -> leafline::Result<()> {
     let quoted = serde_json::to_string(text).unwrap_or_default();
     let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
-    out.write_all(inside.as_bytes()).map_err(leafline::Error::Output)
+    Ok(out.write_all(inside.as_bytes()).map_err(ExportError::Output)?)
 }

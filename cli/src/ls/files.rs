@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use leafline::{
-    FileList, RecentSession, SessionFiles, SessionFilter, UnreadableFile, program_folders,
-};
+use leafline::files::{FileList, RecentSession, SessionFiles, UnreadableFile};
+use leafline::import::program_folders;
+use leafline::list::SessionFilter;
 
 use super::rows::{self, Row};
 use super::{Arguments, all_text};

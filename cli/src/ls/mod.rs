@@ -8,7 +8,8 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use leafline::{SessionFacts, SessionFilter, SessionOrder, Store};
+use leafline::list::{SessionFilter, SessionOrder};
+use leafline::{SessionFacts, Store};
 
 use self::rows::Row;
 use super::failure::{Failure, usage};
@@ -131,24 +132,32 @@ pub(super) fn run(
 
 fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status, Failure> {
     let filter = arguments.filter();
-    let mut listed = store.list(&filter)?;
-    let found = listed.len();
-    listed.truncate(arguments.limit.unwrap_or(usize::MAX));
+    let listed = store.list(&SessionFilter { limit: arguments.limit, ..filter.clone() })?;
     if out.is_json() {
         for session in &listed {
             write_json(arguments, store, session, out)?;
         }
     } else {
         let rows: Vec<Row<'_>> = listed.iter().map(Row::of_session).collect();
-        let ids = || Ok(store.sessions()?.into_iter().map(|session| session.id.into()).collect());
-        rows::write(&rows, ids, out)?;
+        rows::write(&rows, || ids_around(store, &listed), out)?;
     }
     // What is listed stands above what is said of it.
     out.show()?;
-    if std::io::stderr().is_terminal() {
-        hint(store, filter, found)?;
+    // Of a list that was to be short, what it leaves out is nobody's question, and would cost a look at all sessions.
+    let is_whole = arguments.limit.is_none() || listed.is_empty();
+    if is_whole && std::io::stderr().is_terminal() {
+        hint(store, filter, listed.len())?;
     }
     Ok(Status::Done)
+}
+
+/// The ids of the listed sessions, and those beside them: enough to know which beginnings are unique.
+fn ids_around(store: &Store, listed: &[SessionFacts]) -> Result<Vec<String>, Failure> {
+    let mut ids: Vec<String> = listed.iter().map(|session| session.id.to_string()).collect();
+    ids.extend(store.neighbouring_ids(listed.iter().map(|session| &*session.id))?);
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
 }
 
 fn write_json(
@@ -164,7 +173,7 @@ fn write_json(
     all_text::write(session, |take| reader.message_texts(|_, text| take(text)), out)
 }
 
-/// Tells whoever is there of what is not listed; nothing depends on it.
+/// A hint for the user about what is not listed; nothing depends on it.
 fn hint(store: &Store, filter: SessionFilter, found: usize) -> Result<(), Failure> {
     let all = store.list(&SessionFilter { without_agents: false, ..filter })?.len();
     let agents = all.saturating_sub(found) as u64;

@@ -1,6 +1,7 @@
 //! The rows of a list, as a table or as tabbed lines.
 
-use leafline::{FileFacts, RecentSession, SessionFacts};
+use leafline::SessionFacts;
+use leafline::files::{FileFacts, RecentSession};
 
 use crate::failure::Failure;
 use crate::number::{bytes, count};
@@ -74,7 +75,7 @@ impl<'f> Row<'f> {
         text::printable(self.cwd.unwrap_or_default()).into_owned()
     }
 
-    /// Its columns for a program: nothing cut, and the path behind them where there is one.
+    /// Its columns for a program: uncut, followed by the path if there is one.
     fn plain(&self) -> Vec<String> {
         let mut cells = vec![
             text::printable(self.id).into_owned(),

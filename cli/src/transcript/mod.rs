@@ -2,14 +2,15 @@
 
 mod told;
 
-use leafline::{Entry, Family, JsonText};
+use leafline::context::JsonText;
+use leafline::{Entry, Family};
 
 use self::told::{Calls, Told, ToldPart};
 use super::failure::Failure;
 use super::output::{BAD, FAINT, KIND, Output};
 use super::{preview, text, time};
 
-/// What stands ahead of what a message says.
+/// What precedes the text of a message.
 const INDENT: &str = "  ";
 
 /// Writes messages one after the other.
@@ -21,7 +22,7 @@ pub(super) struct Transcript<'o> {
     shows_all: bool,
     /// Whether what was written last is the model's.
     in_answer: bool,
-    /// The model that was told last.
+    /// The model that was shown last.
     model: Option<String>,
     calls: Calls,
 }

@@ -1,11 +1,11 @@
-//! What an entry, or a message for the model, tells a person.
+//! What an entry, or a message for the model, shows the user.
 
 use std::collections::HashMap;
 
-use leafline::{Entry, EntryKind, Family, JsonText, Part, Role, View};
-use leafline_import::view;
-
 use crate::{preview, text};
+use leafline::context::JsonText;
+use leafline::view::{Part, Role, View};
+use leafline::{Entry, EntryKind, Family};
 
 /// The tools that were called, by the id of the call: not every family names them with their results.
 pub(super) type Calls = HashMap<String, String>;
@@ -33,7 +33,7 @@ pub(super) enum ToldPart {
     Aside {
         /// What it is.
         sign: &'static str,
-        /// What stands ahead of its text, fit for a terminal.
+        /// What precedes its text, fit for a terminal.
         name: String,
         text: String,
         /// Whether its words are shown between quotation marks.
@@ -42,24 +42,15 @@ pub(super) enum ToldPart {
     },
 }
 
-/// What a message of a context tells: it is what a line of the family has inside.
+/// What a message of a context shows: it is what a line of the family contains.
 pub(super) fn message(family: Family, json: &JsonText, calls: &mut Calls) -> Told {
-    let message = json.as_str();
-    let entry = |entry_type| format!(r#"{{"type":"{entry_type}","message":{message}}}"#);
-    let view = match family {
-        Family::Opal => view::opal(message),
-        Family::Claude => match view::pi_omp(&entry("message")).role {
-            Role::Assistant => view::claude(&entry("assistant")),
-            _ => view::claude(&entry("user")),
-        },
-        _ => view::pi_omp(&entry("message")),
-    };
-    // The model in force is told once, for all of them.
+    let view = family.view_message(json.as_str());
+    // The model in force is shown once, for all of them.
     let name = view.type_name.as_deref().unwrap_or("message");
     Told { model: None, ..conversation(&view, name, calls) }
 }
 
-/// What an entry of a path tells. What is no part of the conversation takes a line.
+/// What an entry of a path shows. An entry outside the conversation takes one line.
 pub(super) fn entry(entry: &Entry, shows_all: bool, calls: &mut Calls) -> Told {
     let view = entry.view();
     let is_message = entry.kind() == EntryKind::Message;
@@ -78,7 +69,7 @@ pub(super) fn entry(entry: &Entry, shows_all: bool, calls: &mut Calls) -> Told {
 fn conversation(view: &View, name: &str, calls: &mut Calls) -> Told {
     let heading = match view.role {
         Role::Tool => None,
-        // An extension's message is told by what the extension calls it.
+        // An extension's message is labelled with the extension's own name for it.
         Role::Custom => Some(format!("custom {}", view.type_name.as_deref().unwrap_or_default())),
         _ => Some(name.to_owned()),
     };
@@ -131,6 +122,8 @@ fn aside(sign: &'static str, name: String, text: String) -> ToldPart {
 
 #[cfg(test)]
 mod tests {
+    use leafline_import::view;
+
     use super::*;
 
     fn name_of_result(view: &View, calls: &mut Calls) -> String {

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use leafline::{EntryKind, SessionReader, Tree, TreeNode};
+use leafline::tree::{Outline, OutlineEntry, OutlineReader, Segment};
+use leafline::{EntryKind, SessionReader};
 
-use super::trunks::Trunks;
+use super::trunks::{Trunks, begins_branch};
 use crate::failure::Failure;
 use crate::number::counted;
 use crate::output::{BAD, FAINT, GOOD, KIND, LABEL, Output};
@@ -20,18 +21,16 @@ const NARROWEST: usize = 16;
 /// Columns of an id or a label at most: those of the programs have 36.
 const LONGEST_NAME: usize = 40;
 
-/// A tree that is being drawn.
+/// A tree that is being drawn. Memory grows with the segments of its outline.
 pub(super) struct Drawing<'a> {
-    reader: &'a SessionReader,
-    tree: &'a Tree,
+    outline: &'a Outline,
+    walk: OutlineReader<'a>,
     trunks: Trunks,
     full: bool,
-    /// Whether sidechains stand beside something else: an agent's own file need not say it of each entry.
-    marks_sidechains: bool,
     out: &'a mut Output,
 }
 
-/// A trunk that is still to be drawn, from one of its nodes on.
+/// A trunk that is still to be drawn, from one of its segments on.
 #[derive(Debug, Clone, Copy)]
 struct Trunk {
     from: usize,
@@ -40,122 +39,131 @@ struct Trunk {
     is_branch: bool,
 }
 
+/// Entries of a run that are not shown.
+#[derive(Debug, Default)]
+struct Hidden {
+    count: u64,
+    last: Option<OutlineEntry>,
+}
+
 impl<'a> Drawing<'a> {
     /// A drawing of the session's tree.
     pub(super) fn new(
         reader: &'a SessionReader,
-        tree: &'a Tree,
+        outline: &'a Outline,
         full: bool,
         out: &'a mut Output,
     ) -> Self {
-        let marks_sidechains = !tree.nodes().iter().all(|node| node.is_sidechain);
-        Self { reader, tree, trunks: Trunks::new(tree), full, marks_sidechains, out }
+        let (walk, trunks) = (reader.read_outline(outline), Trunks::new(outline));
+        Self { outline, walk, trunks, full, out }
     }
 
     /// Draws all of it.
     pub(super) fn draw(mut self) -> Result<(), Failure> {
-        for &root in self.tree.roots() {
+        for &root in self.outline.roots() {
             let mut waiting = vec![Trunk { from: root, level: 0, is_branch: false }];
             while let Some(trunk) = waiting.pop() {
-                let (run, fork) = self.run(trunk.from);
+                let run = self.run(trunk.from);
                 self.draw_run(&run, trunk)?;
-                let Some((fork, onward)) =
-                    fork.and_then(|fork| Some((fork, self.trunks.onward(fork)?)))
-                else {
-                    continue;
-                };
                 // Last in, first out: the branches are drawn first, the oldest ahead, and then the trunk goes on.
-                waiting.push(Trunk { from: onward, level: trunk.level, is_branch: false });
-                let branches =
-                    self.tree.node(fork).map(|node| node.children.as_slice()).unwrap_or_default();
-                let branches = branches.iter().rev().filter(|&&child| child != onward);
-                waiting.extend(
-                    branches.filter(|&&child| self.is_branch(child)).map(|&from| Trunk {
-                        from,
-                        level: trunk.level + 1,
-                        is_branch: true,
-                    }),
-                );
+                for &fork in run.iter().rev().filter(|&&place| self.is_fork(place)) {
+                    self.branch_off(fork, trunk.level, &mut waiting);
+                }
             }
         }
         Ok(())
     }
 
-    /// The entries from a node on, down to the next fork or the end, and the fork. What hangs beside the way there and
-    /// is no branch, as the results of tools and what they report do, is among them, in the order of the file, but never
-    /// ahead of its parent.
-    fn run(&self, from: usize) -> (Vec<usize>, Option<usize>) {
+    /// Adds what is to be drawn behind the fork at the end of a segment.
+    fn branch_off(&self, fork: usize, level: usize, waiting: &mut Vec<Trunk>) {
+        let Some(onward) = self.trunks.onward(self.outline, fork) else { return };
+        waiting.push(Trunk { from: onward, level, is_branch: false });
+        let branches = self.outline.children(fork).iter().rev().copied();
+        let branches =
+            branches.filter(|&child| child != onward && begins_branch(self.outline, child));
+        waiting.extend(branches.map(|from| Trunk { from, level: level + 1, is_branch: true }));
+    }
+
+    /// The segments from one on, down to the next fork or the end. What hangs beside the way there and is no branch, as the
+    /// results of tools and what they report do, is among them, in the order of the file, but never ahead of its parent.
+    fn run(&self, from: usize) -> Vec<usize> {
         let mut run = Vec::new();
-        let mut fork = None;
         let mut waiting = BinaryHeap::from([Reverse(from)]);
         while let Some(Reverse(place)) = waiting.pop() {
             run.push(place);
-            let Some(node) = self.tree.node(place) else { continue };
-            if node.is_fork {
-                fork = Some(place);
-            }
-            let beside = node.children.iter().filter(|&&child| !self.is_branch(child));
-            waiting.extend(beside.map(|&child| Reverse(child)));
+            let children = self.outline.children(place).iter().copied();
+            let beside = children.filter(|&child| !begins_branch(self.outline, child));
+            waiting.extend(beside.map(Reverse));
         }
-        (run, fork)
+        run
     }
 
-    fn is_branch(&self, place: usize) -> bool {
-        self.tree.node(place).is_some_and(|node| node.is_branch)
+    fn is_fork(&self, place: usize) -> bool {
+        self.outline.segment(place).is_some_and(Segment::is_fork)
     }
 
     fn draw_run(&mut self, run: &[usize], trunk: Trunk) -> Result<(), Failure> {
-        let mut folded: Vec<usize> = Vec::new();
+        let mut hidden = Hidden::default();
+        let mut is_first = true;
         for (index, &place) in run.iter().enumerate() {
-            let is_end = index == 0 || index + 1 == run.len();
-            if self.full || is_end || self.stands_out(place) {
-                self.draw_fold(&mut folded, trunk.level)?;
-                self.draw_node(place, trunk.level, trunk.is_branch && index == 0)?;
-            } else {
-                folded.push(place);
+            let is_last_segment = index + 1 == run.len();
+            let last = self.outline.segment(place).map(Segment::last);
+            self.walk.begin(place);
+            while let Some(entry) = self.walk.next_entry()? {
+                let is_end = is_first || is_last_segment && Some(entry.ordinal) == last;
+                if self.full || is_end || self.stands_out(&entry) {
+                    self.draw_hidden(&mut hidden, trunk.level)?;
+                    self.draw_entry(&entry, trunk.level, trunk.is_branch && is_first)?;
+                } else {
+                    hidden.count += 1;
+                    hidden.last = Some(entry);
+                }
+                is_first = false;
             }
         }
         Ok(())
     }
 
     /// Whether the entry is shown even in the middle of a run.
-    fn stands_out(&self, place: usize) -> bool {
-        let Some(node) = self.tree.node(place) else {
-            return false;
-        };
-        let is_summary = matches!(node.kind, EntryKind::Compaction | EntryKind::BranchSummary);
-        is_summary || node.is_fork || node.label.is_some() || self.tree.leaf() == Some(place)
+    fn stands_out(&self, entry: &OutlineEntry) -> bool {
+        matches!(entry.kind, EntryKind::Compaction | EntryKind::BranchSummary)
+            || entry.is_fork
+            || self.outline.label(entry.ordinal).is_some()
+            || self.is_leaf(entry)
     }
 
-    fn draw_fold(&mut self, folded: &mut Vec<usize>, level: usize) -> Result<(), Failure> {
-        match folded.as_slice() {
-            [] => {}
+    fn is_leaf(&self, entry: &OutlineEntry) -> bool {
+        self.outline.leaf() == Some(entry.ordinal)
+    }
+
+    fn draw_hidden(&mut self, hidden: &mut Hidden, level: usize) -> Result<(), Failure> {
+        match std::mem::take(hidden) {
+            Hidden { last: None, .. } => Ok(()),
             // The entry itself takes no more room than a line that hides it.
-            &[only] => self.draw_node(only, level, false)?,
-            several => {
-                let hidden = counted(several.len() as u64, "entry", "entries");
+            Hidden { count: 1, last: Some(only) } => self.draw_entry(&only, level, false),
+            Hidden { count, .. } => {
+                let hidden = counted(count, "entry", "entries");
                 let line = self.out.paint(FAINT, &format!("{}┊ … {hidden} …", "│ ".repeat(level)));
-                self.out.line(format_args!("{line}"))?;
+                self.out.line(format_args!("{line}"))
             }
         }
-        folded.clear();
-        Ok(())
     }
 
-    fn draw_node(&mut self, place: usize, level: usize, is_branch: bool) -> Result<(), Failure> {
-        let Some(node) = self.tree.node(place) else {
-            return Ok(());
-        };
-        let entry = self.reader.line(node.ordinal)?;
-        let (kind, mut words) = match entry.as_ref().map(|entry| (entry, entry.view())) {
-            Some((entry, view)) => (preview::name(entry, &view), preview::words(entry, &view)),
-            None => (preview::kind_name(node.kind, node.role).to_owned(), String::new()),
-        };
+    fn draw_entry(
+        &mut self,
+        entry: &OutlineEntry,
+        level: usize,
+        is_branch: bool,
+    ) -> Result<(), Failure> {
+        let line = self.walk.line(entry.ordinal)?;
+        let (id, view) = (line.id(), line.view());
+        let (kind, mut words) = (preview::name(&line, &view), preview::words(&line, &view));
         // Of a message in parts, what the first says that says anything.
-        for record in node.records.iter().skip(1) {
-            if words.is_empty()
-                && let Some(part) = self.reader.line(record.ordinal)?
-            {
+        let mut records = 0;
+        for record in self.outline.records(entry.ordinal) {
+            records += 1;
+            if words.is_empty() && record != entry.ordinal {
+                let part = self.walk.line(record)?;
                 words = preview::words(&part, &part.view());
             }
         }
@@ -164,14 +172,14 @@ impl<'a> Drawing<'a> {
         } else {
             "│ ".repeat(level)
         };
-        let marks = self.marks(place, node);
+        let marks = self.marks(entry, id.as_deref(), records);
         let taken = text::width(&gutter)
             + 2
             + text::width(&kind)
             + 2
             + marks.iter().map(Mark::width).sum::<usize>();
         let room = self.out.width().unwrap_or(USUAL_WIDTH).saturating_sub(taken).max(NARROWEST);
-        let mut line = format!("{}{} ", self.out.paint(FAINT, &gutter), bullet(node));
+        let mut line = format!("{}{} ", self.out.paint(FAINT, &gutter), bullet(entry));
         line.push_str(&self.out.paint(KIND, &kind));
         let words = text::fit(&words, room);
         if !words.is_empty() {
@@ -186,25 +194,25 @@ impl<'a> Drawing<'a> {
     }
 
     /// What stands behind an entry's words: its id, its label, what is special about it.
-    fn marks(&self, place: usize, node: &TreeNode) -> Vec<Mark> {
+    fn marks(&self, entry: &OutlineEntry, id: Option<&str>, records: u64) -> Vec<Mark> {
         let mut marks = Vec::new();
-        if let Some(id) = &node.id {
+        if let Some(id) = id {
             marks.push(Mark { text: format!("({})", name(id)), style: FAINT });
         }
-        if let Some(label) = &node.label {
+        if let Some(label) = self.outline.label(entry.ordinal) {
             marks.push(Mark { text: format!("[{}]", name(label)), style: LABEL });
         }
-        if !node.records.is_empty() {
-            let records = counted(node.records.len() as u64, "record", "records");
-            marks.push(Mark { text: records, style: FAINT });
+        if records > 0 {
+            marks.push(Mark { text: counted(records, "record", "records"), style: FAINT });
         }
-        if node.is_sidechain && self.marks_sidechains {
+        // An agent's own file need not say it of each entry.
+        if entry.is_sidechain && !self.outline.is_sidechain() {
             marks.push(Mark { text: "sidechain".to_owned(), style: FAINT });
         }
-        if node.is_orphan {
+        if entry.is_orphan {
             marks.push(Mark { text: "orphan".to_owned(), style: BAD });
         }
-        if self.tree.leaf() == Some(place) {
+        if self.is_leaf(entry) {
             marks.push(Mark { text: "◀ leaf".to_owned(), style: GOOD });
         }
         marks
@@ -224,11 +232,11 @@ impl Mark {
     }
 }
 
-fn bullet(node: &TreeNode) -> char {
-    match (node.is_orphan, node.parent) {
+fn bullet(entry: &OutlineEntry) -> char {
+    match (entry.is_orphan, entry.is_root) {
         (true, _) => '◇',
-        (false, None) => '◆',
-        (false, Some(_)) => '●',
+        (false, true) => '◆',
+        (false, false) => '●',
     }
 }
 

@@ -3,7 +3,8 @@
 mod draw;
 mod trunks;
 
-use leafline::{SessionFacts, Tree};
+use leafline::SessionFacts;
+use leafline::tree::Outline;
 
 use self::draw::Drawing;
 use super::failure::Failure;
@@ -59,28 +60,29 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
     let reader = store.reader(&arguments.session)?;
-    let tree = if arguments.fold { reader.get_folded_tree()? } else { reader.get_tree()? };
+    let outline =
+        if arguments.fold { reader.get_folded_outline()? } else { reader.get_outline()? };
     if out.is_json() {
-        tree.write_json(out)?;
+        reader.write_tree(&outline, out)?;
         return Ok(Status::Done);
     }
-    write_heading(&reader.facts(), &tree, out)?;
-    Drawing::new(&reader, &tree, arguments.full, out).draw()?;
-    if tree.unreachable() > 0 {
-        let lost = counted(tree.unreachable(), "entry hangs", "entries hang");
+    write_heading(&reader.facts(), &outline, out)?;
+    Drawing::new(&reader, &outline, arguments.full, out).draw()?;
+    if outline.unreachable() > 0 {
+        let lost = counted(outline.unreachable(), "entry hangs", "entries hang");
         out.line(format_args!("{lost} in or below a loop of parents, where no root leads"))?;
     }
     Ok(Status::Done)
 }
 
-fn write_heading(facts: &SessionFacts, tree: &Tree, out: &mut Output) -> Result<(), Failure> {
+fn write_heading(facts: &SessionFacts, outline: &Outline, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
     let title = facts.title.as_ref().map(|title| format!("  {}", text::one_line(title, 200)));
     out.line(format_args!(
         "{id}{}  {}, {}, {}",
         title.unwrap_or_default(),
         counted(facts.entries, "entry", "entries"),
-        counted(tree.roots().len() as u64, "root", "roots"),
-        counted(tree.branches(), "branch", "branches"),
+        counted(outline.roots().len() as u64, "root", "roots"),
+        counted(outline.branches(), "branch", "branches"),
     ))
 }

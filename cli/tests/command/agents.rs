@@ -14,7 +14,7 @@ fn ls_leaves_them_out_unless_asked() {
     let all = listed(&["ls", "--agents"]);
     let agents: Vec<&String> = all.iter().filter(|id| !usual.contains(id)).collect();
     // Newest first.
-    assert_eq!(agents, [AGENTS[1], AGENTS[0]]);
+    assert_eq!(agents, [AGENTS[1], AGENTS[0], AGENTS[2]]);
     assert_eq!(listed(&["ls", "--limit", "3"]), usual[..3]);
     let json = on_samples(["ls", "--json", "--agents"]).ok().json_lines();
     let agent = json.iter().find(|session| session["id"] == AGENTS[0]).unwrap();

@@ -1,6 +1,7 @@
 //! `leafline context`.
 
-use leafline::{ContextLeaf, Family, Store};
+use leafline::context::ContextLeaf;
+use leafline::{Family, Store};
 use serde_json::json;
 
 use crate::scene::{OMP_3, PI_3, Scene, file, header, message, on_samples};

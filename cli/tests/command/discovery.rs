@@ -18,7 +18,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A home folder with what all four programs keep there.
+/// A home folder with what all programs keep there.
 fn home_of_samples() -> Scene {
     let scene = Scene::new();
     for (from, to) in [
@@ -27,6 +27,7 @@ fn home_of_samples() -> Scene {
         ("blobs", ".omp/agent/blobs"),
         ("claude/projects", ".claude/projects"),
         ("opal/sessions", ".opal/sessions"),
+        ("codex", ".codex"),
     ] {
         copy(&samples().join(from), &scene.folder().join(to));
     }
@@ -45,14 +46,18 @@ fn what_the_programs_keep_is_found_and_imported() {
     let text = at_home(&scene, ["import"]).ok().text();
     let lines: Vec<Vec<&str>> =
         text.lines().map(|line| line.split_whitespace().collect()).collect();
-    for (line, (family, files)) in
-        lines.iter().zip([("pi", "4"), ("omp", "3"), ("claude", "4"), ("opal", "2")])
-    {
+    for (line, (family, files)) in lines.iter().zip([
+        ("pi", "4"),
+        ("omp", "3"),
+        ("claude", "4"),
+        ("opal", "2"),
+        ("codex", "5"),
+    ]) {
         assert_eq!((line[..3].to_vec(), line.len()), (vec!["found", family, files], 7), "{text}");
     }
     assert!(lines[3][6].ends_with("sessions") && lines[3][6].contains(".opal"), "{text}");
-    assert_eq!(lines.len(), 4 + SAMPLES + 1);
-    assert!(text.lines().last().unwrap().starts_with("13 files: 13 imported; "), "{text}");
+    assert_eq!(lines.len(), 5 + SAMPLES + 1);
+    assert!(text.lines().last().unwrap().starts_with("18 files: 18 imported; "), "{text}");
     // Nothing in that file tells it from one of pi's but the folder.
     let omp = scene.run(["show", "0f6f2f6a", "--json"]).ok().json();
     assert_eq!(omp["family"], "omp");
@@ -87,8 +92,8 @@ fn what_is_not_there_is_said() {
     copy(&samples().join("opal/sessions"), &scene.folder().join(".opal/sessions"));
     let text = at_home(&scene, ["import"]).ok().text();
     let missing: Vec<&str> = text.lines().filter(|line| line.starts_with("not there  ")).collect();
-    assert_eq!(missing.len(), 3, "{text}");
-    for (line, folder) in missing.iter().zip([".pi", ".omp", ".claude"]) {
+    assert_eq!(missing.len(), 4, "{text}");
+    for (line, folder) in missing.iter().zip([".pi", ".omp", ".claude", ".codex"]) {
         assert!(line.contains(path(&scene.folder().join(folder))), "{line}");
     }
     assert!(text.lines().last().unwrap().starts_with("2 files: 2 imported; "), "{text}");
@@ -107,7 +112,13 @@ fn json_has_the_folders_with_the_totals() {
         .iter()
         .map(|folder| (&folder["family"], &folder["exists"], &folder["files"]))
         .collect();
-    let expected = [("pi", false, 0), ("omp", true, 3), ("claude", true, 4), ("opal", true, 2)];
+    let expected = [
+        ("pi", false, 0),
+        ("omp", true, 3),
+        ("claude", true, 4),
+        ("opal", true, 2),
+        ("codex", true, 5),
+    ];
     let expected = expected.map(|(family, exists, files)| {
         (Value::from(family), Value::from(exists), Value::from(files))
     });
@@ -131,7 +142,7 @@ fn nothing_found_is_a_failure() {
     let scene = Scene::new();
     let complaint = at_home(&scene, ["import"]).fails(1);
     assert!(complaint.starts_with("leafline: nothing to import"), "{complaint}");
-    for folder in [".pi", ".omp", ".claude", ".opal"] {
+    for folder in [".pi", ".omp", ".claude", ".opal", ".codex"] {
         assert!(complaint.contains(path(&scene.folder().join(folder))), "{complaint}");
     }
     // Nor does a folder without a file count.
@@ -139,4 +150,17 @@ fn nothing_found_is_a_failure() {
     let complaint = at_home(&scene, ["import", "--family", "opal"]).fails(1);
     assert!(complaint.contains(".opal") && !complaint.contains(".omp"), "{complaint}");
     assert!(!scene.store().exists());
+}
+
+/// A folder into which a program moves sessions is named where it is there.
+#[test]
+fn archived_sessions_are_found() {
+    let scene = Scene::new();
+    let day = samples().join("codex/sessions/2025/11/20");
+    copy(&day, &scene.folder().join(".codex/archived_sessions"));
+    let text = at_home(&scene, ["import", "--family", "codex"]).ok().text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("not there  codex"), "{text}");
+    assert!(lines[1].starts_with("found      codex") && lines[1].contains("archived_sessions"));
+    assert!(lines.last().unwrap().starts_with("1 file: 1 imported; "), "{text}");
 }

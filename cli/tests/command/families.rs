@@ -1,4 +1,4 @@
-//! What the command shows of the sessions of Claude Code and Opal, and transcripts of all four families.
+//! What the command shows of the sessions of each family, and transcripts.
 
 use crate::scene::{CLAUDE, OMP_3, OPAL, PI_3, Scene, file, header, message, on_samples};
 
@@ -39,6 +39,40 @@ fn trees_say_what_was_said() {
     ] {
         assert!(tree.iter().any(|line| line.starts_with(expected)), "{expected}: {tree:#?}");
     }
+}
+
+#[test]
+fn a_session_of_codex_by_its_lines() {
+    let id = "019c6f5a-0000-7c4e-9d21-5a7be0c30000";
+    let tree = lines_of(&["tree", id, "--full"]);
+    assert!(tree[0].contains("Tide clock: time zone  35 entries, 1 root, 1 branch"), "{tree:?}");
+    for expected in [
+        "◆ task_started (1)",
+        "● turn_context gpt-5 (5)",
+        "● user \"The clock shows high water an hour late since the weekend.\" (6)",
+        "● assistant → exec_command (10)",
+        "● compaction \"Another language model started",
+        "● assistant \"I will write tests for both changes of the hour.\" (32) ◀ leaf",
+    ] {
+        assert!(tree.iter().any(|line| line.starts_with(expected)), "{expected}: {tree:#?}");
+    }
+    let text = lines_of(&["path", id, "--text"]);
+    assert!(
+        text.contains(&r#"  → exec_command {"cmd":"cat src/table.rs"}"#.to_owned()),
+        "{text:#?}"
+    );
+    let context = on_samples(["context", id]).ok().text();
+    assert!(context.contains("Now test the change of the hour."), "{context}");
+    assert!(context.ends_with("7 messages; model gpt-5\n"), "{context}");
+    // A fork takes what it goes on from out of the store.
+    let fork = "019c6f5a-0023-7c4e-9d21-5a7be0c30023";
+    let context = on_samples(["context", fork]).ok().text();
+    assert!(context.contains("Write the changelog entry instead."), "{context}");
+    assert!(context.contains("Now test the change of the hour."), "{context}");
+    let shown = on_samples(["show", "019c6f5a-0035"]).ok().text();
+    assert!(shown.contains("agent     Boyle of 019c6f5a-002b-"), "{shown}");
+    assert!(on_samples(["show", id, "6"]).ok().text().contains("The clock shows high water"));
+    on_samples(["name", id, "Another"]).fails(1);
 }
 
 #[test]

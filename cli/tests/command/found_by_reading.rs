@@ -1,5 +1,6 @@
 //! Failures that cost more than they should: a retry that forgets, an error that is swallowed, damage that is not told.
 
+use leafline::omp::OmpSession;
 use redb::{ConcurrencyMode, TableDefinition};
 
 use super::scene::{Run, Scene, file, header, message, path};
@@ -302,6 +303,7 @@ fn the_file_as_it_came_is_given_or_said_to_be_gone() {
     let id = scene.run(["new", "--family", "pi", "--cwd", "/work"]).ok().text();
     let told = scene.run(["export", id.trim(), "--as", "original"]).fails(1);
     assert!(told.contains("from no file"), "{told}");
+    assert!(told.contains("; `leafline export --as current` gives it as it is now"), "{told}");
 }
 
 /// Moves the session by its header.

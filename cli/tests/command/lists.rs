@@ -21,7 +21,7 @@ fn expected(scene: &Scene, holds: impl Fn(&Value) -> bool) -> Vec<Value> {
 #[test]
 fn lists_have_what_is_asked_for() {
     let scene = Scene::of_samples();
-    for family in ["pi", "omp", "claude", "opal"] {
+    for family in ["pi", "omp", "claude", "opal", "codex"] {
         let of_family = expected(&scene, |facts| facts["family"] == family);
         assert_eq!(listed(&scene, &["--family", family]), of_family);
     }

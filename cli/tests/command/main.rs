@@ -36,3 +36,4 @@ mod search;
 mod search_folder;
 mod sync;
 mod tree;
+mod tree_model;

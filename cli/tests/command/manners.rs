@@ -94,7 +94,7 @@ fn unknown_and_ambiguous_sessions_are_named() {
     let unknown = on_samples(["show", "nothing"]).fails(1);
     assert!(unknown.contains("\"nothing\"") && unknown.contains("leafline ls"), "{unknown}");
     let ambiguous = on_samples(["show", "019c"]).fails(1);
-    assert!(ambiguous.contains("3 session ids") && ambiguous.contains(PI_3), "{ambiguous}");
+    assert!(ambiguous.contains("7 session ids") && ambiguous.contains(PI_3), "{ambiguous}");
     let entry = on_samples(["show", PI_3, "nothing"]).fails(1);
     assert!(entry.contains("\"nothing\"") && entry.contains(PI_3), "{entry}");
 }

@@ -145,7 +145,7 @@ fn children_come_in_the_order_of_the_file() {
 #[test]
 fn stats_tell_where_the_bytes_go() {
     let text = on_samples(["stats"]).ok().text();
-    for expected in ["sessions  13", "blobs", "saved", "lines", "message/assistant", "of JSONL"] {
+    for expected in ["sessions  18", "blobs", "saved", "lines", "message/assistant", "of JSONL"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
     let json = on_samples(["stats", "--json"]).ok().json();
@@ -165,7 +165,7 @@ fn stats_tell_where_the_bytes_go() {
 fn verify_finds_the_samples_whole() {
     let text = on_samples(["verify"]).ok().text();
     let summary = text.lines().last().unwrap();
-    assert!(summary.starts_with("13 sessions, ") && summary.contains("no problems"), "{text}");
+    assert!(summary.starts_with("18 sessions, ") && summary.contains("no problems"), "{text}");
     assert!(text.lines().any(|line| line.starts_with("remark") && line.contains(PI_3)), "{text}");
     let json = on_samples(["verify", PI_3, "--json"]).ok().json();
     assert_eq!((&json["sessions"], &json["problems"]), (&1.into(), &Value::Array(Vec::new())));

@@ -14,11 +14,12 @@ pub(crate) const OMP_3: &str = "019c7bd3-90ea-7b35-8c11-d4f2a86b0e59";
 
 /// A session of Claude Code's, and the agents that it started.
 pub(crate) const CLAUDE: &str = "5b0c7a52-9d1e-4c3f-8a64-0f2e6d7b1c90";
-pub(crate) const AGENTS: [&str; 2] = ["agent-7d31c0be", "agent-c5e90a17"];
+pub(crate) const AGENTS: [&str; 3] =
+    ["agent-7d31c0be", "agent-c5e90a17", "019c6f5a-0035-7c4e-9d21-5a7be0c30035"];
 pub(crate) const OPAL: &str = "sess-5f1c";
 
 /// How many files of sessions the samples have.
-pub(crate) const SAMPLES: usize = 13;
+pub(crate) const SAMPLES: usize = 18;
 
 /// The blob that the omp sample refers to.
 pub(crate) const BLOB: &str = "3b8602731095c511a1212461024126e06a8eaf8f29fd4c21913d8f6c9ea8e37f";

@@ -29,7 +29,7 @@ fn entries_are_found_in_sessions_of_all_families() {
     let mut families: Vec<&str> = hits.iter().map(|hit| hit["family"].as_str().unwrap()).collect();
     families.sort_unstable();
     families.dedup();
-    assert_eq!(families, ["claude", "omp", "opal", "pi"]);
+    assert_eq!(families, ["claude", "codex", "omp", "opal", "pi"]);
     for hit in &hits {
         let (text, matches) =
             (&hit["snippet"]["text"], hit["snippet"]["matches"].as_array().unwrap());
@@ -59,7 +59,7 @@ fn options_narrow_a_search() {
         on_samples(all.iter().chain(arguments).copied()).ok().json_lines().len()
     };
     let all = count(&[]);
-    let families = ["pi", "omp", "claude", "opal"];
+    let families = ["pi", "omp", "claude", "opal", "codex"];
     let by_family: Vec<usize> =
         families.iter().map(|family| count(&["--family", family])).collect();
     assert_eq!(by_family.iter().sum::<usize>(), all, "{by_family:?}");

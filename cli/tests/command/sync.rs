@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use leafline::{ExportMode, Store};
+use leafline::Store;
+use leafline::export::ExportMode;
 use leafline_generate::{Family, Shape, generate};
 
 use crate::scene::Scene;

@@ -143,3 +143,44 @@ fn random_trees_are_drawn_whole() {
         assert_eq!(shown + lost, session["entries"].as_u64().unwrap(), "{id}: {text}");
     }
 }
+
+/// An agent's entry goes on in the session's own conversation, which branches there; and it branches beside that.
+#[test]
+fn a_row_with_two_forks_loses_no_branch() {
+    let record = |id: &str, parent: &str, is_side: bool| {
+        let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"sessionId":"s1","isSidechain":{is_side},"message":{{"role":"user","content":"ask"}}}}"#
+        )
+    };
+    let scene = Scene::new();
+    let records = [
+        record("a", "", false),
+        record("side", "a", true),
+        record("b", "side", false),
+        record("b1", "b", false),
+        record("b2", "b", false),
+        record("c", "a", false),
+        record("c1", "c", false),
+        record("c2", "c", false),
+    ];
+    scene.run(["import", path(&scene.write("s1.jsonl", &file(records)))]).ok();
+    let marked = |line: &String| line.rsplit(['●', '◆']).next().unwrap().to_owned();
+    let lines = drawn(&scene, &["--full"]);
+    let said: Vec<String> = lines.iter().map(marked).collect();
+    assert_eq!(
+        said,
+        [
+            " user \"ask\" (a)",
+            " user \"ask\" (side) sidechain",
+            " user \"ask\" (b)",
+            " user \"ask\" (c)",
+            " user \"ask\" (b1)",
+            " user \"ask\" (b2)",
+            " user \"ask\" (c1)",
+            " user \"ask\" (c2) ◀ leaf",
+        ]
+    );
+    let branches = lines.iter().filter(|line| line.starts_with("├─●")).count();
+    assert_eq!(branches, 2, "{lines:?}");
+}

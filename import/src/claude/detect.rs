@@ -10,7 +10,7 @@ use crate::scan::{Raw, Shape};
 use crate::text::{decode, is_blank, trim_start_of_file};
 
 /// How many objects without a mark of Claude Code a file may begin with. Real files have a handful at most, of types
-/// that later versions brought; a file of anything else should not be searched for long.
+/// that later versions added; a file of anything else should not be searched for long.
 pub const MOST_UNMARKED: usize = 256;
 
 /// What the start of a file shows of a session. Texts have U+FFFD for a lone surrogate; each is that of the first record
@@ -61,6 +61,12 @@ pub enum NotASession {
         /// The line's ordinal, from 0.
         line: u64,
     },
+    /// It begins with the header of a Codex session.
+    #[error("line {} is the header of a Codex session", line + 1)]
+    Codex {
+        /// The line's ordinal, from 0.
+        line: u64,
+    },
     /// None of its first records is one that Claude Code writes.
     #[error("none of the first {records} records is one of Claude Code's")]
     Unmarked {
@@ -87,7 +93,7 @@ pub enum NotASession {
 ///   or last prompt with the member that holds it;
 /// - a malformed line of which a type, a uuid and a `parentUuid` can be [recovered](crate::recover).
 ///
-/// Blank, malformed and scalar lines ahead of it do no harm.
+/// Blank, malformed and scalar lines before it do no harm.
 ///
 /// ```
 /// use leafline_import::claude::{NotASession, detect};
@@ -119,7 +125,7 @@ pub fn detect(prefix: &[u8], complete: bool) -> Result<Detection, NotASession> {
         if is_blank(&text) {
             continue;
         }
-        // As in pi's and omp's files, a BOM ahead of the first record does no harm.
+        // As in pi's and omp's files, a BOM before the first record does no harm.
         let first = !std::mem::replace(&mut started, true);
         let text = if first { trim_start_of_file(&text) } else { &text };
         let record = scanner.scan(text);
@@ -214,11 +220,19 @@ fn refuse_other_families(
         Some(name) if name.is_text("session") && members.id.is_some_and(Raw::is_string) => {
             Err(NotASession::PiOrOmp { line })
         }
+        Some(name) if name.is_text("session_meta") && is_codex_header(text) => {
+            Err(NotASession::Codex { line })
+        }
         None if objects == 1 && member(text, "metadata").is_some() && record.uuid().is_none() => {
             Err(NotASession::Opal { line })
         }
         _ => Ok(()),
     }
+}
+
+fn is_codex_header(text: &str) -> bool {
+    let id = member(text, "payload").and_then(|payload| payload.member("id"));
+    id.is_some_and(Raw::is_string)
 }
 
 fn member<'a>(text: &'a str, name: &str) -> Option<Raw<'a>> {

@@ -1,4 +1,15 @@
-//! The folders of projects.
+//! The folders of projects, and of agents in them.
+
+use std::path::Path;
+
+/// The folder, below one with a session's name, that holds the files of its agents.
+const SUBAGENTS: &str = "subagents";
+
+/// The session in whose folder of agents a file stands (observed): it is in `<session>/subagents`, at any depth below it.
+pub(super) fn session_of_agents_folder(path: &Path) -> Option<String> {
+    let folder = path.ancestors().skip(1).find(|folder| folder.ends_with(SUBAGENTS))?;
+    Some(folder.parent()?.file_name()?.to_string_lossy().into_owned())
+}
 
 /// The name of the folder that holds the sessions of a working folder: the cwd with every character that is not an ASCII
 /// letter or digit as `-` (observed).
@@ -26,6 +37,15 @@ pub fn project_folder_name(cwd: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_of_agents() {
+        let session = |path: &str| session_of_agents_folder(Path::new(path));
+        assert_eq!(session("p/4f2e/subagents/agent-a1.jsonl").as_deref(), Some("4f2e"));
+        assert_eq!(session("p/4f2e/subagents/x/y/agent-a1.jsonl").as_deref(), Some("4f2e"));
+        assert_eq!(session("p/agent-a1.jsonl"), None);
+        assert_eq!(session("p/subagents.jsonl"), None);
+    }
 
     #[test]
     fn characters_that_are_no_ascii_letters() {

@@ -1,81 +1,7 @@
-//! Where the user went back and asked something else.
-
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
+//! Where the user went back and asked something else, in a tree in memory.
 
 use crate::claude::tree::SessionTree;
-
-/// What the search for forks needs of an entry. Copies of an entry (one uuid) are to be given as the same `entry`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ForkEntry<E> {
-    /// The entry.
-    pub entry: E,
-    /// Its parent, where that is in the file.
-    pub parent: Option<E>,
-    /// Whether it is a prompt.
-    pub is_prompt: bool,
-}
-
-/// An entry at which the conversation branches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fork<E> {
-    /// The entry.
-    pub at: E,
-    /// Those of its children that are or lead to a prompt, at least two, in the order of the file.
-    pub branches: Vec<E>,
-}
-
-/// The real forks of a session, given its entries in the order of the file; they come in the order of their entries.
-///
-/// An entry is one if two of its children are, or lead to, prompts of the user (observed): different ones, as subtrees
-/// share nothing. Most entries with several children are none: a message of the API in several records, a tool's results
-/// and what it reports while it runs, attachments.
-///
-/// Time grows with the number of entries. Loops do no harm.
-///
-/// ```
-/// use leafline_import::claude::{Fork, ForkEntry, forks};
-///
-/// let entry = |entry, parent, is_prompt| ForkEntry { entry, parent, is_prompt };
-/// let entries = [
-///     entry("hello", None, true),
-///     entry("answer", Some("hello"), false),
-///     entry("tool result", Some("answer"), false),
-///     entry("why?", Some("answer"), true),
-///     entry("and how?", Some("answer"), true),
-/// ];
-/// assert_eq!(forks(&entries), [Fork { at: "answer", branches: vec!["why?", "and how?"] }]);
-/// ```
-#[must_use]
-pub fn forks<E: Copy + Eq + Hash>(entries: &[ForkEntry<E>]) -> Vec<Fork<E>> {
-    let parents: HashMap<E, Option<E>> =
-        entries.iter().map(|entry| (entry.entry, entry.parent)).collect();
-    let mut lead_to_prompts = HashSet::new();
-    for prompt in entries.iter().filter(|entry| entry.is_prompt) {
-        let mut above = Some(prompt.entry);
-        while let Some(entry) = above
-            && lead_to_prompts.insert(entry)
-        {
-            above = parents.get(&entry).copied().flatten();
-        }
-    }
-    let mut branches: HashMap<E, Vec<E>> = HashMap::new();
-    let mut seen = HashSet::new();
-    for entry in entries {
-        if lead_to_prompts.contains(&entry.entry)
-            && seen.insert(entry.entry)
-            && let Some(parent) = parents.get(&entry.entry).copied().flatten()
-            && parent != entry.entry
-        {
-            branches.entry(parent).or_default().push(entry.entry);
-        }
-    }
-    let take = |entry: &ForkEntry<E>| {
-        let branches = branches.remove(&entry.entry).filter(|branches| branches.len() > 1)?;
-        Some(Fork { at: entry.entry, branches })
-    };
-    entries.iter().filter_map(take).collect()
-}
+use crate::forks::{Fork, ForkEntry, forks};
 
 impl SessionTree {
     /// The real forks of the conversation that the file is of, as [`forks`] finds them; sidechains have none. Of copies of
@@ -130,13 +56,5 @@ mod tests {
             tree.add(line, &Node::of(&scanner.scan(text)));
         }
         assert_eq!(tree.forks(), [Fork { at: 4, branches: vec![8, 10] }]);
-    }
-
-    #[test]
-    fn loops_do_no_harm() {
-        let entry = |entry, parent| ForkEntry { entry, parent: Some(parent), is_prompt: true };
-        let entries = [entry(1, 2), entry(2, 1), entry(3, 1), entry(4, 4)];
-        assert_eq!(forks(&entries), [Fork { at: 1, branches: vec![2, 3] }]);
-        assert_eq!(forks::<u8>(&[]), []);
     }
 }

@@ -52,7 +52,7 @@ pub struct LeafEntry {
     pub is_sidechain: bool,
 }
 
-/// Answers what the rule of the leaf asks. Entries are told by their places: numbers that grow in the order of the file.
+/// Answers the questions of the leaf rule. Entries are identified by their places: numbers that grow in file order.
 pub trait LeafLookup {
     /// Why a look-up can fail.
     type Error;
@@ -64,7 +64,7 @@ pub trait LeafLookup {
     /// What the look-up gives.
     fn find(&mut self, uuid: &[u8]) -> Result<Option<u64>, Self::Error>;
 
-    /// The entry at a place; `None` where what stands there is none.
+    /// The entry at a place; `None` if what stands there is none.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ pub struct Boundary {
     pub place: u64,
     /// Its `logicalParentUuid`, as WTF-8.
     pub logical_parent: Option<Vec<u8>>,
-    /// The last message ahead of it that is on no sidechain.
+    /// The last message before it that is on no sidechain.
     pub message_before: Option<u64>,
 }
 
@@ -105,9 +105,9 @@ pub struct LeafFacts {
     pub last_message: Option<u64>,
     /// The last message that is on one.
     pub last_sidechain_message: Option<u64>,
-    /// The place behind the last entry.
+    /// The place after the last entry.
     pub end: u64,
-    /// Whether no entry stands ahead of its parent, so that fewer have to be looked at.
+    /// Whether no entry comes before its parent, so that fewer have to be looked at.
     pub parents_first: bool,
 }
 
@@ -122,7 +122,7 @@ impl LeafFacts {
     }
 }
 
-/// The leaf of a session, and what showed it; `None` where there is no message and nothing names an entry.
+/// The leaf of a session, and what showed it; `None` if there is no message and nothing names an entry.
 ///
 /// 1. What counts is the conversation that the file is of: the entries on no sidechain; in an agent's file, whose
 ///    messages are all on one, those on it. A *message* is a `user` or `assistant` record of it.
@@ -135,10 +135,10 @@ impl LeafFacts {
 ///
 /// - if a message hangs below the entry that it names: the document's leaf is the tip of its thread, and this one is the
 ///   tip no more. A compact boundary hangs on its logical parent here; where that is not in the file, on the last
-///   message ahead of the boundary, on whatever branch.
+///   message before the boundary, on whatever branch.
 /// - if it stands below the entry that it names, and a message stands below it: it was written when the conversation
 ///   had come to that entry, and the conversation went on, there or elsewhere. One that stands above its entry, as the
-///   document has it on the first line, does not tell when it was written; so it holds against later branches.
+///   document has it on the first line, does not show when it was written; so it holds against later branches.
 ///
 /// An older summary never takes the place of the last one: what that says of the leaf is older still.
 ///
@@ -322,7 +322,7 @@ impl LeafFinder {
         }
     }
 
-    /// The leaf by what was observed; `None` where there is no message. More may be observed after it was asked for.
+    /// The leaf by what was observed; `None` if there is no message. More may be observed after it was asked for.
     ///
     /// Time grows with the number of entries.
     #[must_use]

@@ -34,19 +34,22 @@
 //! - [`SessionTree`]: which entry is whose parent. [`LeafFinder`]: which is the leaf; [`leaf`], the same over any
 //!   [`LeafLookup`].
 //! - [`path`], [`context`], [`full_history`]: the conversation at an entry, over any [`Lookup`]; [`above`], one step of it.
-//! - [`forks`] and [`messages`]: where the user went back, and which entries are one message of the API.
+//! - [`SessionTree::forks`] and [`messages`]: where the user went back, and which entries are one message of the API.
 //! - [`AgentFile`] and [`project_folder_name`]: how files belong together.
 
 mod agent;
+mod context;
 mod detect;
 mod folder;
 mod forks;
+mod format;
 mod kind;
 mod leaf;
 mod members;
 mod messages;
 mod node;
 mod path;
+mod reading;
 mod record;
 mod scanner;
 mod tree;
@@ -55,7 +58,7 @@ mod uuid_key;
 pub use agent::{Agent, AgentFile};
 pub use detect::{Detection, MOST_UNMARKED, NotASession, detect};
 pub use folder::project_folder_name;
-pub use forks::{Fork, ForkEntry, forks};
+pub use format::ClaudeCode;
 pub use kind::RecordKind;
 pub use leaf::{
     Boundary, Leaf, LeafEntry, LeafFacts, LeafFinder, LeafLookup, LeafPointer, LeafSource, leaf,
@@ -64,7 +67,7 @@ pub use leaf::{
 pub use members::Content;
 pub use messages::{Message, messages};
 pub use node::{Node, for_each_node};
-pub use path::{Above, Extent, Link, Lookup, Path, PathEnd, above, context, full_history, path};
+pub use path::{Extent, Lookup, Path, above, context, full_history, path};
 pub use record::{Parent, Record};
 pub use scanner::Scanner;
 pub use tree::SessionTree;

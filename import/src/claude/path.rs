@@ -3,18 +3,9 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// What an entry names as another entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Link<E> {
-    /// It names none.
-    None,
-    /// This one; of several with the uuid the last.
-    Entry(E),
-    /// One that is not in the file.
-    Missing,
-}
+use crate::conversation::{Above, Link, PathEnd};
 
-/// Answers what the rules of paths ask about an entry: [`SessionTree`](crate::claude::SessionTree) from memory, a store
+/// Returns what the rules of paths ask about an entry: [`SessionTree`](crate::claude::SessionTree) from memory, a store
 /// from its index.
 pub trait Lookup {
     /// What stands for an entry: a number in the file, say.
@@ -44,21 +35,6 @@ pub trait Lookup {
     fn logical_parent(&self, entry: Self::Entry) -> Result<Link<Self::Entry>, Self::Error>;
 }
 
-/// Why a path goes no further up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PathEnd {
-    /// Its first entry is a root.
-    Root,
-    /// The parent of its first entry is not in the file.
-    Orphan,
-    /// The parent of its first entry is on the path already.
-    Loop,
-    /// Its first entry is the compact boundary with which the context begins.
-    Boundary,
-    /// Its first entry is a compact boundary, and what it says the conversation came from is not in the file.
-    LostHistory,
-}
-
 /// A conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path<E> {
@@ -79,20 +55,12 @@ pub enum Extent {
     FullHistory,
 }
 
-/// What is above an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Above<E> {
-    /// This entry.
-    Entry(E),
-    /// Nothing that belongs to the conversation, and why; never [`PathEnd::Loop`], which only a whole walk can tell.
-    End(PathEnd),
-}
-
 /// One step up a conversation: the rule of [`path`], [`context`] and [`full_history`], for those who walk by themselves.
 /// Who does has to see to loops.
 ///
 /// ```
-/// use leafline_import::claude::{Above, Extent, Node, PathEnd, Scanner, SessionTree, above};
+/// use leafline_import::claude::{Extent, Node, Scanner, SessionTree, above};
+/// use leafline_import::conversation::{Above, PathEnd};
 ///
 /// let mut tree = SessionTree::new();
 /// let mut scanner = Scanner::new();
@@ -138,7 +106,8 @@ pub fn above<L: Lookup>(
 /// ends it before the first entry that is met twice; the document's own loop would not end.
 ///
 /// ```
-/// use leafline_import::claude::{Node, PathEnd, Scanner, SessionTree, path};
+/// use leafline_import::claude::{Node, Scanner, SessionTree, path};
+/// use leafline_import::conversation::PathEnd;
 ///
 /// let mut tree = SessionTree::new();
 /// let mut scanner = Scanner::new();

@@ -130,7 +130,7 @@ impl<'a> Record<'a> {
         text(self.members.agent_id)
     }
 
-    /// `timestamp`, in milliseconds since 1970; `None` where it is no ISO time.
+    /// `timestamp`, in milliseconds since 1970; `None` if it is no ISO time.
     #[must_use]
     pub fn timestamp_ms(&self) -> Option<i64> {
         parse_timestamp(&text(self.scan.members.timestamp)?)
@@ -265,7 +265,7 @@ impl<'a> Record<'a> {
     }
 
     /// The text of a prompt: its content where that is a string, else its text blocks with a space between them, as for
-    /// pi's and omp's messages. `None` where it is no prompt or has no text.
+    /// pi's and omp's messages. `None` if it is no prompt or has no text.
     #[must_use]
     pub fn prompt_text(&self) -> Option<String> {
         if self.is_prompt() { crate::pi_omp::message_text(&self.scan) } else { None }

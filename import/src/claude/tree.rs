@@ -5,9 +5,10 @@ use std::convert::Infallible;
 
 use crate::claude::kind::RecordKind;
 use crate::claude::node::Node;
-use crate::claude::path::{Link, Lookup};
+use crate::claude::path::Lookup;
 use crate::claude::record::Parent;
 use crate::claude::uuid_key::UuidKey;
+use crate::conversation::Link;
 
 /// The entries of a session and their places in its tree, in memory.
 ///
@@ -22,7 +23,8 @@ use crate::claude::uuid_key::UuidKey;
 /// Memory is about a hundred bytes an entry, whatever its line is.
 ///
 /// ```
-/// use leafline_import::claude::{Link, Lookup, Node, Scanner, SessionTree};
+/// use leafline_import::claude::{Lookup, Node, Scanner, SessionTree};
+/// use leafline_import::conversation::Link;
 ///
 /// let mut tree = SessionTree::new();
 /// let mut scanner = Scanner::new();

@@ -34,22 +34,28 @@
 //!
 //! - [`detect`]: is a file a rollout, by its content; [`RolloutName`], what its name says.
 //! - [`Scanner`] and [`Record`]: a line's facts, in one pass. [`Header`]: those of its header.
+//! - [`Codex`]: all of it as a [`Format`](crate::format::Format).
 //! - [`Facts`]: what a session is about. [`SessionName`]: the name that the user gave it, which stands in another file.
-//! - [`ContextBuilder`] and [`write_input`]: what the model is sent when the session is resumed.
+//! - [`ContextBuilder`] and [`write_input`]: what the model is sent when the session is resumed;
+//!   [`Family::context`](crate::Family::context) and its neighbours, the same of a stored session, at any of its lines.
 //! - [`view`]: one line as a reader of the conversation sees it.
 //!
 //! No input makes it panic, hang, or use stack by the depth of its nesting.
 
+mod author;
 mod context;
 mod contextual;
 mod detect;
 mod facts;
 mod file_name;
+mod format;
 mod header;
 mod item;
 mod json;
 mod kind;
 mod names;
+mod payload;
+mod reading;
 mod record;
 mod scanner;
 mod truncate;
@@ -61,6 +67,7 @@ pub use context::{
 pub use detect::{Detection, NotASession, detect};
 pub use facts::{Facts, Usage};
 pub use file_name::RolloutName;
+pub use format::Codex;
 pub use header::{Git, Header, HistoryBase, HistoryMode};
 pub use kind::RecordKind;
 pub use names::SessionName;

@@ -57,6 +57,12 @@ impl<'a> Record<'a> {
         Self { text, shape, members, payload }
     }
 
+    /// What it is as JSON.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
     /// What it is.
     #[must_use]
     pub fn kind(&self) -> RecordKind {

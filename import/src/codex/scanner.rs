@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::codex::payload;
 use crate::codex::record::{Members, Payload, Record};
 use crate::grammar::{self, Container, Scalar, StringToken, Visitor};
-use crate::scan::{Raw, Shape};
+use crate::scan::{self, Raw, Shape};
 use crate::text::{is_blank, unescape};
 
 /// Scans lines; keeps its memory from one to the next. Nesting costs memory, never stack.
@@ -23,6 +24,7 @@ use crate::text::{is_blank, unescape};
 #[derive(Debug, Default)]
 pub struct Scanner {
     open: Vec<Container>,
+    payloads: Vec<scan::Payload>,
 }
 
 impl Scanner {
@@ -37,11 +39,13 @@ impl Scanner {
     /// A BOM makes a line malformed wherever it stands: Codex does not read a file that begins with one (observed).
     pub fn scan<'a>(&mut self, text: &'a str) -> Record<'a> {
         let nothing = |shape| Record::new(text, shape, Members::default(), Payload::default());
+        self.payloads.clear();
         if is_blank(text) {
             return nothing(Shape::Blank);
         }
         let mut visitor = LineVisitor {
             text,
+            payloads: &mut self.payloads,
             members: Members::default(),
             payload: Payload::default(),
             depth: 0,
@@ -53,12 +57,19 @@ impl Scanner {
             payload_start: 0,
         };
         if grammar::walk(text, &mut self.open, &mut visitor).is_err() {
+            self.payloads.clear();
             nothing(Shape::Malformed)
         } else if text.as_bytes().get(grammar::skip_space(text.as_bytes(), 0)) == Some(&b'{') {
             Record::new(text, Shape::Object, visitor.members, visitor.payload)
         } else {
             nothing(Shape::Scalar)
         }
+    }
+
+    /// The payloads of the line scanned last, in the order in which they stand.
+    #[must_use]
+    pub fn payloads(&self) -> &[scan::Payload] {
+        &self.payloads
     }
 }
 
@@ -92,8 +103,9 @@ fn payload_place<'a>(name: &[u8]) -> Option<Place<'a, Payload<'a>>> {
     })
 }
 
-struct LineVisitor<'a> {
+struct LineVisitor<'a, 'scratch> {
     text: &'a str,
+    payloads: &'scratch mut Vec<scan::Payload>,
     members: Members<'a>,
     payload: Payload<'a>,
     depth: usize,
@@ -109,7 +121,7 @@ struct LineVisitor<'a> {
     payload_start: usize,
 }
 
-impl<'a> LineVisitor<'a> {
+impl<'a> LineVisitor<'a, '_> {
     #[inline]
     fn value(&mut self, start: usize, end: usize) {
         let raw = || Raw::of_walked(&self.text[start..end]);
@@ -134,7 +146,7 @@ impl<'a> LineVisitor<'a> {
     }
 }
 
-impl Visitor for LineVisitor<'_> {
+impl Visitor for LineVisitor<'_, '_> {
     #[inline]
     fn open(&mut self, container: Container, start: usize) {
         match self.depth {
@@ -179,6 +191,9 @@ impl Visitor for LineVisitor<'_> {
 
     #[inline]
     fn string(&mut self, token: StringToken) {
+        if !token.escaped {
+            self.payloads.extend(payload::find(self.text, token.start, token.end));
+        }
         self.value(token.start - 1, token.end + 1);
     }
 

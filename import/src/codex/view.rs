@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::codex::contextual;
+use crate::codex::author;
 use crate::codex::facts::is_image_tag;
 use crate::codex::kind::RecordKind;
 use crate::codex::record::Record;
@@ -87,72 +87,43 @@ fn read_item(record: &Record<'_>, payload: Raw<'_>, view: &mut View) {
             text(Some(arguments)).unwrap_or_else(|| arguments.as_str().to_owned())
         }),
     };
-    view.role = match &*name {
-        "message" => {
-            read_message(record, view);
-            return;
-        }
-        "agent_message" => {
-            read_blocks(members.content, &mut view.parts);
-            Role::Custom
-        }
-        "reasoning" => {
-            read_thought(payload, &mut view.parts);
-            Role::Assistant
-        }
-        "function_call" | "tool_search_call" => {
-            view.parts.push(call(member("arguments")));
-            Role::Assistant
-        }
-        "custom_tool_call" => {
-            view.parts.push(call(member("input")));
-            Role::Assistant
-        }
+    view.role = author::of_item(&name);
+    match &*name {
+        "message" => read_message(record, view),
+        "agent_message" => read_blocks(members.content, &mut view.parts),
+        "reasoning" => read_thought(payload, &mut view.parts),
+        "function_call" | "tool_search_call" => view.parts.push(call(member("arguments"))),
+        "custom_tool_call" => view.parts.push(call(member("input"))),
         "local_shell_call" | "web_search_call" => {
             view.parts.push(Part::ToolCall {
                 id: text(members.call_id),
                 name: name.trim_end_matches("_call").to_owned(),
                 arguments: member("action").map_or_else(String::new, |it| it.as_str().to_owned()),
             });
-            Role::Assistant
         }
         "function_call_output" | "custom_tool_call_output" => {
             read_output(record, member("output"), &mut view.parts);
-            Role::Tool
-        }
-        "tool_search_output" => {
-            view.parts.push(Part::Other { type_name: name.into_owned() });
-            Role::Tool
         }
         "image_generation_call" => {
             let base64_length = member("result").filter(|it| it.is_string());
             let base64_length = base64_length.map_or(0, |it| it.as_str().len() - 2);
             view.parts.push(Part::Image { mime_type: None, base64_length });
-            Role::Assistant
         }
-        "compaction" | "compaction_summary" | "context_compaction" => {
+        "tool_search_output" | "compaction" | "compaction_summary" | "context_compaction" => {
             view.parts.push(Part::Other { type_name: name.into_owned() });
-            Role::Summary
         }
-        _ => Role::Other,
-    };
+        _ => {}
+    }
 }
 
 fn read_message(record: &Record<'_>, view: &mut View) {
     let content = record.payload_members().content;
     read_blocks(content, &mut view.parts);
-    let mut texts = view.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
+    let texts = view.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text),
         _ => None,
     });
-    let role = match record.role().as_deref() {
-        Some("user") if texts.clone().any(contextual::is_user_shell_command) => Role::Shell,
-        Some("user") if texts.any(contextual::is_of_user) => Role::System,
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("developer" | "system") => Role::System,
-        _ => Role::Other,
-    };
+    let role = author::of_message(record.role().as_deref(), texts);
     view.role = role;
     // What the program tells the model: its user sees none of it.
     view.is_hidden = role == Role::System;

@@ -19,7 +19,7 @@ pub(crate) enum Order {
     ByNameUpTo(usize),
 }
 
-/// Merges repeated members (the first place, the last value) of those from `first` on, and brings them into order.
+/// Merges repeated members (the first place, the last value) of those from `first` on, and sorts them.
 pub(super) fn arrange(order: Order, text: &str, members: &mut Vec<Child>, first: usize) {
     if may_repeat(text, &members[first..]) {
         merge_repeated(text, members, first);

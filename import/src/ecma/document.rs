@@ -106,7 +106,7 @@ impl<'a> Document<'a> {
         matches!(self.nodes[self.root].kind, NodeKind::Object(..))
     }
 
-    /// The value of a member as the text has it; `None` where there is none, where it was set by an edit, or where the
+    /// The value of a member as the text has it; `None` if there is none, where it was set by an edit, or where the
     /// text is no object.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Raw<'a>> {
@@ -172,7 +172,7 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// Appends the text that `JSON.stringify` gives for the value of a member of the record. Answers whether there is
+    /// Appends the text that `JSON.stringify` gives for the value of a member of the record. Returns whether there is
     /// such a member; where there is none, nothing is appended.
     ///
     /// ```

@@ -29,8 +29,8 @@ pub(crate) enum Scalar {
     Literal,
 }
 
-/// Told of the parts of a text in order. Positions are bytes of the text. What was told of a text that turns out to be
-/// malformed means nothing.
+/// Receives the parts of a text in order. Positions are bytes of the text. The parts of a text that turns out to be
+/// malformed mean nothing.
 pub(crate) trait Visitor {
     fn open(&mut self, container: Container, start: usize);
     fn close(&mut self, container: Container, end: usize);

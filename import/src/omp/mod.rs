@@ -1,9 +1,63 @@
 //! What is omp's alone (omp session storage document). What it shares with pi is in [`crate::pi_omp`].
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
-use crate::pi_omp::SettingsEffect;
-use crate::scan::{Raw, Scan};
+use crate::family::{Family, Migration};
+use crate::file_name::FileName;
+use crate::format::Format;
+use crate::line::RecoveredLine;
+use crate::pi_omp::{self, SettingsEffect, VersionMigration};
+use crate::recover::Recovered;
+use crate::scan::{Raw, Scan, Scanner};
+use crate::start::{Refusal, Start};
+use crate::view::{self, View};
+
+/// omp's rules.
+#[derive(Debug)]
+pub enum Omp {}
+
+impl Format for Omp {
+    type Scanner = Scanner;
+    type Migration = VersionMigration;
+
+    const FOLDER: &'static [&'static str] = &[".omp", "agent", "sessions"];
+    const KIN: &'static [Family] = &[Family::Pi];
+    const IS_WRITTEN: bool = true;
+    const MADE_UP: &'static [&'static str] = pi_omp::MADE_UP;
+
+    fn detect(prefix: &[u8], is_chosen: bool, complete: bool) -> Result<Start, Refusal> {
+        pi_omp::start(Family::Omp, (prefix, is_chosen, complete), Migration::Omp)
+    }
+
+    fn recovered(recovered: Recovered<'_>) -> RecoveredLine<'_> {
+        pi_omp::recovered(recovered)
+    }
+
+    fn file_path(name: &FileName<'_>) -> PathBuf {
+        pi_omp::file_path(name)
+    }
+
+    /// `.omp/agent/blobs` beside `.omp/agent/sessions` (omp session storage document).
+    fn blobs_folder(path: &Path) -> Option<PathBuf> {
+        let folder: PathBuf = Self::FOLDER.iter().collect();
+        let sessions = path.ancestors().find(|above| above.ends_with(&folder))?;
+        Some(sessions.with_file_name("blobs"))
+    }
+
+    fn view(line: &str) -> View {
+        view::pi_omp(line)
+    }
+
+    fn view_message(message: &str) -> View {
+        pi_omp::view_message(message)
+    }
+}
+
+/// Whether a path leads through the folder in which omp keeps everything.
+pub(crate) fn is_in_folder(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".omp")
+}
 
 /// The role a model is for when none is named.
 pub const DEFAULT_ROLE: &str = "default";

@@ -36,7 +36,7 @@ pub fn with_parent_id(
 }
 
 /// Appends a header's line with another `session_id` and `current_id`, in the same way; a header of the documented form,
-/// which has neither, gets both. White space ahead of the header, and a BOM, are left out: Opal does not read them.
+/// which has neither, gets both. White space before the header, and a BOM, are left out: Opal does not read them.
 ///
 /// ```
 /// use leafline_import::opal::{ParentId, with_session};
@@ -80,7 +80,7 @@ pub fn with_metadata(header: &[u8], metadata: &str, out: &mut Vec<u8>) -> Result
     set_member(begin_of_header(header), b"metadata", metadata.as_bytes(), out)
 }
 
-/// The header without what stands ahead of it.
+/// The header without what comes before it.
 fn begin_of_header(header: &[u8]) -> &[u8] {
     let text = stand_in(header);
     &header[text.len() - trim_start_of_file(&text).len()..]

@@ -21,8 +21,8 @@ pub enum CurrentId {
 pub struct HeaderFacts {
     /// The ordinal of the header's line, from 0.
     pub line: u64,
-    /// The session's id as WTF-8 (see [`crate::text`]). Without one, Opal knows a session by its file's name without
-    /// `.jsonl`.
+    /// The session's id as WTF-8 (see [`crate::text`]). Without one, Opal identifies a session by its file's name
+    /// without `.jsonl`.
     pub session_id: Option<Vec<u8>>,
     /// The leaf.
     pub current_id: CurrentId,
@@ -32,7 +32,7 @@ pub struct HeaderFacts {
     pub title: Option<String>,
     /// `metadata.created_at`, as the JSON text that stands there.
     pub created_at: Option<String>,
-    /// The same in milliseconds since 1970; `None` where it is no ISO time.
+    /// The same in milliseconds since 1970; `None` if it is no ISO time.
     pub created_at_ms: Option<i64>,
     /// The working folder: `metadata.working_dir`, or else `metadata.cwd`.
     pub cwd: Option<String>,
@@ -41,7 +41,7 @@ pub struct HeaderFacts {
 }
 
 impl HeaderFacts {
-    /// The facts of a scanned header on line `line`; `None` where its metadata is no object.
+    /// The facts of a scanned header on line `line`; `None` if its metadata is no object.
     #[must_use]
     pub fn of(header: &Line<'_>, line: u64) -> Option<Self> {
         let members = &header.members;

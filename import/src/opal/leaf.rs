@@ -37,7 +37,7 @@ pub fn leaf(
     }
 }
 
-/// The last message of the longest path, of messages given by their ordinals and their parents'; `None` where there is no
+/// The last message of the longest path, of messages given by their ordinals and their parents'; `None` if there is no
 /// path.
 ///
 /// A path begins at a message without a parent, or whose parent is not among those given (an orphan). Its length is the number

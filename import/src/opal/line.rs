@@ -100,7 +100,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The message's id as WTF-8 (see [`crate::text`]); `None` where it is no string.
+    /// The message's id as WTF-8 (see [`crate::text`]); `None` if it is no string.
     #[must_use]
     pub fn id(&self) -> Option<Cow<'a, [u8]>> {
         self.members.id?.as_string()
@@ -141,20 +141,20 @@ impl<'a> Line<'a> {
         self.members.tool_calls.is_some_and(|calls| calls.elements().next().is_some())
     }
 
-    /// The bytes of the scanned text between the quotes of `content`; `None` where it is no string. They may hold escapes.
+    /// The bytes of the scanned text between the quotes of `content`; `None` if it is no string. They may hold escapes.
     #[must_use]
     pub fn content_range(&self) -> Option<Range<usize>> {
         let content = self.members.content.filter(|content| content.is_string())?;
         Some(self.content_start + 1..self.content_start + content.as_str().len() - 1)
     }
 
-    /// The message's text, with U+FFFD for each lone surrogate; `None` where `content` is no string.
+    /// The message's text, with U+FFFD for each lone surrogate; `None` if `content` is no string.
     #[must_use]
     pub fn content(&self) -> Option<Cow<'a, str>> {
         self.members.content?.to_string_lossy()
     }
 
-    /// The message's `timestamp` in milliseconds since 1970; `None` where it is no ISO time.
+    /// The message's `timestamp` in milliseconds since 1970; `None` if it is no ISO time.
     #[must_use]
     pub fn timestamp(&self) -> Option<i64> {
         parse_timestamp(&self.members.timestamp?.to_string_lossy()?)

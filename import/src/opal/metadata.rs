@@ -72,7 +72,7 @@ impl Metadata {
         Ok(())
     }
 
-    /// Takes a member out. Answers whether it was there.
+    /// Takes a member out. Returns whether it was there.
     pub fn remove(&mut self, name: &str) -> bool {
         self.members.remove(name.as_bytes()).is_some()
     }

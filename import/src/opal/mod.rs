@@ -27,15 +27,19 @@
 //! # Ok::<(), leafline_import::opal::NotASession>(())
 //! ```
 
+mod canonical;
+mod context;
 mod detect;
 mod draft;
 mod edit;
 mod error;
+mod format;
 mod header;
 mod jason;
 mod leaf;
 mod line;
 mod metadata;
+mod reading;
 mod replace;
 mod scan;
 mod write;
@@ -45,11 +49,13 @@ pub use detect::{NotASession, detect};
 pub use draft::Draft;
 pub use edit::{with_metadata, with_parent_id, with_session};
 pub use error::WriteError;
+pub use format::Opal;
 pub use header::{CurrentId, HeaderFacts};
 pub use jason::{encode, encode_sorted, write_number, write_string};
 pub use leaf::{last_of_longest_path, leaf};
 pub use line::{Line, LineKind, Members, Parent};
 pub use metadata::Metadata;
+pub use reading::PayloadScanner;
 pub use replace::{ReplaceError, ReplaceOptions, Replacement, Tree, replace_path_segment};
 pub use scan::Scanner;
 pub use write::{Header, write_session};

@@ -11,7 +11,7 @@ pub trait Tree {
     /// Why a look-up failed.
     type Error: Display;
 
-    /// The parent of a message: `None` where there is no such message, `Some(None)` where it is a root.
+    /// The parent of a message: `None` if there is no such message, `Some(None)` where it is a root.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl Default for ReplaceOptions {
 /// What becomes of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement<Id> {
-    /// The parent of the replacement: that of the first message that is replaced; `None` where that is a root.
+    /// The parent of the replacement: that of the first message that is replaced; `None` if that is a root.
     pub parent: Option<Id>,
     /// The messages that are removed, in the order of the path.
     pub removed: Vec<Id>,
@@ -119,8 +119,8 @@ pub enum ReplaceError<Id: Debug, E: Display> {
 /// [`ReplaceOptions::keep_side_branches`] those of all others, too. The leaf moves to the replacement where it is one of the
 /// messages. Where there are several replacements in a row, the first takes the parent, the last the children and the leaf.
 ///
-/// Nothing is changed: the plan tells which lines are written anew
-/// ([`with_parent_id`](crate::opal::with_parent_id)) and which go.
+/// Nothing is changed: the plan states which lines are written again ([`with_parent_id`](crate::opal::with_parent_id))
+/// and which go.
 ///
 /// ```
 /// use leafline_import::opal::{ReplaceOptions, Tree, replace_path_segment};

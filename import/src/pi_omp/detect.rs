@@ -69,9 +69,9 @@ pub enum NotASession {
 /// Tells what a file is by its first bytes; a few hundred kilobytes show enough.
 ///
 /// `complete` says that `prefix` is the whole file, so that its last line counts without a terminator; otherwise a line
-/// that the prefix cuts is left out. `choice` is pi or omp where the caller knows which it is; another family is no choice.
+/// that the prefix cuts is left out. `choice` is pi or omp if the caller chose one; another family counts as no choice.
 ///
-/// The first record that parses must be an object of type `session` with a string `id`. omp may have title lines ahead of
+/// The first record that parses must be an object of type `session` with a string `id`. omp may have title lines before
 /// it (observed behaviour), so they are passed over unless pi is asked for. Without a choice it is omp's where a record
 /// of the prefix shows what only omp writes (see [`omp::is_mark`]), and pi's otherwise.
 ///

@@ -86,7 +86,7 @@ pub struct LabelEffect<'a> {
     pub label: Option<Cow<'a, str>>,
 }
 
-/// What a `label` entry does; `None` where its target is no string.
+/// What a `label` entry does; `None` if its target is no string.
 #[must_use]
 pub fn label_effect<'a>(scan: &Scan<'a>) -> Option<LabelEffect<'a>> {
     let label = scan.members.label.filter(|label| label.is_truthy());
@@ -114,7 +114,7 @@ pub fn session_name(kind: EntryKind, scan: &Scan<'_>) -> Option<String> {
 }
 
 /// The text of a message's content: the string it is, or its text blocks with a space between them, as pi lists sessions.
-/// `None` where there is no text.
+/// `None` if there is no text.
 #[must_use]
 pub fn message_text(scan: &Scan<'_>) -> Option<String> {
     let content = scan.members.message_content?;
@@ -142,7 +142,7 @@ pub fn user_text(kind: EntryKind, scan: &Scan<'_>) -> Option<String> {
     if is_user { message_text(scan) } else { None }
 }
 
-/// `message.timestamp`: milliseconds since 1970, without a fraction; `None` where it is no number or out of range.
+/// `message.timestamp`: milliseconds since 1970, without a fraction; `None` if it is no number or out of range.
 #[must_use]
 pub fn message_timestamp(scan: &Scan<'_>) -> Option<i64> {
     /// The furthest a JavaScript date can be from 1970.
@@ -153,7 +153,7 @@ pub fn message_timestamp(scan: &Scan<'_>) -> Option<i64> {
     (number.abs() <= FURTHEST).then_some(milliseconds)
 }
 
-/// The first entry that a compaction keeps, as WTF-8; `None` where it names none.
+/// The first entry that a compaction keeps, as WTF-8; `None` if it names none.
 #[must_use]
 pub fn first_kept_entry_id<'a>(scan: &Scan<'a>) -> Option<Cow<'a, [u8]>> {
     scan.members.first_kept_entry_id?.as_string()

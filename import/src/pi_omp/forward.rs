@@ -2,7 +2,7 @@
 //!
 //! The migration runs through a file once, from the top. An index that points back meets an entry that has its new id; one
 //! that points ahead meets the entry as the file has it, with the id it had or none. To give the same result line by
-//! line, those ids are collected in a pass ahead of the migration.
+//! line, those ids are collected in a pass before the migration.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -13,7 +13,7 @@ use crate::pi_omp::positions::Positions;
 use crate::scan::{Raw, Scan, Scanner};
 use crate::text::decode;
 
-/// What the compactions of a version 1 file point at ahead of themselves: one item for each entry pointed at.
+/// Which later entries the compactions of a version 1 file point at: one item for each entry pointed at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ForwardReferences {
     targets: BTreeMap<u64, Target>,
@@ -41,7 +41,7 @@ impl ForwardReferences {
     }
 }
 
-/// The record that a compaction's `firstKeptEntryIndex` names, counting parsed lines from the header, 0; `None` where the
+/// The record that a compaction's `firstKeptEntryIndex` names, counting parsed lines from the header, 0; `None` if the
 /// member is no number or no place in an array.
 pub(super) fn index_of(member: Option<Raw<'_>>) -> Option<u64> {
     /// Past this, doubles are no longer exact, and no file has as many records.
@@ -56,7 +56,7 @@ pub(super) fn index_of(member: Option<Raw<'_>>) -> Option<u64> {
     ((0.0..BOUND).contains(&number) && number.fract() == 0.0).then_some(index)
 }
 
-/// Reads a whole version 1 file and collects what its compactions point at ahead of themselves.
+/// Reads a whole version 1 file and collects the later entries that its compactions point at.
 ///
 /// Memory is that of the longest line, and an item for each entry that is pointed at from before it.
 ///

@@ -11,11 +11,11 @@ pub struct HeaderFacts {
     pub id: Vec<u8>,
     /// The format version.
     pub version: HeaderVersion,
-    /// Milliseconds since 1970; `None` where `timestamp` is no ISO time.
+    /// Milliseconds since 1970; `None` if `timestamp` is no ISO time.
     pub timestamp_ms: Option<i64>,
     /// The working folder.
     pub cwd: Option<String>,
-    /// The title: of the title line ahead of the header, where that has one that is not empty, or else the header's.
+    /// The title: of the title line before the header, where that has one that is not empty, or else the header's.
     pub title: Option<String>,
     /// Lineage: a session id or a path, as the file has it (omp session storage document: to be taken as it is).
     pub parent_session: Option<String>,
@@ -24,7 +24,7 @@ pub struct HeaderFacts {
 }
 
 impl HeaderFacts {
-    /// The facts of a scanned header on line `line`; `None` where its id is no string.
+    /// The facts of a scanned header on line `line`; `None` if its id is no string.
     #[must_use]
     pub fn of(scan: &Scan<'_>, line: u64) -> Option<Self> {
         let members = &scan.members;

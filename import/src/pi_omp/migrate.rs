@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ecma::Document;
 use crate::kind::EntryKind;
+use crate::migration::Migrated;
 use crate::pi_omp::derived_id::IdPermutation;
 use crate::pi_omp::forward::{ForwardReferences, Target, index_of};
 use crate::pi_omp::positions::Positions;
@@ -14,14 +15,8 @@ use crate::scan::Raw;
 /// nothing has, which is the same to a reader as none.
 const MOST_RUNS: usize = 65_536;
 
-/// What became of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Migrated {
-    /// It was written, ended by `\n`.
-    Written,
-    /// It is blank or not JSON; the programs drop such a line when they rewrite the file.
-    Dropped,
-}
+/// The members of an entry that a migration from version 1 makes up.
+pub(crate) const MADE_UP: &[&str] = &["id", "parentId", "firstKeptEntryId"];
 
 /// Migrates a session's lines, in order (observed behaviour, migration):
 ///
@@ -31,7 +26,7 @@ pub enum Migrated {
 /// - All lines are rewritten as `JSON.stringify` gives them.
 ///
 /// Records that are no objects have no place in the documents: they are kept, count as positions, and take no part in the
-/// chain of parents. omp's title lines ahead of the header are kept and do not count.
+/// chain of parents. omp's title lines before the header are kept and do not count.
 ///
 /// ```
 /// use leafline_import::pi_omp::{Migrator, detect};

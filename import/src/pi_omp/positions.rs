@@ -20,9 +20,9 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// The line's text as the programs parse it; `None` where the line is blank.
+    /// The line's text as the programs parse it; `None` if the line is blank.
     ///
-    /// White space ahead of the first record is trimmed with the file, even such as makes later lines malformed.
+    /// White space before the first record is trimmed with the file, even such as makes later lines malformed.
     pub(super) fn text<'a>(&mut self, text: &'a str) -> Option<&'a str> {
         if is_blank(text) {
             return None;
@@ -46,7 +46,7 @@ impl Positions {
         self.held.take()
     }
 
-    /// The position of a record that parsed; `None` for omp's title lines ahead of the header, which stand outside the
+    /// The position of a record that parsed; `None` for omp's title lines before the header, which stand outside the
     /// records.
     pub(super) fn count(&mut self, kind: EntryKind) -> Option<u64> {
         if !self.in_session {

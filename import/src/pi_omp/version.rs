@@ -125,7 +125,7 @@ fn number_of_text(text: &str) -> f64 {
 
 fn decimal(text: &str) -> f64 {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    // Rust's parser also takes "inf" and "nan" in any case; JavaScript knows one word.
+    // Rust's parser also takes "inf" and "nan" in any case; JavaScript has one word.
     let is_number = unsigned == "Infinity"
         || unsigned
             .bytes()

@@ -47,11 +47,11 @@ pub struct Recovered<'a> {
     pub record_type: Option<Cow<'a, [u8]>>,
     /// `uuid` (Claude Code).
     pub uuid: Option<Cow<'a, [u8]>>,
-    /// `parentUuid` (Claude Code); `None` where it was not met.
+    /// `parentUuid` (Claude Code); `None` if it was not met.
     pub parent_uuid: Option<RecoveredParent<'a>>,
     /// `id` (pi, omp).
     pub id: Option<Cow<'a, [u8]>>,
-    /// `parentId` (pi, omp); `None` where it was not met.
+    /// `parentId` (pi, omp); `None` if it was not met.
     pub parent_id: Option<RecoveredParent<'a>>,
     /// `timestamp`, as it is written.
     pub timestamp: Option<Cow<'a, [u8]>>,
@@ -61,12 +61,12 @@ pub struct Recovered<'a> {
     pub is_sidechain: bool,
 }
 
-/// Reads the records of a line, in the order in which they stand; their bytes do not overlap.
+/// Reads the records of a line in order; their bytes do not overlap.
 ///
 /// The line may be anything. Escapes, control characters and the order of JSON's marks are not checked. A record ends
-/// where its braces close; or it is torn, where the line ends, or where another begins: at `{"name":` in the middle of
-/// a string, which no JSON has, or where no value can stand. A record that begins where a value is expected cannot be
-/// told from one by that; it counts as a record of its own if the one around it is torn and it has the members of an
+/// where its braces close; or it is torn where the line ends or another record begins: at `{"name":` in the middle of a
+/// string, which valid JSON never has, or where no value is possible. A record that begins where a value is expected
+/// looks like a value; it counts as a record of its own if the one around it is torn and it has the members of an
 /// entry. Records of which no member could be read are left out.
 ///
 /// Time and memory grow with the line, not with its nesting.
@@ -93,11 +93,25 @@ pub fn recover(line: &[u8]) -> Vec<Recovered<'_>> {
     records
 }
 
+/// The first record of a line that is not JSON, where it is whole: it may be JSON by itself.
+///
+/// ```
+/// use leafline_import::recover::whole_record;
+///
+/// assert_eq!(whole_record(r#"{"uuid":"b"}{"uuid":"c"}"#), Some(r#"{"uuid":"b"}"#));
+/// assert_eq!(whole_record(r#"{"uuid":"b","message":{"#), None);
+/// ```
+#[must_use]
+pub fn whole_record(line: &str) -> Option<&str> {
+    let first = recover(line.as_bytes()).into_iter().next();
+    line.get(first.filter(|record| record.wholeness == Wholeness::Whole)?.bytes)
+}
+
 /// A line that is not JSON in pieces, one for each record that can be [read](recover) of it, with their places in the line:
 /// each begins where its record does, but for the first, which begins with the line. Together they are the line. A line of
 /// which nothing can be read is one piece.
 ///
-/// What a record says is what can be read of its piece alone. So where a line breaks off ahead of a value, the record that
+/// What a record says is what can be read of its piece alone. So where a line breaks off before a value, the record that
 /// follows is not taken for that value.
 ///
 /// ```

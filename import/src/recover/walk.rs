@@ -13,18 +13,18 @@ const DEEPEST: usize = 256;
 const LONGEST_NAME: usize = 64;
 
 /// Tells of every record of the line.
-pub(super) fn walk(line: &[u8], tell: &mut impl FnMut(Found)) {
+pub(super) fn walk(line: &[u8], emit: &mut impl FnMut(Found)) {
     let mut at = 0;
     while at < line.len() {
         let start = memchr(b'{', &line[at..]).map_or(line.len(), |offset| at + offset);
         if let Some(found) = fragment::read(line, at..start) {
-            tell(found);
+            emit(found);
         }
         if start == line.len() {
             return;
         }
         at = Walk { line, open: vec![Frame::new(start, true)], deeper: 0, entries: Vec::new() }
-            .record(start + 1, tell);
+            .record(start + 1, emit);
     }
 }
 
@@ -51,7 +51,7 @@ enum StringEnd {
 
 impl Walk<'_> {
     /// Reads a record from after its brace; gives where to go on.
-    fn record(mut self, mut at: usize, tell: &mut impl FnMut(Found)) -> usize {
+    fn record(mut self, mut at: usize, emit: &mut impl FnMut(Found)) -> usize {
         while let Some(&byte) = self.line.get(at) {
             match byte {
                 b'"' => match string_end(self.line, at + 1) {
@@ -59,16 +59,16 @@ impl Walk<'_> {
                         self.string(at + 1, end);
                         at = end;
                     }
-                    StringEnd::Record(next) => return self.torn(next, tell),
+                    StringEnd::Record(next) => return self.torn(next, emit),
                     StringEnd::Never => break,
                 },
                 b'{' if !self.expects_value() && begins_record(self.line, at) => {
-                    return self.torn(at, tell);
+                    return self.torn(at, emit);
                 }
                 b'{' | b'[' => self.open(at, byte == b'{'),
                 b'}' | b']' => {
                     if let Some(record) = self.close(at + 1, byte == b'}') {
-                        tell(record);
+                        emit(record);
                         return at + 1;
                     }
                 }
@@ -77,7 +77,7 @@ impl Walk<'_> {
             at += 1;
         }
         let end = self.line.len();
-        self.torn(end, tell)
+        self.torn(end, emit)
     }
 
     /// The innermost container, unless it is one that is only counted.
@@ -146,7 +146,7 @@ impl Walk<'_> {
     }
 
     /// Ends the record where it is torn; gives where to go on.
-    fn torn(mut self, end: usize, tell: &mut impl FnMut(Found)) -> usize {
+    fn torn(mut self, end: usize, emit: &mut impl FnMut(Found)) -> usize {
         let mut records = std::mem::take(&mut self.entries);
         for (level, frame) in self.open.into_iter().enumerate() {
             let bytes = frame.start..end;
@@ -168,7 +168,7 @@ impl Walk<'_> {
                 record.bytes = trimmed(self.line, record.bytes);
             }
             past = record.bytes.end;
-            tell(record);
+            emit(record);
         }
         end
     }

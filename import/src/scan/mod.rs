@@ -8,8 +8,8 @@ mod payload;
 mod raw;
 
 pub use members::Members;
-pub(crate) use payload::is_reference;
 pub use payload::{Payload, PayloadKind, PayloadPlace, REFERENCE_PREFIX, SMALLEST_BASE64};
+pub(crate) use payload::{is_base64, is_reference};
 pub use raw::{Elements, Raw};
 
 use crate::grammar::{self, Both, Container, Malformed, Scalar, StringToken, Visitor};

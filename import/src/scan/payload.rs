@@ -14,7 +14,7 @@ const REFERENCE_LENGTH: usize = REFERENCE_PREFIX.len() + 64;
 /// A string of the line that is base64, or a reference to bytes kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Payload {
-    /// Where the string's content starts in the text that was scanned, after its quote; in bytes.
+    /// Where it starts in the text that was scanned, after the string's quote or, of a data URL, within the string; in bytes.
     pub start: usize,
     /// Where it ends, before its quote.
     pub end: usize,
@@ -45,8 +45,8 @@ pub enum PayloadPlace {
 /// What a payload is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PayloadKind {
-    /// The value of a member named `data`, of at least [`SMALLEST_BASE64`] bytes, all of base64's alphabet and padded
-    /// to a multiple of four. Whether decoding and encoding gives the same text again is for the store to check.
+    /// The value of a member named `data`, or what a family's own rule takes for one, of at least [`SMALLEST_BASE64`] bytes,
+    /// all of base64's alphabet and padded to a multiple of four. Whether decoding and encoding gives the same text again is for the store to check.
     Base64,
     /// Exactly `blob:sha256:` and 64 lower-case hex digits.
     Reference,
@@ -63,7 +63,7 @@ pub(crate) fn is_reference(content: &[u8]) -> bool {
 }
 
 /// Whether a string without escapes looks like base64 that is worth keeping apart.
-pub(super) fn is_base64(content: &[u8]) -> bool {
+pub(crate) fn is_base64(content: &[u8]) -> bool {
     if content.len() < SMALLEST_BASE64 || !content.len().is_multiple_of(4) {
         return false;
     }

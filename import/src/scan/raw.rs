@@ -135,7 +135,7 @@ impl<'a> Raw<'a> {
         Elements { rest: rest.unwrap_or("") }
     }
 
-    /// The member of an object by name, the last where there are several; `None` where there is none, or for anything
+    /// The member of an object by name, the last where there are several; `None` if there is none, or for anything
     /// but an object.
     #[must_use]
     pub fn member(self, name: &str) -> Option<Raw<'a>> {

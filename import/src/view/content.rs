@@ -47,7 +47,7 @@ pub(super) fn push_call(
     });
 }
 
-/// What is told of a tool's result beside its content.
+/// The facts of a tool's result besides its content.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Answer<'a> {
     pub(super) call_id: Option<Raw<'a>>,

@@ -58,6 +58,8 @@ pub use pi_omp::pi_omp;
 pub use role::Role;
 
 use crate::Family;
+use crate::family::with_format;
+use crate::format::Format;
 
 /// The view of a line of a family's, given its decoded text.
 ///
@@ -69,11 +71,7 @@ use crate::Family;
 /// ```
 #[must_use]
 pub fn of(family: Family, line: &str) -> View {
-    match family {
-        Family::Pi | Family::Omp => pi_omp(line),
-        Family::Claude => claude(line),
-        Family::Opal => opal(line),
-    }
+    with_format!(family, F => F::view(line))
 }
 
 /// What one line says, made by [`pi_omp`], [`claude`] or [`opal`].

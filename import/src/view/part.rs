@@ -12,9 +12,9 @@ pub enum Part {
     Thinking(String),
     /// The model calls a tool.
     ToolCall {
-        /// The name of the call, by which its result tells what it answers.
+        /// The id of the call, by which its result refers to it.
         id: Option<String>,
-        /// The tool; empty where the file does not tell.
+        /// The tool; empty if the file does not state it.
         name: String,
         /// The arguments as JSON text, just as they stand in the line; empty where there are none.
         arguments: String,
@@ -23,7 +23,7 @@ pub enum Part {
     ToolResult {
         /// The call that it answers.
         call_id: Option<String>,
-        /// The tool; Claude Code and Opal do not tell it with the result.
+        /// The tool; Claude Code and Opal do not state it with the result.
         name: Option<String>,
         /// Whether it failed.
         is_error: bool,

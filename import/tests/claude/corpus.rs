@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use leafline_import::claude::{
-    AgentFile, NotASession, PathEnd, Scanner, detect, for_each_node, path,
-};
+use leafline_import::claude::{AgentFile, NotASession, Scanner, detect, for_each_node, path};
+use leafline_import::conversation::PathEnd;
 use leafline_import::recover::{Wholeness, recover};
 use leafline_import::{lines, pi_omp, text};
 use serde_json::Value;

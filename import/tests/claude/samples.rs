@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use leafline_import::claude::{
-    Fork, LeafSource, PathEnd, Scanner, context, detect, full_history, messages, path,
-    project_folder_name,
+    LeafSource, Scanner, context, detect, full_history, messages, path, project_folder_name,
 };
+use leafline_import::conversation::PathEnd;
+use leafline_import::forks::Fork;
 use leafline_import::{lines, text};
 
 use crate::{lines_of, read};

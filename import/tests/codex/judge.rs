@@ -7,8 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use leafline_import::codex::{RolloutName, Truncation};
 use serde::Deserialize;
@@ -16,61 +14,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::cases::{self, Case};
-use crate::{context, has_rollout_id, parts, random, samples};
-
-/// Codex, ready to be asked.
-struct Judge {
-    folder: PathBuf,
-}
-
-impl Judge {
-    fn find() -> Option<Self> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/codex-judge");
-        let is_named = std::env::var_os("LEAFLINE_CODEX").is_some();
-        if is_named || folder.join("node_modules/.bin/codex").exists() {
-            return Some(Self { folder });
-        }
-        assert!(
-            std::env::var_os("LEAFLINE_REQUIRE_CODEX").is_none(),
-            "LEAFLINE_REQUIRE_CODEX is set, and neither is LEAFLINE_CODEX nor is Codex installed in tests/codex-judge"
-        );
-        println!(
-            "skipped: LEAFLINE_CODEX is not set, and Codex is not installed in tests/codex-judge"
-        );
-        None
-    }
-
-    /// Answers to jobs, in their order.
-    fn ask(&self, jobs: &[Value]) -> Vec<Value> {
-        let mut child = Command::new("node")
-            .arg("judge.mjs")
-            .current_dir(&self.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        let text: String = jobs.iter().map(|job| format!("{job}\n")).collect();
-        let writer = std::thread::spawn(move || input.write_all(text.as_bytes()).unwrap());
-        let output = child.wait_with_output().unwrap();
-        writer.join().unwrap();
-        assert!(output.status.success(), "the harness failed");
-        let answers = output.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        let answers: Vec<Value> =
-            answers.map(|line| serde_json::from_slice(line).unwrap()).collect();
-        assert_eq!(answers.len(), jobs.len(), "an answer a job");
-        answers
-    }
-}
-
-/// What Codex makes up for a missing output has an id that it derives from the call's; ours has none.
-fn without_derived_id(mut item: Value) -> Value {
-    let is_made = item["output"] == "aborted" || item["type"] == "tool_search_output";
-    if is_made && let Some(item) = item.as_object_mut() {
-        item.remove("id");
-    }
-    item
-}
+use crate::program::{Judge, Made, difference, without_derived_id};
+use crate::{context, has_rollout_id, parts, rollouts, samples};
 
 /// A context as text: without derived ids, and with the members of each object in the order of their names.
 fn plain_text(items: impl Iterator<Item = Value>) -> String {
@@ -92,45 +37,9 @@ fn digest(text: &str) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What differs, and nothing where nothing does.
-fn difference(name: &str, ours: &Value, theirs: &[String]) -> Option<String> {
-    let ours = ours.as_array().unwrap().iter().cloned().map(without_derived_id);
-    let theirs = theirs.iter().map(|item| without_derived_id(serde_json::from_str(item).unwrap()));
-    let (ours, theirs): (Vec<Value>, Vec<Value>) = (ours.collect(), theirs.collect());
-    if ours == theirs {
-        return None;
-    }
-    let at = ours.iter().zip(&theirs).take_while(|(one, other)| one == other).count();
-    let shown = |items: &[Value]| {
-        let items = items.iter().skip(at).take(3);
-        items
-            .map(|item| item.to_string().chars().take(400).collect())
-            .collect::<Vec<String>>()
-            .join("\n    ")
-    };
-    let (ours_there, theirs_there) = (shown(&ours), shown(&theirs));
-    let (ours, theirs) = (ours.len(), theirs.len());
-    Some(format!(
-        "{name}: item {at} of {ours}, {theirs}\n  ours\n    {ours_there}\n  Codex\n    {theirs_there}\n"
-    ))
-}
-
 fn assert_none(differences: Vec<String>, compared: usize) {
     assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
     println!("{compared} rollouts compared with Codex");
-}
-
-#[derive(Deserialize)]
-struct Made {
-    files: BTreeMap<String, String>,
-    sessions: Vec<Session>,
-}
-
-#[derive(Deserialize)]
-struct Session {
-    name: String,
-    file: String,
-    context: Vec<String>,
 }
 
 /// Tools side by side, pictures, compactions, interruptions, forks, reverts, rollbacks, agents: as Codex writes them.
@@ -209,7 +118,7 @@ fn answers_that_codex_gave() {
 }
 
 fn random_cases() -> Vec<Case> {
-    (0..60).map(random::case).collect()
+    (0..60).map(rollouts::case).collect()
 }
 
 #[derive(Deserialize)]

@@ -5,8 +5,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod cases;
+mod conversation;
+#[path = "../in_memory/mod.rs"]
+mod in_memory;
 mod judge;
+#[allow(dead_code, reason = "shared with the tests of the store")]
+mod program;
 mod random;
+mod rollouts;
 mod samples;
 
 use leafline_import::codex::{

@@ -6,9 +6,9 @@ use leafline_import::codex::{
     Facts, HistoryMode, NotASession, Place, RecordKind, RolloutName, Scanner, SessionName,
     Truncation, Usage, Use, detect, takes_part, view,
 };
-use leafline_import::lines;
 use leafline_import::text::decode;
 use leafline_import::view::{Part, Role};
+use leafline_import::{Family, lines};
 
 use crate::{context, has_rollout_id, parts};
 
@@ -22,7 +22,7 @@ const AGENT: &str = "rollout-2026-02-18T09-00-00-019c6f5a-0035-7c4e-9d21-5a7be0c
 const EARLIER: &str = "rollout-2025-11-20T20-04-07-0199f2b4-5c1e-7a30-9c55-3b1f0e8d2a61.jsonl";
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/codex")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/codex")
 }
 
 pub(crate) fn sample(name: &str) -> Vec<u8> {
@@ -196,32 +196,87 @@ fn the_name_stands_in_another_file() {
     assert_eq!(SessionName::of(b"{\"id\":5}"), None);
 }
 
-#[test]
-fn other_families_files_are_none() {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
-    let mut folders = vec![samples];
-    let mut files = 0;
+/// The files in a folder and the folders in it.
+fn files_below(folder: PathBuf) -> Vec<PathBuf> {
+    let (mut folders, mut files) = (vec![folder], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "jsonl") {
-                let found = detect(&std::fs::read(&path).unwrap(), true);
-                assert!(
-                    matches!(
-                        found,
-                        Err(NotASession::WrongType { .. } | NotASession::NoType { .. })
-                    ),
-                    "{path:?}: {found:?}"
-                );
-                files += 1;
+                files.push(path);
             }
         }
     }
-    assert!(files > 10);
-    // And no other family takes a rollout for its own.
-    for name in [TODAY, FORK, AGENT, EARLIER] {
-        assert!(leafline_import::detect(&sample(name), None, true).is_err(), "{name}");
+    files
+}
+
+fn is_of_codex(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "codex")
+}
+
+#[test]
+fn other_families_files_are_none() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
+    let mut others = files_below(samples);
+    others.retain(|path| !is_of_codex(path));
+    assert!(others.len() > 10);
+    for path in others {
+        let found = detect(&std::fs::read(&path).unwrap(), true);
+        let is_none =
+            matches!(found, Err(NotASession::WrongType { .. } | NotASession::NoType { .. }));
+        assert!(is_none, "{path:?}: {found:?}");
     }
+    // And no other family takes a rollout for its own, whatever follows its header.
+    let marked = br#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"x"}}"#;
+    let header = lines::split(&sample(TODAY)).next().unwrap().to_vec();
+    let mixed = [&header, &marked[..], b"\n"].concat();
+    let rollouts = [TODAY, FORK, AGENT, EARLIER].map(|name| (name, sample(name)));
+    for (name, rollout) in rollouts.into_iter().chain([("with a mark of Claude Code's", mixed)]) {
+        for &family in Family::ALL {
+            let found = leafline_import::detect(&rollout, Some(family), true);
+            assert_eq!(found.is_ok(), family == Family::Codex, "{name}: {found:?}");
+        }
+        assert_eq!(leafline_import::detect(&rollout, None, true).unwrap().family, Family::Codex);
+    }
+}
+
+/// Of samples and real files alike, and of the first bytes of each.
+#[test]
+fn each_file_is_one_familys() {
+    let mut files = files_below(Path::new(env!("CARGO_MANIFEST_DIR")).join("samples"));
+    files.extend(
+        std::env::var_os("LEAFLINE_CORPUS").into_iter().flat_map(|it| files_below(it.into())),
+    );
+    for path in files {
+        let bytes = std::fs::read(&path).unwrap();
+        let cut = bytes.len().min(64 << 10);
+        for (prefix, is_complete) in [(&bytes[..], true), (&bytes[..cut], cut == bytes.len())] {
+            let takes = |family: &Family| {
+                leafline_import::detect(prefix, Some(*family), is_complete).is_ok()
+            };
+            let taken: Vec<Family> = Family::ALL.iter().copied().filter(takes).collect();
+            let are_kin = taken.iter().all(|family| family.is_kin_of(taken[0]));
+            assert!(are_kin, "{path:?}: {taken:?}");
+            let found = leafline_import::detect(prefix, None, is_complete);
+            let found = found.ok().map(|start| start.family);
+            assert_eq!(found.is_some(), !taken.is_empty(), "{path:?}: {found:?}");
+            assert!(found.is_none_or(|family| taken.contains(&family)), "{path:?}: {found:?}");
+            assert_eq!(taken.contains(&Family::Codex), is_of_codex(&path) && !taken.is_empty());
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let reason = |bytes: &[u8]| leafline_import::detect(bytes, None, true).unwrap_err().to_string();
+    assert_eq!(
+        reason(b"\x28\xb5\x2f\xfd\0\n"),
+        "no session that can be read: the file is compressed with Zstandard"
+    );
+    let early = br#"{"id":"a","timestamp":"2025-05-07T17:24:21Z","instructions":null,"git":{}}"#;
+    assert!(reason(early).contains("a header of an early version of Codex"), "{}", reason(early));
+    let later = [&b"{\"type\":\"session_meta\",\"payload\":{}}\n"[..], &sample(TODAY)].concat();
+    assert!(reason(&later).contains("has no id"), "{}", reason(&later));
 }

@@ -54,7 +54,7 @@ fn every_file_of_opal_is_taken_and_no_other() {
     }
     for (name, bytes) in files("opal", test) {
         let found = leafline_import::detect(&bytes, None, true).unwrap();
-        assert_eq!(found.family(), Family::Opal, "{name}");
+        assert_eq!(found.family, Family::Opal, "{name}");
         for choice in [Family::Pi, Family::Omp, Family::Claude] {
             assert!(leafline_import::detect(&bytes, Some(choice), true).is_err(), "{name}");
         }

@@ -32,7 +32,7 @@ struct Found {
 }
 
 /// Writes the file where it is not as it should be and nothing is lost by it.
-pub(super) fn bring(export: &mut FolderExport<'_>, item: &Item<'_>) -> Result<ExportOutcome> {
+pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Result<ExportOutcome> {
     let standing = Standing::of(&item.path, item.noted.as_ref())?;
     if let (Standing::AsLeft(stamp), Some(noted)) = (&standing, &item.noted)
         && is_current(export, item.session, noted)
@@ -68,7 +68,7 @@ pub(super) fn bring(export: &mut FolderExport<'_>, item: &Item<'_>) -> Result<Ex
 fn is_current(export: &FolderExport<'_>, session: &Listed, noted: &Entry) -> bool {
     noted.settled
         && noted.form == Form::of(&export.options.mode)
-        && noted.key == session.key
+        && noted.key == session.key.raw()
         && noted.record == session.record
 }
 
@@ -112,7 +112,7 @@ fn write(
 fn note(export: &mut FolderExport<'_>, item: &Item<'_>, reader: &SessionReader, found: Found) {
     export.manifest.note(Entry {
         session: item.session.id.clone(),
-        key: reader.key(),
+        key: reader.key().raw(),
         record: places::record_digest(&reader.record().to_bytes()),
         form: Form::of(&export.options.mode),
         settled: found.is_settled,

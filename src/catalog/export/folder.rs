@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::file::{Item, bring};
+use super::file::{Item, export_file};
 use super::manifest::{Manifest, below};
 use super::moved;
 use super::places::{self, Listed};
@@ -16,10 +16,10 @@ use crate::store::Store;
 use crate::temporary::remove_left;
 use crate::whole_file::sync_folder;
 
-/// The manifest is written so often in a long export: what is not in it after a crash is compared again.
+/// How often a long export writes the manifest: what it lacks after a crash is compared again.
 const MANIFEST_AGE: Duration = Duration::from_secs(10);
 
-/// An export of all sessions while it goes on.
+/// An export of all sessions in progress.
 pub(super) struct FolderExport<'a> {
     pub(super) store: &'a Store,
     pub(super) folder: &'a Path,
@@ -30,7 +30,7 @@ pub(super) struct FolderExport<'a> {
     /// Folders in which files have got their names since then.
     touched: BTreeSet<PathBuf>,
     totals: ExportTotals,
-    tell: &'a mut dyn FnMut(&ExportReport),
+    on_report: &'a mut dyn FnMut(&ExportReport),
 }
 
 impl<'a> FolderExport<'a> {
@@ -38,7 +38,7 @@ impl<'a> FolderExport<'a> {
         store: &'a Store,
         folder: &'a Path,
         options: &'a ExportOptions,
-        tell: &'a mut dyn FnMut(&ExportReport),
+        on_report: &'a mut dyn FnMut(&ExportReport),
     ) -> Result<Self> {
         for folder in [Some(folder), options.mode.blobs()].into_iter().flatten() {
             refuse_store(folder, store.path())?;
@@ -53,7 +53,7 @@ impl<'a> FolderExport<'a> {
             noted: Instant::now(),
             touched: BTreeSet::new(),
             totals: ExportTotals::default(),
-            tell,
+            on_report,
         })
     }
 
@@ -62,7 +62,7 @@ impl<'a> FolderExport<'a> {
         let sessions = places::list(self.store, &self.manifest)?;
         self.tidy(&sessions);
         for session in &sessions {
-            self.bring(session);
+            self.export_session(session);
             if self.noted.elapsed() >= MANIFEST_AGE {
                 // What fails now fails at the end too, and is an error then.
                 let _ = self.note();
@@ -80,7 +80,7 @@ impl<'a> FolderExport<'a> {
         let paths = sessions.iter().map(|session| &session.path).chain(noted);
         let paths = paths.map(|path| below(self.folder, path));
         let mut folders: BTreeSet<_> = paths.map(|path| folder_of(&path).to_owned()).collect();
-        // A folder whose sessions are gone is known to nobody any longer.
+        // The manifest no longer names a folder whose sessions are gone.
         let entries = std::fs::read_dir(self.folder).into_iter().flatten().flatten();
         let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         folders.extend(inner.map(|entry| entry.path()));
@@ -89,14 +89,16 @@ impl<'a> FolderExport<'a> {
         folders.iter().for_each(|folder| remove_left(folder));
     }
 
-    fn bring(&mut self, session: &Listed) {
+    fn export_session(&mut self, session: &Listed) {
         let path = below(self.folder, &session.path);
         match self.manifest.get(&session.id).cloned() {
-            Some(noted) if noted.path != session.path => moved::bring(self, session, path, &noted),
+            Some(noted) if noted.path != session.path => {
+                moved::export_moved(self, session, path, &noted)
+            }
             noted => {
                 let item = Item { session, path, noted };
-                let outcome = bring(self, &item).unwrap_or_else(ExportOutcome::Failed);
-                self.tell(&session.id, item.path, outcome);
+                let outcome = export_file(self, &item).unwrap_or_else(ExportOutcome::Failed);
+                self.report(&session.id, item.path, outcome);
             }
         }
     }
@@ -114,8 +116,8 @@ impl<'a> FolderExport<'a> {
         }
     }
 
-    /// Makes the names of files durable, and notes them: the manifest is to name no file that a crash of the machine could
-    /// take back.
+    /// Makes the names of files durable before the manifest records them: it must not name a file that a crash of the
+    /// machine could undo.
     fn note(&mut self) -> Result<()> {
         std::mem::take(&mut self.touched).iter().for_each(|folder| sync_folder(folder));
         if self.manifest.is_changed() {
@@ -125,19 +127,19 @@ impl<'a> FolderExport<'a> {
         }
     }
 
-    /// Tells of the files whose sessions are gone, for the last time.
+    /// Reports the files whose sessions are gone, for the last time.
     fn forget(&mut self, known: &HashSet<&str>) {
         for entry in self.manifest.forget_all_but(known) {
             let path = below(self.folder, &entry.path);
             if path.exists() {
                 let reason = "its session is not in the store any longer".to_owned();
-                self.tell(&entry.session, path, ExportOutcome::Left { reason });
+                self.report(&entry.session, path, ExportOutcome::Left { reason });
             }
         }
     }
 
-    pub(super) fn tell(&mut self, session: &str, path: PathBuf, outcome: ExportOutcome) {
+    pub(super) fn report(&mut self, session: &str, path: PathBuf, outcome: ExportOutcome) {
         self.totals.add(&outcome);
-        (self.tell)(&ExportReport { session: session.to_owned(), path, outcome });
+        (self.on_report)(&ExportReport { session: session.to_owned(), path, outcome });
     }
 }

@@ -1,4 +1,4 @@
-//! What an export has written into a folder, noted there for the next one (docs/export.md).
+//! The manifest: a record of what an export has written to a folder, kept there for the next one (docs/export.md).
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -20,7 +20,7 @@ pub(super) const NAME: &str = ".leafline-manifest";
 /// The version of its format.
 const VERSION: u32 = 1;
 
-/// A longer one is none of ours: 1 GiB, which is some four million sessions.
+/// A longer file is not a manifest: 1 GiB, which is some four million sessions.
 const LONGEST: u64 = 1 << 30;
 
 /// The first line.
@@ -37,24 +37,24 @@ pub(super) struct Entry {
     pub(super) session: String,
     /// Its key.
     pub(super) key: u64,
-    /// The XXH3 of its record. It tells more than the record's revision, which a store that was brought back from a copy
-    /// reaches a second time.
+    /// The XXH3 of its record. The revision alone would not do: a store that was restored from a copy reaches it a
+    /// second time.
     pub(super) record: Digest,
     /// The form in which it was exported.
     pub(super) form: Form,
-    /// Whether key, record and form tell that the file would be the same again.
+    /// Whether equal key, record and form mean that the file would be the same again.
     pub(super) settled: bool,
     /// Where the file is below the folder, with `/` between the parts.
     pub(super) path: String,
     /// Its bytes.
     pub(super) bytes: u64,
-    /// Its time of modification in nanoseconds since 1970; `None` where that would not tell a later change.
+    /// Its time of modification in nanoseconds since 1970; `None` if a later change might not alter it.
     pub(super) modified: Option<i64>,
     /// Its [`Fingerprint`](crate::store::fingerprint::Fingerprint).
     pub(super) fingerprint: Digest,
 }
 
-/// The last line: what is ahead of it is as it was written.
+/// The last line, which proves that the lines before it are as they were written.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct End {
     entries: u64,
@@ -189,7 +189,7 @@ impl Manifest {
     }
 }
 
-/// The file, unless it is none of ours. What is no file is not opened: a pipe would wait.
+/// The file, unless it is not a manifest. Only a regular file is opened: a pipe would wait.
 fn open(path: &Path) -> Option<File> {
     let metadata = std::fs::metadata(path).ok()?;
     (metadata.is_file() && metadata.len() <= LONGEST).then_some(())?;
@@ -223,7 +223,7 @@ fn parse(mut bytes: impl BufRead, store: u64) -> Option<BTreeMap<String, Entry>>
     (end == expected && is_last).then_some(entries)
 }
 
-/// Whether a path of a manifest is one of a session's file below the folder, and leads nowhere else.
+/// Whether a path in a manifest is a session file's below the folder, and leads nowhere else.
 fn leads_below(path: &str) -> bool {
     let is_name = |part: &str| {
         let mut components = Path::new(part).components();

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use self::folder::FolderExport;
 pub use self::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason};
-use crate::error::{Error, FileContext, Result};
+use crate::error::{Error, ExportError, FileContext, Result};
 use crate::session::export::Exported;
 use crate::session::{ExportMode, SessionReader};
 use crate::store::Store;
@@ -26,15 +26,15 @@ use crate::whole_file::OutputFile;
 const BUFFER_BYTES: usize = 1 << 20;
 
 impl Store {
-    /// Brings the files below `folder` in step with the store, one for each session, and tells of each: what is new or
+    /// Brings the files below `folder` in step with the store, one for each session, and reports each: what is new or
     /// changed is written, and nothing else is touched. Files have the names that the session's program gives them:
     /// `--<cwd>--/<time>_<id>.jsonl` (pi and omp), `<project>/<id>.jsonl` (Claude Code), `<id>.jsonl` (Opal).
     ///
-    /// What was written is noted in the folder, in the file `.leafline-manifest`. As long as a session has not changed, nor
-    /// its file's size and time of modification, the file is not opened. A file that someone else has changed is compared: it
-    /// is written only where that loses nothing, since the file is the beginning of what would be written; otherwise it is
-    /// kept, and told of, unless [`ExportOptions::replace`] says that it be written over. So what an agent has added to
-    /// its file stays until [`Self::sync`] has brought it into the store.
+    /// What was written is noted in the folder, in the file `.leafline-manifest`. As long as a session has not changed,
+    /// nor its file's size and time of modification, the file is not opened. A file that someone else has changed is
+    /// compared: it is written only where that loses nothing, since the file is the beginning of what would be written;
+    /// otherwise it is kept, and reported, unless [`ExportOptions::replace`] allows it to be overwritten. So what an
+    /// agent has added to its file stays until [`Self::sync`] has stored it.
     ///
     /// Each file is written beside its place and renamed, so that a file with that name is always whole, and has a time of
     /// modification two seconds before it was written, so that any later change shows by it. A session whose name has
@@ -43,7 +43,9 @@ impl Store {
     /// costs the others nothing.
     ///
     /// ```
-    /// use leafline::{ExportOptions, ExportOutcome, ImportOptions, Store};
+    /// use leafline::Store;
+    /// use leafline::export::{ExportOptions, ExportOutcome};
+    /// use leafline::import::ImportOptions;
     ///
     /// # fn main() -> leafline::Result<()> {
     /// # let place = tempfile::tempdir().unwrap();
@@ -72,19 +74,19 @@ impl Store {
         &self,
         folder: impl AsRef<Path>,
         options: &ExportOptions,
-        mut tell: impl FnMut(&ExportReport),
+        mut on_report: impl FnMut(&ExportReport),
     ) -> Result<ExportTotals> {
-        FolderExport::new(self, folder.as_ref(), options, &mut tell)?.run()
+        FolderExport::new(self, folder.as_ref(), options, &mut on_report)?.run()
     }
 
-    /// Writes a session to a file, beside its place and renamed; answers the bytes written. Where the path is a link, the
+    /// Writes a session to a file, beside its place and renamed; returns the bytes written. Where the path is a link, the
     /// file that it leads to is written, and the link stays. A device, a pipe, or a descriptor such as `/dev/fd/3` takes the
     /// bytes as they come.
     ///
     /// # Errors
     ///
-    /// [`Error::WouldReplaceStore`] where the path leads to the store, or to another redb database; [`Error::File`] of the
-    /// file, and those of [`SessionReader::export`]. What was in the file is still there then.
+    /// [`ExportError::WouldReplaceStore`] if the path leads to the store, or to another redb database;
+    /// [`Error::File`] of the file, and those of [`SessionReader::export`]. What was in the file is still there then.
     pub fn export_file(&self, session: &str, mode: &ExportMode, path: &Path) -> Result<u64> {
         let session = self.session(session)?;
         let reader = session.reader()?;
@@ -107,7 +109,7 @@ fn write(reader: &SessionReader, mode: &ExportMode, file: &File, path: &Path) ->
     let out = BufWriter::with_capacity(BUFFER_BYTES, file);
     let mut out = Fingerprinted { out, fingerprint: Fingerprint::default() };
     let exported = match reader.export_noting(mode, &mut out) {
-        Err(Error::Output(source)) => {
+        Err(Error::Export(ExportError::Output(source))) => {
             return Err(Error::File { action: "writing", path: path.to_owned(), source });
         }
         other => other?,

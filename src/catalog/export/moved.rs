@@ -24,26 +24,31 @@ enum OldFile {
 }
 
 /// Brings the file in its new place in step, and then removes the old one.
-pub(super) fn bring(export: &mut FolderExport<'_>, session: &Listed, path: PathBuf, old: &Entry) {
+pub(super) fn export_moved(
+    export: &mut FolderExport<'_>,
+    session: &Listed,
+    path: PathBuf,
+    old: &Entry,
+) {
     let old_path = below(export.folder, &old.path);
     let old_file = match look(export, session, old, &old_path) {
         Ok(OldFile::Foreign) if !export.options.replace => {
             let outcome = ExportOutcome::Kept { reason: KeptReason::HoldsMore };
-            return export.tell(&session.id, old_path, outcome);
+            return export.report(&session.id, old_path, outcome);
         }
         Ok(old_file) => old_file,
-        Err(error) => return export.tell(&session.id, path, ExportOutcome::Failed(error)),
+        Err(error) => return export.report(&session.id, path, ExportOutcome::Failed(error)),
     };
     let item = Item { session, path, noted: None };
-    let outcome = file::bring(export, &item).unwrap_or_else(ExportOutcome::Failed);
+    let outcome = file::export_file(export, &item).unwrap_or_else(ExportOutcome::Failed);
     let is_there = matches!(outcome, ExportOutcome::Written { .. } | ExportOutcome::Unchanged);
-    export.tell(&session.id, item.path.clone(), outcome);
+    export.report(&session.id, item.path.clone(), outcome);
     let outcome = match old_file {
         OldFile::Spare(stamp) if is_there => remove(export, &old_path, &item.path, stamp),
         OldFile::Foreign if is_there => stays(&KeptReason::HoldsMore.to_string()),
         _ => return,
     };
-    export.tell(&session.id, old_path, outcome);
+    export.report(&session.id, old_path, outcome);
 }
 
 fn look(export: &FolderExport<'_>, session: &Listed, old: &Entry, path: &Path) -> Result<OldFile> {

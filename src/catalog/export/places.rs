@@ -1,25 +1,26 @@
-//! Which sessions there are, and where the file of each has its place.
+//! The sessions of the store, and the path of each one's file.
 
 use std::collections::HashSet;
 use std::path::{Component, Path};
 
-use redb::{ReadableTable, ReadableTableMetadata};
+use leafline_import::FileName;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::super::names;
 use super::manifest::{Digest, Manifest, folded};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::session::{SessionFacts, SharedTexts};
 use crate::store::Store;
-use crate::store::session_record::ListedRecord;
+use crate::store::ordinal::Ordinal;
+use crate::store::session_key::SessionKey;
+use crate::store::snapshot::Snapshot;
 
 /// A session that is to be exported.
 #[derive(Debug)]
 pub(super) struct Listed {
     /// The id by which it is addressed.
     pub(super) id: String,
-    pub(super) key: u64,
-    /// What its record is told by.
+    pub(super) key: SessionKey,
+    /// The key by which its record is recognised.
     pub(super) record: Digest,
     /// Where its file is below the folder, with `/` between the parts.
     pub(super) path: String,
@@ -27,11 +28,11 @@ pub(super) struct Listed {
     modified: Option<i64>,
 }
 
-/// All sessions and their places, the one with the latest message first.
+/// All sessions and their paths, latest message first.
 ///
-/// A session keeps the place that the manifest tells as long as the session's name is the same, so that those of one name do
-/// not change their numbers. A new one gets a free place: neither another session's, nor one where a file of another
-/// session was left.
+/// A session keeps the path in the manifest as long as its name stays the same, so that sessions with the same name
+/// keep their numbers. A new one gets a free path: neither another session's, nor one where another session's file was
+/// left.
 pub(super) fn list(store: &Store, manifest: &Manifest) -> Result<Vec<Listed>> {
     let mut sessions = named(store)?;
     let mut taken = HashSet::new();
@@ -53,12 +54,12 @@ pub(super) fn list(store: &Store, manifest: &Manifest) -> Result<Vec<Listed>> {
     Ok(sessions)
 }
 
-/// What a session's record is told by.
+/// What a session's record is recognised by.
 pub(super) fn record_digest(record: &[u8]) -> Digest {
     Digest(xxh3_128(record))
 }
 
-/// The sessions in the order in which they came into the store, each with its own name as the path.
+/// The sessions in the order in which they were added to the store, each with its own name as the path.
 fn named(store: &Store) -> Result<Vec<Listed>> {
     let snapshot = store.snapshot()?;
     let sessions = snapshot.sessions()?;
@@ -66,15 +67,35 @@ fn named(store: &Store) -> Result<Vec<Listed>> {
     let mut listed = Vec::with_capacity(most.min(1 << 20));
     let mut texts = SharedTexts::by_session();
     for row in sessions.iter()? {
-        let (key, value) = row?;
-        let (key, value) = (key.value(), value.value());
-        let record = record_digest(value);
-        let facts =
-            SessionFacts::listed(&ListedRecord::borrowed(value, || key.to_string())?, &mut texts);
-        let path = with_slashes(&names::path(&facts));
-        listed.push(Listed { id: facts.id.into(), key, record, path, modified: facts.modified });
+        let row = row?;
+        let record = record_digest(row.bytes());
+        let facts = SessionFacts::listed(&row.listed()?, &mut texts);
+        let (id, cwd) = (&*facts.id, facts.cwd.as_deref());
+        let has_parent = facts.parent_session.is_some();
+        let name = FileName { id, cwd, created_ms: facts.created, has_parent, header: None };
+        let header = match facts.family.is_named_by_header(&name) {
+            true => header_line(&snapshot, row.key())?,
+            false => None,
+        };
+        let name = FileName { header: header.as_deref(), ..name };
+        let path = with_slashes(&facts.family.file_path(&name));
+        let (key, modified) = (row.key(), facts.modified);
+        listed.push(Listed { id: facts.id.into(), key, record, path, modified });
     }
     Ok(listed)
+}
+
+/// The line of a session's header, as far as it is stored as text. A damaged session has none here: its export says so.
+fn header_line(snapshot: &Snapshot, session: SessionKey) -> Result<Option<Vec<u8>>> {
+    let line = match snapshot.session(session)? {
+        Some(record) => snapshot.rows(session).line(Ordinal::new(record.header), None),
+        None => return Ok(None),
+    };
+    match line {
+        Ok(line) => Ok(Some(line.text().to_vec())),
+        Err(Error::Corrupted(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn with_slashes(path: &Path) -> String {
@@ -82,7 +103,8 @@ fn with_slashes(path: &Path) -> String {
     path.components().map(name).collect::<Vec<_>>().join("/")
 }
 
-/// Whether a path is a session's name, with a number or without, as far as file systems tell names apart.
+/// Whether a path is a session's name, with or without a number, where names that some file system treats as equal
+/// count as equal.
 fn is_numbered(name: &str, path: &str) -> bool {
     let (name, path) = (folded(name), folded(path));
     let number = path.strip_prefix(stem(&name)).and_then(|rest| rest.strip_suffix(".jsonl"));
@@ -92,7 +114,7 @@ fn is_numbered(name: &str, path: &str) -> bool {
     })
 }
 
-/// The name, or, where that is taken, the name with a number.
+/// The name, or, if that is taken, the name with a number.
 fn free_path(name: &str, taken: &mut HashSet<String>) -> String {
     let mut path = name.to_owned();
     let mut number = 2;

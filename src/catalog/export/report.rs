@@ -1,4 +1,4 @@
-//! What an export of all sessions tells of each, and of all.
+//! What an export of all sessions reports about each, and about all.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ pub enum ExportOutcome {
     Failed(Error),
     /// It was the file of a session that has another place now, and had nothing that the new one lacks: it was removed.
     Removed,
-    /// It was the file of a session that is gone, or that has another place now, and stays. It is not told of again.
+    /// It was the file of a session that is gone, or that has another path now, and stays. It is not reported again.
     Left {
         /// Why.
         reason: String,
@@ -60,7 +60,7 @@ pub enum ExportOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeptReason {
-    /// It holds what the session does not. An import brings that into the store; [`ExportOptions::replace`] writes over it.
+    /// It holds what the session does not. An import stores that; [`ExportOptions::replace`] overwrites it.
     HoldsMore,
     /// A folder, or something else that is no file, is in its place.
     NoFile,

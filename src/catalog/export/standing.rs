@@ -27,7 +27,7 @@ pub(super) enum Standing {
     NoFile,
 }
 
-/// What a file is told to be the same by, without a look into it.
+/// What identifies an unchanged file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     bytes: u64,
@@ -53,7 +53,7 @@ impl Standing {
         Ok(if is_as_left { Self::AsLeft(stamp) } else { Self::Unknown(stamp) })
     }
 
-    /// What the file is told by; `None` where there is none.
+    /// What the file is recognised by; `None` if there is none.
     pub(super) fn stamp(&self) -> Option<Stamp> {
         match self {
             Self::AsLeft(stamp) | Self::Unknown(stamp) => Some(*stamp),
@@ -63,7 +63,7 @@ impl Standing {
 }
 
 impl Stamp {
-    /// What a file is told by; `None` where there is none.
+    /// What a file is recognised by; `None` if there is none.
     pub(super) fn of(metadata: std::io::Result<Metadata>) -> Option<Self> {
         metadata.ok().as_ref().map(Self::new)
     }
@@ -77,7 +77,7 @@ impl Stamp {
         self.bytes
     }
 
-    /// The time by which a later change will show; `None` where one may happen within the same tick of the clock.
+    /// The time by which a later change will show; `None` if one may happen within the same tick of the clock.
     pub(super) fn lasting(&self) -> Option<i64> {
         self.nanoseconds().filter(|_| !self.modified.is_some_and(is_recent))
     }

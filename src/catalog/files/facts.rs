@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use leafline_import::lines::BlockReader;
-use leafline_import::{Family, MessageRole};
+use leafline_import::{Family, LineReader, MessageRole, Reading};
 use serde::Serialize;
 
 use crate::catalog::import::candidate::Candidate;
@@ -13,12 +13,11 @@ use crate::catalog::import::pipeline::BLOCK_BYTES;
 use crate::catalog::order::{SortKey, Sortable};
 use crate::catalog::path_text;
 use crate::error::{FileContext, Result};
-use crate::session::index::reading::{LineReader, Reading};
 use crate::session::index::records::each_record;
 use crate::session::messages::{self, TakeText};
 use crate::store::session_record::SessionRecord;
 
-/// The facts of a session that is in a file, made by [`SessionFiles::list`](crate::SessionFiles::list).
+/// The facts of a session that is in a file, made by [`SessionFiles::list`](crate::files::SessionFiles::list).
 ///
 /// They are those that [`SessionFacts`](crate::SessionFacts) has once the file is imported, with these differences:
 ///
@@ -26,7 +25,7 @@ use crate::store::session_record::SessionRecord;
 ///   keeps one session of files that hold the same bytes.
 /// - Of a file of version 1 or 2 of pi or omp, which an import migrates, [`lines`](Self::lines) and
 ///   [`bytes`](Self::bytes) are those of the file as it is.
-/// - What only the tree tells (orphans, ids met twice, whether parents come later) is left out.
+/// - What only the tree shows (orphans, repeated ids, whether parents come later) is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FileFacts {
@@ -101,7 +100,7 @@ impl FileFacts {
     ///
     /// # Errors
     ///
-    /// What `take` fails with, and [`Error::File`](crate::Error::File) where the file cannot be read.
+    /// What `take` fails with, and [`Error::File`](crate::Error::File) if the file cannot be read.
     pub fn message_texts(
         &self,
         mut take: impl FnMut(MessageRole, &str) -> Result<bool>,
@@ -133,12 +132,12 @@ impl FileFacts {
     }
 
     /// Writes all message text, as
-    /// [`SessionReader::write_all_messages_text`](crate::SessionReader::write_all_messages_text) does. Answers the bytes
+    /// [`SessionReader::write_all_messages_text`](crate::SessionReader::write_all_messages_text) does. Returns the bytes
     /// written.
     ///
     /// # Errors
     ///
-    /// Those of [`Self::message_texts`], and [`Error::Output`](crate::Error::Output) of the writer.
+    /// Those of [`Self::message_texts`], and [`ExportError::Output`](crate::error::ExportError::Output) of the writer.
     pub fn write_all_messages_text(&self, out: &mut dyn Write) -> Result<u64> {
         messages::write_all(|take| self.walk(take), out)
     }

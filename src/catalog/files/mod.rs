@@ -1,4 +1,4 @@
-//! The catalog's functions over session files that no store has.
+//! The catalog's functions for session files that were not imported.
 
 mod facts;
 mod reading;
@@ -21,15 +21,16 @@ use super::programs::program_folders;
 
 /// Session files, and folders of them, that need not be imported.
 ///
-/// It finds the files as [`crate::Store::import`] does, and tells of them what the store's lists tell of sessions; no store
-/// is needed, and nothing is written. [`Self::list`] reads the files whole, as pi's `SessionManager.list` and `listAll` do
-/// (observed). [`Self::get_recent_sessions`] and [`Self::find_most_recent`] read 4,096 bytes of the newest files alone (omp
-/// session storage document).
+/// It finds the files as [`crate::Store::import`] does, and lists for them what the store lists for sessions; no store
+/// is needed, and nothing is written. [`Self::list`] reads whole files, as pi's `SessionManager.list` and `listAll` do
+/// (observed). [`Self::get_recent_sessions`] and [`Self::find_most_recent`] read only 4,096 bytes of the newest files
+/// (omp session storage document).
 ///
-/// A file that is no session is left out; one that cannot be read is told of in [`FileList::unreadable`].
+/// A file that is not a session is left out; one that cannot be read is reported in [`FileList::unreadable`].
 ///
 /// ```
-/// use leafline::{SessionFiles, SessionFilter};
+/// use leafline::files::SessionFiles;
+/// use leafline::list::SessionFilter;
 ///
 /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples");
 /// let files = SessionFiles::new([samples]);
@@ -50,11 +51,11 @@ pub struct SessionFiles {
 pub struct FileList<T> {
     /// The sessions.
     pub sessions: Vec<T>,
-    /// What could not be looked at, in the order in which it was met.
+    /// What could not be read, in the order in which it was found.
     pub unreadable: Vec<UnreadableFile>,
 }
 
-/// A file or folder that cannot be looked at.
+/// A file or folder that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnreadableFile {
@@ -86,8 +87,8 @@ impl SessionFiles {
         Self::new(folders.map(|folder| folder.path))
     }
 
-    /// The sessions that a filter takes, in its order; equal ones follow by id, then by path. What is told of each is what
-    /// [`crate::Store::list`] would tell once the files were imported, but for what [`FileFacts`] says.
+    /// The sessions that a filter takes, in its order; equal ones follow by id, then by path. The facts of each are
+    /// those that [`crate::Store::list`] would return once the files were imported, except as [`FileFacts`] says.
     ///
     /// Every file that the filter may take is read whole, by as many threads as the machine has cores; a block of a file and
     /// its longest line are in memory for each. [`SessionFilter::without_agents`] leaves out the conversations of agents
@@ -135,7 +136,7 @@ impl SessionFiles {
     }
 }
 
-/// Reads the files side by side. Answers in their order.
+/// Reads the files in parallel. Returns the results in their order.
 fn read_files(files: &[FoundFile], filter: &SessionFilter) -> Vec<Outcome> {
     let sieve = Sieve::new(filter);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -183,7 +184,7 @@ fn read_file(file: &FoundFile, sieve: &Sieve<'_>, reader: &mut FileReader) -> Ou
     }
 }
 
-/// The file that cannot be read, where that is what an import would report; any other is no session.
+/// The file that cannot be read, if an import would report it so; any other is not a session.
 fn unreadable(report: FileReport) -> Option<UnreadableFile> {
     let reason = report.reason.unwrap_or_default();
     (report.status == ImportStatus::Failed).then_some(UnreadableFile { path: report.path, reason })

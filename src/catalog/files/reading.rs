@@ -3,18 +3,15 @@
 use std::collections::HashMap;
 use std::io::{Seek, SeekFrom};
 
-use leafline_import::Family;
 use leafline_import::lines::BlockReader;
+use leafline_import::{Effect, Family, LineReader, PointerKind, Reading};
 
 use crate::catalog::import::agents;
 use crate::catalog::import::candidate::Candidate;
 use crate::catalog::import::pipeline::BLOCK_BYTES;
-use crate::session::index::effect::{Effect, effect_of};
 use crate::session::index::facts;
 use crate::session::index::prepare::PreparedLine;
-use crate::session::index::reading::{LineReader, Reading};
 use crate::session::index::records::{BlockRecord, each_record};
-use crate::store::pointer_record::PointerKind;
 use crate::store::session_record::SessionRecord;
 
 /// Reads files, one after the other; keeps its memory from one to the next.
@@ -28,7 +25,7 @@ impl FileReader {
         Self { lines: LineReader::new(Reading::plain(Family::Pi)), buffer: Vec::new() }
     }
 
-    /// Reads a whole file; `record` has what its beginning tells. What only the tree of the entries tells stays out.
+    /// Reads a whole file; `record` has what its beginning shows. What only the tree of entries shows is left out.
     pub(super) fn read(
         &mut self,
         candidate: &mut Candidate,
@@ -40,18 +37,18 @@ impl FileReader {
             each_record(lines, block, opens_file, |record| gathered.add(record));
         })?;
         if gathered.summaries.are_behind_entries {
-            // The entries ahead of them are looked at again: to remember all would take memory by the file's length.
+            // The entries before them are read again: keeping all would take memory proportional to the file.
             gathered.summaries.forget_named();
             self.each_block(candidate, |lines, block, opens_file| {
                 each_record(lines, block, opens_file, |record| gathered.summaries.note(record));
             })?;
         }
         let mut record = gathered.finish();
-        agents::settle(&mut record, agents::is_among(&candidate.path));
+        agents::settle(&mut record, candidate.is_certain_agent());
         Ok(record)
     }
 
-    /// What whole lines at the beginning of a file tell, and `torn`, what there is of the line behind them made whole.
+    /// The facts of the whole lines at the beginning of a file, and of `torn`, the start of the next line, completed.
     pub(super) fn read_prefix(
         &mut self,
         candidate: &Candidate,
@@ -62,9 +59,7 @@ impl FileReader {
         let mut gathered = Gathered::new(record);
         self.lines.set_reading(candidate.reading());
         each_record(&mut self.lines, lines, true, |record| gathered.add(record));
-        if let Some(Effect::Prompt(prompt)) =
-            torn.and_then(|torn| effect_of(&self.lines.read(torn)))
-        {
+        if let Some(Effect::Prompt(prompt)) = torn.and_then(|torn| self.lines.read(torn).effect()) {
             gathered.record.first_prompt.get_or_insert(prompt);
         }
         gathered.finish()
@@ -91,7 +86,7 @@ impl FileReader {
     }
 }
 
-/// What the lines of a file have told so far.
+/// The facts of a file's lines so far.
 struct Gathered {
     record: SessionRecord,
     summaries: Summaries,
@@ -108,7 +103,7 @@ impl Gathered {
         facts::count(record, &line);
         facts::note_message(record, &line, record.lines);
         record.lines += 1;
-        match effect_of(&read.read) {
+        match read.read.effect() {
             Some(Effect::Title { title, rank }) => facts::set_title(record, title, rank),
             Some(Effect::Prompt(prompt)) => drop(record.first_prompt.get_or_insert(prompt)),
             Some(Effect::Pointer { kind: PointerKind::Summary, target, text }) => {
@@ -129,14 +124,14 @@ impl Gathered {
     }
 }
 
-/// The summaries of a session of Claude Code's. The last that names an entry of the file is about it.
+/// The summaries of a session. The last that names an entry of the file is about it.
 #[derive(Default)]
 struct Summaries {
     /// The entry that each names, and its text.
     all: Vec<(Vec<u8>, Option<String>)>,
     /// Of the entries that they name, whether the last with that id is on a sidechain; `None` as long as none was met.
     named: HashMap<Vec<u8>, Option<bool>>,
-    /// Whether one stands behind an entry, which it may name.
+    /// Whether one comes after an entry, which it may name.
     are_behind_entries: bool,
 }
 

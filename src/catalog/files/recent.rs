@@ -1,8 +1,8 @@
-//! The newest session files, told by their beginnings.
+//! The newest session files, by their beginnings.
 
 use std::path::PathBuf;
 
-use leafline_import::{Detection, Family};
+use leafline_import::Family;
 use serde::Serialize;
 
 use super::reading::FileReader;
@@ -18,7 +18,7 @@ use crate::store::session_record::SessionRecord;
 /// Bytes of a file that are read for its facts (omp session storage document).
 const RECENT_PREFIX_BYTES: u64 = 4096;
 
-/// What the first 4,096 bytes of a session's file tell, made by [`SessionFiles::recent`].
+/// The facts in the first 4,096 bytes of a session's file, made by [`SessionFiles::recent`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RecentSession {
@@ -62,7 +62,7 @@ impl SessionFiles {
     /// `getRecentSessions`). It takes the time of the file, and reads of the newest files no more than the first 4,096
     /// bytes, until it has enough.
     ///
-    /// More than that is read only where these tell nothing: a first line that is longer, or a session of Claude Code's
+    /// More than that is read only if these show nothing: a first line that is longer, or a session of Claude Code's
     /// whose working directory comes later (ours).
     #[must_use]
     pub fn get_recent_sessions(&self, limit: usize) -> FileList<RecentSession> {
@@ -111,7 +111,7 @@ fn read_prefix(
     let open = |bytes| Candidate::open_by_prefix(&file.path, None, Recovery::Documented, bytes);
     let (mut candidate, mut prefix) = open(RECENT_PREFIX_BYTES)?;
     let is_cut = (prefix.len() as u64) < candidate.size;
-    if is_cut && matches!(&candidate.detection, Detection::Claude(found) if found.cwd.is_none()) {
+    if is_cut && candidate.start.may_tell_more {
         (candidate, prefix) = open(PREFIX_BYTES)?;
     }
     let whole = match candidate.size > prefix.len() as u64 {
@@ -119,9 +119,8 @@ fn read_prefix(
         false => prefix.len(),
     };
     let (lines, rest) = prefix.split_at(whole);
-    // In Claude Code's records what tells a prompt from the program's own words stands behind the text.
-    let is_told_by_beginning = candidate.detection.family() != Family::Claude;
-    let torn = if is_told_by_beginning { made_whole(rest) } else { None };
+    let tells_prompt = candidate.start.family.tells_prompt_first();
+    let torn = if tells_prompt { made_whole(rest) } else { None };
     let record = beginning::record_of(&candidate, 1);
     let mut record = reader.read_prefix(&candidate, record, lines, torn.as_deref());
     record.modified = candidate.modified_milliseconds();
@@ -129,7 +128,7 @@ fn read_prefix(
         path: file.path.clone(),
         file_modified: record.modified,
         id: record.id(),
-        family: candidate.detection.family(),
+        family: candidate.start.family,
         cwd: record.cwd.clone(),
         title: record.title.clone(),
         first_prompt: record.first_prompt.clone(),

@@ -5,7 +5,7 @@ use leafline_import::text::decode;
 /// Stands where the line was cut.
 const ELLIPSIS: char = '…';
 
-/// A line of JSON that was cut within a string, with that string and all that is open ended there; `None` where it was cut
+/// A line of JSON that was cut within a string, with that string and all that is open ended there; `None` if it was cut
 /// elsewhere. Whether it is JSON then is for its reader to find out: it is not if the string was a member's name.
 pub(super) fn made_whole(torn: &[u8]) -> Option<String> {
     let text = decode(without_torn_character(torn));

@@ -1,20 +1,20 @@
-//! A file that may be a session: opened, and told apart by its beginning.
+//! A file that may be a session: opened, and identified by its beginning.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use leafline_import::{Detection, Family, NotASession, detect};
+use leafline_import::format::RecoveryRule;
+use leafline_import::{Family, NotASession, Reading, Start, detect};
 
 use super::super::file_time::{is_recent, nanoseconds};
 use super::report::{FileReport, ImportStatus, Recovery};
-use crate::session::index::leaf::LeafHint;
-use crate::session::index::reading::Reading;
 use crate::store::fingerprint::Fingerprint;
+use crate::store::session_key::SessionKey;
 use crate::store::source_record::SourceRecord;
 
-/// Bytes by which a file is told apart. A longer first line is read to its end.
+/// Bytes by which a file is identified. A longer first line is read to its end.
 pub(in crate::catalog) const PREFIX_BYTES: u64 = 256 << 10;
 
 /// A header in a line longer than this is refused: 64 MiB.
@@ -35,15 +35,16 @@ pub(in crate::catalog) struct Candidate {
     pub(in crate::catalog) file: File,
     pub(in crate::catalog) size: u64,
     pub(super) modified: Option<SystemTime>,
-    pub(in crate::catalog) detection: Detection,
+    /// What its beginning and its path show.
+    pub(in crate::catalog) start: Start,
     external_id: Vec<u8>,
     recovery: Recovery,
-    /// Whether what is behind `size` is left out.
+    /// Whether what is after `size` is left out.
     is_cut: bool,
 }
 
 impl Candidate {
-    /// Opens a file; the report says why it is none.
+    /// Opens a file; the report says why it is not a session.
     pub(in crate::catalog) fn open(
         path: &Path,
         family: Option<Family>,
@@ -53,8 +54,8 @@ impl Candidate {
         Ok(candidate)
     }
 
-    /// Opens a file and tells it apart by its first so many bytes, or by more where those do not decide. Answers the bytes
-    /// too.
+    /// Opens a file and detects its family from that many first bytes, or from more if those do not decide. Returns the
+    /// bytes too.
     pub(in crate::catalog) fn open_by_prefix(
         path: &Path,
         family: Option<Family>,
@@ -72,7 +73,7 @@ impl Candidate {
         let size = metadata.len();
         let mut prefix = Vec::new();
         let mut limit = prefix_bytes;
-        // The header may stand behind blank lines, or be long itself: more is read until it decides.
+        // The header may come after blank lines, or be long itself: more is read until it decides.
         let detected = loop {
             let missing = limit - prefix.len() as u64;
             (&mut file).take(missing).read_to_end(&mut prefix).map_err(failed)?;
@@ -84,12 +85,13 @@ impl Candidate {
             }
             limit *= 4;
         };
-        let detection = detected.map_err(|reason| {
+        let start = detected.map_err(|reason| {
             let mut report = FileReport::new(path.to_owned(), ImportStatus::Skipped);
             report.bytes = size;
             Box::new(report.with_reason(reason.to_string()))
         })?;
-        let detection = prefer_folder(detection, path, family, &prefix);
+        let start = start.placed(path, &prefix, family.is_some());
+        let stem = || path.file_stem().unwrap_or_default().as_encoded_bytes().to_vec();
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
         let absolute = std::path::absolute(path).map_err(failed)?;
         let candidate = Self {
@@ -98,8 +100,8 @@ impl Candidate {
             file,
             size,
             modified: metadata.modified().ok(),
-            external_id: external_id(&detection, path),
-            detection,
+            external_id: start.id.clone().unwrap_or_else(stem),
+            start,
             recovery,
             is_cut: false,
         };
@@ -113,11 +115,11 @@ impl Candidate {
 
     /// How its lines are read. A file that is migrated is read as its program reads it.
     pub(in crate::catalog) fn reading(&self) -> Reading {
-        let family = self.detection.family();
-        let recovers = match self.recovery {
-            Recovery::Documented => family == Family::Claude,
-            Recovery::All => family != Family::Opal && !self.needs_migration(),
-            Recovery::None => false,
+        let family = self.start.family;
+        let recovers = match (self.recovery, family.recovery()) {
+            (Recovery::None, _) | (_, RecoveryRule::Never) => false,
+            (Recovery::Documented, rule) => rule == RecoveryRule::Usual,
+            (Recovery::All, _) => !self.needs_migration(),
         };
         Reading { family, recovers }
     }
@@ -129,19 +131,16 @@ impl Candidate {
 
     /// Whether the program would rewrite the file on opening it.
     pub(super) fn needs_migration(&self) -> bool {
-        matches!(&self.detection, Detection::PiOmp(detection) if detection.needs_migration)
+        self.start.migration.is_some()
     }
 
-    /// What the header says of the leaf.
-    pub(super) fn leaf_hint(&self) -> LeafHint {
-        match &self.detection {
-            Detection::Opal(header) => LeafHint::Opal(header.current_id.clone()),
-            _ => LeafHint::None,
-        }
+    /// Whether it is an agent's file whatever its other lines hold.
+    pub(in crate::catalog) fn is_certain_agent(&self) -> bool {
+        self.start.agent.as_ref().is_some_and(|agent| agent.is_certain)
     }
 
     /// The record of the file as a source of the session.
-    pub(super) fn source_record(&self, session: u64) -> SourceRecord {
+    pub(super) fn source_record(&self, session: SessionKey) -> SourceRecord {
         // A file that is written within the same tick of the clock again would have the time that it has now.
         let modified = self.modified.filter(|&modified| !is_recent(modified)).map(nanoseconds);
         SourceRecord { session, size: self.size, modified }
@@ -153,8 +152,7 @@ impl Candidate {
         (&self.file).take(limit)
     }
 
-    /// Leaves out a last line that has no end yet, where the file was written a moment ago: whoever writes it is about to
-    /// end it.
+    /// Leaves out a last line that has no end yet, if the file was written a moment ago: its writer is about to end it.
     pub(super) fn leave_open_line(&mut self) -> std::io::Result<()> {
         if !self.modified.is_some_and(is_recent) {
             return Ok(());
@@ -184,14 +182,11 @@ impl Candidate {
         i64::try_from(nanoseconds(self.modified?) / 1_000_000).ok()
     }
 
-    /// A report with what the header tells.
+    /// A report with what the header states.
     pub(super) fn report(&self, status: ImportStatus) -> FileReport {
         let mut report = FileReport::new(self.path.clone(), status);
-        report.family = Some(self.detection.family());
-        report.version = match &self.detection {
-            Detection::PiOmp(detection) => detection.version.whole(),
-            _ => None,
-        };
+        report.family = Some(self.start.family);
+        report.version = self.start.format_version;
         report.bytes = self.size;
         report
     }
@@ -219,30 +214,6 @@ impl Candidate {
         }
         self.file.seek(SeekFrom::Start(0))?;
         Ok(digests)
-    }
-}
-
-/// A session that says nothing of its family is omp's where it stands in omp's folder: its early versions
-/// are pi's to the letter.
-fn prefer_folder(
-    detection: Detection,
-    path: &Path,
-    family: Option<Family>,
-    prefix: &[u8],
-) -> Detection {
-    let in_folder = path.components().any(|part| part.as_os_str() == ".omp");
-    if family.is_some() || detection.family() != Family::Pi || !in_folder {
-        return detection;
-    }
-    detect(prefix, Some(Family::Omp), false).unwrap_or(detection)
-}
-
-fn external_id(detection: &Detection, path: &Path) -> Vec<u8> {
-    let stem = || path.file_stem().unwrap_or_default().as_encoded_bytes().to_vec();
-    match detection {
-        Detection::PiOmp(detection) => detection.header.id.clone(),
-        Detection::Claude(_) => stem(),
-        Detection::Opal(header) => header.session_id.clone().unwrap_or_else(stem),
     }
 }
 

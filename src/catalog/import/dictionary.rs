@@ -36,8 +36,8 @@ const GAIN: f64 = 0.95;
 /// Known dictionaries that are tried: the newest.
 const TRIED: usize = 8;
 
-/// The choice for an import of some files, made when the first of them brings lines: an import that finds
-/// nothing new reads no sample and trains nothing.
+/// The choice for an import of some files, made when the first of them adds lines: an import that finds nothing new
+/// reads no sample and trains nothing.
 pub(super) struct Choice<'s> {
     store: &'s Store,
     files: &'s [FoundFile],

@@ -1,4 +1,4 @@
-//! The digest of a file as it is read, by which a later state of it is told from a change.
+//! The digest of a file as it is read, which distinguishes later growth from a change.
 
 use crate::store::fingerprint::Fingerprint;
 use crate::store::session_record::ImportedBytes;

@@ -1,9 +1,12 @@
 //! Finding the files of an import.
 
+use std::ffi::OsStr;
 use std::fs::{DirEntry, Metadata};
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use leafline_import::Family;
 
 /// Told of what cannot be looked at.
 type Failed<'f> = &'f mut dyn FnMut(&Path, &Error);
@@ -81,7 +84,8 @@ enum Found {
 
 fn find_at(entry: &DirEntry) -> Result<Found, Error> {
     let path = entry.path();
-    let is_session = path.extension().is_some_and(|extension| extension == "jsonl");
+    let is_session = path.extension().is_some_and(|extension| extension == "jsonl")
+        && !is_other_file(&entry.file_name());
     let found = entry.file_type().and_then(|kind| {
         if kind.is_dir() {
             return Ok(Found::Folder);
@@ -100,6 +104,11 @@ fn find_at(entry: &DirEntry) -> Result<Found, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound && is_gone(&path) => Ok(Found::Nothing),
         found => found,
     }
+}
+
+/// Whether a program keeps other things than a session in a file of this name.
+fn is_other_file(name: &OsStr) -> bool {
+    Family::ALL.iter().flat_map(|family| family.other_files()).any(|other| name == *other)
 }
 
 fn is_gone(path: &Path) -> bool {

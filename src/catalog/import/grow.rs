@@ -5,27 +5,29 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
-use leafline_import::Family;
 use leafline_import::lines::BlockReader;
+use leafline_import::{ParentLink, read_line};
 
 use super::agents;
+use super::beginning;
 use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
 use super::digest::Digest;
 use super::pipeline::BLOCK_BYTES;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
-use crate::session::Order;
-use crate::session::index::indexer::{Indexed, Indexer};
+use crate::session::index::finish::Indexed;
+use crate::session::index::indexer::{Indexer, Start};
 use crate::session::index::prepare::Preparer;
-use crate::session::index::reading::{ParentLink, Reading, read_line};
+use crate::session::view::View;
 use crate::store::Store;
+use crate::store::commit::{Author, Batch, Extended, Extension, Rows};
 use crate::store::compression::Dictionary;
 use crate::store::fingerprint::block_start;
 use crate::store::node::Parent;
+use crate::store::ordinal::Ordinal;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
-use crate::store::slice::{Guard, Slice};
-use crate::store::tables::{NO_LEAF, NO_PARENT};
 
 /// Bytes of new lines that are committed at once.
 const PIECE_BYTES: u64 = 16 << 20;
@@ -38,7 +40,7 @@ pub(super) struct Growth<'s> {
 }
 
 /// What became of an extension.
-pub(super) enum Extended {
+pub(super) enum Grown {
     /// The lines are there; or the file could not be read, as the report says.
     Yes(Box<FileReport>),
     /// Not all is there: new lines change what earlier ones are, or the file has changed meanwhile. The session as it is
@@ -48,20 +50,28 @@ pub(super) enum Extended {
     Conflict,
 }
 
+/// A part of the new lines, indexed and not committed.
+enum Piece {
+    /// The lines, up to the file's end or not.
+    Lines { indexed: Box<Indexed>, is_last: bool },
+    /// They are too many for one commit.
+    TooLong,
+}
+
 impl Growth<'_> {
     /// Appends what the file has gained: in one commit, or in more where that is much. After each the session is what the
     /// file was at some time.
     pub(super) fn extend(
         &self,
         candidate: &mut Candidate,
-        session: u64,
+        session: SessionKey,
         record: &SessionRecord,
-    ) -> Result<Extended> {
-        let mut report = candidate.report(ImportStatus::Grown);
-        let failed = |report: FileReport, error: &std::io::Error| {
-            let mut report = report.with_reason(format!("reading it: {error}"));
+    ) -> Result<Grown> {
+        let report = candidate.report(ImportStatus::Grown);
+        let failed = |mut report: FileReport, error: &std::io::Error| {
+            report = report.with_reason(format!("reading it: {error}"));
             report.status = ImportStatus::Failed;
-            Ok(Extended::Yes(Box::new(report)))
+            Ok(Grown::Yes(Box::new(report)))
         };
         // The lines of a migrated session are not what was imported: that stays, and the file's beginning does not matter.
         let (mut digest, known) = if record.migrated {
@@ -76,132 +86,136 @@ impl Growth<'_> {
         }
         let gained = candidate.size - record.bytes;
         let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES);
-        let mut preparer = Preparer::new(Reading::of(record));
+        let mut preparer = Preparer::new(record.reading());
         let mut record = Box::new(record.clone());
         loop {
-            let mut slice = Slice::default();
-            let mut indexer = self.indexer(candidate, session, &record)?;
-            let mut bytes = 0;
-            let is_last = loop {
-                let block = match blocks.next_block(Vec::new()) {
-                    Ok(Some(block)) => block,
-                    Ok(None) => break true,
-                    Err(error) => return failed(report, &error),
-                };
-                digest.take(&block);
-                bytes += block.len() as u64;
-                let mut prepared = preparer.prepare(&block, false, self.dictionary);
-                if let Some(folder) = self.blobs {
-                    folder.bring(&mut prepared);
-                }
-                if indexer.add(prepared, &mut slice)? {
-                    return Ok(Extended::No(record));
-                }
-                if bytes >= PIECE_BYTES {
-                    break false;
-                }
+            let mut batch = Batch::default();
+            let mut extension = Extension::new(&mut batch, session, &record);
+            let mut rows = extension.rows(&mut batch);
+            let indexer = self.indexer(candidate, session, &record)?;
+            let piece = self.piece(&mut blocks, &mut digest, &mut preparer, indexer, &mut rows)?;
+            let (indexed, is_last) = match piece {
+                Ok(Piece::Lines { indexed, is_last }) => (indexed, is_last),
+                Ok(Piece::TooLong) => return Ok(Grown::No(record)),
+                Err(error) => return failed(report, &error),
             };
-            let Indexed { record: mut new, leaf, needs_resolving, .. } =
-                indexer.finish(&mut slice)?;
             let imported = digest.clone().finish();
-            if needs_resolving
+            if indexed.needs_resolving
                 || (is_last && imported.length != expected)
-                || repeats_ids(self.store, &slice)?
-                || adopts_orphans(self.store, session, &record, &slice)?
+                || repeats_ids(self.store, &rows)?
+                || adopts_orphans(self.store, &record, &rows)?
             {
-                return Ok(Extended::No(record));
+                return Ok(Grown::No(record));
             }
-            agents::settle(&mut new, agents::is_among(&candidate.path));
+            let Indexed { record: mut new, leaf, .. } = *indexed;
+            agents::settle(&mut new, candidate.is_certain_agent());
+            beginning::take_title_beside(&mut new, candidate);
             if !new.migrated {
                 new.imported = imported;
             }
-            new.sealed = new.lines;
-            new.revision += 1;
-            if is_last {
-                // The file is known by its size and time once all of it is there.
-                if !new.sources.contains(&candidate.source) {
-                    new.sources.push(candidate.source.clone());
-                }
-                slice.sources.push((candidate.source.clone(), candidate.source_record(session)));
-            }
-            slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
-            slice.sessions.push((session, new.clone()));
-            slice.guards.push((session, Guard::Same { session, revision: record.revision }));
+            // The file is known by its size and time once all of it is there.
+            let source =
+                is_last.then(|| (candidate.source.clone(), candidate.source_record(session)));
+            let author = Author::File;
+            let extended = Extended { record: new, leaf, author, is_sealed: true, source };
+            let new = extension.finish(&mut batch, extended)?.clone();
             if let Some(folder) = self.blobs {
-                folder.complete(self.store, &mut slice)?;
+                folder.fetch_missing(self.store, &mut batch)?;
             }
-            if !self.store.commit(slice)?.conflicts.is_empty() {
-                return Ok(Extended::Conflict);
+            if !self.store.commit(batch)?.conflicts.is_empty() {
+                return Ok(Grown::Conflict);
             }
             if is_last {
+                let mut report = report;
                 report.describe(&new);
                 report.stored = gained;
-                return Ok(Extended::Yes(Box::new(report)));
+                return Ok(Grown::Yes(Box::new(report)));
             }
             *record = new;
         }
     }
 
-    /// An indexer for what comes behind the lines of a session.
+    /// Indexes new lines, as many as one commit takes.
+    fn piece(
+        &self,
+        blocks: &mut BlockReader<impl Read>,
+        digest: &mut Digest,
+        preparer: &mut Preparer,
+        mut indexer: Indexer<'_>,
+        rows: &mut Rows<'_>,
+    ) -> Result<std::io::Result<Piece>> {
+        let mut bytes = 0;
+        let is_last = loop {
+            let block = match blocks.next_block(Vec::new()) {
+                Ok(Some(block)) => block,
+                Ok(None) => break true,
+                Err(error) => return Ok(Err(error)),
+            };
+            digest.take(&block);
+            bytes += block.len() as u64;
+            let mut prepared = preparer.prepare(&block, false, self.dictionary);
+            if let Some(folder) = self.blobs {
+                folder.fetch(&mut prepared);
+            }
+            if indexer.add(prepared, rows)? {
+                return Ok(Ok(Piece::TooLong));
+            }
+            if bytes >= PIECE_BYTES {
+                break false;
+            }
+        };
+        let indexed = Box::new(indexer.finish(rows)?);
+        Ok(Ok(Piece::Lines { indexed, is_last }))
+    }
+
+    /// An indexer for what comes after the lines of a session.
     fn indexer(
         &self,
         candidate: &Candidate,
-        session: u64,
+        session: SessionKey,
         record: &SessionRecord,
     ) -> Result<Indexer<'_>> {
         let snapshot = self.store.snapshot()?;
-        let before = snapshot.leaf(session)?;
-        let mut indexer =
-            Indexer::new(self.store, session, record.clone(), before, self.dictionary.id);
-        indexer.hint(candidate.leaf_hint());
-        if candidate.reading().family == Family::Claude {
-            indexer.know_pointers(snapshot.pointers_of(session)?);
-        }
-        Ok(indexer)
+        // The record may be older than the snapshot: a leaf behind its lines is no damage.
+        let rows = snapshot.rows(session);
+        let (pointers, leaf) = (rows.pointers()?, rows.leaf()?.map(Ordinal::raw));
+        let start = Start::Grown { leaf, hint: candidate.start.leaf.clone(), pointers };
+        Ok(Indexer::new(self.store, session, record.clone(), start, self.dictionary.id))
     }
 }
 
 /// Whether an id of the new entries is one that the session has already.
-fn repeats_ids(store: &Store, slice: &Slice) -> Result<bool> {
+fn repeats_ids(store: &Store, rows: &Rows<'_>) -> Result<bool> {
     let snapshot = store.snapshot()?;
-    for rows in &slice.entries {
-        for (id, _) in rows.iter() {
-            if snapshot.entry(rows.session, id)?.is_some() {
-                return Ok(true);
-            }
+    let stored = snapshot.rows(rows.session());
+    for id in rows.added_ids() {
+        if stored.entry(id)?.is_some() {
+            return Ok(true);
         }
     }
     Ok(false)
 }
 
 /// Whether an id of the new entries is the one that an entry of the session names as its parent and did not find.
-fn adopts_orphans(
-    store: &Store,
-    session: u64,
-    record: &SessionRecord,
-    slice: &Slice,
-) -> Result<bool> {
+fn adopts_orphans(store: &Store, record: &SessionRecord, rows: &Rows<'_>) -> Result<bool> {
     if record.orphans == 0 {
         return Ok(false);
     }
-    let new: HashSet<&[u8]> =
-        slice.entries.iter().flat_map(|rows| rows.iter()).map(|(id, _)| id).collect();
+    let new: HashSet<&[u8]> = rows.added_ids().collect();
     let snapshot = store.snapshot()?;
-    let order = Order::of(session, record);
-    let reading = Reading::of(record);
-    let roots = (session, NO_PARENT, 0)..=(session, NO_PARENT, u64::MAX);
-    for row in snapshot.children()?.range(roots)? {
-        let (_, _, ordinal) = row?.0.value();
-        let node = order.line(&snapshot, ordinal)?;
-        order.check_child(ordinal, &node, None)?;
+    let view = View::new(snapshot.rows(rows.session()), record);
+    for root in view.rows().children(None)? {
+        let ordinal = root?;
+        let node = view.node(ordinal)?;
+        view.order().check_child(ordinal, &node, None)?;
         if node.parent != Parent::Orphan {
             continue;
         }
-        let line = snapshot.line(session, ordinal, None)?;
+        let line = view.line(ordinal)?;
         // Nothing that was cut out of the line is an id.
-        let is_adopted = read_line(reading, line.text(), |line| match line.parent() {
+        let is_adopted = read_line(record.reading(), line.text(), |line| match line.parent() {
             ParentLink::Id(parent) => new.contains(&*parent) && line.id() != Some(parent),
-            ParentLink::None | ParentLink::NoId => false,
+            ParentLink::None | ParentLink::NoId | ParentLink::Previous => false,
         });
         if is_adopted {
             return Ok(true);

@@ -3,10 +3,11 @@
 use crossbeam_channel::Sender;
 
 use super::report::FileReport;
-use crate::session::index::leaf::LeafHint;
 use crate::session::index::prepare::Prepared;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
 use crate::store::source_record::SourceRecord;
+use leafline_import::leaf::LeafHint;
 
 /// What the writer takes, in order.
 pub(super) enum Item {
@@ -26,7 +27,7 @@ pub(super) enum Item {
 
 /// A file's beginning.
 pub(super) struct FileStart {
-    pub(super) session: u64,
+    pub(super) session: SessionKey,
     pub(super) record: SessionRecord,
     pub(super) report: FileReport,
     /// The key of the session whose place this one takes.
@@ -42,7 +43,7 @@ pub(super) struct FileStart {
 /// A session that is to give way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replaced {
-    pub(super) session: u64,
+    pub(super) session: SessionKey,
     /// Its revision when the file was compared with it.
     pub(super) revision: u64,
     pub(super) on_loss: OnLoss,

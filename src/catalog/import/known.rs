@@ -1,43 +1,44 @@
-//! What the store knows of a file already, and so what an import of it has to do.
+//! What the store already has of a file, and so what an import of it has to do.
 
 use std::io;
 
 use super::candidate::Candidate;
-use super::opal_state::{self, FileState};
 use super::read::Mode;
+use super::saved_state::{self, FileState};
 use crate::error::Result;
 use crate::session::export::{PrefixDigest, current_bytes, exact_bytes};
+use crate::session::view::View;
 use crate::store::Store;
-use crate::store::proof;
+use crate::store::commit::proof;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
-use crate::store::tables;
 
 /// What to do with a file.
 #[derive(Debug)]
 pub(super) enum Plan {
     /// A session of its own, the n-th with its id.
     New { number: u32 },
-    /// The session has the file's beginning: only what comes behind it is new.
-    Grow { session: u64, record: Box<SessionRecord> },
+    /// The session has the file's beginning: only the rest is new.
+    Grow { session: SessionKey, record: Box<SessionRecord> },
     /// The session has everything; the file may be a source that is not noted yet.
-    Unchanged { session: u64, record: Box<SessionRecord>, ahead: bool },
+    Unchanged { session: SessionKey, record: Box<SessionRecord>, ahead: bool },
     /// The session has lost rows, and the file has all that was ever in it.
-    Restore { session: u64, record: Box<SessionRecord>, problem: String },
+    Restore { session: SessionKey, record: Box<SessionRecord>, problem: String },
     /// The session has lost rows, and the file does not have all that was in it.
     Damaged { record: Box<SessionRecord>, problem: String },
     /// The file's beginning differs from the session's.
-    Replace { session: u64, record: Box<SessionRecord>, else_number: Option<u32> },
+    Replace { session: SessionKey, record: Box<SessionRecord>, else_number: Option<u32> },
 }
 
 /// Compares the file with the sessions that have its id.
 ///
-/// The same bytes are the same session, wherever the file stands. A file that differs is another state of
-/// the session when it stands where that was imported from, or when no file stands there any longer;
-/// otherwise it is another session with the same id.
+/// The same bytes are the same session, wherever the file is. A file that differs is another state of the session if it
+/// is at the path that the session was imported from, or if there is no longer a file at that path; otherwise it is
+/// another session with the same id.
 ///
-/// A session is taken to have what its record says only after a look at its rows: in an import at each chunk, in a sync at
-/// its ends.
+/// A session's rows are checked before its record is trusted: an import checks each chunk, a sync the first and the
+/// last.
 pub(super) fn plan(
     store: &Store,
     candidate: &mut Candidate,
@@ -54,8 +55,8 @@ pub(super) fn plan(
         other => return Ok(Ok(other)),
     };
     let missing = match mode {
-        Mode::Import => proof::as_a_whole(&snapshot, session, &record)?,
-        Mode::Sync => proof::at_its_ends(&snapshot, session, &record)?,
+        Mode::Import => proof::as_a_whole(snapshot.rows(session), &record)?,
+        Mode::Sync => proof::at_its_ends(snapshot.rows(session), &record)?,
     };
     Ok(Ok(match missing {
         None => plan,
@@ -96,18 +97,19 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
             return Ok(Ok(Plan::Grow { session, record }));
         }
     }
-    // Of a session that was appended to here, the file may hold that as well, and more. One that was migrated has other
-    // lines than were imported, and a file may have those: an export of it.
+    // If lines were appended to the session here, the file may hold them as well, and more. A migrated session has
+    // other lines than were imported, and a file may have those: an export of it.
     let has_more =
         |record: &SessionRecord| (record.is_ahead() || record.migrated) && !record.rewritten;
     for (session, record) in sessions.iter().filter(|(_, record)| has_more(record)) {
         if record.bytes > candidate.size {
             continue;
         }
-        let has_beginning = match has_beginning(snapshot, *session, record, candidate)? {
-            Ok(has_beginning) => has_beginning,
-            Err(error) => return Ok(Err(error)),
-        };
+        let has_beginning =
+            match has_beginning(View::new(snapshot.rows(*session), record), candidate)? {
+                Ok(has_beginning) => has_beginning,
+                Err(error) => return Ok(Err(error)),
+            };
         if has_beginning {
             let (session, record) = (*session, Box::new(record.clone()));
             return Ok(Ok(if record.bytes == candidate.size {
@@ -131,10 +133,11 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
         if record.imported.length.max(record.bytes) <= candidate.size {
             continue;
         }
-        let is_beginning = match is_beginning(snapshot, *session, record, candidate)? {
-            Ok(is_beginning) => is_beginning,
-            Err(error) => return Ok(Err(error)),
-        };
+        let is_beginning =
+            match is_beginning(View::new(snapshot.rows(*session), record), candidate)? {
+                Ok(is_beginning) => is_beginning,
+                Err(error) => return Ok(Err(error)),
+            };
         if is_beginning {
             let (session, record) = (*session, Box::new(record.clone()));
             return Ok(Ok(Plan::Unchanged { session, record, ahead: true }));
@@ -154,19 +157,20 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
     }))
 }
 
-/// What to do with another state of a session of Opal's that was changed here, and comes out with other bytes than those
-/// that are stored; `None` where there is none.
+/// What to do with another state of a session that was changed here and is exported with other bytes than the stored
+/// ones; `None` if there is none.
 fn rewritten(
     snapshot: &Snapshot,
-    sessions: &[(u64, SessionRecord)],
-    source: Option<u64>,
+    sessions: &[(SessionKey, SessionRecord)],
+    source: Option<SessionKey>,
     next_number: u32,
     candidate: &mut Candidate,
 ) -> Result<io::Result<Option<Plan>>> {
     let mut other = None;
     let mut earlier = None;
     for (session, record) in sessions.iter().filter(|(_, record)| record.rewritten) {
-        let state = match opal_state::compare(snapshot, *session, record, candidate)? {
+        let view = View::new(snapshot.rows(*session), record);
+        let state = match saved_state::compare(view, candidate)? {
             Ok(state) => state,
             Err(error) => return Ok(Err(error)),
         };
@@ -178,7 +182,8 @@ fn rewritten(
             FileState::Earlier => {
                 earlier.get_or_insert(Plan::Unchanged { session, record, ahead: true });
             }
-            // A file that is another session's stays that one's; one that is nobody's is this one's if nothing is lost.
+            // A file that is another session's stays that one's; one that belongs to no session becomes this one's if
+            // nothing is lost.
             FileState::Other if source.is_none() => {
                 let else_number = Some(next_number);
                 other.get_or_insert(Plan::Replace { session, record, else_number });
@@ -189,15 +194,14 @@ fn rewritten(
     Ok(Ok(earlier.or(other)))
 }
 
-fn sessions_with_id(snapshot: &Snapshot, id: &[u8]) -> Result<Vec<(u64, SessionRecord)>> {
-    let ids = snapshot.table(tables::SESSION_IDS)?;
+fn sessions_with_id(snapshot: &Snapshot, id: &[u8]) -> Result<Vec<(SessionKey, SessionRecord)>> {
+    let addresses = snapshot.addresses()?;
     let mut found = Vec::new();
-    let mut look = |key: &[u8]| -> Result<()> {
-        if let Some(session) = ids.get(key)?.map(|value| value.value())
+    let mut look = |address: &[u8]| -> Result<()> {
+        if let Some(session) = addresses.key_of(address)?
             && let Some(record) = snapshot.session(session)?
             && record.external_id == id
         {
-            record.known_family();
             found.push((session, record));
         }
         Ok(())
@@ -205,21 +209,17 @@ fn sessions_with_id(snapshot: &Snapshot, id: &[u8]) -> Result<Vec<(u64, SessionR
     look(id)?;
     // `<id>~2` and so on; another session may have such an id of its own.
     let prefix = [id, b"~"].concat();
-    for row in ids.range(prefix.as_slice()..)? {
-        let (key, _) = row?;
-        if !key.value().starts_with(&prefix) {
-            break;
-        }
-        look(key.value())?;
+    for row in addresses.beginning_with(&prefix)? {
+        look(&row?.0)?;
     }
     Ok(found)
 }
 
 /// The lowest number under which a session with this id can be addressed.
 pub(super) fn free_number(store: &Store, id: &[u8], from: u32) -> Result<u32> {
-    let ids = store.begin_read()?.open_table(tables::SESSION_IDS)?;
+    let snapshot = store.snapshot()?;
     let mut number = from;
-    while ids.get(address_bytes(id, number).as_slice())?.is_some() {
+    while snapshot.key_of(&address_bytes(id, number))?.is_some() {
         number += 1;
     }
     Ok(number)
@@ -231,35 +231,25 @@ fn exists(source: &[u8]) -> bool {
     std::path::Path::new(std::ffi::OsStr::from_bytes(source)).exists()
 }
 
-/// Elsewhere a path that is no Unicode cannot be made from its bytes: it is taken as still there.
+/// Elsewhere a path that is not Unicode cannot be made from its bytes: its file is assumed to exist.
 #[cfg(not(unix))]
 fn exists(source: &[u8]) -> bool {
     std::str::from_utf8(source).map_or(true, |path| std::path::Path::new(path).exists())
 }
 
 /// Whether the file begins with all of the session's lines.
-fn has_beginning(
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
-    candidate: &mut Candidate,
-) -> Result<io::Result<bool>> {
-    let digest = match candidate.digests(&[record.bytes]) {
+fn has_beginning(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<bool>> {
+    let digest = match candidate.digests(&[view.record().bytes]) {
         Ok(digest) => digest,
         Err(error) => return Ok(Err(error)),
     };
-    let mut whole = PrefixDigest::new(record.bytes);
-    current_bytes(snapshot, session, record, &mut |bytes| Ok(whole.take(bytes)))?;
+    let mut whole = PrefixDigest::new(view.record().bytes);
+    current_bytes(view, &mut |bytes| Ok(whole.take(bytes)))?;
     Ok(Ok(digest.first().is_some_and(|(_, digest)| whole.digest() == Some(*digest))))
 }
 
 /// Whether the file is the beginning of what was imported as this session, or of the lines that it has now.
-fn is_beginning(
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
-    candidate: &mut Candidate,
-) -> Result<io::Result<bool>> {
+fn is_beginning(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<bool>> {
     let digest = match candidate.digests(&[candidate.size]) {
         Ok(digest) => digest,
         Err(error) => return Ok(Err(error)),
@@ -268,12 +258,12 @@ fn is_beginning(
         digest.first().is_some_and(|(_, digest)| prefix.digest() == Some(*digest))
     };
     let mut imported = PrefixDigest::new(candidate.size);
-    exact_bytes(snapshot, session, record, &mut |bytes| Ok(imported.take(bytes)))?;
-    if is_of(&imported) || !record.migrated {
+    exact_bytes(view, &mut |bytes| Ok(imported.take(bytes)))?;
+    if is_of(&imported) || !view.record().migrated {
         return Ok(Ok(is_of(&imported)));
     }
     let mut current = PrefixDigest::new(candidate.size);
-    current_bytes(snapshot, session, record, &mut |bytes| Ok(current.take(bytes)))?;
+    current_bytes(view, &mut |bytes| Ok(current.take(bytes)))?;
     Ok(Ok(is_of(&current)))
 }
 

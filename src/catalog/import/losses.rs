@@ -3,19 +3,18 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use leafline_import::ecma::{self, Document};
-use leafline_import::{EntryKind, Family, text};
+use leafline_import::ecma::Document;
+use leafline_import::{EntryKind, Family, LineReader, text};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::opal_state;
 use crate::error::Result;
-use crate::session::index::reading::{LineReader, Reading};
 use crate::session::lines::{LineCursor, LineView};
+use crate::session::view::View;
 use crate::store::Store;
 use crate::store::blobs::Hash;
 use crate::store::chunk::REFERENCE_LEN;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
-use crate::store::snapshot::Snapshot;
 
 /// Lost entries that are named.
 const NAMED: usize = 5;
@@ -66,25 +65,23 @@ impl fmt::Display for Losses {
 /// entry is also held when the file's entry in the same place says the same.
 pub(super) fn losses(
     store: &Store,
-    old: u64,
-    (new, new_record): (u64, &SessionRecord),
+    old: SessionKey,
+    (new, new_record): (SessionKey, &SessionRecord),
 ) -> Result<Option<Losses>> {
     let snapshot = store.snapshot()?;
-    // Of a session that is gone nothing can be lost; whoever replaces it finds that out when he commits.
+    // A session that is gone has nothing to lose; the replacement notices when it commits.
     let Some(record) = snapshot.session(old)? else { return Ok(None) };
-    let new_lines = || LineCursor::new(&snapshot, new, new_record, 0);
+    let new = View::new(snapshot.rows(new), new_record);
     let mut losses = Losses::default();
     let mut comparison = Comparison {
-        snapshot: &snapshot,
         new,
-        new_record,
-        candidates: new_lines(),
+        candidates: new.cursor(0),
         expected: 0,
-        reader: LineReader::new(Reading::of(&record)),
+        reader: LineReader::new(record.reading()),
         unaddressed: None,
-        by_place: record.migrated.then(new_lines),
+        by_place: record.migrated.then(|| new.cursor(0)),
     };
-    let mut lines = LineCursor::new(&snapshot, old, &record, 0);
+    let mut lines = View::new(snapshot.rows(old), &record).cursor(0);
     while let Some(line) = lines.next()? {
         comparison.compare(line, &mut losses)?;
     }
@@ -92,9 +89,7 @@ pub(super) fn losses(
 }
 
 struct Comparison<'a> {
-    snapshot: &'a Snapshot,
-    new: u64,
-    new_record: &'a SessionRecord,
+    new: View<'a>,
     candidates: LineCursor<'a>,
     /// The line of the new session that is expected to be the same as the next old one.
     expected: u64,
@@ -121,19 +116,21 @@ impl Comparison<'_> {
         }
         let decoded = text::decode(line.text);
         let read = self.reader.read(text::trim_start_of_file(&decoded));
-        let id = read.id().filter(|_| kind.is_entry());
+        let id = self.reader.reading().id_at(&read, line.ordinal).filter(|_| kind.is_entry());
         let Some(id) = id else {
             losses.lines += u64::from(!self.has_unaddressed(&line)?);
             return Ok(());
         };
-        if let Some(record) = self.snapshot.entry(self.new, &id)? {
-            let candidate = self.candidates.line(record.ordinal)?;
+        if let Some(ordinal) = self.new.find(&id)? {
+            let candidate = self.candidates.line(ordinal.raw())?;
             self.expected = candidate.ordinal + 1;
             if says_the_same(self.reader.reading().family, &candidate, &line) {
                 return Ok(());
             }
             losses.changed += 1;
-        } else if opposite.is_some_and(|opposite| opposite == without_ids(&line)) {
+        } else if opposite
+            .is_some_and(|opposite| opposite == without_ids(self.reader.reading().family, &line))
+        {
             return Ok(());
         } else {
             losses.missing += 1;
@@ -151,7 +148,7 @@ impl Comparison<'_> {
         };
         while let Some(line) = cursor.next()? {
             if EntryKind::from_code(line.node.kind).is_some_and(EntryKind::is_entry) {
-                return Ok(Some(without_ids(&line)));
+                return Ok(Some(without_ids(self.reader.reading().family, &line)));
             }
         }
         Ok(None)
@@ -160,7 +157,7 @@ impl Comparison<'_> {
     fn has_unaddressed(&mut self, line: &LineView<'_>) -> Result<bool> {
         if self.unaddressed.is_none() {
             let mut known = HashSet::new();
-            let mut cursor = LineCursor::new(self.snapshot, self.new, self.new_record, 0);
+            let mut cursor = self.new.cursor(0);
             while let Some(line) = cursor.next()? {
                 known.insert(xxh3_64(line.text.trim_ascii_end()));
             }
@@ -187,16 +184,11 @@ fn is_same(a: &LineView<'_>, b: &LineView<'_>) -> bool {
     a.text.trim_ascii_end() == b.text.trim_ascii_end() && hashes(a).eq(hashes(b))
 }
 
-/// Whether two lines hold the same JSON, however it is written; of Opal's, the same message.
+/// Whether two lines say the same, however it is written.
 fn says_the_same(family: Family, a: &LineView<'_>, b: &LineView<'_>) -> bool {
     let canonical = |line: &LineView<'_>| {
         let whole = without_references(line);
-        let decoded = text::decode(&whole);
-        if family == Family::Opal {
-            return opal_state::canonical(&decoded);
-        }
-        let mut out = Vec::new();
-        ecma::restringify(&decoded, &mut out).ok().map(|()| out)
+        family.canonical(&text::decode(&whole))
     };
     hashes(a).eq(hashes(b)) && canonical(a).is_some_and(|a| canonical(b) == Some(a))
 }
@@ -215,13 +207,13 @@ fn without_references(line: &LineView<'_>) -> Vec<u8> {
     out
 }
 
-/// The entry's JSON without the members that a version 1 migration makes up.
-fn without_ids(line: &LineView<'_>) -> Vec<u8> {
+/// The entry's JSON without the members that a migration makes up.
+fn without_ids(family: Family, line: &LineView<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     let bytes = without_references(line);
     let decoded = text::decode(&bytes);
     if let Ok(mut document) = Document::parse(&decoded) {
-        for name in ["id", "parentId", "firstKeptEntryId"] {
+        for name in family.made_up_members() {
             document.remove(name);
         }
         document.write(&mut out);

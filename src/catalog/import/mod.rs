@@ -3,6 +3,7 @@
 pub(super) mod agents;
 pub(super) mod beginning;
 mod blob_folder;
+mod budget;
 pub(super) mod candidate;
 mod dictionary;
 mod digest;
@@ -11,11 +12,11 @@ mod grow;
 mod items;
 mod known;
 mod losses;
-mod opal_state;
 pub(super) mod pipeline;
 mod quick;
 mod read;
 pub(super) mod report;
+mod saved_state;
 mod writer;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -37,20 +38,20 @@ use crate::error::Result;
 use crate::store::Store;
 use crate::store::owner::Owner;
 
-/// A compaction is worth its time when an import has brought a quarter of the file.
+/// A compaction is worth its time when an import has added a quarter of the file.
 const COMPACT_SHARE: u64 = 4;
 
 /// And when the file is at least as large: 16 MiB.
 const COMPACT_FROM: u64 = 16 << 20;
 
-/// Why a file is given up after as many attempts.
+/// The reason given for a file that fails after that many attempts.
 const KEPT_CHANGING: &str =
     "another process kept changing this session; import it again when that is done";
 
-/// How often a file is looked at, whose session another process changes at the same time.
+/// How often an import retries a file whose session another process changes at the same time.
 const ATTEMPTS: u32 = 8;
 
-/// How files are brought in.
+/// How files are imported.
 struct How<'h> {
     options: &'h ImportOptions,
     mode: Mode,
@@ -67,9 +68,9 @@ impl How<'_> {
 impl Store {
     /// Imports files, and the `*.jsonl` files of folders and of the folders in them.
     ///
-    /// Each file is stored as a whole or not at all; what a report calls imported is on disk. A file that is
-    /// no session, or that cannot be read, is reported and costs the others nothing. Memory is bounded
-    /// whatever the files' sizes, by 256 MB and the longest line.
+    /// Each file is stored as a whole or not at all; what a report calls imported is on disk. A file that is not a
+    /// session, or that cannot be read, is reported and does not affect the others. Memory is bounded by 256 MB and the
+    /// longest line, whatever the files' sizes.
     ///
     /// ```
     /// # fn main() -> leafline::Result<()> {
@@ -80,7 +81,7 @@ impl Store {
     ///     r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"user","content":"Hi"}}"#, "\n",
     /// )).unwrap();
     /// let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
-    /// let totals = store.import(&[&file], &leafline::ImportOptions::default(), &mut ())?;
+    /// let totals = store.import(&[&file], &leafline::import::ImportOptions::default(), &mut ())?;
     /// assert_eq!((totals.imported, totals.entries), (1, 1));
     /// # Ok(())
     /// # }
@@ -88,14 +89,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Only where the store itself fails; a file's failure is in its report.
+    /// Only if the store itself fails; a file's failure is in its report.
     pub fn import(
         &self,
         paths: &[impl AsRef<Path>],
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.bring(paths, &How { options, mode: Mode::Import, stop: None }, observer)
+        self.import_by(paths, &How { options, mode: Mode::Import, stop: None }, observer)
     }
 
     /// Brings the store in step with files and folders: what [`Self::import`] does, at the cost of what is new.
@@ -112,9 +113,9 @@ impl Store {
     /// # let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
     /// # std::fs::write(&file, format!("{header}\n")).unwrap();
     /// let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
-    /// let totals = store.sync(&[folder.path()], &leafline::ImportOptions::default(), &mut ())?;
+    /// let totals = store.sync(&[folder.path()], &leafline::import::ImportOptions::default(), &mut ())?;
     /// assert_eq!(totals.imported, 1);
-    /// let totals = store.sync(&[folder.path()], &leafline::ImportOptions::default(), &mut ())?;
+    /// let totals = store.sync(&[folder.path()], &leafline::import::ImportOptions::default(), &mut ())?;
     /// assert_eq!(totals.unchanged, 1);
     /// # Ok(())
     /// # }
@@ -129,10 +130,10 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.bring(paths, &How { options, mode: Mode::Sync, stop: None }, observer)
+        self.import_by(paths, &How { options, mode: Mode::Sync, stop: None }, observer)
     }
 
-    /// [`Self::sync`] until `stop` is set, which is seen between files. What was brought until then stays.
+    /// [`Self::sync`] until `stop` is set, which is checked between files. What was stored until then stays.
     #[cfg(feature = "watch")]
     pub(super) fn sync_until(
         &self,
@@ -141,10 +142,10 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.bring(paths, &How { options, mode: Mode::Sync, stop: Some(stop) }, observer)
+        self.import_by(paths, &How { options, mode: Mode::Sync, stop: Some(stop) }, observer)
     }
 
-    fn bring(
+    fn import_by(
         &self,
         paths: &[impl AsRef<Path>],
         how: &How<'_>,
@@ -191,7 +192,7 @@ impl Store {
         Ok(())
     }
 
-    /// Imports the files. Answers those whose session another process has changed meanwhile.
+    /// Imports the files. Returns those whose session another process has changed meanwhile.
     fn import_once(
         &self,
         files: &[FoundFile],
@@ -229,26 +230,24 @@ impl Store {
         reader_error.map_or(Ok(again), Err)
     }
 
-    /// Whether an import has brought so much that compacting the store is worth its time: a quarter of the
-    /// file or more.
+    /// Whether an import has added so much that compacting the store is worth its time: a quarter of the file or more.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::File`] where the file cannot be looked at.
+    /// [`crate::Error::File`] if the file cannot be looked at.
     pub fn is_worth_compacting(&self, totals: &ImportTotals) -> Result<bool> {
         let file = self.file_bytes()?;
         Ok(file >= COMPACT_FROM && totals.new_bytes.saturating_mul(COMPACT_SHARE) >= file)
     }
 }
 
-/// The report of a file or folder that cannot be looked at.
+/// The report of a file or folder that cannot be read.
 fn cannot_be_seen(path: &Path, error: &std::io::Error) -> FileReport {
     FileReport::new(path.to_owned(), ImportStatus::Failed)
         .with_reason(format!("looking at it: {error}"))
 }
 
-/// Adds reports up, and passes them on in the order of the files: a report waits until those before it are
-/// there.
+/// Sums reports up, and passes them on in the order of the files: a report waits for those before it.
 struct Outcome<'o> {
     totals: ImportTotals,
     observer: &'o mut dyn ImportObserver,
@@ -281,7 +280,7 @@ impl<'o> Outcome<'o> {
         self.totals.add(report);
         let place = self.places.get_mut(&report.path).and_then(VecDeque::pop_front);
         let Some(place) = place else {
-            // Not one of the files: a path that could not be looked at.
+            // Not one of the files: a path that could not be read.
             self.observer.file(report);
             return;
         };
@@ -299,7 +298,7 @@ impl<'o> Outcome<'o> {
         }
     }
 
-    /// Passes on what still waits, where the import was cut short.
+    /// Passes on the reports that still wait after an import that was cut short.
     fn finish(self) -> ImportTotals {
         for report in self.waiting.values() {
             self.observer.file(report);
@@ -311,7 +310,7 @@ impl<'o> Outcome<'o> {
 /// A step of reading: the outer result is the store's, the inner says whether the pipeline goes on.
 type Step<T = ()> = Result<Result<T, Stopped>>;
 
-/// Unwraps a step of the pipeline within a function that answers a [`Step`].
+/// Unwraps a step of the pipeline within a function that returns a [`Step`].
 macro_rules! go_on {
     ($step:expr) => {
         match $step {

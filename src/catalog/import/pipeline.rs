@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use leafline_import::Family;
+use leafline_import::{Family, Reading};
 
 use super::blob_folder::BlobFolder;
+use super::budget::Budget;
 use super::items::Item;
 use super::writer::Writer;
 use crate::error::Result;
 use crate::session::index::prepare::Preparer;
-use crate::session::index::reading::Reading;
 use crate::store::compression::{Compressor, Dictionary};
 use crate::store::originals;
 
@@ -22,9 +22,12 @@ pub(in crate::catalog) const BLOCK_BYTES: usize = 1 << 20;
 /// Blocks that wait for a worker.
 const BLOCKS_WAITING: usize = 8;
 
-/// Items that are under way at once, most of them prepared and waiting for the writer: a commit takes as long
-/// as preparing some thirty blocks, and the workers are not to wait for it. Some 25 MiB.
-const ITEMS_UNDER_WAY: usize = 64;
+/// Bytes that are under way at once, most of them prepared and waiting for the writer: a commit takes as long
+/// as preparing some thirty blocks, and the workers are not to wait for it.
+const BYTES_UNDER_WAY: usize = 32 << 20;
+
+/// Bytes that an item without lines takes, roughly.
+const SMALL_ITEM: usize = 4 << 10;
 
 /// Work that any worker can do.
 enum Job {
@@ -42,23 +45,31 @@ struct Lines {
 }
 
 /// The reading side's end of the pipeline.
-pub(super) struct Feeder {
+pub(super) struct Feeder<'b> {
     next: u64,
     jobs: Sender<Job>,
-    items: Sender<(u64, Item)>,
-    permits: Receiver<()>,
+    items: Sender<Numbered>,
+    budget: &'b Budget,
     buffers: Receiver<Vec<u8>>,
+}
+
+/// An item on its way to the writer.
+struct Numbered {
+    number: u64,
+    item: Item,
+    /// What it has taken of the budget.
+    bytes: usize,
 }
 
 /// The pipeline has ended early: the writer failed, and says why itself.
 #[derive(Debug)]
 pub(super) struct Stopped;
 
-impl Feeder {
+impl Feeder<'_> {
     /// Sends an item that needs no worker.
     pub(super) fn send(&mut self, item: Item) -> Result<(), Stopped> {
-        let number = self.take_number()?;
-        self.items.send((number, item)).map_err(|_| Stopped)
+        let number = self.take_number(SMALL_ITEM)?;
+        self.items.send(Numbered { number, item, bytes: SMALL_ITEM }).map_err(|_| Stopped)
     }
 
     /// Sends lines to be prepared.
@@ -69,7 +80,7 @@ impl Feeder {
         reading: Reading,
         dictionary: &Arc<Dictionary>,
     ) -> Result<(), Stopped> {
-        let number = self.take_number()?;
+        let number = self.take_number(block.len())?;
         let dictionary = Arc::clone(dictionary);
         let lines = Lines { number, block, opens_file, reading, dictionary };
         self.jobs.send(Job::Lines(Box::new(lines))).map_err(|_| Stopped)
@@ -77,7 +88,7 @@ impl Feeder {
 
     /// Sends bytes of an imported file to be kept beside its migrated lines.
     pub(super) fn send_original(&mut self, bytes: Vec<u8>) -> Result<(), Stopped> {
-        let number = self.take_number()?;
+        let number = self.take_number(bytes.len())?;
         self.jobs.send(Job::Original { number, bytes }).map_err(|_| Stopped)
     }
 
@@ -93,37 +104,38 @@ impl Feeder {
         self.buffers.try_recv().unwrap_or_default()
     }
 
-    fn take_number(&mut self) -> Result<u64, Stopped> {
-        self.permits.recv().map_err(|_| Stopped)?;
+    fn take_number(&mut self, bytes: usize) -> Result<u64, Stopped> {
+        self.budget.take(bytes)?;
         let number = self.next;
         self.next += 1;
         Ok(number)
     }
 }
 
-/// Runs `read` beside the workers and the writer. Answers what the writer ended with, after `read` is done.
+/// Runs `read` beside the workers and the writer. Returns what the writer ended with, after `read` is done.
 pub(super) fn run(
     writer: Writer<'_>,
     blobs: Option<&BlobFolder>,
-    read: impl FnOnce(&mut Feeder) -> Result<(), Stopped>,
+    read: impl FnOnce(&mut Feeder<'_>) -> Result<(), Stopped>,
 ) -> Result<()> {
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     let (jobs, work) = bounded(BLOCKS_WAITING);
     let (items, ordered) = unbounded();
-    let (permit, permits) = bounded(ITEMS_UNDER_WAY);
     let (used, buffers) = bounded(BLOCKS_WAITING);
-    for _ in 0..ITEMS_UNDER_WAY {
-        permit.send(()).expect("the channel has room for as many, and its receiver lives");
-    }
+    let budget = &Budget::new(BYTES_UNDER_WAY);
     std::thread::scope(|scope| {
         for _ in 0..workers {
             let (work, items, used): (Receiver<Job>, _, _) =
                 (work.clone(), items.clone(), used.clone());
-            scope.spawn(move || work_on(&work, &items, &used, blobs));
+            scope.spawn(move || work_on(&work, &items, budget, &used, blobs));
         }
         drop((work, used));
-        let writing = scope.spawn(move || write(writer, &ordered, &permit));
-        let mut feeder = Feeder { next: 0, jobs, items, permits, buffers };
+        let writing = scope.spawn(move || {
+            // However the writer ends, no thread waits for what it would have returned.
+            let _closing = Closing(budget);
+            write(writer, &ordered, budget)
+        });
+        let mut feeder = Feeder { next: 0, jobs, items, budget, buffers };
         // Where the pipeline has stopped, the writer's error says why.
         let _ = read(&mut feeder);
         drop(feeder);
@@ -131,9 +143,19 @@ pub(super) fn run(
     })
 }
 
+/// Closes a budget at the end of a scope.
+struct Closing<'b>(&'b Budget);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 fn work_on(
     work: &Receiver<Job>,
-    items: &Sender<(u64, Item)>,
+    items: &Sender<Numbered>,
+    budget: &Budget,
     used: &Sender<Vec<u8>>,
     blobs: Option<&BlobFolder>,
 ) {
@@ -146,16 +168,20 @@ fn work_on(
                 preparer.set_reading(reading);
                 let mut prepared = preparer.prepare(&block, opens_file, &dictionary);
                 if let Some(folder) = blobs {
-                    folder.bring(&mut prepared);
+                    folder.fetch(&mut prepared);
                 }
+                let bytes = prepared.memory();
+                budget.exchange(block.len(), bytes);
                 // A buffer that one very long line has grown is given up.
                 if block.capacity() <= 2 * BLOCK_BYTES {
                     let _ = used.try_send(block);
                 }
-                (number, Item::Lines(Box::new(prepared)))
+                Numbered { number, item: Item::Lines(Box::new(prepared)), bytes }
             }
             Job::Original { number, bytes } => {
-                (number, Item::Original(originals::encode(&mut compressor, &bytes)))
+                let encoded = originals::encode(&mut compressor, &bytes);
+                budget.exchange(bytes.len(), encoded.len());
+                Numbered { number, bytes: encoded.len(), item: Item::Original(encoded) }
             }
         };
         if items.send(item).is_err() {
@@ -164,20 +190,15 @@ fn work_on(
     }
 }
 
-fn write(
-    mut writer: Writer<'_>,
-    ordered: &Receiver<(u64, Item)>,
-    permit: &Sender<()>,
-) -> Result<()> {
+fn write(mut writer: Writer<'_>, ordered: &Receiver<Numbered>, budget: &Budget) -> Result<()> {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
-    for (number, item) in ordered {
-        waiting.insert(number, item);
-        while let Some(item) = waiting.remove(&next) {
+    for numbered in ordered {
+        waiting.insert(numbered.number, numbered);
+        while let Some(Numbered { item, bytes, .. }) = waiting.remove(&next) {
             next += 1;
             writer.take(item)?;
-            // The reader may have ended.
-            let _ = permit.try_send(());
+            budget.give_back(bytes);
         }
     }
     writer.finish()

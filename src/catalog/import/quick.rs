@@ -1,4 +1,4 @@
-//! What a sync tells of a file without reading all of it.
+//! What a sync concludes about a file without reading all of it.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -8,17 +8,18 @@ use super::folder::FoundFile;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::export::exact_bytes;
-use crate::session::index::reading::Reading;
+use crate::session::view::View;
 use crate::store::Store;
+use crate::store::commit::proof;
 use crate::store::fingerprint::{Fingerprint, block_start};
-use crate::store::proof;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
 
 /// Bytes of a file's beginning that are compared: programs rewrite a header or a title in place.
 const HEAD_BYTES: usize = 4096;
 
-/// A report on a file that has the size and the time that it had when it was imported: it is not opened. `None` where it
+/// A report on a file that has the size and the time that it had when it was imported: it is not opened. `None` if it
 /// has not, is not known, or where the session has lost lines.
 pub(super) fn unchanged(snapshot: &Snapshot, file: &FoundFile) -> Result<Option<FileReport>> {
     let Ok(absolute) = std::path::absolute(&file.path) else { return Ok(None) };
@@ -30,7 +31,7 @@ pub(super) fn unchanged(snapshot: &Snapshot, file: &FoundFile) -> Result<Option<
         return Ok(None);
     }
     let Some(record) = snapshot.session(source.session)? else { return Ok(None) };
-    if proof::at_its_ends(snapshot, source.session, &record)?.is_some() {
+    if proof::at_its_ends(snapshot.rows(source.session), &record)?.is_some() {
         return Ok(None);
     }
     let mut report = FileReport::new(file.path.clone(), ImportStatus::Unchanged);
@@ -40,23 +41,24 @@ pub(super) fn unchanged(snapshot: &Snapshot, file: &FoundFile) -> Result<Option<
     Ok(Some(report))
 }
 
-/// The session that was imported from the file, where the file begins with what it has, as far as its beginning and its
-/// last block tell, and goes on.
+/// The session that was imported from the file, if the file begins with the session's content, judging by its beginning
+/// and last block, and is longer.
 pub(super) fn grown(
     store: &Store,
     candidate: &mut Candidate,
-) -> Result<Option<(u64, SessionRecord)>> {
+) -> Result<Option<(SessionKey, SessionRecord)>> {
     let snapshot = store.snapshot()?;
     let Some(source) = snapshot.source(&candidate.source)? else { return Ok(None) };
     let Some(record) = snapshot.session(source.session)? else { return Ok(None) };
+    let view = View::new(snapshot.rows(source.session), &record);
     let imported = record.imported;
     let can_grow = imported.length > 0
         && imported.length < candidate.size
         && !record.is_ahead()
         && record.external_id == candidate.external_id()
-        && Reading::of(&record) == candidate.reading();
-    let is_whole = proof::at_its_ends(&snapshot, source.session, &record)?.is_none();
-    if !can_grow || !is_whole || !begins_alike(&snapshot, source.session, &record, candidate)? {
+        && record.reading() == candidate.reading();
+    let is_whole = proof::at_its_ends(view.rows(), &record)?.is_none();
+    if !can_grow || !is_whole || !begins_alike(view, candidate)? {
         return Ok(None);
     }
     // A file that cannot be read here is read, and reported, in the ordinary way.
@@ -64,15 +66,10 @@ pub(super) fn grown(
     Ok(is_same.then_some((source.session, record)))
 }
 
-fn begins_alike(
-    snapshot: &Snapshot,
-    session: u64,
-    record: &SessionRecord,
-    candidate: &mut Candidate,
-) -> Result<bool> {
-    let most = usize::try_from(record.imported.length).unwrap_or(usize::MAX).min(HEAD_BYTES);
+fn begins_alike(view: View<'_>, candidate: &mut Candidate) -> Result<bool> {
+    let most = usize::try_from(view.record().imported.length).unwrap_or(usize::MAX).min(HEAD_BYTES);
     let mut stored = Vec::with_capacity(most);
-    exact_bytes(snapshot, session, record, &mut |bytes| {
+    exact_bytes(view, &mut |bytes| {
         stored.extend_from_slice(bytes);
         Ok(stored.len() < most)
     })?;
@@ -83,7 +80,7 @@ fn begins_alike(
     Ok(read.is_ok() && found == stored)
 }
 
-/// The fingerprint of what was imported, if what is ahead of the last whole block is unchanged.
+/// The fingerprint of what was imported, if what is before the last whole block is unchanged.
 fn last_block_digest(candidate: &mut Candidate, record: &SessionRecord) -> std::io::Result<u128> {
     let start = block_start(record.imported.length);
     candidate.file.seek(SeekFrom::Start(start))?;

@@ -1,4 +1,4 @@
-//! The reading side: each file is told apart, compared with the store, and fed to the pipeline.
+//! The reading side: each file is identified, compared with the store, and fed to the pipeline.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,38 +6,39 @@ use std::io::{BufReader, Seek, SeekFrom};
 use std::sync::Arc;
 
 use leafline_import::lines::{BlockReader, split};
-use leafline_import::pi_omp::{self, Migrated, Migrator, forward_references};
-use leafline_import::{Detection, text};
+use leafline_import::migration::Migrated;
+use leafline_import::{Migration, text};
 
+use super::beginning;
 use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
 use super::dictionary::Choice;
 use super::digest::Digest;
 use super::folder::FoundFile;
-use super::grow::{Extended, Growth};
+use super::grow::{Grown, Growth};
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::{self, Plan};
 use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus, Refusal};
 use super::{Outcome, Step, go_on};
-use super::{agents, beginning};
 use crate::error::{Corruption, Error, Result};
 use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
+use crate::store::commit::{Batch, Edit};
 use crate::store::compression::Dictionary;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
-use crate::store::slice::{Guard, Slice};
 use crate::store::snapshot::Snapshot;
 
-/// A file that has grown by more than this, and by more than it was, is imported as a whole, which is faster, and takes its
-/// own place.
+/// A file that has grown by more than this, and by more than its old size, is imported again as a whole, which is
+/// faster, and replaces its session.
 const SMALL_GROWTH: u64 = 16 << 20;
 
-/// Session keys that are reserved at once, at the most: a reservation is a commit of its own.
+/// The most session keys that are reserved at once: a reservation is a commit of its own.
 const MOST_KEYS: u64 = 1024;
 
-/// Unchanged files that are looked up in one snapshot, which keeps space from being used again as long as it is open.
+/// Unchanged files that are looked up in one snapshot, which prevents space from being reused while it is open.
 const GLANCES: u32 = 64;
 
 /// Whether a plan was carried out, or another process has changed what it was made from.
@@ -46,12 +47,12 @@ enum Done {
     Conflict,
 }
 
-/// How files that are known are looked at.
+/// How files that were imported before are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Each is compared as a whole with what is stored.
     Import,
-    /// As far as size and time, and then its beginning and its end, tell.
+    /// By size and time, and then by its beginning and its end.
     Sync,
 }
 
@@ -62,6 +63,7 @@ pub(super) struct Reader<'s> {
     mode: Mode,
     blobs: Option<&'s BlobFolder>,
     dictionary: Choice<'s>,
+    /// Keys that are reserved.
     keys: std::ops::Range<u64>,
     reserve: u64,
     /// A snapshot, and for how many files it was used.
@@ -78,33 +80,33 @@ impl<'s> Reader<'s> {
         Self { store, options, mode, blobs, dictionary, keys: 0..0, reserve: 1, glance: None }
     }
 
-    /// Does with a file whatever is to be done. A damaged session costs its own file alone.
+    /// Imports a file as needed. A damaged session fails only its own file.
     pub(super) fn read_file(
         &mut self,
         file: &FoundFile,
         in_flight: &mut HashSet<Vec<u8>>,
-        feeder: &mut Feeder,
+        feeder: &mut Feeder<'_>,
         outcome: &mut Outcome<'_>,
     ) -> Step {
-        match self.bring(file, in_flight, feeder, outcome) {
+        match self.decide(file, in_flight, feeder, outcome) {
             Err(Error::Corrupted(damage)) => {
                 let mut report = FileReport::new(file.path.clone(), ImportStatus::Failed);
                 report.bytes = file.bytes;
                 outcome.add(&report.with_reason(of_session(&damage)));
                 Ok(Ok(()))
             }
-            brought => brought,
+            step => step,
         }
     }
 
-    fn bring(
+    fn decide(
         &mut self,
         file: &FoundFile,
         in_flight: &mut HashSet<Vec<u8>>,
-        feeder: &mut Feeder,
+        feeder: &mut Feeder<'_>,
         outcome: &mut Outcome<'_>,
     ) -> Step {
-        // Damage that is met here is met, and told, or mended, where the file is compared as a whole.
+        // Damage found here is found again, and reported or repaired, when the file is compared as a whole.
         if self.mode == Mode::Sync
             && let Some(report) = unless_damaged(quick::unchanged(self.glance()?, file))?
         {
@@ -112,7 +114,7 @@ impl<'s> Reader<'s> {
             outcome.add(&report);
             return Ok(Ok(()));
         }
-        // What is compared further is compared with the store as it is now.
+        // Further comparisons use the current state of the store.
         self.glance = None;
         let path = &*file.path;
         let mut candidate = match Candidate::open(path, self.options.family, self.options.recovery)
@@ -124,12 +126,12 @@ impl<'s> Reader<'s> {
                 return Ok(Ok(()));
             }
         };
-        // What the store knows counts only when nothing of the same id is on its way there.
+        // The store's content counts only if no session with the same id is still being written.
         if in_flight.contains(candidate.external_id()) {
             go_on!(feeder.flush());
             in_flight.clear();
         }
-        // Where the file cannot be read, reading it says so.
+        // If the file cannot be read, reading it reports the error.
         if self.mode == Mode::Sync
             && candidate.leave_open_line().is_ok()
             && let Some((session, record)) =
@@ -150,19 +152,19 @@ impl<'s> Reader<'s> {
         Ok(Ok(()))
     }
 
-    /// Compares a file with the store and does what that asks for, unless another process is faster.
+    /// Compares a file with the store and acts on the result, unless another process is faster.
     fn carry_out(
         &mut self,
         candidate: &mut Candidate,
         in_flight: &mut HashSet<Vec<u8>>,
-        feeder: &mut Feeder,
+        feeder: &mut Feeder<'_>,
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
         let failed = |candidate: &Candidate| candidate.report(ImportStatus::Failed);
         let planned = match known::plan(self.store, candidate, self.mode) {
             Ok(Ok(plan)) => Ok(plan),
             Ok(Err(error)) => Err(failed(candidate).with_reason(format!("reading it: {error}"))),
-            // A damaged session costs its own file alone.
+            // A damaged session fails only its own file.
             Err(Error::Corrupted(damage)) => {
                 Err(failed(candidate).refused(Refusal::Damaged, of_session(&damage)))
             }
@@ -176,7 +178,7 @@ impl<'s> Reader<'s> {
             }
         };
         match plan {
-            // The same bytes, to be read in another way: nothing can be lost.
+            // The same bytes, read in another way: nothing can be lost.
             Plan::Unchanged { session, record, ahead: false }
                 if candidate.insists_on_recovery()
                     && !record.is_ahead()
@@ -245,12 +247,12 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Notes a file as a source, and brings blobs that its session lacks. `None` where another process has
-    /// changed the session.
+    /// Notes a file as a source and the title that stands beside it, and adds blobs that its session lacks. `None` where
+    /// another process has changed the session.
     fn unchanged(
         &self,
         candidate: &mut Candidate,
-        session: u64,
+        session: SessionKey,
         record: &SessionRecord,
         ahead: bool,
     ) -> Result<Option<FileReport>> {
@@ -259,40 +261,36 @@ impl<'s> Reader<'s> {
         if ahead {
             report.add_reason("the store holds a later state of this session");
         }
-        let mut slice = Slice::default();
+        let snapshot = self.store.snapshot()?;
+        let mut batch = Batch::default();
+        let edit = Edit::new(&mut batch, session, record);
         if let Some(folder) = self.blobs {
-            folder.bring_missing(self.store, session, &mut slice)?;
+            folder.attach_missing(&snapshot, session, (&edit, &mut batch))?;
         }
         if !ahead {
-            let known = self.store.snapshot()?.source(&candidate.source)?;
+            let known = snapshot.source(&candidate.source)?;
             let source = candidate.source_record(session);
+            let is_known = known.as_ref() == Some(&source);
+            let source = (!is_known).then(|| (candidate.source.clone(), source));
             let mut noted = record.clone();
-            if known.as_ref() != Some(&source) {
-                slice.sources.push((candidate.source.clone(), source));
-                if !noted.sources.contains(&candidate.source) {
-                    noted.sources.push(candidate.source.clone());
-                }
-            }
+            beginning::take_title_beside(&mut noted, candidate);
             if let Some(imported) = saved_over(candidate, record) {
                 noted.imported = imported;
             }
-            if noted != *record {
-                noted.revision += 1;
-                slice.sessions.push((session, noted));
-            }
-            slice.guards.push((session, Guard::Same { session, revision: record.revision }));
+            edit.note_file(&mut batch, record, noted, source);
         }
-        let committed = self.store.commit(slice)?;
+        drop(snapshot);
+        let committed = self.store.commit(batch)?;
         Ok(committed.conflicts.is_empty().then_some(report))
     }
 
-    /// Adds what a file has gained: in one commit where that is little, else by importing it again.
+    /// Adds what a file has gained: in one commit if it is little, otherwise by importing the file again.
     fn grow(
         &mut self,
         candidate: &mut Candidate,
-        session: u64,
+        session: SessionKey,
         record: &SessionRecord,
-        feeder: &mut Feeder,
+        feeder: &mut Feeder<'_>,
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
         let gained = candidate.size.saturating_sub(record.bytes);
@@ -303,20 +301,20 @@ impl<'s> Reader<'s> {
         let extends = is_complete && is_read_alike && !candidate.needs_migration();
         let mut record = Cow::Borrowed(record);
         if extends && gained <= record.bytes.max(SMALL_GROWTH) {
-            // What the session is compressed with already: choosing costs more than most growth.
+            // The session's current dictionary: choosing one costs more than most growth.
             let whole = SessionRecord::clone(&record);
             let reader = SessionReader::new(self.store.snapshot()?, session, whole);
             let dictionary = tail_dictionary(&reader, record.lines)?;
             drop(reader);
             let growth = Growth { store: self.store, dictionary: &dictionary, blobs: self.blobs };
             match growth.extend(candidate, session, &record)? {
-                Extended::Yes(report) => {
+                Grown::Yes(report) => {
                     outcome.observer.read(candidate.size);
                     outcome.add(&report);
                     return Ok(Ok(Done::Yes));
                 }
-                Extended::Conflict => return Ok(Ok(Done::Conflict)),
-                Extended::No(now) => record = Cow::Owned(*now),
+                Grown::Conflict => return Ok(Ok(Done::Conflict)),
+                Grown::No(now) => record = Cow::Owned(*now),
             }
         }
         let report = candidate.report(ImportStatus::Grown);
@@ -339,7 +337,7 @@ impl<'s> Reader<'s> {
         number: u32,
         report: FileReport,
         replaces: Option<Replaced>,
-        feeder: &mut Feeder,
+        feeder: &mut Feeder<'_>,
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
         let session = self.key()?;
@@ -350,17 +348,14 @@ impl<'s> Reader<'s> {
             record,
             report,
             replaces,
-            is_agent: agents::is_among(&candidate.path),
-            hint: candidate.leaf_hint(),
+            is_agent: candidate.is_certain_agent(),
+            hint: candidate.start.leaf.clone(),
             dictionary: dictionary.id,
         };
         go_on!(feeder.send(Item::Begin(Box::new(start))));
-        let read = match &candidate.detection {
-            Detection::PiOmp(detection) if detection.needs_migration => {
-                let detection = detection.clone();
-                migrate(candidate, &detection, feeder, &dictionary, outcome)
-            }
-            _ => copy(candidate, feeder, &dictionary, outcome),
+        let read = match candidate.start.migration.clone() {
+            Some(migration) => migrate(candidate, &migration, feeder, &dictionary, outcome),
+            None => copy(candidate, feeder, &dictionary, outcome),
         };
         let item = match read {
             Ok(Ok((imported, dropped))) => {
@@ -386,17 +381,17 @@ impl<'s> Reader<'s> {
     }
 
     /// A new session's key.
-    fn key(&mut self) -> Result<u64> {
+    fn key(&mut self) -> Result<SessionKey> {
         if self.keys.is_empty() {
-            let first = self.store.reserve_sessions(self.reserve)?;
+            let first = self.store.reserve_sessions(self.reserve)?.raw();
             self.keys = first..first + self.reserve;
             self.reserve = (self.reserve * 4).min(MOST_KEYS);
         }
-        Ok(self.keys.next().expect("a reservation is never empty"))
+        Ok(SessionKey::new(self.keys.next().expect("a reservation is never empty")))
     }
 }
 
-/// Why a file fails whose session is damaged.
+/// The reason given for a file whose session is damaged.
 pub(super) fn of_session(damage: &Corruption) -> String {
     format!("the store's session: {damage}")
 }
@@ -409,8 +404,8 @@ fn unless_damaged<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     }
 }
 
-/// The bytes of a file that has the state of a session that was changed here and stands where that was imported from: what
-/// was imported is nowhere else any longer, and from now on this tells the file.
+/// The bytes of a file that has the state of a session that was changed here and stands where that was imported from:
+/// what was imported exists nowhere else any more, and from now on these bytes identify the file.
 fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<ImportedBytes> {
     if !record.rewritten || record.sources != [candidate.source.clone()] {
         return None;
@@ -430,7 +425,7 @@ type Read = std::io::Result<Result<(ImportedBytes, u64), super::Stopped>>;
 /// Feeds a file's lines as they are.
 fn copy(
     candidate: &mut Candidate,
-    feeder: &mut Feeder,
+    feeder: &mut Feeder<'_>,
     dictionary: &Arc<Dictionary>,
     outcome: &mut Outcome<'_>,
 ) -> Read {
@@ -451,19 +446,16 @@ fn copy(
 /// Feeds a file's lines as their program would rewrite them, and the bytes as they are.
 fn migrate(
     candidate: &mut Candidate,
-    detection: &pi_omp::Detection,
-    feeder: &mut Feeder,
+    migration: &Migration,
+    feeder: &mut Feeder<'_>,
     dictionary: &Arc<Dictionary>,
     outcome: &mut Outcome<'_>,
 ) -> Read {
     candidate.file.seek(SeekFrom::Start(0))?;
     let reading = candidate.reading();
-    let mut migrator = Migrator::new(&detection.header);
-    if detection.version.needs_tree() {
-        let forward = forward_references(BufReader::with_capacity(BLOCK_BYTES, candidate.bytes()))?;
-        migrator = migrator.with_forward_references(forward);
-        candidate.file.seek(SeekFrom::Start(0))?;
-    }
+    let ahead = || Ok(BufReader::with_capacity(BLOCK_BYTES, candidate.bytes()));
+    let mut migrator = migration.begin(ahead)?;
+    candidate.file.seek(SeekFrom::Start(0))?;
     let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
     let mut digest = Digest::default();
     let mut dropped = 0;

@@ -1,4 +1,4 @@
-//! What an import tells of each file, and of all.
+//! What an import reports about each file, and about all.
 
 use std::path::PathBuf;
 
@@ -11,33 +11,32 @@ use crate::store::session_record::SessionRecord;
 /// How an import works.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions {
-    /// The family of the files; `None` tells it by what they hold.
+    /// The family of the files; `None` detects it from their content.
     pub family: Option<Family>,
-    /// A folder of blobs, each named by the SHA-256 of its bytes in hex, that references are resolved from. `None` takes
-    /// omp's own, `.omp/agent/blobs`, where a path of the import is, or is in, `.omp/agent/sessions` beside it.
+    /// A folder of blobs, each named by the SHA-256 of its bytes in hex, from which references are resolved. `None`
+    /// uses omp's own, `.omp/agent/blobs`, if a path of the import is, or is in, `.omp/agent/sessions` beside it.
     pub blobs: Option<PathBuf>,
     /// Which records are recovered from lines that are not JSON.
     pub recovery: Recovery,
-    /// Whether a file takes the place of the session it was imported as even if the session holds what the
-    /// file lacks.
+    /// Whether a file replaces the session it was imported as even if the session holds what the file lacks.
     pub replace: bool,
 }
 
-/// Which records are recovered from lines that are not JSON: several on one line, or a torn one of which the id can be
-/// read. They are entries then; the bytes stay the line that they are.
+/// Which records are recovered from lines that are not JSON: several on one line, or a torn one whose id can be read.
+/// They become entries; the line's bytes stay as they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recovery {
-    /// Those of Claude Code's files. pi and omp skip such lines, and so does Leafline then.
+    /// Those of Claude Code's files. pi and omp skip such lines, and so does Leafline with this rule.
     #[default]
     Documented,
-    /// Those of pi's and omp's files as well. What a migration reads is read as its program does.
+    /// Those of pi's and omp's files as well. A migration still reads lines as its program does.
     All,
     /// None.
     None,
 }
 
-/// What became of a file.
+/// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -56,7 +55,7 @@ pub enum ImportStatus {
     Failed,
 }
 
-/// What the store has that a file was not stored for.
+/// What in the store kept a file from being stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -88,12 +87,12 @@ pub struct FileReport {
     pub malformed: u64,
     /// The file's size in bytes.
     pub bytes: u64,
-    /// Why it was skipped or failed, or what else is to be known.
+    /// Why it was skipped or failed, or another remark.
     pub reason: Option<String>,
-    /// Where it failed for what the store has: what that is.
+    /// If it failed because of what the store has: what that is.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
-    /// Bytes of the file that were stored now: all, or what it had gained, or none.
+    /// Bytes of the file that this import stored: all, what it had gained, or none.
     #[serde(skip)]
     pub(super) stored: u64,
 }
@@ -148,7 +147,7 @@ impl FileReport {
 /// All files' outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportTotals {
-    /// Files that were looked at.
+    /// Files that were examined.
     pub files: u64,
     /// New sessions.
     pub imported: u64,
@@ -156,7 +155,7 @@ pub struct ImportTotals {
     pub grown: u64,
     /// Files without anything new.
     pub unchanged: u64,
-    /// Sessions that took a file's place.
+    /// Sessions that were replaced by their file.
     pub replaced: u64,
     /// Files that are no session.
     pub skipped: u64,
@@ -170,7 +169,8 @@ pub struct ImportTotals {
     pub malformed: u64,
     /// Bytes of the files that are sessions.
     pub bytes: u64,
-    /// Bytes of them that were stored now: what grown files had gained, and all of those that were stored as a whole.
+    /// Bytes of them that this import stored: what grown files had gained, and all of those that were stored as a
+    /// whole.
     pub new_bytes: u64,
 }
 
@@ -195,7 +195,7 @@ impl ImportTotals {
     }
 }
 
-/// Follows an import while it goes on.
+/// Observes an import while it runs.
 pub trait ImportObserver {
     /// The files that will be read are known: how many, and their bytes.
     fn begin(&mut self, files: u64, bytes: u64) {
@@ -213,5 +213,5 @@ pub trait ImportObserver {
     }
 }
 
-/// Follows nothing.
+/// Observes nothing.
 impl ImportObserver for () {}

@@ -8,24 +8,24 @@ use super::agents;
 use super::blob_folder::BlobFolder;
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::free_number;
+use super::losses::{Losses, losses};
 use super::read::of_session;
 use super::report::{FileReport, ImportStatus, Refusal};
-use crate::error::{Error, Result};
-use crate::session::index::indexer::{Indexed, Indexer};
-use crate::session::index::resolve::resolve;
+use crate::error::{Error, ImportError, Result};
+use crate::session::index::finish::NewLeaf;
+use crate::session::index::indexer::{Indexer, Start};
 use crate::store::Store;
+use crate::store::commit::{Author, Batch, Committed, Creation, Finished, Place};
 use crate::store::owner::Owner;
-use crate::store::session_record::address_bytes;
-use crate::store::slice::{Guard, Slice};
-use crate::store::tables::NO_LEAF;
+use crate::store::session_key::SessionKey;
+use crate::store::session_record::SessionRecord;
 
 /// The file that is being written.
 struct Current<'s> {
     start: FileStart,
     indexer: Indexer<'s>,
+    creation: Creation,
     pieces: u64,
-    /// Whether rows of it are committed already, and marked as unfinished.
-    begun: bool,
 }
 
 /// Takes the items of all files in order.
@@ -33,10 +33,10 @@ pub(super) struct Writer<'s> {
     store: &'s Store,
     owner: &'s Owner,
     blobs: Option<&'s BlobFolder>,
-    slice: Slice,
+    batch: Batch,
     current: Option<Current<'s>>,
-    /// Reports that hold once the slice is committed.
-    pending: Vec<(u64, FileReport)>,
+    /// Reports that hold once the batch is committed.
+    pending: Vec<(SessionKey, FileReport)>,
     /// The report of a file that is being ended, until it is pending or sent.
     failing: Option<FileReport>,
     reports: Sender<Outcome>,
@@ -61,7 +61,7 @@ impl<'s> Writer<'s> {
             store,
             owner,
             blobs,
-            slice: Slice::default(),
+            batch: Batch::default(),
             current: None,
             pending: Vec::new(),
             failing: None,
@@ -72,10 +72,10 @@ impl<'s> Writer<'s> {
     /// Takes the next item. A session whose rows are lost on the way fails alone.
     pub(super) fn take(&mut self, item: Item) -> Result<()> {
         match self.take_item(item) {
-            Err(lost @ Error::SessionLost { .. }) => {
-                self.slice = Slice::default();
+            Err(lost @ Error::Import(ImportError::Lost { .. })) => {
+                self.batch = Batch::default();
                 self.give_up(&lost.to_string());
-                // The commit was to bring other files as well.
+                // The commit also holds other files.
                 for (_, report) in self.pending.drain(..) {
                     let _ = self.reports.send(Outcome::Again(report.path));
                 }
@@ -89,29 +89,28 @@ impl<'s> Writer<'s> {
         match item {
             Item::Begin(start) => self.begin(*start),
             Item::Lines(prepared) => {
-                let Some(current) = &mut self.current else {
+                let Some(Current { indexer, creation, .. }) = &mut self.current else {
                     return Ok(());
                 };
-                let window_moved = current.indexer.add(*prepared, &mut self.slice)?;
-                if window_moved || Indexer::is_slice_full(&self.slice) {
-                    self.commit()?;
+                let window_moved = indexer.add(*prepared, &mut creation.rows(&mut self.batch))?;
+                if window_moved || self.batch.is_full() {
+                    self.commit_part()?;
                 }
             }
             Item::Original(bytes) => {
-                let Some(current) = &mut self.current else {
+                let Some(Current { creation, pieces, .. }) = &mut self.current else {
                     return Ok(());
                 };
-                self.slice.weight += bytes.len();
-                self.slice.originals.push(((current.start.session, current.pieces), bytes));
-                current.pieces += 1;
-                if Indexer::is_slice_full(&self.slice) {
-                    self.commit()?;
+                creation.rows(&mut self.batch).add_original(*pieces, bytes);
+                *pieces += 1;
+                if self.batch.is_full() {
+                    self.commit_part()?;
                 }
             }
             Item::End(end) => self.end(*end)?,
             Item::Abandon(reason) => self.abandon(&reason)?,
             Item::Flush(answer) => {
-                self.commit()?;
+                self.commit_part()?;
                 // The reader may have ended.
                 let _ = answer.send(());
             }
@@ -129,43 +128,44 @@ impl<'s> Writer<'s> {
     }
 
     fn begin(&mut self, start: FileStart) {
-        let mut indexer =
-            Indexer::new(self.store, start.session, start.record.clone(), None, start.dictionary);
-        indexer.hint(start.hint.clone());
-        self.current = Some(Current { start, indexer, pieces: 0, begun: false });
+        let FileStart { session, dictionary, .. } = start;
+        let file = Start::File(start.hint.clone());
+        let indexer = Indexer::new(self.store, session, start.record.clone(), file, dictionary);
+        let creation = Creation::new(session);
+        self.current = Some(Current { start, indexer, creation, pieces: 0 });
     }
 
-    /// Makes the slice durable, and tells of the files that are in it.
-    fn commit(&mut self) -> Result<u64> {
+    /// Makes the batch durable, with what it has of the file that is being written.
+    fn commit_part(&mut self) -> Result<()> {
         if let Some(current) = &mut self.current {
-            let owned = (current.start.session, self.owner.token);
-            if current.begun {
-                self.slice.held.push(owned);
-            } else {
-                self.slice.begun.push(owned);
-                current.begun = true;
-            }
+            current.creation.mark(self.owner.token, &mut self.batch);
         }
+        let committed = self.commit()?;
+        if let Some(Current { indexer, creation, .. }) = &mut self.current {
+            indexer.after_commit(creation.note(&committed));
+        }
+        Ok(())
+    }
+
+    /// Makes the batch durable, and reports the files that are in it.
+    fn commit(&mut self) -> Result<Committed> {
         if let Some(folder) = self.blobs {
-            folder.complete(self.store, &mut self.slice)?;
+            folder.fetch_missing(self.store, &mut self.batch)?;
         }
-        let committed = self.store.commit(std::mem::take(&mut self.slice))?;
-        if let Some(current) = &mut self.current {
-            current.indexer.after_commit(committed.replaced_entries);
-        }
-        self.tell(&committed.conflicts);
-        Ok(committed.replaced_entries)
+        let committed = self.store.commit(std::mem::take(&mut self.batch))?;
+        self.report(&committed.conflicts);
+        Ok(committed)
     }
 
-    /// Tells of the files that the last commit has made durable, or left out.
-    fn tell(&mut self, conflicts: &[u64]) {
+    /// Reports the files that the last commit has made durable, or left out.
+    fn report(&mut self, conflicts: &[SessionKey]) {
         for (session, report) in self.pending.drain(..) {
             let outcome = if conflicts.contains(&session) {
                 Outcome::Again(report.path)
             } else {
                 Outcome::Final(Box::new(report))
             };
-            // Whoever listens may have gone; the import goes on.
+            // The receiver may be gone; the import goes on.
             let _ = self.reports.send(outcome);
         }
     }
@@ -174,92 +174,94 @@ impl<'s> Writer<'s> {
         let Some(current) = self.current.take() else {
             return Ok(());
         };
-        let Current { start, indexer, begun, .. } = current;
+        let Current { start, indexer, mut creation, .. } = current;
         let FileStart { session, mut report, replaces, is_agent, .. } = start;
-        let Indexed { mut record, mut leaf, leaf_facts, needs_resolving } =
-            indexer.finish(&mut self.slice)?;
-        agents::settle(&mut record, is_agent);
-        record.imported = end.imported;
-        record.sealed = record.lines;
-        record.dropped = end.dropped;
-        record.sources = vec![end.source.clone()];
+        let mut indexed = indexer.finish(&mut creation.rows(&mut self.batch))?;
+        agents::settle(&mut indexed.record, is_agent);
+        indexed.record.imported = end.imported;
+        indexed.record.dropped = end.dropped;
         // What follows looks at the session's rows, or finds ids that were committed before.
-        let must_commit = begun || needs_resolving || replaces.is_some();
+        let must_commit = creation.is_begun() || indexed.needs_resolving || replaces.is_some();
         self.failing = Some(report.clone());
         if must_commit {
-            let owned = (session, self.owner.token);
-            if begun { &mut self.slice.held } else { &mut self.slice.begun }.push(owned);
-            record.duplicates += self.commit()?;
+            creation.mark(self.owner.token, &mut self.batch);
+            let committed = self.commit()?;
+            indexed.note(&mut creation, &committed);
         }
-        if needs_resolving || record.duplicates > 0 {
-            record.irregular = true;
-            record.orphans = resolve(self.store, session, &record)?;
-            leaf = leaf_facts.decide(self.store, session, &mut record)?;
+        let (mut record, leaf) = indexed.settle(self.store, &mut creation, NewLeaf::ByRule)?;
+        let place = match replaces {
+            None => Place::Own,
+            Some(replaced) => match self.place(replaced, session, &mut record, &mut report)? {
+                Ok(place) => place,
+                Err((refusal, reason)) => return self.refuse(report, refusal, &reason),
+            },
+        };
+        report.stored = report.bytes;
+        report.describe(&record);
+        let (author, sources) = (Author::File, vec![(end.source, end.source_record)]);
+        let finished = Finished { record, leaf, author, place, sources };
+        creation.finish(&mut self.batch, finished)?;
+        self.pending.push((session, report));
+        if self.batch.is_full() || must_commit {
+            self.commit()?;
         }
-        let mut keeps_address = false;
-        if let Some(replaced) = replaces {
-            let losses = match replaced.on_loss {
-                OnLoss::Restore => None,
-                _ => {
-                    match super::losses::losses(self.store, replaced.session, (session, &record)) {
-                        // A damaged session costs its own file alone.
-                        Err(Error::Corrupted(damage)) if replaced.on_loss == OnLoss::Accept => {
-                            report
-                                .add_reason(format!("what the store held is not known: {damage}"));
-                            None
-                        }
-                        Err(Error::Corrupted(damage)) => {
-                            let reason = of_session(&damage);
-                            return self.refuse(report, Refusal::Damaged, &reason);
-                        }
-                        losses => losses?,
-                    }
-                }
-            };
-            match (losses, replaced.on_loss) {
-                (Some(losses), OnLoss::Fail) => {
-                    return self.refuse(report, Refusal::WouldLose, &losses.to_string());
-                }
-                (Some(losses), OnLoss::KeepBoth(number)) => {
+        self.failing = None;
+        Ok(())
+    }
+
+    /// The place that a file's session takes which was to replace another one, or why it fails.
+    fn place(
+        &self,
+        replaced: Replaced,
+        session: SessionKey,
+        record: &mut SessionRecord,
+        report: &mut FileReport,
+    ) -> Result<Result<Place, (Refusal, String)>> {
+        let Replaced { session: old, revision, on_loss } = replaced;
+        let losses = match self.losses(replaced, session, record, report) {
+            Err(Error::Corrupted(damage)) => {
+                return Ok(Err((Refusal::Damaged, of_session(&damage))));
+            }
+            losses => losses?,
+        };
+        if let Some(losses) = losses {
+            match on_loss {
+                OnLoss::Fail => return Ok(Err((Refusal::WouldLose, losses.to_string()))),
+                OnLoss::KeepBoth(number) => {
                     record.number = free_number(self.store, &record.external_id, number)?;
                     report.status = ImportStatus::Imported;
                     report.add_reason(format!(
                         "another file's session has the same id, and {losses}: this one is kept as {}",
                         record.id()
                     ));
+                    return Ok(Ok(Place::Own));
                 }
-                (losses, _) => {
-                    self.slice.retired.push((replaced.session, self.owner.token, session));
-                    let Replaced { session: old, revision, .. } = replaced;
-                    self.slice.guards.push((session, Guard::Same { session: old, revision }));
-                    keeps_address = true;
-                    record.moved = self.store.snapshot()?.session(old)?.and_then(|old| old.moved);
-                    if let Some(losses) = losses {
-                        report.add_reason(losses.to_string());
-                    }
-                }
+                OnLoss::Accept | OnLoss::Restore => report.add_reason(losses.to_string()),
             }
         }
-        report.stored = report.bytes;
-        report.describe(&record);
-        if must_commit {
-            self.slice.held.push((session, self.owner.token));
-            self.slice.finished.push(session);
+        let of_old = self.store.snapshot()?.session(old)?;
+        record.moved = of_old.and_then(|old| old.moved);
+        Ok(Ok(Place::Of { session: old, revision }))
+    }
+
+    /// What would be lost with the session that is replaced. Damage of it costs its own file alone.
+    fn losses(
+        &self,
+        replaced: Replaced,
+        session: SessionKey,
+        record: &SessionRecord,
+        report: &mut FileReport,
+    ) -> Result<Option<Losses>> {
+        if replaced.on_loss == OnLoss::Restore {
+            return Ok(None);
         }
-        self.slice.leaves.push((session, leaf.unwrap_or(NO_LEAF)));
-        let address = address_bytes(&record.external_id, record.number);
-        if !keeps_address {
-            self.slice.guards.push((session, Guard::Free { address: address.clone() }));
+        match losses(self.store, replaced.session, (session, record)) {
+            Err(Error::Corrupted(damage)) if replaced.on_loss == OnLoss::Accept => {
+                report.add_reason(format!("what the store held is not known: {damage}"));
+                Ok(None)
+            }
+            losses => losses,
         }
-        self.slice.session_ids.push((address, session));
-        self.slice.sources.push((end.source, end.source_record));
-        self.slice.sessions.push((session, record));
-        self.pending.push((session, report));
-        if Indexer::is_slice_full(&self.slice) || must_commit {
-            self.commit()?;
-        }
-        self.failing = None;
-        Ok(())
     }
 
     /// Reports a file as failed whose rows stay marked, so that the owner sweeps them.
@@ -276,7 +278,7 @@ impl<'s> Writer<'s> {
             self.pending.retain(|(_, pending)| pending.path != report.path);
             report.status = ImportStatus::Failed;
             report.add_reason(reason);
-            // Whoever listens may have gone; the import goes on.
+            // The receiver may be gone; the import goes on.
             let _ = self.reports.send(Outcome::Final(Box::new(report)));
         }
     }
@@ -286,7 +288,7 @@ impl<'s> Writer<'s> {
         let Some(current) = self.current.take() else {
             return Ok(());
         };
-        self.slice.forget(current.start.session);
+        self.batch.forget(current.start.session);
         self.failing = Some(current.start.report);
         self.give_up(reason);
         self.commit()?;

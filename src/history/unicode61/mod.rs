@@ -1,8 +1,8 @@
 //! Words of a text as FTS5's default tokenizer `unicode61` has them (SQLite documentation, FTS5, unicode61 tokenizer): runs of
 //! letters, numbers and private-use characters, in lower case, without diacritics (`remove_diacritics 1`).
 //!
-//! Each character goes by what FTS5 does with it, not by the Unicode of today: FTS5 knows version 6.1, and takes a
-//! character that was not assigned then for part of a word.
+//! Each character is treated as FTS5 treats it, not by the current Unicode: FTS5 has version 6.1, and takes a character
+//! that was not assigned then for part of a word.
 
 mod tables;
 // FTS5 is the judge, and SQLite comes with this feature.
@@ -77,7 +77,7 @@ fn holds(ranges: &[(u32, u32)], code: u32) -> bool {
     range.is_some_and(|&(_, last)| code <= last)
 }
 
-/// What the character with this code becomes; `None` where it stays.
+/// What the character with this code becomes; `None` if it stays.
 fn fold(code: u32) -> Option<char> {
     let place = FOLDS.partition_point(|&(first, _, _, _)| first <= code);
     let &(first, last, step, delta) = FOLDS.get(place.checked_sub(1)?)?;

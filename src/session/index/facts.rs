@@ -1,8 +1,7 @@
 //! What the lines of a session add to the facts that a list shows, in the order of the file.
 
-use leafline_import::EntryKind;
+use leafline_import::{EntryKind, SUMMARY_TITLE};
 
-use super::effect::SUMMARY_TITLE;
 use super::prepare::PreparedLine;
 use crate::store::session_record::SessionRecord;
 

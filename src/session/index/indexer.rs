@@ -4,35 +4,30 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use leafline_import::EntryKind;
+use leafline_import::format::EntryIds;
+use leafline_import::leaf::{LeafHint, LineNode, SessionLines};
+use leafline_import::{Effect, EntryKind, SettingsChange};
 
 use super::super::order::Order;
-use super::super::reader::is_entry;
-use super::effect::{Effect, SettingsChange};
+use super::super::view::View;
 use super::facts;
-use super::leaf::{self, LeafHint, LeafSourceLines};
-use super::nodes::{Ancestor, NODE_WINDOW, NodeWindow};
+use super::finish::{Indexed, LeafFacts};
+use super::leaf;
+use super::nodes::{Ancestor, NodeWindow};
 use super::prepare::{ParentName, Prepared, PreparedBlob, PreparedLine};
 use super::window::EntryWindow;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::chunk::{ChunkBuilder, EncodedFrame};
-use crate::store::entry_record::EntryRecord;
+use crate::store::commit::{BlobReference, Rows};
 use crate::store::node::{Node, Parent};
+use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::{PointerKind, PointerRecord};
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::settings_record::SettingsRecord;
-use crate::store::slice::{BlobGain, Slice};
 use crate::store::snapshot::Snapshot;
-use crate::store::tables::NO_PARENT;
 use crate::store::type_counts::{OTHER, TypeCount};
-
-/// Bytes of values that a slice gathers before it is committed: a tenth of a second, and so the longest that
-/// a live agent waits.
-const SLICE_BYTES: usize = 16 << 20;
-
-/// Lines a slice gathers: what the node window has forgotten must be committed.
-const SLICE_LINES: u64 = NODE_WINDOW as u64 / 2;
 
 /// Bytes of blobs that wait for their chunk: lines are short once their images are cut out.
 const CHUNK_BLOB_BYTES: usize = 4 << 20;
@@ -40,7 +35,7 @@ const CHUNK_BLOB_BYTES: usize = 4 << 20;
 /// Parents that are remembered until the end of the file, since they may yet come.
 const UNRESOLVED: usize = 100_000;
 
-/// Different type names that a session's counts tell apart.
+/// The number of type names that a session's counts distinguish.
 const TYPE_NAMES: usize = 256;
 
 /// Settings that are remembered, so that equal ones share a row.
@@ -49,11 +44,11 @@ const SETTINGS_REMEMBERED: usize = 4096;
 /// Turns the lines of one session, in order, into rows.
 pub(crate) struct Indexer<'s> {
     store: &'s Store,
-    session: u64,
+    session: SessionKey,
     record: SessionRecord,
     chunk: ChunkBuilder,
     /// What the chunk's lines refer to.
-    blobs: Vec<BlobGain>,
+    blobs: Vec<BlobReference>,
     blob_bytes: usize,
     entries: EntryWindow,
     nodes: NodeWindow,
@@ -77,52 +72,56 @@ pub(crate) struct Indexer<'s> {
     is_live: bool,
     /// Entries that shared an id with a later one before the first of these lines.
     duplicates: u64,
+    /// Whether entries are named by their ordinals, and not by ids that their lines state.
+    names_by_ordinal: bool,
 }
 
-/// A session's rows are all written but for its record.
-pub(crate) struct Indexed {
-    pub(crate) record: SessionRecord,
-    pub(crate) leaf: Option<u64>,
-    /// What decides about the leaf again, once the parents are resolved.
-    pub(crate) leaf_facts: UndecidedLeaf,
-    /// Whether the parents must be resolved again, since some come later than their children.
-    pub(crate) needs_resolving: bool,
-}
-
-/// What the leaf of an irregular session is decided by.
-pub(crate) struct UndecidedLeaf {
-    pointers: Vec<(u64, PointerRecord)>,
-    hint: LeafHint,
-    last: Option<u64>,
-}
-
-impl UndecidedLeaf {
-    /// The leaf of the session as it is committed, with all its parents; the record gets the title that goes with it.
-    pub(crate) fn decide(
-        &self,
-        store: &Store,
-        session: u64,
-        record: &mut SessionRecord,
-    ) -> Result<Option<u64>> {
-        let snapshot = store.snapshot()?;
-        let order = Order::of(session, record);
-        let mut lines = leaf::Committed { snapshot: &snapshot, order };
-        let decided = leaf::decide(&mut lines, record, &self.pointers, &self.hint, self.last)?;
-        facts::set_summary(record, decided.summary);
-        Ok(decided.leaf)
-    }
+/// What the lines are, and what is known ahead of them.
+pub(crate) enum Start {
+    /// A new session's file, with what its header says of the leaf.
+    File(LeafHint),
+    /// A new session's lines that are made here: the last entry is the leaf.
+    Made,
+    /// What a session's file has gained.
+    Grown {
+        leaf: Option<u64>,
+        hint: LeafHint,
+        /// What the lines that are there already point to.
+        pointers: Vec<(u64, PointerRecord)>,
+    },
+    /// Entries that are appended here: the last one is the leaf.
+    Appended {
+        leaf: Option<u64>,
+        /// The store in a state that cannot change before the commit.
+        snapshot: Box<Snapshot>,
+        /// The id that the first of them names as its parent, and the line of that entry.
+        above: Option<(Vec<u8>, u64)>,
+    },
 }
 
 impl<'s> Indexer<'s> {
-    /// An indexer for a new session, or for the continuation of one that is in the store.
+    /// An indexer for the lines after those that the record counts: of a new session, none.
     pub(crate) fn new(
         store: &'s Store,
-        session: u64,
+        session: SessionKey,
         record: SessionRecord,
-        leaf: Option<u64>,
+        start: Start,
         dictionary: u32,
     ) -> Self {
         let next = record.lines;
+        let is_live = matches!(start, Start::Made | Start::Appended { .. });
+        let (mut leaf, mut hint, mut pointers) = (None, LeafHint::None, Vec::new());
+        let (mut snapshot, mut previous) = (None, None);
+        match start {
+            Start::File(of_file) => hint = of_file,
+            Start::Made => {}
+            Start::Grown { leaf: before, hint: of_file, pointers: there } => {
+                (leaf, hint, pointers) = (before, of_file, there);
+            }
+            Start::Appended { leaf: before, snapshot: current, above } => {
+                (leaf, snapshot, previous) = (before, Some(*current), above);
+            }
+        }
         Self {
             store,
             session,
@@ -133,52 +132,24 @@ impl<'s> Indexer<'s> {
             nodes: NodeWindow::new(next),
             settings: HashMap::new(),
             settings_by_id: HashMap::new(),
-            previous: None,
+            previous,
             unresolved: Vec::new(),
             has_committed: next > 0,
-            snapshot: None,
+            snapshot,
             leaf,
             overflowed: false,
             header: (next > 0).then_some(record.header),
-            pointers: Vec::new(),
-            hint: LeafHint::None,
-            is_live: false,
+            pointers,
+            hint,
+            is_live,
             duplicates: record.duplicates,
+            names_by_ordinal: record.known_family().entry_ids() == EntryIds::Ordinals,
             record,
         }
     }
 
-    /// Lets it look in this snapshot for what is committed, until the next commit.
-    pub(crate) fn look_in(&mut self, snapshot: Snapshot) {
-        self.snapshot = Some(snapshot);
-    }
-
-    /// Tells it that the lines are made here: the last entry is the leaf.
-    pub(crate) fn set_live(&mut self) {
-        self.is_live = true;
-    }
-
-    /// Tells it what the file's header says of the leaf.
-    pub(crate) fn hint(&mut self, hint: LeafHint) {
-        self.hint = hint;
-    }
-
-    /// Tells it what pointed to entries among the lines that are there already.
-    pub(crate) fn know_pointers(&mut self, pointers: Vec<(u64, PointerRecord)>) {
-        self.pointers = pointers;
-    }
-
-    /// Tells it of the committed entry that the next line's parent is, if it has this id.
-    pub(crate) fn know(&mut self, id: Vec<u8>, ordinal: u64) {
-        self.previous = Some((id, ordinal));
-    }
-
-    /// Whether the slice should be committed before more is added.
-    pub(crate) fn is_slice_full(slice: &Slice) -> bool {
-        slice.weight >= SLICE_BYTES || slice.lines >= SLICE_LINES
-    }
-
-    /// Forgets what is no longer true after a commit: the snapshot shows the store before it.
+    /// Takes note of a commit in which so many entries took the place of earlier ones with the same id. The snapshot shows the
+    /// store before it.
     pub(crate) fn after_commit(&mut self, replaced_entries: u64) {
         self.snapshot = None;
         self.record.duplicates += replaced_entries;
@@ -188,12 +159,13 @@ impl<'s> Indexer<'s> {
         }
     }
 
-    /// Adds a block of lines. Answers whether the window was moved into the slice, which must then be
+    /// Adds a block of lines. Returns whether the window was moved into the rows, which must then be
     /// committed before the next block.
-    pub(crate) fn add(&mut self, prepared: Prepared, slice: &mut Slice) -> Result<bool> {
+    pub(crate) fn add(&mut self, prepared: Prepared, rows: &mut Rows<'_>) -> Result<bool> {
+        assert_eq!(rows.session(), self.session, "the rows are of the indexer's session");
         let Prepared { lines, names, frames, blobs, effects, types, bytes, text_bytes } = prepared;
         self.count(&lines, types, bytes, text_bytes);
-        slice.lines += lines.len() as u64;
+        rows.count_lines(lines.len() as u64);
         let mut blobs = blobs.into_iter();
         let mut effects = effects.into_iter().peekable();
         let mut lines = lines.iter().enumerate();
@@ -202,13 +174,13 @@ impl<'s> Indexer<'s> {
             nodes.clear();
             for (index, line) in lines.by_ref().take(frame.lengths.len()) {
                 let effect = effects.next_if(|(at, _)| *at == index).map(|(_, effect)| effect);
-                nodes.push(self.add_line(line, &names, effect, slice)?);
+                nodes.push(self.add_line(line, &names, effect, rows)?);
             }
-            self.add_frame(&frame, &nodes, blobs.by_ref().take(frame.holes.len()), slice);
+            self.add_frame(&frame, &nodes, blobs.by_ref().take(frame.holes.len()), rows);
         }
         let full = self.entries.is_full();
         if full {
-            self.load_entries(slice);
+            self.load_entries(rows);
         }
         Ok(full)
     }
@@ -226,7 +198,8 @@ impl<'s> Indexer<'s> {
         let before = record.lines;
         for (index, line) in (0..).zip(lines) {
             facts::count(record, line);
-            record.unaddressed += u64::from(line.kind.is_entry() && line.id.is_none());
+            let has_id = line.id.is_some() || self.names_by_ordinal;
+            record.unaddressed += u64::from(line.kind.is_entry() && !has_id);
             if line.kind == EntryKind::Header && self.header.is_none() {
                 record.header = before + index;
                 self.header = Some(record.header);
@@ -254,39 +227,30 @@ impl<'s> Indexer<'s> {
         frame: &EncodedFrame<'_>,
         nodes: &[Node],
         blobs: impl Iterator<Item = PreparedBlob>,
-        slice: &mut Slice,
+        rows: &mut Rows<'_>,
     ) {
         let is_full = self.blob_bytes >= CHUNK_BLOB_BYTES || !self.chunk.has_room(frame, nodes);
         if !self.chunk.is_empty() && is_full {
-            self.close_chunk(slice);
+            self.close_chunk(rows);
         }
         if self.chunk.is_empty() {
             self.entries.begin_chunk(self.chunk.first());
         }
         for (hole, blob) in frame.holes.iter().zip(blobs) {
             self.blob_bytes += blob.bytes.as_ref().map_or(0, Vec::len);
-            self.blobs.push(BlobGain {
-                session: self.session,
+            self.blobs.push(BlobReference {
                 hash: blob.hash,
                 bytes: blob.bytes,
-                hole: hole.kind.is_cut(),
-                reference: true,
+                was_cut: hole.kind.is_cut(),
             });
         }
         self.chunk.push(frame, nodes);
     }
 
-    /// Moves the chunk into the slice, and with it the references that its lines make: one transaction
-    /// counts them and stores who made them, so that a sweep takes back what was counted.
-    fn close_chunk(&mut self, slice: &mut Slice) {
+    fn close_chunk(&mut self, rows: &mut Rows<'_>) {
         let next = ChunkBuilder::new(self.chunk.next_ordinal(), self.chunk.dictionary());
         let full = std::mem::replace(&mut self.chunk, next);
-        let first = full.first();
-        if !full.is_empty() {
-            slice.push_chunk(self.session, first, full.finish());
-        }
-        slice.weight += self.blob_bytes + 40 * self.blobs.len();
-        slice.blobs.append(&mut self.blobs);
+        rows.add_chunk(full, &mut self.blobs);
         self.blob_bytes = 0;
     }
 
@@ -295,7 +259,7 @@ impl<'s> Indexer<'s> {
         line: &PreparedLine,
         names: &[u8],
         effect: Option<Effect>,
-        slice: &mut Slice,
+        rows: &mut Rows<'_>,
     ) -> Result<Node> {
         let ordinal = self.record.lines;
         self.record.lines += 1;
@@ -304,13 +268,13 @@ impl<'s> Indexer<'s> {
             role: line.role.code(),
             is_sidechain: line.is_sidechain,
             time: line.time,
-            jump: ordinal,
+            jump: Ordinal::new(ordinal),
             ..Node::default()
         };
-        let settings = self.apply(effect, ordinal, slice);
+        let settings = self.apply(effect, ordinal, rows);
         facts::note_message(&mut self.record, line, ordinal);
         if line.kind.is_entry() {
-            self.place(&mut node, ordinal, line, names, settings, slice)?;
+            self.place(&mut node, ordinal, line, names, settings, rows)?;
         }
         self.nodes.push(&node);
         Ok(node)
@@ -324,38 +288,41 @@ impl<'s> Indexer<'s> {
         line: &PreparedLine,
         names: &[u8],
         change: Option<SettingsChange>,
-        slice: &mut Slice,
+        rows: &mut Rows<'_>,
     ) -> Result<()> {
         let name = |range: &Range<usize>| names.get(range.clone()).unwrap_or_default();
-        let id = line.id.as_ref().map(name);
+        let own = self.names_by_ordinal.then(|| ordinal.to_string());
+        let id = own.as_ref().map(String::as_bytes).or_else(|| line.id.as_ref().map(name));
         node.parent = match &line.parent {
             ParentName::None => Parent::None,
             ParentName::NoId => Parent::Orphan,
             ParentName::Id(range) if Some(name(range)) == id => Parent::Orphan,
             ParentName::Id(range) => self.find_parent(name(range))?,
+            ParentName::Previous => match self.entry_before(ordinal)? {
+                Some(before) => Parent::At(Ordinal::new(before)),
+                None => Parent::None,
+            },
         };
         self.record.orphans += u64::from(node.parent == Parent::Orphan);
         let mut settings = 0;
         if let Parent::At(parent) = node.parent {
-            let above = self.ancestor(parent)?;
+            let above = self.ancestor(parent.raw())?;
             node.depth = above.depth.saturating_add(1);
-            node.compaction = above.compaction();
-            node.jump = self.jump(parent, above)?;
+            node.compaction = above.compaction().map(Ordinal::new);
+            node.jump = Ordinal::new(self.jump(parent.raw(), above)?);
             settings = above.settings;
         }
         node.settings = match change {
-            Some(change) => self.changed_settings(settings, &change, slice)?,
+            Some(change) => self.changed_settings(settings, &change, rows)?,
             None => settings,
         };
         if line.kind == EntryKind::Compaction {
-            node.compaction = Some(ordinal);
+            node.compaction = Some(Ordinal::new(ordinal));
         }
-        match node.parent.ordinal() {
-            Some(parent) if parent + 1 == ordinal => {}
-            Some(parent) => slice.children.push((self.session, parent, ordinal)),
-            None => slice.children.push((self.session, NO_PARENT, ordinal)),
+        rows.add_child(node.parent.ordinal(), Ordinal::new(ordinal));
+        if line.leads {
+            self.leaf = Some(ordinal);
         }
-        self.leaf = Some(ordinal);
         if let Some(id) = id {
             self.record.duplicates += u64::from(self.entries.insert(id, ordinal).is_some());
             let previous = self.previous.get_or_insert_default();
@@ -366,14 +333,25 @@ impl<'s> Indexer<'s> {
         Ok(())
     }
 
+    /// The last entry before a line.
+    fn entry_before(&mut self, ordinal: u64) -> Result<Option<u64>> {
+        for before in (0..ordinal).rev() {
+            let node = LineNode::from(self.ancestor(before)?);
+            if node.kind.is_entry() {
+                return Ok(Some(before));
+            }
+        }
+        Ok(None)
+    }
+
     fn find_parent(&mut self, id: &[u8]) -> Result<Parent> {
         if let Some((previous, ordinal)) = &self.previous
             && previous == id
         {
-            return Ok(Parent::At(*ordinal));
+            return Ok(Parent::At(Ordinal::new(*ordinal)));
         }
         if let Some(ordinal) = self.find(id)? {
-            return Ok(Parent::At(ordinal));
+            return Ok(Parent::At(Ordinal::new(ordinal)));
         }
         if self.unresolved.len() < UNRESOLVED {
             self.unresolved.push(id.to_vec());
@@ -391,30 +369,28 @@ impl<'s> Indexer<'s> {
         if !self.has_committed {
             return Ok(None);
         }
-        let session = self.session;
-        Ok(self.snapshot()?.entry(session, id)?.map(|record: EntryRecord| record.ordinal))
+        Ok(self.view()?.find(id)?.map(Ordinal::raw))
     }
 
-    fn snapshot(&mut self) -> Result<&Snapshot> {
+    /// What of the session is committed.
+    fn view(&mut self) -> Result<View<'_>> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) => snapshot,
             None => self.store.snapshot()?,
         };
-        Ok(self.snapshot.insert(snapshot))
+        Ok(View::new(self.snapshot.insert(snapshot).rows(self.session), &self.record))
     }
 
     /// What is to be known of a line that was added, now or before.
     fn ancestor(&mut self, ordinal: u64) -> Result<Ancestor> {
-        let order = Order::of(self.session, &self.record);
         if !self.nodes.forgot(ordinal) {
+            let order = Order::of(self.session, &self.record);
             let known = self.nodes.get(ordinal);
-            return known.ok_or_else(|| order.damage(ordinal, format!("no line {ordinal} yet")));
+            return known.ok_or_else(|| {
+                order.damage(Ordinal::new(ordinal), format!("no line {ordinal} yet"))
+            });
         }
-        let node = order.line(self.snapshot()?, ordinal)?;
-        if is_entry(&node) {
-            order.check(ordinal, &node)?;
-        }
-        Ok(Ancestor::from(&node))
+        Ok(Ancestor::from(&self.view()?.line_node(Ordinal::new(ordinal))?))
     }
 
     /// The jump pointer of a child: the parent's, one step further, where two jumps of equal length follow
@@ -431,14 +407,14 @@ impl<'s> Indexer<'s> {
         &mut self,
         before: u64,
         change: &SettingsChange,
-        slice: &mut Slice,
+        rows: &mut Rows<'_>,
     ) -> Result<u64> {
         let old = self.settings_of(before)?;
         // Most messages of the assistant name the model that is in force.
-        if change.changes_nothing(&old) {
+        if old.is_kept_by(change) {
             return Ok(before);
         }
-        let new = Arc::new(change.apply(&old));
+        let new = Arc::new(old.changed(change));
         if new == old {
             return Ok(before);
         }
@@ -448,7 +424,7 @@ impl<'s> Indexer<'s> {
         // 0 stands for the settings of a root that changes nothing, and has no row.
         self.record.settings += 1;
         let id = self.record.settings;
-        slice.settings.push(((self.session, id), SettingsRecord::clone(&new)));
+        rows.add_settings(id, SettingsRecord::clone(&new));
         self.settings_by_id.insert(id, Arc::clone(&new));
         self.settings.insert(new, id);
         Ok(id)
@@ -458,8 +434,7 @@ impl<'s> Indexer<'s> {
         if let Some(known) = self.settings_by_id.get(&id) {
             return Ok(Arc::clone(known));
         }
-        let session = self.session;
-        let record = Arc::new(self.snapshot()?.settings(session, id)?);
+        let record = Arc::new(self.view()?.rows().settings(id)?);
         self.settings_by_id.insert(id, Arc::clone(&record));
         Ok(record)
     }
@@ -469,20 +444,20 @@ impl<'s> Indexer<'s> {
         &mut self,
         effect: Option<Effect>,
         ordinal: u64,
-        slice: &mut Slice,
+        rows: &mut Rows<'_>,
     ) -> Option<SettingsChange> {
         match effect? {
             Effect::Settings(change) => return Some(change),
             Effect::Label { target, label } => {
-                slice.labels.push(((self.session, target), ordinal, label));
+                rows.set_label(target, ordinal, label);
             }
             Effect::Title { title, rank } => facts::set_title(&mut self.record, title, rank),
             Effect::Pointer { kind, target, text } => {
+                let kind = PointerKind::from(kind);
                 let message_before =
                     self.record.last_message.filter(|_| kind == PointerKind::Boundary);
                 let pointer = PointerRecord { kind, target, text, message_before };
-                slice.weight += 64;
-                slice.pointers.push(((self.session, ordinal), pointer.clone()));
+                rows.add_pointer(ordinal, pointer.clone());
                 self.pointers.push((ordinal, pointer));
             }
             Effect::Prompt(prompt) => {
@@ -492,12 +467,8 @@ impl<'s> Indexer<'s> {
         None
     }
 
-    fn load_entries(&mut self, slice: &mut Slice) {
-        let session = self.session;
-        let sorted = self.entries.drain_sorted(session);
-        if !sorted.is_empty() {
-            slice.entries.push(sorted);
-        }
+    fn load_entries(&mut self, rows: &mut Rows<'_>) {
+        rows.add_entries(self.entries.drain_sorted(self.session));
         self.has_committed = true;
         // The chunk under way goes on, and its lines are looked up in it.
         if !self.chunk.is_empty() {
@@ -505,9 +476,9 @@ impl<'s> Indexer<'s> {
         }
     }
 
-    /// Writes what is left. After this the slice must be committed; the record is not in it yet.
-    pub(crate) fn finish(mut self, slice: &mut Slice) -> Result<Indexed> {
-        self.close_chunk(slice);
+    /// Adds what is left.
+    pub(crate) fn finish(mut self, rows: &mut Rows<'_>) -> Result<Indexed> {
+        self.close_chunk(rows);
         let unresolved = std::mem::take(&mut self.unresolved);
         let mut needs_resolving = self.overflowed || self.record.duplicates > self.duplicates;
         for id in unresolved {
@@ -516,47 +487,103 @@ impl<'s> Indexer<'s> {
         let mut leaf = self.leaf;
         let pointers = std::mem::take(&mut self.pointers);
         let hint = std::mem::take(&mut self.hint);
-        if !needs_resolving && self.family_decides()? {
-            let record = self.record.clone();
-            let decided = leaf::decide(&mut self, &record, &pointers, &hint, leaf)?;
+        // Of lines that are made here the last entry is the leaf.
+        if !needs_resolving && !self.is_live {
+            let record = (&self.record).into();
+            let decided = leaf::decide(&mut self, record, &pointers, &hint, leaf)?;
             facts::set_summary(&mut self.record, decided.summary);
             leaf = decided.leaf;
         }
-        self.load_entries(slice);
+        self.load_entries(rows);
         facts::set_modified(&mut self.record);
-        let leaf_facts = UndecidedLeaf { pointers, hint, last: self.leaf };
+        let leaf_facts = LeafFacts { pointers, hint, last: self.leaf };
         Ok(Indexed { record: self.record, leaf, leaf_facts, needs_resolving })
-    }
-
-    /// Whether the last entry need not be the leaf.
-    fn family_decides(&self) -> Result<bool> {
-        Ok(!self.record.known_family().is_pi_omp() && !self.is_live)
     }
 }
 
-impl LeafSourceLines for Indexer<'_> {
+impl SessionLines for Indexer<'_> {
+    type Error = Error;
+
     fn find(&mut self, id: &[u8]) -> Result<Option<u64>> {
         Indexer::find(self, id)
     }
 
-    fn node(&mut self, ordinal: u64) -> Result<Ancestor> {
-        self.ancestor(ordinal)
+    fn node(&mut self, ordinal: u64) -> Result<LineNode> {
+        Ok(self.ancestor(ordinal)?.into())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use leafline_import::{Family, Reading};
+
+    use super::super::prepare::Preparer;
     use super::*;
+    use crate::store::commit::{Author, Batch, Creation, Extended, Extension, Finished, Place};
+    use crate::store::compression::Dictionary;
 
     #[test]
     fn the_documentation_has_the_bounds() {
         use crate::documented::{bound, number};
-        let slice = format!("{} MiB of values, {} lines", SLICE_BYTES >> 20, number(SLICE_LINES));
-        assert_eq!(bound("a slice"), slice);
         let blobs = format!("{} MiB, one frame's aside", CHUNK_BLOB_BYTES >> 20);
         assert_eq!(bound("blobs of a chunk"), blobs);
         assert!(bound("parents not found yet").starts_with(&number(UNRESOLVED)));
         assert!(bound("type names counted").starts_with(&number(TYPE_NAMES)));
         assert!(bound("settings remembered").starts_with(&number(SETTINGS_REMEMBERED)));
+    }
+
+    /// In families whose lines state neither ids nor parents, entries are named by their ordinals, each hangs on the one before
+    /// it, and one that does not lead is never the leaf. What follows later goes on where the committed lines end.
+    #[test]
+    fn entries_named_by_their_ordinals() {
+        let store = Store::in_memory().unwrap();
+        let session = store.reserve_sessions(1).unwrap();
+        let dictionary = Dictionary::new(0, None);
+        let prepared = |block: &[u8], leads: bool| {
+            let reading = Reading::plain(Family::Pi);
+            let mut prepared = Preparer::new(reading).prepare(block, false, &dictionary);
+            for line in &mut prepared.lines {
+                line.parent = ParentName::Previous;
+                line.leads = line.kind.is_entry() && leads;
+            }
+            prepared
+        };
+        let index = |record, start, lines, rows: &mut Rows<'_>| {
+            let mut indexer = Indexer::new(&store, session, record, start, 0);
+            indexer.names_by_ordinal = true;
+            indexer.add(lines, rows).unwrap();
+            let indexed = indexer.finish(rows).unwrap();
+            assert!(!indexed.needs_resolving);
+            (indexed.record, indexed.leaf)
+        };
+        let (author, mut batch) = (Author::File, Batch::default());
+        let lines = b"{\"type\":\"session\",\"id\":\"s\"}\n{\"a\":1}\n\n{\"a\":2}\n\n";
+        let record = SessionRecord { external_id: b"s".to_vec(), ..SessionRecord::default() };
+        let mut creation = Creation::new(session);
+        let rows = &mut creation.rows(&mut batch);
+        let (record, leaf) =
+            index(record, Start::File(LeafHint::None), prepared(lines, true), rows);
+        let finished = Finished { record, leaf, author, place: Place::Own, sources: Vec::new() };
+        creation.finish(&mut batch, finished).unwrap();
+        store.commit(batch).unwrap();
+        let record = store.snapshot().unwrap().session(session).unwrap().unwrap();
+        let mut batch = Batch::default();
+        let mut extension = Extension::new(&mut batch, session, &record);
+        let start = Start::Grown { leaf, hint: LeafHint::None, pointers: Vec::new() };
+        let rows = &mut extension.rows(&mut batch);
+        let (record, leaf) = index(record, start, prepared(b"\n{\"a\":3}\n", false), rows);
+        let extended = Extended { record, leaf, author, is_sealed: true, source: None };
+        let record = extension.finish(&mut batch, extended).unwrap().clone();
+        store.commit(batch).unwrap();
+        assert_eq!((record.entries, record.unaddressed, leaf), (3, 0, Some(3)));
+        let snapshot = store.snapshot().unwrap();
+        let view = View::new(snapshot.rows(session), &record);
+        for (ordinal, parent) in
+            [(1, Parent::None), (3, Parent::At(Ordinal::new(1))), (6, Parent::At(Ordinal::new(3)))]
+        {
+            assert_eq!(view.node(Ordinal::new(ordinal)).unwrap().parent, parent);
+            let id = ordinal.to_string();
+            assert_eq!(view.find(id.as_bytes()).unwrap(), Some(Ordinal::new(ordinal)));
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! From lines to rows.
 
-pub(crate) mod effect;
 pub(crate) mod facts;
+pub(crate) mod finish;
 pub(crate) mod frames;
 pub(crate) mod indexer;
 pub(crate) mod leaf;
 mod nodes;
 pub(crate) mod prepare;
-pub(crate) mod reading;
 pub(crate) mod records;
 pub(crate) mod resolve;
+mod settings;
 mod window;

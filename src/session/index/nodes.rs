@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use crate::store::commit::BATCH_LINES;
 use crate::store::node::Node;
+use crate::store::ordinal::Ordinal;
 
-/// Lines that are remembered: 12 MiB. More than a slice may hold, so that what is older is committed.
-pub(crate) const NODE_WINDOW: usize = 256 << 10;
+/// Lines that are remembered: 12 MiB. Twice as many as a batch holds, so that what is older is committed.
+const NODE_WINDOW: usize = 2 * BATCH_LINES;
 
 /// What a child, or the rule of the leaf, needs to know of a line.
 #[derive(Debug, Clone, Copy)]
@@ -34,13 +36,13 @@ impl Ancestor {
 impl From<&Node> for Ancestor {
     fn from(node: &Node) -> Self {
         Self {
-            parent: node.parent.ordinal().unwrap_or(u64::MAX),
+            parent: node.parent.ordinal().map_or(u64::MAX, Ordinal::raw),
             kind: node.kind,
             is_sidechain: node.is_sidechain,
             depth: node.depth,
-            jump: node.jump,
+            jump: node.jump.raw(),
             settings: node.settings,
-            compaction: node.compaction.unwrap_or(u64::MAX),
+            compaction: node.compaction.map_or(u64::MAX, Ordinal::raw),
         }
     }
 }

@@ -7,18 +7,18 @@ use std::ops::Range;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use leafline_import::scan::{Payload, PayloadKind, PayloadPlace, Scanner};
-use leafline_import::{EntryKind, MessageRole, text};
+use leafline_import::{
+    Effect, EntryKind, Line, LineReader, MessageRole, ParentLink, Reading, read_line, text,
+};
 
-use super::effect::{Effect, effect_of};
 use super::frames::FrameEncoder;
-use super::reading::{Line, LineReader, ParentLink, Reading, read_line};
 use super::records::{RecordPlace, each_record};
 use crate::store::blobs::{self, Hash};
 use crate::store::chunk::{EncodedFrames, Hole, HoleKind};
 use crate::store::compression::Dictionary;
 use crate::store::type_counts::{OTHER, name_to_count};
 
-/// Different type names that are told apart in the counts of a block.
+/// The number of type names that the counts of a block distinguish.
 const TYPE_NAMES: usize = 256;
 
 /// What a line says of its place in the tree.
@@ -30,6 +30,8 @@ pub(crate) enum ParentName {
     Id(Range<usize>),
     /// A value that is no id: it can name no entry.
     NoId,
+    /// The entry before it.
+    Previous,
 }
 
 /// One line's facts.
@@ -38,6 +40,8 @@ pub(crate) struct PreparedLine {
     pub(crate) kind: EntryKind,
     pub(crate) role: MessageRole,
     pub(crate) is_sidechain: bool,
+    /// Whether it is the leaf as long as no later entry is.
+    pub(crate) leads: bool,
     pub(crate) time: Option<i64>,
     /// For a message of the user or the assistant: when it was, as pi reckons a session's last activity.
     pub(crate) activity: Option<i64>,
@@ -62,7 +66,7 @@ pub(crate) struct PreparedBlob {
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     pub(crate) lines: Vec<PreparedLine>,
-    /// All ids of the block, one behind the other.
+    /// All ids of the block, one after the other.
     pub(crate) names: Vec<u8>,
     pub(crate) frames: EncodedFrames,
     /// A blob for each hole, in order.
@@ -75,6 +79,26 @@ pub(crate) struct Prepared {
     pub(crate) bytes: u64,
     /// Bytes of the lines without what was cut out.
     pub(crate) text_bytes: u64,
+}
+
+impl Prepared {
+    /// Bytes of memory that it takes, roughly.
+    pub(crate) fn memory(&self) -> usize {
+        let blobs = self.blobs.iter().map(|blob| blob.bytes.as_ref().map_or(0, Vec::len) + 64);
+        self.frames.memory()
+            + self.names.len()
+            + std::mem::size_of_val(&*self.lines)
+            + 256 * self.effects.len()
+            + blobs.sum::<usize>()
+    }
+
+    /// Gives back what vectors have asked for and did not need.
+    fn shrink(&mut self) {
+        self.frames.shrink();
+        self.names.shrink_to_fit();
+        self.lines.shrink_to_fit();
+        self.effects.shrink_to_fit();
+    }
 }
 
 /// One worker's tools.
@@ -113,6 +137,7 @@ impl Preparer {
         encoder.close(&mut prepared.frames, dictionary);
         prepared.types = counts.into_rows();
         prepared.bytes = block.len() as u64;
+        prepared.shrink();
         prepared
     }
 }
@@ -149,6 +174,7 @@ impl PreparedLine {
             kind,
             role: read.role(),
             is_sidechain: read.is_sidechain(),
+            leads: kind.is_entry() && read.leads(),
             time: read.time(),
             activity: read.activity(),
             id: None,
@@ -174,9 +200,10 @@ fn describe(prepared: &mut Prepared, read: &Line<'_>, place: RecordPlace) {
             ParentLink::None => ParentName::None,
             ParentLink::Id(id) => ParentName::Id(name(&id)),
             ParentLink::NoId => ParentName::NoId,
+            ParentLink::Previous => ParentName::Previous,
         };
     }
-    if let Some(effect) = effect_of(read) {
+    if let Some(effect) = read.effect() {
         prepared.effects.push((prepared.lines.len(), effect));
     }
     prepared.lines.push(line);

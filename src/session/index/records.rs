@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use leafline_import::recover::pieces;
 use leafline_import::scan::Payload;
-use leafline_import::{EntryKind, lines, text};
-
-use super::reading::{Line, LineReader};
+use leafline_import::{EntryKind, Line, LineReader, lines, text};
 
 /// A record of a block, as it is read in its file.
 pub(crate) struct BlockRecord<'r> {

@@ -1,130 +1,164 @@
 //! The exact way to the parents of an irregular session: each parent's id is looked up once all entries are
 //! known, as the programs do that read the whole file first.
 
-use leafline_import::EntryKind;
-use leafline_import::text;
+use leafline_import::{Line, LineReader, ParentLink, text};
 
-use super::reading::{Line, LineReader, ParentLink, Reading};
+use super::super::view::{View, is_entry};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::chunk::Chunk;
+use crate::store::commit::{Batch, Creation, Rows};
 use crate::store::node::{Node, Parent};
+use crate::store::ordinal::Ordinal;
 use crate::store::session_record::SessionRecord;
-use crate::store::slice::Slice;
-use crate::store::snapshot::{Snapshot, damaged};
-use crate::store::tables::NO_PARENT;
 
 /// Bytes of rewritten chunks that one commit takes.
-const SLICE_BYTES: usize = 24 << 20;
+const COMMIT_BYTES: usize = 24 << 20;
 
 /// Rows of children that one commit takes.
-const SLICE_CHILDREN: usize = 200_000;
+const COMMIT_CHILDREN: usize = 200_000;
 
-/// Resolves every parent of a session that this is the record of again, and rewrites what changes. Answers the orphans.
-pub(crate) fn resolve(store: &Store, session: u64, record: &SessionRecord) -> Result<u64> {
-    let mut slice = Slice { reset_children: vec![session], ..Slice::default() };
-    let mut snapshot = store.snapshot()?;
-    let mut scanner = LineReader::new(Reading::of(record));
+/// Resolves every parent of a session again and rewrites what changes; the lines are committed and counted in the
+/// record. Returns the orphans.
+pub(crate) fn resolve(
+    store: &Store,
+    creation: &mut Creation,
+    record: &SessionRecord,
+) -> Result<u64> {
+    let mut batch = Batch::default();
+    creation.rows(&mut batch).reset_children();
+    let mut scanner = LineReader::new(record.reading());
     let mut orphans = 0;
     let mut next = 0;
-    while next < record.lines {
-        let first = next;
-        let bytes = snapshot.chunk_at(session, first)?;
-        let chunk = Snapshot::parse(session, first, &bytes)?;
-        next += chunk.line_count();
-        let old = chunk.nodes().map_err(|problem| damaged(session, first, problem))?;
-        let new = parents_of(&snapshot, session, &chunk, &old, &mut scanner)?;
-        for (ordinal, node) in (first..).zip(&new) {
-            if !is_entry(node) {
-                continue;
-            }
-            orphans += u64::from(node.parent == Parent::Orphan);
-            match node.parent.ordinal() {
-                Some(parent) if parent.checked_add(1) == Some(ordinal) => {}
-                Some(parent) => slice.children.push((session, parent, ordinal)),
-                None => slice.children.push((session, NO_PARENT, ordinal)),
-            }
-        }
-        if new != old {
-            let rewritten = chunk.with_nodes(&new);
-            slice.weight += rewritten.len();
-            slice.rewrites.push(((session, first), rewritten));
-        }
-        if slice.weight >= SLICE_BYTES || slice.children.len() >= SLICE_CHILDREN {
-            drop(snapshot);
-            store.commit(std::mem::take(&mut slice))?;
-            snapshot = store.snapshot()?;
+    loop {
+        let snapshot = store.snapshot()?;
+        let view = View::new(snapshot.rows(creation.session()), record);
+        let mut rows = creation.rows(&mut batch);
+        orphans += resolve_part(view, &mut next, &mut scanner, &mut rows)?;
+        drop(snapshot);
+        creation.commit_part(store, &mut batch)?;
+        if next >= record.lines {
+            return Ok(orphans);
         }
     }
-    drop(snapshot);
-    store.commit(slice)?;
+}
+
+/// Resolves the parents of as many lines as one commit takes, from `next` on. Answers the orphans.
+fn resolve_part(
+    view: View<'_>,
+    next: &mut u64,
+    scanner: &mut LineReader,
+    rows: &mut Rows<'_>,
+) -> Result<u64> {
+    let (mut orphans, mut bytes, mut children) = (0, 0, 0);
+    let mut chunks = view.chunks();
+    chunks.seek(*next);
+    while bytes < COMMIT_BYTES
+        && children < COMMIT_CHILDREN
+        && let Some(chunk) = chunks.next()?
+    {
+        let first = chunk.first();
+        let old = view.rows().nodes(&chunk)?;
+        let new = parents_of(view, &chunk, &old, scanner)?;
+        for (ordinal, node) in (first..).zip(&new).filter(|(_, node)| is_entry(node)) {
+            orphans += u64::from(node.parent == Parent::Orphan);
+            children += usize::from(rows.add_child(node.parent.ordinal(), Ordinal::new(ordinal)));
+        }
+        if new != old {
+            let renewed = chunk.with_nodes(&new);
+            bytes += renewed.len();
+            rows.renew_chunk(first, renewed);
+        }
+    }
+    *next = chunks.position();
     Ok(orphans)
 }
 
 /// The nodes with the parents that their lines name.
 fn parents_of(
-    snapshot: &Snapshot,
-    session: u64,
+    view: View<'_>,
     chunk: &Chunk<'_>,
     nodes: &[Node],
     scanner: &mut LineReader,
 ) -> Result<Vec<Node>> {
     let mut resolved = nodes.to_vec();
-    let mut lines = resolved.iter_mut();
+    let mut lines = (chunk.first()..).zip(&mut resolved);
     let mut lengths = chunk.lengths().iter();
     for index in 0..chunk.frames().len() {
-        let frame_text = snapshot.decompress_frame(session, chunk, index)?;
+        let frame_text = view.rows().decompress_frame(chunk, index)?;
         let mut rest = &frame_text[..];
         let count = chunk.frames().get(index).map_or(0, |frame| frame.lines);
         for _ in 0..count {
-            let (Some(node), Some(length)) = (lines.next(), lengths.next()) else {
+            let (Some((ordinal, node)), Some(length)) = (lines.next(), lengths.next()) else {
                 break;
             };
             let cut =
                 usize::try_from(*length).ok().and_then(|length| rest.split_at_checked(length));
             let Some((line, behind)) = cut else {
-                return Err(damaged(
-                    session,
-                    chunk.first(),
-                    "a line is longer than its frame".into(),
-                )
-                .into());
+                let problem = "a line is longer than its frame";
+                return Err(view.rows().damaged(chunk.first(), problem).into());
             };
             rest = behind;
             if is_entry(node) {
-                node.parent = parent_of(snapshot, session, line, scanner)?;
+                node.parent = parent_of(view, ordinal, line, scanner)?;
             }
         }
     }
     Ok(resolved)
 }
 
-fn is_entry(node: &Node) -> bool {
-    EntryKind::from_code(node.kind).is_some_and(EntryKind::is_entry)
-}
-
 fn parent_of(
-    snapshot: &Snapshot,
-    session: u64,
+    view: View<'_>,
+    ordinal: u64,
     line: &[u8],
     scanner: &mut LineReader,
 ) -> Result<Parent> {
     let decoded = text::decode(line);
-    parent_named(snapshot, session, &scanner.read(text::trim_start_of_file(&decoded)))
+    parent_named(view, ordinal, &scanner.read(text::trim_start_of_file(&decoded)))
 }
 
-/// The parent that a line names, once all entries are known.
-pub(crate) fn parent_named(snapshot: &Snapshot, session: u64, line: &Line<'_>) -> Result<Parent> {
+/// The parent that a line names, given its ordinal, once all entries are known.
+pub(crate) fn parent_named(view: View<'_>, ordinal: u64, line: &Line<'_>) -> Result<Parent> {
     let id = match line.parent() {
         ParentLink::None => return Ok(Parent::None),
         ParentLink::NoId => return Ok(Parent::Orphan),
+        ParentLink::Previous => {
+            let before = entry_before(view, ordinal)?;
+            return Ok(before.map_or(Parent::None, |before| Parent::At(Ordinal::new(before))));
+        }
         ParentLink::Id(id) => id,
     };
-    if line.id().is_some_and(|own| own == id) {
+    if line.names_itself() {
         return Ok(Parent::Orphan);
     }
-    Ok(match snapshot.entry(session, &id)? {
-        Some(record) => Parent::At(record.ordinal),
-        None => Parent::Orphan,
-    })
+    Ok(view.find(&id)?.map_or(Parent::Orphan, Parent::At))
+}
+
+/// The last entry before a line.
+fn entry_before(view: View<'_>, ordinal: u64) -> Result<Option<u64>> {
+    for before in (0..ordinal).rev() {
+        if is_entry(&view.node(Ordinal::new(before))?) {
+            return Ok(Some(before));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, ImportError};
+
+    #[test]
+    fn a_session_that_was_swept_meanwhile_gets_no_rows() {
+        let store = Store::in_memory().unwrap();
+        let mut creation = Creation::new(store.reserve_sessions(1).unwrap());
+        let mut batch = Batch::default();
+        creation.mark(7, &mut batch);
+        store.commit(batch).unwrap();
+        // As far as the store shows, its owner is gone.
+        store.sweep().unwrap();
+        let resolved = resolve(&store, &mut creation, &SessionRecord::default());
+        assert!(matches!(resolved, Err(Error::Import(ImportError::Lost { .. }))), "{resolved:?}");
+    }
 }

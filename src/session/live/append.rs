@@ -4,20 +4,20 @@ use std::borrow::Cow;
 
 use leafline_import::pi_omp::{self, ExternalisedImage, ParentId, Place};
 use leafline_import::scan::Raw;
-use leafline_import::{EntryKind, Family};
+use leafline_import::{EntryKind, Reading, read_line};
 
-use super::super::index::indexer::{Indexed, Indexer};
+use super::super::index::finish::Indexed;
+use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{Prepared, PreparedBlob, Preparer};
-use super::super::index::reading::{Reading, read_line};
 use super::super::reader::SessionReader;
 use super::draft::EntryDraft;
 use super::ids;
 use super::rechunk::{seal, tail_dictionary};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
-use crate::store::session_record::SessionRecord;
-use crate::store::slice::Slice;
-use crate::store::tables::NO_LEAF;
+use crate::store::clock::now;
+use crate::store::commit::{Author, Batch, Edit, Extended, Extension};
+use crate::store::session_key::SessionKey;
 
 /// Bytes of lines, as they are stored, that make chunks worth keeping as they are; what is appended in smaller pieces is sealed later.
 const WORTH_A_CHUNK: u64 = 8 << 10;
@@ -48,7 +48,7 @@ pub(in super::super) struct Appender {
 /// The entry that was appended last. It is the leaf most often, and then is not read for its id: no line of a
 /// session ever gets another one.
 struct LastEntry {
-    session: u64,
+    session: SessionKey,
     ordinal: u64,
     id: Vec<u8>,
 }
@@ -69,7 +69,7 @@ impl Appender {
     pub(super) fn append(
         &mut self,
         store: &Store,
-        session: (u64, &str),
+        session: (SessionKey, &str),
         origin: Origin<'_>,
         additions: Vec<Addition>,
     ) -> Result<Vec<String>> {
@@ -84,28 +84,26 @@ impl Appender {
                 lines.add(&reader, &addition.draft)?;
                 images.extend(addition.images);
             }
-            let mut slice = Slice::default();
+            let mut batch = Batch::default();
+            let mut extension = Extension::new(&mut batch, key, reader.record());
             let mut record = reader.record().clone();
             let dictionary = tail_dictionary(&reader, record.lines)?;
             let mut prepared = self.preparer.prepare(&lines.text, false, &dictionary);
-            bring(&mut prepared, images);
+            attach_images(&mut prepared, images);
             let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
-            seal(&reader, &mut record, is_worth_a_chunk, &mut slice)?;
-            let is_irregular = record.irregular;
-            let mut indexer = Indexer::new(store, key, record, leaf, dictionary.id);
-            indexer.look_in(reader.into_snapshot());
-            indexer.set_live();
+            seal(&reader, &mut record, is_worth_a_chunk, (&mut extension, &mut batch))?;
+            let snapshot = Box::new(reader.into_snapshot());
             // Where ids repeat, a parent is the last entry that has the id.
-            if let Some((ordinal, id)) = above.filter(|_| !is_irregular) {
-                indexer.know(id, ordinal);
-            }
-            indexer.add(prepared, &mut slice)?;
-            let Indexed { mut record, leaf, .. } = indexer.finish(&mut slice)?;
-            if is_worth_a_chunk {
-                record.sealed = record.lines;
-            }
-            commit_record(key, record, leaf, &mut slice);
-            Ok((slice, (key, lines.ids, leaf)))
+            let above = above.filter(|_| !record.irregular).map(|(ordinal, id)| (id, ordinal));
+            let start = Start::Appended { leaf, snapshot, above };
+            let mut indexer = Indexer::new(store, key, record, start, dictionary.id);
+            let mut rows = extension.rows(&mut batch);
+            indexer.add(prepared, &mut rows)?;
+            let Indexed { record, leaf, .. } = indexer.finish(&mut rows)?;
+            let (author, is_sealed) = (Author::Here, is_worth_a_chunk);
+            let extended = Extended { record, leaf, author, is_sealed, source: None };
+            extension.finish(&mut batch, extended)?;
+            Ok((batch, (key, lines.ids, leaf)))
         })?;
         // Not before the commit: another process might yet get the line.
         self.last = leaf.zip(ids.last()).map(|(ordinal, id)| LastEntry {
@@ -140,40 +138,21 @@ impl Appender {
 }
 
 /// Moves the leaf of a stored session.
-pub(super) fn move_leaf(store: &Store, session: (u64, &str), to: Option<&str>) -> Result<()> {
+pub(super) fn move_leaf(
+    store: &Store,
+    session: (SessionKey, &str),
+    to: Option<&str>,
+) -> Result<()> {
     store.write(|snapshot| {
         let reader = SessionReader::open(snapshot, session)?;
         let leaf = to.map(|id| reader.ordinal_of(id)).transpose()?;
-        let mut slice = Slice::default();
-        // Whoever goes where he is has changed nothing.
-        if leaf == reader.leaf_ordinal()? {
-            return Ok((slice, ()));
+        let mut batch = Batch::default();
+        if leaf != reader.leaf_ordinal()? {
+            let edit = Edit::new(&mut batch, reader.key(), reader.record());
+            edit.move_leaf(&mut batch, reader.record().clone(), leaf);
         }
-        commit_record(reader.key(), reader.record().clone(), leaf, &mut slice);
-        Ok((slice, ()))
+        Ok((batch, ()))
     })
-}
-
-/// Puts the record and the leaf into the slice.
-pub(super) fn commit_record(
-    key: u64,
-    mut record: SessionRecord,
-    leaf: Option<u64>,
-    slice: &mut Slice,
-) {
-    record.revision += 1;
-    note_change(&mut record);
-    slice.leaves.push((key, leaf.unwrap_or(NO_LEAF)));
-    slice.sessions.push((key, record));
-}
-
-/// Notes that a session was changed here. A session of Opal's is from now on exported as Opal would write it, and, as Opal
-/// lists sessions by the times of their files, was modified now: its messages tell no time.
-pub(super) fn note_change(record: &mut SessionRecord) {
-    if record.family == Family::Opal.code() {
-        record.rewritten = true;
-        record.modified = Some(ids::now());
-    }
 }
 
 /// A line's id, lone surrogates and all; `None` where it is no string.
@@ -194,7 +173,7 @@ impl Lines {
     fn new(parent: Option<Vec<u8>>) -> Self {
         Self {
             parent,
-            time: ids::now(),
+            time: now(),
             text: Vec::new(),
             ids: Vec::new(),
             known: std::collections::HashSet::new(),
@@ -203,14 +182,17 @@ impl Lines {
 
     fn add(&mut self, reader: &SessionReader, draft: &EntryDraft) -> Result<()> {
         let has = |id: &[u8]| -> Result<bool> {
-            let stored = reader.snapshot().entry(reader.key(), id)?;
+            let stored = reader.view().find(id)?;
             Ok(stored.is_some() || self.known.contains(id))
         };
         if let Some(target) = target_of(draft)
             && !has(&target)?
         {
             let entry = String::from_utf8_lossy(&target).into_owned();
-            return Err(Error::EntryNotFound { session: reader.id(), entry });
+            return Err(Error::Session(SessionError::EntryNotFound {
+                session: reader.id(),
+                entry,
+            }));
         }
         let parent = self.parent.as_deref().map_or(ParentId::Null, ParentId::Id);
         let id = match draft {
@@ -250,7 +232,7 @@ fn string_of(json: &str) -> Option<Vec<u8>> {
 }
 
 /// Gives the lines' references the bytes that came with them.
-fn bring(prepared: &mut Prepared, images: Vec<ExternalisedImage>) {
+fn attach_images(prepared: &mut Prepared, images: Vec<ExternalisedImage>) {
     for image in images {
         let lacks = |blob: &&mut PreparedBlob| blob.hash == image.hash && blob.bytes.is_none();
         if let Some(blob) = prepared.blobs.iter_mut().find(lacks) {

@@ -2,33 +2,22 @@
 
 use std::sync::Arc;
 
-use super::super::index::indexer::{Indexed, Indexer};
+use super::super::index::finish::NewLeaf;
+use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{Prepared, Preparer};
-use super::super::index::reading::Reading;
-use super::super::index::resolve::resolve;
 use super::super::reader::SessionReader;
-use super::append::note_change;
 use super::pending::uncounted;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
+use crate::store::commit::{Author, Batch, Committed, Creation, Finished, Place};
 use crate::store::compression::{Dictionary, NO_DICTIONARY};
 use crate::store::owner::Owner;
-use crate::store::session_record::{SessionRecord, SessionRest, address_bytes};
-use crate::store::slice::{Guard, Slice};
+use crate::store::session_key::SessionKey;
+use crate::store::session_record::{SessionRecord, SessionRest};
 use crate::store::source_record::SourceRecord;
-use crate::store::tables::NO_LEAF;
 
 /// Bytes of lines that are prepared together.
 const BLOCK_BYTES: usize = 1 << 20;
-
-/// Which entry is the leaf of a new session.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum NewLeaf {
-    /// The last one.
-    Last,
-    /// The entry of this line, or none.
-    Line(Option<u64>),
-}
 
 /// Takes a session's lines in order. Nothing of it is visible before it is finished; what is committed of a long
 /// one is marked, so that a sweep removes it if it never is.
@@ -36,21 +25,16 @@ pub(super) struct Builder<'s> {
     store: &'s Store,
     /// Where the bytes of blobs are that lines refer to, if that is another store.
     blobs: Option<&'s Store>,
-    key: u64,
     owner: Option<Owner>,
     preparer: Preparer,
     dictionary: Arc<Dictionary>,
     indexer: Indexer<'s>,
-    slice: Slice,
+    creation: Creation,
+    batch: Batch,
     block: Vec<u8>,
     is_first_block: bool,
-    replaces: Option<Replaced>,
-}
-
-/// The session whose place the new one takes.
-struct Replaced {
-    session: u64,
-    revision: u64,
+    place: Place,
+    /// The files that lead to the session whose place it takes.
     sources: Vec<(Vec<u8>, SourceRecord)>,
 }
 
@@ -61,24 +45,24 @@ impl<'s> Builder<'s> {
         record: SessionRecord,
         blobs: Option<&'s Store>,
     ) -> Result<Self> {
-        let key = store.reserve_sessions(1)?;
+        let session = store.reserve_sessions(1)?;
         let newest = store.dictionary_ids()?.last().copied().unwrap_or(NO_DICTIONARY);
         let dictionary = store.dictionary(newest)?;
-        let reading = Reading::of(&record);
-        let mut indexer = Indexer::new(store, key, record, None, dictionary.id);
-        indexer.set_live();
+        let reading = record.reading();
+        let indexer = Indexer::new(store, session, record, Start::Made, dictionary.id);
         Ok(Self {
             store,
             blobs,
-            key,
             owner: None,
             preparer: Preparer::new(reading),
             dictionary,
             indexer,
-            slice: Slice::default(),
+            creation: Creation::new(session),
+            batch: Batch::default(),
             block: Vec::new(),
             is_first_block: true,
-            replaces: None,
+            place: Place::Own,
+            sources: Vec::new(),
         })
     }
 
@@ -101,10 +85,8 @@ impl<'s> Builder<'s> {
                 sources.push((path.clone(), source));
             }
         }
-        let mut builder = Self::new(store, record, None)?;
-        builder.replaces =
-            Some(Replaced { session: reader.key(), revision: old.revision, sources });
-        Ok(builder)
+        let place = Place::Of { session: reader.key(), revision: old.revision };
+        Ok(Self { place, sources, ..Self::new(store, record, None)? })
     }
 
     /// Adds lines, each with its line feed.
@@ -118,16 +100,18 @@ impl<'s> Builder<'s> {
             self.preparer.prepare(&self.block, self.is_first_block, &self.dictionary);
         self.block.clear();
         self.is_first_block = false;
-        self.bring(&mut prepared)?;
-        let window_moved = self.indexer.add(prepared, &mut self.slice)?;
-        if window_moved || Indexer::is_slice_full(&self.slice) {
-            self.commit()?;
+        self.fetch_blobs(&mut prepared)?;
+        let window_moved = self.indexer.add(prepared, &mut self.creation.rows(&mut self.batch))?;
+        if window_moved || self.batch.is_full() {
+            let committed =
+                commit_part(self.store, &mut self.owner, &mut self.creation, &mut self.batch)?;
+            self.indexer.after_commit(self.creation.note(&committed));
         }
         Ok(())
     }
 
     /// Fetches the bytes of blobs that the lines refer to.
-    fn bring(&self, prepared: &mut Prepared) -> Result<()> {
+    fn fetch_blobs(&self, prepared: &mut Prepared) -> Result<()> {
         let Some(from) = self.blobs else { return Ok(()) };
         let snapshot = from.snapshot()?;
         for blob in prepared.blobs.iter_mut().filter(|blob| blob.bytes.is_none()) {
@@ -136,89 +120,54 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// Commits what is there of a session that is not complete.
-    fn commit(&mut self) -> Result<()> {
-        match &self.owner {
-            Some(owner) => self.slice.held.push((self.key, owner.token)),
-            None => {
-                let owner = self.store.begin_owner()?;
-                self.slice.begun.push((self.key, owner.token));
-                self.owner = Some(owner);
-            }
-        }
-        let committed = self.store.commit(std::mem::take(&mut self.slice))?;
-        self.indexer.after_commit(committed.replaced_entries);
-        Ok(())
-    }
-
     /// Makes the session visible, whole, and answers its key.
-    pub(super) fn finish(self, leaf: NewLeaf) -> Result<u64> {
+    pub(super) fn finish(self, leaf: NewLeaf) -> Result<SessionKey> {
         match self.complete(leaf)? {
             Ok(key) => Ok(key),
-            Err(id) => Err(Error::SessionExists { id }),
+            Err(id) => Err(Error::Session(SessionError::Exists { id })),
         }
     }
 
     /// Makes the session visible in the old one's place, and answers its key; `None` where somebody has changed that
     /// meanwhile, and nothing was done.
-    pub(super) fn finish_in_place(self, leaf: NewLeaf) -> Result<Option<u64>> {
+    pub(super) fn finish_in_place(self, leaf: NewLeaf) -> Result<Option<SessionKey>> {
         Ok(self.complete(leaf)?.ok())
     }
 
     /// Commits what is left, with the record. Answers the key, or the id of a session whose place is not to be had.
-    fn complete(mut self, leaf: NewLeaf) -> Result<Result<u64, String>> {
+    fn complete(mut self, leaf: NewLeaf) -> Result<Result<SessionKey, String>> {
         self.close_block()?;
-        let Self { store, key, mut owner, indexer, mut slice, replaces, .. } = self;
-        let Indexed { mut record, leaf: last, needs_resolving, .. } = indexer.finish(&mut slice)?;
-        if owner.is_some() || needs_resolving || replaces.is_some() {
-            let owned = match &owner {
-                Some(owner) => {
-                    slice.held.push((key, owner.token));
-                    owner.token
-                }
-                None => {
-                    let owner = owner.insert(store.begin_owner()?);
-                    slice.begun.push((key, owner.token));
-                    owner.token
-                }
-            };
-            record.duplicates += store.commit(std::mem::take(&mut slice))?.replaced_entries;
-            slice.held.push((key, owned));
-            slice.finished.push(key);
+        let Self { store, mut owner, indexer, mut creation, mut batch, place, sources, .. } = self;
+        let session = creation.session();
+        let mut indexed = indexer.finish(&mut creation.rows(&mut batch))?;
+        if creation.is_begun() || indexed.needs_resolving || place != Place::Own {
+            let committed = commit_part(store, &mut owner, &mut creation, &mut batch)?;
+            indexed.note(&mut creation, &committed);
         }
-        if needs_resolving || record.duplicates > 0 {
-            record.irregular = true;
-            record.orphans = resolve(store, key, &record)?;
-        }
-        record.sealed = record.lines;
-        record.revision += 1;
-        note_change(&mut record);
-        let leaf = match leaf {
-            NewLeaf::Last => last,
-            NewLeaf::Line(leaf) => leaf,
-        };
-        let address = address_bytes(&record.external_id, record.number);
+        let (record, leaf) = indexed.settle(store, &mut creation, leaf)?;
         let id = record.id();
-        let guard = match &replaces {
-            Some(Replaced { session, revision, .. }) => {
-                Guard::Same { session: *session, revision: *revision }
-            }
-            None => Guard::Free { address: address.clone() },
-        };
-        slice.guards.push((key, guard));
-        if let (Some(replaced), Some(owner)) = (replaces, &owner) {
-            slice.retired.push((replaced.session, owner.token, key));
-            let moved = |(path, source)| (path, SourceRecord { session: key, ..source });
-            slice.sources.extend(replaced.sources.into_iter().map(moved));
-        }
-        slice.leaves.push((key, leaf.unwrap_or(NO_LEAF)));
-        slice.session_ids.push((address, key));
-        slice.sessions.push((key, record));
-        let committed = store.commit(slice)?;
+        let author = Author::Here;
+        creation.finish(&mut batch, Finished { record, leaf, author, place, sources })?;
+        let committed = store.commit(batch)?;
         if let Some(owner) = &owner {
             // What is not swept here is by whoever comes next: it is no failure of what was done.
             let _ = store.sweep_own(owner);
         }
-        Ok(if committed.conflicts.is_empty() { Ok(key) } else { Err(id) })
+        Ok(if committed.conflicts.is_empty() { Ok(session) } else { Err(id) })
     }
+}
+
+/// Commits what is there of a session that is not complete.
+fn commit_part(
+    store: &Store,
+    owner: &mut Option<Owner>,
+    creation: &mut Creation,
+    batch: &mut Batch,
+) -> Result<Committed> {
+    let owner = match owner {
+        Some(owner) => owner,
+        None => owner.insert(store.begin_owner()?),
+    };
+    creation.mark(owner.token, batch);
+    store.commit(std::mem::take(batch))
 }

@@ -1,19 +1,22 @@
 //! New sessions: empty ones, forks, and single branches of others.
 
+use leafline_import::conversation::{PathLimit, PathRuns};
 use leafline_import::opal::{self, Metadata};
 use leafline_import::pi_omp::{Header, ParentId};
-use leafline_import::scan::Raw;
-use leafline_import::{EntryKind, Family, ecma, text, time};
+use leafline_import::scan::{Raw, Scanner};
+use leafline_import::{EntryKind, Family, Reading, ecma, text, time};
 
-use super::super::index::reading::{Reading, scan_line};
-use super::super::path::PathRuns;
+use super::super::index::finish::NewLeaf;
 use super::super::{Session, SessionReader};
-use super::build::{Builder, NewLeaf};
+use super::build::Builder;
 use super::ids;
 use super::persistence::Persistence;
 use crate::catalog::filter::SessionFilter;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
+use crate::store::clock::now;
+use crate::store::ordinal::Ordinal;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
 /// What a new session is to be.
@@ -50,9 +53,14 @@ impl NewSession {
     /// The header line and the record of it.
     fn begin(&self) -> Result<(Vec<u8>, SessionRecord, Persistence)> {
         let id = self.id.clone().unwrap_or_else(|| ids::fresh_session_id(self.family));
-        let unknown =
-            |operation| Error::WrongFamily { id: id.clone(), family: self.family, operation };
-        let time = ids::now();
+        let unknown = |operation| {
+            Error::Session(SessionError::WrongFamily {
+                id: id.clone(),
+                family: self.family,
+                operation,
+            })
+        };
+        let time = now();
         let mut line = Vec::new();
         match self.family {
             Family::Opal if self.parent_session.is_some() => return Err(unknown("parent session")),
@@ -119,8 +127,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::SessionExists`] for an id that another session has; [`Error::WrongFamily`] for Claude Code's, which are
-    /// not written here, and for a parent session of one of Opal's.
+    /// [`SessionError::Exists`] for an id that another session has; [`SessionError::WrongFamily`] for Claude Code's,
+    /// which are not written here, and for a parent session of one of Opal's.
     pub fn create_session(&self, new: &NewSession) -> Result<Session> {
         let (header, record, persistence) = new.begin()?;
         if new.id.is_some() {
@@ -130,9 +138,8 @@ impl Store {
     }
 
     fn refuse_taken(&self, record: &SessionRecord) -> Result<()> {
-        let ids = self.begin_read()?.open_table(crate::store::tables::SESSION_IDS)?;
-        match ids.get(record.external_id.as_slice())? {
-            Some(_) => Err(Error::SessionExists { id: record.id() }),
+        match self.snapshot()?.key_of(&record.external_id)? {
+            Some(_) => Err(Error::Session(SessionError::Exists { id: record.id() })),
             None => Ok(()),
         }
     }
@@ -147,12 +154,16 @@ impl Store {
     pub fn continue_recent(&self, new: &NewSession) -> Result<Session> {
         let filter =
             SessionFilter { family: Some(new.family), ..SessionFilter::of_cwd(new.cwd.as_str()) };
-        let of_directory = self.list(&filter)?.into_iter();
-        // Of several in one millisecond, the one that was begun last: ids that are made here sort by their time.
-        let newest = of_directory.max_by(|a, b| {
-            let times = (a.modified, a.created).cmp(&(b.modified, b.created));
-            times.then_with(|| a.id.cmp(&b.id))
-        });
+        let newest = match self.find_most_recent(&filter)? {
+            Some(newest) => {
+                // Of several in one millisecond, the one that was begun last: ids that are made here sort by their time.
+                let until = newest.modified.and_then(|time| time.checked_add(1));
+                let at_once = SessionFilter { since: newest.modified, until, ..filter };
+                let at_once = self.list(&at_once)?.into_iter();
+                at_once.max_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)))
+            }
+            None => None,
+        };
         match newest {
             Some(facts) => {
                 let session = self.session(&facts.id)?;
@@ -173,7 +184,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::SessionNotFound`] and the like, for the source; [`Error::WrongFamily`] where it is none of pi's or omp's.
+    /// [`SessionError::NotFound`] and the like, for the source; [`SessionError::WrongFamily`] where it is none of pi's
+    /// or omp's.
     pub fn fork_from(&self, source: &str, cwd: &str) -> Result<Session> {
         let source = self.session(source)?;
         source.only_pi_omp("fork")?;
@@ -201,7 +213,7 @@ fn fork(store: &Store, source: &SessionReader, cwd: &str) -> Result<Session> {
         }
         Ok(true)
     })?;
-    let key = builder.finish(NewLeaf::Last)?;
+    let key = builder.finish(NewLeaf::ByRule)?;
     Ok(Session::stored(store, key, id, Reading::plain(family), persistence))
 }
 
@@ -234,10 +246,10 @@ fn begin(
 ) -> Result<Session> {
     let family = record.known_family();
     let id = record.id();
-    let build = |store: &Store| -> Result<u64> {
+    let build = |store: &Store| -> Result<SessionKey> {
         let mut builder = Builder::new(store, record, None)?;
         builder.push(lines)?;
-        builder.finish(NewLeaf::Last)
+        builder.finish(NewLeaf::ByRule)
     };
     if !persistence.waits_for_assistant {
         let key = build(store)?;
@@ -251,21 +263,13 @@ fn begin(
 }
 
 impl Session {
-    /// A new session of the path from the root to an entry alone (pi and omp documents,
-    /// `SessionManager.createBranchedSession`): the path without its label entries, then a fresh label entry for each
-    /// label that is set on it, each the child of the one before. The header's `parentSession` is this session's id.
-    ///
-    /// As the programs do, the children of a label entry that is left out keep its id as their parent, so that the
-    /// new session's path begins below it. A path without a message of an assistant waits for one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EntryNotFound`]; [`Error::WrongFamily`] in a session that is none of pi's or omp's.
-    pub fn create_branched_session(&self, leaf: &str) -> Result<Session> {
+    /// The session of one branch, as [`PiSession::create_branched_session`](super::pi::PiSession::create_branched_session)
+    /// describes it.
+    pub(super) fn branched_session(&self, leaf: &str) -> Result<Session> {
         self.only_pi_omp("session of a branch")?;
         let reader = self.reader()?;
-        let from = reader.ordinal_of(leaf)?;
-        let path = PathRuns::walk(reader.snapshot(), reader.order(), from)?;
+        let from = reader.find(leaf)?;
+        let path = reader.view().walk(from).up_to(PathLimit::Root)?;
         let family = reader.family();
         let mut new = NewSession::new(family, reader.record().directory().unwrap_or_default());
         new.parent_session = Some(self.id().to_owned());
@@ -281,7 +285,7 @@ impl Session {
         builder.push(&header)?;
         let last = push_path(&reader, &path, &mut builder)?;
         push_labels(&reader, &path, last, &mut builder)?;
-        let key = builder.finish(NewLeaf::Last)?;
+        let key = builder.finish(NewLeaf::ByRule)?;
         let mut session =
             Session::stored(&self.store, key, id, Reading::plain(family), persistence);
         session.waiting = memory;
@@ -291,7 +295,9 @@ impl Session {
 
 fn has_assistant(reader: &SessionReader, path: &PathRuns) -> Result<bool> {
     for ordinal in path.downwards() {
-        if reader.entry_node(ordinal)?.role == leafline_import::MessageRole::Assistant.code() {
+        if reader.view().entry_node(Ordinal::new(ordinal))?.role
+            == leafline_import::MessageRole::Assistant.code()
+        {
             return Ok(true);
         }
     }
@@ -327,14 +333,14 @@ fn push_labels(
     last: Option<Vec<u8>>,
     builder: &mut Builder<'_>,
 ) -> Result<()> {
-    let mut labels = reader.snapshot().labels_of(reader.key())?;
+    let mut labels = reader.view().rows().labels()?;
     labels.sort_by_key(|(_, label)| label.place);
     let mut parent = last;
     for (target, label) in labels {
-        let on_path = match reader.snapshot().entry(reader.key(), &target)? {
-            Some(record) => {
-                path.contains(record.ordinal)
-                    && reader.entry_node(record.ordinal)?.kind != EntryKind::Label.code()
+        let on_path = match reader.view().find(&target)? {
+            Some(entry) => {
+                path.contains(entry.raw())
+                    && reader.view().entry_node(entry)?.kind != EntryKind::Label.code()
             }
             None => false,
         };
@@ -342,9 +348,8 @@ fn push_labels(
             continue;
         }
         let setter = reader.known_line(label.line)?;
-        let id = ids::fresh_entry_id(|id| {
-            Ok::<_, Error>(reader.snapshot().entry(reader.key(), id.as_bytes())?.is_some())
-        })?;
+        let id =
+            ids::fresh_entry_id(|id| Ok::<_, Error>(reader.view().find(id.as_bytes())?.is_some()))?;
         builder.push(&label_line(&id, parent.as_deref(), setter.line(), &target, &label.label))?;
         parent = Some(id.into_bytes());
     }
@@ -366,13 +371,13 @@ fn label_line(
         Some(parent) => ecma::write_string(parent, &mut line),
         None => line.extend_from_slice(b"null"),
     }
-    scan_line(setter, |scan| {
-        if let Some(timestamp) = scan.members.timestamp.map(Raw::as_str) {
-            line.extend_from_slice(br#","timestamp":"#);
-            // It is a part of a line that was parsed.
-            let _ = ecma::restringify(timestamp, &mut line);
-        }
-    });
+    let decoded = text::decode(setter);
+    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
+    if let Some(timestamp) = scan.members.timestamp.map(Raw::as_str) {
+        line.extend_from_slice(br#","timestamp":"#);
+        // It is a part of a line that was parsed.
+        let _ = ecma::restringify(timestamp, &mut line);
+    }
     line.extend_from_slice(br#","targetId":"#);
     ecma::write_string(target, &mut line);
     line.extend_from_slice(br#","label":"#);

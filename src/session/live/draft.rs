@@ -3,7 +3,7 @@
 use leafline_import::{EntryKind, Family, MessageRole, opal, pi_omp};
 
 use super::super::Session;
-use crate::error::{Error, Result};
+use crate::error::{Error, LiveError, Result, SessionError};
 
 /// An entry that is to be appended, in the form of its session's family.
 #[derive(Debug, Clone)]
@@ -29,13 +29,13 @@ impl From<opal::Draft> for EntryDraft {
 
 impl From<pi_omp::DraftError> for Error {
     fn from(error: pi_omp::DraftError) -> Self {
-        Self::InvalidEntry { problem: error.to_string() }
+        LiveError::InvalidEntry { problem: error.to_string() }.into()
     }
 }
 
 impl From<opal::WriteError> for Error {
     fn from(error: opal::WriteError) -> Self {
-        Self::InvalidEntry { problem: error.to_string() }
+        LiveError::InvalidEntry { problem: error.to_string() }.into()
     }
 }
 
@@ -53,12 +53,12 @@ impl EntryDraft {
         match (self, family) {
             (Self::PiOmp(_), Family::Pi | Family::Omp) | (Self::Opal(_), Family::Opal) => None,
             (Self::PiOmp(draft), family) => Some(match draft.kind() {
-                EntryKind::Message if family == Family::Opal => "message in the form of pi's",
+                EntryKind::Message if family.is_written() => "message in the form of pi's",
                 EntryKind::Message => "appending",
                 EntryKind::Unknown => "entry in the form of pi's",
                 kind => kind.name(),
             }),
-            (Self::Opal(_), Family::Claude) => Some("appending"),
+            (Self::Opal(_), family) if !family.is_written() => Some("appending"),
             (Self::Opal(_), _) => Some("message in the form of Opal's"),
         }
     }
@@ -84,7 +84,11 @@ impl Session {
     }
 
     pub(super) fn wrong_family(&self, operation: &'static str) -> Error {
-        Error::WrongFamily { id: self.id.clone(), family: self.reading.family, operation }
+        Error::Session(SessionError::WrongFamily {
+            id: self.id.clone(),
+            family: self.reading.family,
+            operation,
+        })
     }
 }
 

@@ -1,18 +1,12 @@
 //! Ids and the clock, as the programs have them.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use leafline_import::Family;
 use uuid::Uuid;
 
+use crate::store::clock::now;
+
 /// Attempts at a short id before a whole UUID is taken.
 const ATTEMPTS: u32 = 100;
-
-/// The time in milliseconds since 1970.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
 
 /// An entry's id that nobody has: the first 8 hex digits of a random UUID, tried again on a collision (observed
 /// behaviour, writing).

@@ -8,33 +8,44 @@ mod draft;
 mod faults;
 mod ids;
 mod metadata;
+pub(super) mod omp;
+pub(super) mod opal;
 mod pending;
 mod persistence;
+pub(super) mod pi;
 mod rechunk;
 mod rewrite;
 mod segment;
 mod tool_call;
 
-use leafline_import::pi_omp::{Compaction, Draft};
-use leafline_import::{Family, opal};
+use leafline_import::opal::{Draft as OpalDraft, Metadata};
+use leafline_import::pi_omp::Draft;
+use leafline_import::{Family, Reading};
 use serde::Serialize;
 
 pub(super) use self::append::Appender;
 use self::append::{Addition, Origin, move_leaf};
 pub use self::create::NewSession;
 pub use self::draft::EntryDraft;
-pub(crate) use self::ids::now;
 pub use self::persistence::Persistence;
 pub(crate) use self::rechunk::tail_dictionary;
-use super::Session;
-use super::index::reading::Reading;
-use crate::error::{Error, Result};
+use super::{Session, SessionReader};
+use crate::error::{Error, LiveError, Result};
+use crate::store::session_key::SessionKey;
 use crate::store::{Store, blobs};
+
+/// Keeps the traits of the programs to the types of this crate, so that they may grow.
+pub trait Sealed {}
+
+impl Sealed for Session {}
+impl Sealed for SessionReader {}
 
 /// JSON text of a value of the caller's.
 fn json(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| Error::InvalidEntry {
-        problem: format!("this cannot be written as JSON: {error}"),
+    serde_json::to_string(value).map_err(|error| {
+        Error::Live(LiveError::InvalidEntry {
+            problem: format!("this cannot be written as JSON: {error}"),
+        })
     })
 }
 
@@ -46,7 +57,7 @@ fn optional(value: Option<&impl Serialize>) -> Result<Option<String>> {
 impl Session {
     pub(super) fn stored(
         store: &Store,
-        key: u64,
+        key: SessionKey,
         id: String,
         reading: Reading,
         persistence: Persistence,
@@ -93,33 +104,38 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Latched`].
+    /// [`LiveError::Latched`].
     pub fn flush(&self) -> Result<()> {
         match &self.latched {
             None => Ok(()),
-            Some(first) => Err(Error::Latched { session: self.id.clone(), first: first.clone() }),
+            Some(first) => Err(Error::Live(LiveError::Latched {
+                session: self.id.clone(),
+                first: first.clone(),
+            })),
         }
     }
 
     /// Appends an entry below the leaf; it is the leaf then. Answers its id.
     ///
     /// ```
-    /// use leafline::{Family, NewSession, OpalDraft, Store};
+    /// use leafline::{Family, NewSession, Store, opal};
     ///
     /// # fn main() -> leafline::Result<()> {
     /// let store = Store::in_memory()?;
     /// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
-    /// let id = session.append(OpalDraft::user("fix the bug"))?;
-    /// assert_eq!(session.current_id()?, Some(id));
+    /// let id = session.append(opal::Draft::user("fix the bug"))?;
+    /// assert_eq!(session.reader()?.get_leaf_id()?, Some(id));
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::WrongFamily`] for a draft in the form of another family, and in a session of Claude Code's, to which nothing
-    /// is appended here; [`Error::SessionNotFound`] when the session was deleted meanwhile; [`Error::EntryNotFound`] for a
-    /// label on an entry that is not there; those of the store.
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) for a draft in the form of another
+    /// family, and in a session of Claude Code's, to which nothing is appended here;
+    /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) when the session was deleted meanwhile;
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound) for a label on an entry that is not
+    /// there; those of the store.
     pub fn append(&mut self, draft: impl Into<EntryDraft>) -> Result<String> {
         let mut ids = self.append_from(Origin::Leaf, vec![draft.into()])?;
         Ok(ids.pop().unwrap_or_default())
@@ -135,18 +151,6 @@ impl Session {
         drafts: impl IntoIterator<Item = D>,
     ) -> Result<Vec<String>> {
         self.append_from(Origin::Leaf, drafts.into_iter().map(Into::into).collect())
-    }
-
-    /// [`Self::append_all`] by the name that Opal has for it.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append`].
-    pub fn append_many<D: Into<EntryDraft>>(
-        &mut self,
-        drafts: impl IntoIterator<Item = D>,
-    ) -> Result<Vec<String>> {
-        self.append_all(drafts)
     }
 
     fn append_from(&mut self, origin: Origin<'_>, drafts: Vec<EntryDraft>) -> Result<Vec<String>> {
@@ -186,147 +190,20 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidEntry`] for what is no message; those of [`Self::append`].
+    /// [`LiveError::InvalidEntry`] for what is no message; those of [`Self::append`].
     pub fn append_message(&mut self, message: &impl Serialize) -> Result<String> {
         let message = json(message)?;
         match self.reading.family {
-            Family::Opal => self.append(opal::Draft::from_json(&message)?),
+            Family::Opal => self.append(OpalDraft::from_json(&message)?),
             _ => self.append(Draft::message(&message)?),
         }
-    }
-
-    /// Appends a change of the thinking level.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append`].
-    pub fn append_thinking_level_change(&mut self, level: &str) -> Result<String> {
-        self.append(Draft::thinking_level_change(level))
-    }
-
-    /// Appends a change of the model: pi's provider and model id; in a session of omp's, both as one name of the
-    /// default role.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append`].
-    pub fn append_model_change(&mut self, provider: &str, model_id: &str) -> Result<String> {
-        self.append(match self.reading.family {
-            Family::Omp => Draft::model_change_omp(&format!("{provider}/{model_id}"), None),
-            _ => Draft::model_change(provider, model_id),
-        })
-    }
-
-    /// Appends a change of the model of a role, as omp has it; no role is the default one.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append`].
-    pub fn append_role_model_change(&mut self, model: &str, role: Option<&str>) -> Result<String> {
-        self.append(Draft::model_change_omp(model, role))
-    }
-
-    /// Appends a compaction.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidEntry`] for details that are not JSON; those of [`Self::append`].
-    pub fn append_compaction(&mut self, compaction: &Compaction<'_>) -> Result<String> {
-        self.append(Draft::compaction(self.reading.family, compaction)?)
-    }
-
-    /// Appends an extension's state, which is in no context.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append_message`].
-    pub fn append_custom_entry(
-        &mut self,
-        custom_type: &str,
-        data: Option<&impl Serialize>,
-    ) -> Result<String> {
-        self.append(Draft::custom(custom_type, optional(data)?.as_deref())?)
-    }
-
-    /// Appends an extension's message, which is in the context: `content` is a string or an array of blocks.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append_message`].
-    pub fn append_custom_message_entry(
-        &mut self,
-        custom_type: &str,
-        content: &impl Serialize,
-        display: bool,
-        details: Option<&impl Serialize>,
-    ) -> Result<String> {
-        let (content, details) = (json(content)?, optional(details)?);
-        self.append(Draft::custom_message(custom_type, &content, display, details.as_deref())?)
-    }
-
-    /// Appends the session's name, trimmed; an empty one clears it.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append`].
-    pub fn append_session_info(&mut self, name: &str) -> Result<String> {
-        self.append(Draft::session_info(name))
-    }
-
-    /// Sets a label on an entry, or clears it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EntryNotFound`] for the target; those of [`Self::append`].
-    pub fn append_label_change(&mut self, target: &str, label: Option<&str>) -> Result<String> {
-        self.append(Draft::label(target, label))
-    }
-
-    /// Appends a change of omp's mode.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append_message`].
-    pub fn append_mode_change(
-        &mut self,
-        mode: &str,
-        data: Option<&impl Serialize>,
-    ) -> Result<String> {
-        self.append(Draft::mode_change(mode, optional(data)?.as_deref())?)
-    }
-
-    /// Appends the names of rules that omp has injected.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append`].
-    pub fn append_ttsr_injection(&mut self, rules: &[impl AsRef<str>]) -> Result<String> {
-        let rules: Vec<&str> = rules.iter().map(AsRef::as_ref).collect();
-        self.append(Draft::ttsr_injection(&rules))
-    }
-
-    /// Appends what an omp session began with.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::append_message`].
-    pub fn append_session_init(
-        &mut self,
-        system_prompt: &str,
-        task: &str,
-        tools: &[impl AsRef<str>],
-        output_schema: Option<&impl Serialize>,
-    ) -> Result<String> {
-        let tools: Vec<&str> = tools.iter().map(AsRef::as_ref).collect();
-        let schema = optional(output_schema)?;
-        self.append(Draft::session_init(system_prompt, task, &tools, schema.as_deref())?)
     }
 
     /// Moves the leaf to an entry: what is appended next hangs below it. The leaf is kept in the store.
     ///
     /// # Errors
     ///
-    /// [`Error::EntryNotFound`]; those of the store.
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound); those of the store.
     pub fn branch(&mut self, entry: &str) -> Result<()> {
         self.persist(|session| move_leaf(session.place(), (session.key, &session.id), Some(entry)))
     }
@@ -340,16 +217,26 @@ impl Session {
         self.persist(|session| move_leaf(session.place(), (session.key, &session.id), None))
     }
 
+    /// Sets a label on an entry, or clears it, by an entry that is appended (pi and omp documents, `label`).
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound) for the target; those of
+    /// [`Self::append`].
+    pub fn label(&mut self, target: &str, label: Option<&str>) -> Result<String> {
+        self.append(Draft::label(target, label))
+    }
+
     /// Moves the leaf to an entry, or before all, and appends a summary of the branch that was left. Answers the
     /// summary's id.
     ///
     /// In a session of Opal's the summary is a message of the user whose metadata keep it: `type` is `branch_summary`,
-    /// `from_leaf` the leaf that was left, `summary` the text (see [`opal::Draft::branch_summary`]). Opal has no details
+    /// `from_leaf` the leaf that was left, `summary` the text (see [`OpalDraft::branch_summary`]). Opal has no details
     /// and no such extensions: `details`, where given, are a member of the metadata too, and `from_extension` is not kept.
     ///
     /// # Errors
     ///
-    /// [`Error::EntryNotFound`]; those of [`Self::append_message`].
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound); those of [`Self::append_message`].
     pub fn branch_with_summary(
         &mut self,
         entry: Option<&str>,
@@ -374,12 +261,12 @@ impl Session {
         Ok(ids.pop().unwrap_or_default())
     }
 
-    fn opal_branch_summary(&self, summary: &str, details: Option<&str>) -> Result<opal::Draft> {
+    fn opal_branch_summary(&self, summary: &str, details: Option<&str>) -> Result<OpalDraft> {
         let left = self.reader()?.get_leaf()?;
         let left = left.and_then(|leaf| append::exact_id(self.reading, leaf.line()));
-        let mut draft = opal::Draft::branch_summary(summary, left.as_deref());
+        let mut draft = OpalDraft::branch_summary(summary, left.as_deref());
         if let (Some(details), Some(metadata)) = (details, draft.member("metadata")) {
-            let mut metadata = opal::Metadata::from_json(metadata)?;
+            let mut metadata = Metadata::from_json(metadata)?;
             metadata.set("details", details)?;
             draft.set_member("metadata", &metadata.to_json())?;
         }

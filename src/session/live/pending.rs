@@ -5,10 +5,12 @@ use leafline_import::MessageRole;
 
 use super::super::Session;
 use super::super::export::ExportMode;
-use super::build::{Builder, NewLeaf};
+use super::super::index::finish::NewLeaf;
+use super::build::Builder;
 use super::draft::EntryDraft;
-use crate::error::{Corruption, Error, Result};
+use crate::error::{Corruption, Error, ExportError, Result, SessionError, StoreError};
 use crate::store::Store;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
 /// Whether an entry ends the wait.
@@ -43,7 +45,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::SessionExists`] where another one took its id meanwhile; those of the store.
+    /// [`SessionError::Exists`] where another one took its id meanwhile; those of the store.
     pub fn store_now(&mut self) -> Result<()> {
         self.persist(Self::store_waiting)
     }
@@ -60,7 +62,7 @@ impl Session {
 }
 
 /// Copies a session into another store, in one piece, and answers its key there.
-fn move_session(from: &Store, key: u64, to: &Store) -> Result<u64> {
+fn move_session(from: &Store, key: SessionKey, to: &Store) -> Result<SessionKey> {
     let snapshot = from.snapshot()?;
     let record = snapshot.session(key)?.ok_or_else(|| Corruption {
         table: "sessions",
@@ -94,11 +96,10 @@ impl Error {
             self,
             Self::Engine(_)
                 | Self::File { .. }
-                | Self::Output(_)
+                | Self::Export(ExportError::Output(_))
                 | Self::Corrupted(_)
-                | Self::ReadOnly { .. }
-                | Self::StoreInUse { .. }
-                | Self::SessionExists { .. }
+                | Self::Store(StoreError::ReadOnly { .. } | StoreError::InUse { .. })
+                | Self::Session(SessionError::Exists { .. })
         )
     }
 }

@@ -8,10 +8,10 @@ use super::super::lines::LineView;
 use super::super::reader::SessionReader;
 use crate::error::Result;
 use crate::store::chunk::{CHUNK_CAPACITY, ChunkBuilder, EncodedFrames, Hole};
+use crate::store::commit::{Batch, Extension, Rows};
 use crate::store::compression::{Dictionary, NO_DICTIONARY};
+use crate::store::ordinal::Ordinal;
 use crate::store::session_record::SessionRecord;
-use crate::store::slice::Slice;
-use crate::store::snapshot::Snapshot;
 
 /// Lines that are appended one by one before they are sealed: written once alone and once together, so that an
 /// append costs a small page and not the rewriting of a chunk.
@@ -30,14 +30,13 @@ pub(super) fn rechunk(
     from: u64,
     to: u64,
     mut change: impl FnMut(&LineView<'_>) -> Option<StoredText>,
-    slice: &mut Slice,
+    rows: &mut Rows<'_>,
 ) -> Result<()> {
-    let session = reader.key();
     let dictionary = tail_dictionary(reader, to)?;
     let mut encoder = FrameEncoder::new();
     let mut frames = EncodedFrames::default();
     let mut nodes = Vec::new();
-    let mut cursor = reader.cursor(from);
+    let mut cursor = reader.view().cursor(from);
     for ordinal in from..to {
         let line = cursor.line(ordinal)?;
         nodes.push(*line.node);
@@ -52,33 +51,33 @@ pub(super) fn rechunk(
         encoder.push([text].into_iter(), holes.iter().cloned());
     }
     encoder.close(&mut frames, &dictionary);
-    remove(reader, from, to, slice)?;
+    remove(reader, from, to, rows)?;
     let mut chunk = ChunkBuilder::new(from, dictionary.id);
-    let mut rest = &*nodes;
+    let mut left = &*nodes;
     for frame in frames.iter() {
-        let (of_frame, behind) = rest.split_at(frame.lengths.len());
-        rest = behind;
+        let (of_frame, behind) = left.split_at(frame.lengths.len());
+        left = behind;
         if !chunk.is_empty() && !chunk.has_room(&frame, of_frame) {
             let next = ChunkBuilder::new(chunk.next_ordinal(), dictionary.id);
             let full = std::mem::replace(&mut chunk, next);
-            slice.rewrites.push(((session, full.first()), full.finish()));
+            rows.rewrite_chunk(full);
         }
         chunk.push(&frame, of_frame);
     }
     if !chunk.is_empty() {
-        slice.rewrites.push(((session, chunk.first()), chunk.finish()));
+        rows.rewrite_chunk(chunk);
     }
     Ok(())
 }
 
 /// Takes out the chunks whose first lines are in the range.
-fn remove(reader: &SessionReader, from: u64, to: u64, slice: &mut Slice) -> Result<()> {
-    let session = reader.key();
-    let mut next = from;
-    while next < to {
-        let bytes = reader.snapshot().chunk_at(session, next)?;
-        slice.removed.push((session, next));
-        next += Snapshot::parse(session, next, &bytes)?.line_count();
+fn remove(reader: &SessionReader, from: u64, to: u64, rows: &mut Rows<'_>) -> Result<()> {
+    let mut chunks = reader.view().chunks();
+    chunks.seek(from);
+    while chunks.position() < to
+        && let Some(chunk) = chunks.next()?
+    {
+        rows.remove_chunk(chunk.first(), chunk.line_count(), chunk.lengths().iter().sum());
     }
     Ok(())
 }
@@ -89,7 +88,7 @@ pub(super) fn seal(
     reader: &SessionReader,
     record: &mut SessionRecord,
     chunks_follow: bool,
-    slice: &mut Slice,
+    (extension, batch): (&mut Extension, &mut Batch),
 ) -> Result<()> {
     let mut ended = end_last_line(reader, record)?;
     let enough = if chunks_follow { 1 } else { LOOSE_LINES };
@@ -100,8 +99,8 @@ pub(super) fn seal(
     let change = |line: &LineView<'_>| {
         ended.take_if(|(ordinal, _)| *ordinal == line.ordinal).map(|(_, text)| text)
     };
-    rechunk(reader, from, record.lines, change, slice)?;
-    record.sealed = record.lines;
+    rechunk(reader, from, record.lines, change, &mut extension.rows(batch))?;
+    extension.seal(record.lines);
     Ok(())
 }
 
@@ -116,7 +115,7 @@ pub(super) fn end_last_line(
         return Ok(None);
     }
     let Some(last) = found.lines.checked_sub(1) else { return Ok(None) };
-    let line = reader.snapshot().line(reader.key(), last, None)?;
+    let line = reader.view().line(Ordinal::new(last))?;
     if line.text().ends_with(b"\n") {
         return Ok(None);
     }
@@ -132,19 +131,18 @@ pub(super) fn end_last_line(
 /// is ended; else at the first of them.
 fn first_to_seal(reader: &SessionReader, sealed: u64, ends_line: bool) -> Result<u64> {
     let Some(last) = sealed.checked_sub(1) else { return Ok(sealed) };
-    let (first, bytes) = reader.snapshot().chunk_of(reader.key(), last)?;
-    let is_sealed_too = ends_line || bytes.as_slice().len() < CHUNK_CAPACITY / 2;
-    Ok(if is_sealed_too { first } else { sealed })
+    let mut chunks = reader.view().chunks();
+    let chunk = chunks.holding(last)?;
+    let is_sealed_too = ends_line || chunk.bytes().len() < CHUNK_CAPACITY / 2;
+    Ok(if is_sealed_too { chunk.first() } else { sealed })
 }
 
 /// The dictionary of the chunk before the line `end`; for a session without lines the store's newest one.
 pub(crate) fn tail_dictionary(reader: &SessionReader, end: u64) -> Result<Arc<Dictionary>> {
     let store = reader.snapshot().store();
     let id = match end.checked_sub(1) {
-        Some(last) => {
-            let (first, bytes) = reader.snapshot().chunk_of(reader.key(), last)?;
-            Snapshot::parse_holding(reader.key(), (first, &bytes), last)?.dictionary()
-        }
+        // The record may be older than the snapshot: somebody else may have packed lines behind the last into its chunk.
+        Some(last) => reader.view().rows().chunks_left().holding(last)?.dictionary(),
         None => store.dictionary_ids()?.last().copied().unwrap_or(NO_DICTIONARY),
     };
     store.dictionary(id)

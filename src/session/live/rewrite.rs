@@ -3,22 +3,20 @@
 
 use std::collections::BTreeMap;
 
+use leafline_import::pi_omp::Draft;
 use leafline_import::scan::Raw;
-use leafline_import::{EntryKind, Family, MessageRole, ecma, text};
-use serde::Serialize;
+use leafline_import::{Effect, EntryKind, Family, Reading, ecma, read_line, text};
 
-use super::super::index::effect::{Effect, effect_of};
 use super::super::index::prepare::{StoredLine, type_name};
-use super::super::index::reading::{Reading, read_line};
 use super::super::{Entry, Session, SessionReader};
-use super::append::{commit_record, exact_id};
+use super::append::exact_id;
 use super::rechunk::{StoredText, end_last_line, rechunk};
-use super::tool_call::with_arguments;
-use crate::error::{Error, Result};
+use crate::error::{Error, LiveError, Result};
 use crate::store::Store;
+use crate::store::commit::{Batch, BlobReference, Edit, Rows};
+use crate::store::ordinal::Ordinal;
+use crate::store::session_key::SessionKey;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
-use crate::store::slice::{BlobGain, Slice};
-use crate::store::snapshot::Snapshot;
 
 impl Session {
     /// Names the session; an empty name takes its name away. pi appends a `session_info` entry, trimmed; omp writes the
@@ -27,13 +25,16 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::WrongFamily`] in a session of Claude Code's; those of the store.
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session of a family that is not
+    /// written here; those of the store.
     pub fn set_session_name(&mut self, name: &str) -> Result<()> {
         match self.reading.family {
             Family::Omp => {}
             Family::Opal => return self.set_title(name),
-            Family::Claude => return Err(self.wrong_family("name to be given")),
-            _ => return self.append_session_info(name).map(drop),
+            family if !family.is_written() => {
+                return Err(self.wrong_family("name to be given"));
+            }
+            _ => return self.append(Draft::session_info(name)).map(drop),
         }
         let title = json(name)?;
         let names_itself = self.persist(|session| {
@@ -60,7 +61,7 @@ impl Session {
             Ok(names_itself)
         })?;
         // Entries that name the session, which pi writes, count after the header.
-        if names_itself { self.append_session_info(name).map(drop) } else { Ok(()) }
+        if names_itself { self.append(Draft::session_info(name)).map(drop) } else { Ok(()) }
     }
 
     fn set_title(&mut self, name: &str) -> Result<()> {
@@ -75,18 +76,7 @@ impl Session {
         })
     }
 
-    /// Moves the session to another working directory: the header says so from now on (omp document, move
-    /// operations).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::WrongFamily`] in a session that is none of pi's or omp's; those of the store.
-    pub fn move_to(&mut self, cwd: &str) -> Result<()> {
-        self.only_pi_omp("move to another directory")?;
-        self.set_header("cwd", &json(cwd)?, |record| record.cwd = Some(cwd.to_owned()))
-    }
-
-    fn set_header(
+    pub(super) fn set_header(
         &mut self,
         member: &'static str,
         value: &str,
@@ -101,72 +91,20 @@ impl Session {
         })?;
         Ok(())
     }
-
-    /// Gives a tool call other arguments, in the last message of the assistant that makes it. Answers whether there
-    /// is such a message (omp document, tool-call argument rewrites).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidEntry`] where the arguments cannot be written as JSON; [`Error::WrongFamily`] in a session that is
-    /// none of pi's or omp's; those of the store.
-    pub fn rewrite_tool_call_arguments(
-        &mut self,
-        tool_call_id: &str,
-        arguments: &impl Serialize,
-    ) -> Result<bool> {
-        self.only_pi_omp("rewrite of tool-call arguments")?;
-        let arguments = serde_json::to_string(arguments).map_err(invalid)?;
-        let changed = self.persist(|session| {
-            replace_lines(session.place(), (session.key, &session.id), |reader, _| {
-                find_tool_call(reader, tool_call_id, &arguments)
-            })
-        })?;
-        Ok(changed > 0)
-    }
-
-    /// Rewrites entries: `change` is shown each one and answers its new JSON, or nothing to leave it (omp document,
-    /// `rewriteEntries`). All changes are one transaction. Answers how many there are.
-    ///
-    /// `change` is called inside the write transaction, so it must not write to this store itself.
-    ///
-    /// An entry stays what it is: its type, role, id, parent and time, and what it sets (a label, a name, settings).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidEntry`] for JSON that is no such entry: nothing is changed then. [`Error::WrongFamily`] in a session
-    /// that is none of pi's or omp's. What `change` fails with.
-    pub fn rewrite_entries(
-        &mut self,
-        mut change: impl FnMut(&Entry) -> Result<Option<String>>,
-    ) -> Result<u64> {
-        self.only_pi_omp("rewrite of entries")?;
-        self.persist(|session| {
-            replace_lines(session.place(), (session.key, &session.id), |reader, _| {
-                let mut changes = Vec::new();
-                reader.lines(0, |entry| {
-                    if entry.kind().is_entry()
-                        && let Some(json) = change(&entry)?
-                    {
-                        changes.push((entry.ordinal(), line_of(&json)?));
-                    }
-                    Ok(true)
-                })?;
-                Ok(changes)
-            })
-        })
-    }
 }
 
-fn invalid(problem: impl std::fmt::Display) -> Error {
-    Error::InvalidEntry { problem: format!("this cannot be written as an entry: {problem}") }
+pub(super) fn invalid(problem: impl std::fmt::Display) -> Error {
+    Error::Live(LiveError::InvalidEntry {
+        problem: format!("this cannot be written as an entry: {problem}"),
+    })
 }
 
-fn json(text: &str) -> Result<String> {
+pub(super) fn json(text: &str) -> Result<String> {
     serde_json::to_string(text).map_err(invalid)
 }
 
 /// JSON as a line that a program would write.
-fn line_of(json: &str) -> Result<Vec<u8>> {
+pub(super) fn line_of(json: &str) -> Result<Vec<u8>> {
     let mut line = Vec::with_capacity(json.len() + 1);
     ecma::restringify(json, &mut line).map_err(invalid)?;
     line.push(b'\n');
@@ -206,36 +144,19 @@ fn title_line(line: &[u8], title: &str) -> Result<Vec<u8>> {
     Ok(written(&document))
 }
 
-/// The last message of the assistant with this tool call, with other arguments.
-fn find_tool_call(
-    reader: &SessionReader,
-    id: &str,
-    arguments: &str,
-) -> Result<Vec<(u64, Vec<u8>)>> {
-    let assistant = MessageRole::Assistant.code();
-    for ordinal in (0..reader.record().lines).rev() {
-        if reader.node(ordinal)?.role != assistant {
-            continue;
-        }
-        let entry = reader.known_line(ordinal)?;
-        if let Some(json) = with_arguments(&text::decode(entry.line()), id, arguments) {
-            return Ok(vec![(ordinal, line_of(&json)?)]);
-        }
-    }
-    Ok(Vec::new())
-}
-
 /// Puts lines in the place of others, in one transaction. Answers how many changed.
 pub(super) fn replace_lines(
     store: &Store,
-    session: (u64, &str),
+    session: (SessionKey, &str),
     find: impl FnOnce(&SessionReader, &mut SessionRecord) -> Result<Vec<(u64, Vec<u8>)>>,
 ) -> Result<u64> {
     store.write(|snapshot| {
         let reader = SessionReader::open(snapshot, session)?;
         let mut record = reader.record().clone();
         let changes = find(&reader, &mut record)?;
-        let mut slice = Slice::default();
+        let mut batch = Batch::default();
+        let mut edit = Edit::new(&mut batch, reader.key(), reader.record());
+        let mut rows = edit.rows(&mut batch);
         let mut stored = BTreeMap::new();
         for (ordinal, line) in changes {
             let old = reader.known_line(ordinal)?;
@@ -244,10 +165,10 @@ pub(super) fn replace_lines(
             }
             refuse_other_entry(reader.reading(), &old, &line)?;
             count(&mut record, reader.reading(), &old, &line);
-            stored.insert(ordinal, exchange(&reader, ordinal, &line, &mut record, &mut slice)?);
+            stored.insert(ordinal, exchange(&reader, ordinal, &line, &mut record, &mut rows)?);
         }
         if stored.is_empty() {
-            return Ok((slice, 0));
+            return Ok((batch, 0));
         }
         let changed = stored.len() as u64;
         // As long as the session's bytes are those that were imported, they tell whether the last line has an end.
@@ -257,15 +178,14 @@ pub(super) fn replace_lines(
         {
             stored.insert(ordinal, ended);
         }
-        rechunk_around(&reader, &mut stored, &mut slice)?;
+        rechunk_around(&reader, &mut stored, &mut rows)?;
         if !record.migrated && reader.family() != Family::Opal {
             // The session's bytes no longer begin with those that were imported. A session of Opal's keeps what tells the
             // imported file: nothing else does once lines are gone.
             record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
         }
-        record.changed_at = record.revision + 1;
-        commit_record(reader.key(), record, reader.leaf_ordinal()?, &mut slice);
-        Ok((slice, changed))
+        edit.rewrite_lines(&mut batch, record)?;
+        Ok((batch, changed))
     })
 }
 
@@ -273,13 +193,12 @@ pub(super) fn replace_lines(
 fn rechunk_around(
     reader: &SessionReader,
     stored: &mut BTreeMap<u64, StoredText>,
-    slice: &mut Slice,
+    rows: &mut Rows<'_>,
 ) -> Result<()> {
     while let Some((&ordinal, _)) = stored.first_key_value() {
-        let (first, bytes) = reader.snapshot().chunk_of(reader.key(), ordinal)?;
-        let chunk = Snapshot::parse_holding(reader.key(), (first, &bytes), ordinal)?;
-        let behind = first + chunk.line_count();
-        rechunk(reader, first, behind, |line| stored.remove(&line.ordinal), slice)?;
+        let mut chunks = reader.view().chunks();
+        let first = chunks.holding(ordinal)?.first();
+        rechunk(reader, first, chunks.position(), |line| stored.remove(&line.ordinal), rows)?;
         stored.remove(&ordinal);
     }
     Ok(())
@@ -291,21 +210,18 @@ fn exchange(
     ordinal: u64,
     line: &[u8],
     record: &mut SessionRecord,
-    slice: &mut Slice,
+    rows: &mut Rows<'_>,
 ) -> Result<StoredText> {
     let new = StoredLine::of(line);
-    let old = reader.snapshot().line(reader.key(), ordinal, None)?;
+    let old = reader.view().line(Ordinal::new(ordinal))?;
     record.text_bytes =
         (record.text_bytes + new.text.len() as u64).saturating_sub(old.text().len() as u64);
-    slice.released.extend(old.holes.iter().map(|hole| (hole.hash, hole.kind.is_cut())));
+    for hole in &old.holes {
+        rows.release(hole.hash, hole.kind.is_cut());
+    }
     for (hole, blob) in new.holes.iter().zip(new.blobs) {
-        slice.blobs.push(BlobGain {
-            session: reader.key(),
-            hash: blob.hash,
-            bytes: blob.bytes,
-            hole: hole.kind.is_cut(),
-            reference: true,
-        });
+        let was_cut = hole.kind.is_cut();
+        rows.refer(BlobReference { hash: blob.hash, bytes: blob.bytes, was_cut });
     }
     Ok(StoredText { text: new.text, holes: new.holes })
 }
@@ -325,7 +241,7 @@ fn count(record: &mut SessionRecord, reading: Reading, old: &Entry, new: &[u8]) 
 }
 
 fn effect(reading: Reading, line: &[u8]) -> Option<Effect> {
-    read_line(reading, line, effect_of)
+    read_line(reading, line, |line| line.effect())
 }
 
 /// Refuses a line that would be another entry, or set something else: the rows of the tree stand for the old one.
@@ -345,10 +261,10 @@ fn refuse_other_entry(reading: Reading, old: &Entry, new: &[u8]) -> Result<()> {
     if (stands_outside && new_entry.kind() == old.kind()) || (is_same && sets_the_same) {
         return Ok(());
     }
-    Err(Error::InvalidEntry {
+    Err(Error::Live(LiveError::InvalidEntry {
         problem: format!(
             "the entry {} would be another one: a rewrite keeps type, role, id, parentId, timestamp, and what the entry sets",
             old.id().unwrap_or_default()
         ),
-    })
+    }))
 }

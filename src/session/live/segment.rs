@@ -8,75 +8,39 @@ use std::collections::HashSet;
 use leafline_import::opal::{
     self, ParentId, ReplaceError, ReplaceOptions, Tree, replace_path_segment, with_parent_id,
 };
+use leafline_import::{ParentLink, read_line};
 
-use super::super::index::reading::{ParentLink, read_line};
+use super::super::index::finish::NewLeaf;
 use super::super::reader::SessionReader;
 use super::super::{Entry, Session};
 use super::append::exact_id;
-use super::build::{Builder, NewLeaf};
+use super::build::Builder;
 use super::{ids, pending};
-use crate::error::{Error, Result};
+use crate::error::{Error, LiveError, Result, SessionError};
 use crate::store::Store;
+use crate::store::ordinal::Ordinal;
+use crate::store::session_key::SessionKey;
 
 /// How often a session is written again that others change meanwhile.
 const ATTEMPTS: u32 = 16;
 
 impl Session {
-    /// Replaces messages that follow each other on a path with others, in one step that happens whole or not at all
-    /// (Opal session document, `replace_path_segment`). Answers the new messages' ids.
-    ///
-    /// `messages` are ids, each message the child of the one before. They are removed. The first of `replacements` takes
-    /// the place below the parent of the first of them, each further one hangs below the one before, and all stand where
-    /// the first removed message stood. The leaf moves to the last replacement where it was one of the messages, and
-    /// stays otherwise.
-    ///
-    /// The children of all removed messages become the last replacement's. Opal does that for those of the last removed
-    /// message alone: branches that leave the part in its middle keep a parent that is gone, and no path from the
-    /// root reaches them. [`ReplaceOptions::keep_side_branches`] set to false does as Opal does.
-    ///
-    /// The lines after the first removed one get other ordinals. Time is linear in the session's length, memory is not:
-    /// the session is written again beside the old one. Other handles and later readers find it by its id.
-    ///
-    /// ```
-    /// use leafline::{Family, NewSession, OpalDraft, ReplaceOptions, Store};
-    ///
-    /// # fn main() -> leafline::Result<()> {
-    /// let store = Store::in_memory()?;
-    /// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
-    /// let ids = session.append_many(["a", "b", "c"].map(OpalDraft::user))?;
-    /// let summary = OpalDraft::compaction_summary("a, then b", &[], &[]);
-    /// let new = session.replace_path_segment(&ids[..2], [summary], ReplaceOptions::default())?;
-    /// let mut path = Vec::new();
-    /// session.get_path(None, |entry| {
-    ///     path.extend(entry.id());
-    ///     Ok(())
-    /// })?;
-    /// assert_eq!(path, [new[0].as_str(), ids[2].as_str()]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::WrongFamily`] in a session that is not Opal's; [`Error::EntryNotFound`] for an unknown id;
-    /// [`Error::NotASegment`] where the messages are none or no part of a path; [`Error::InvalidEntry`] where there is
-    /// no replacement; [`Error::SessionContended`] where others kept changing the session; those of the store.
-    pub fn replace_path_segment(
+    /// Replaces a part of a path, as [`OpalSession::replace_path_segment`](super::opal::OpalSession::replace_path_segment)
+    /// describes it.
+    pub(super) fn replace_segment(
         &mut self,
-        messages: &[impl AsRef<str>],
-        replacements: impl IntoIterator<Item = opal::Draft>,
+        messages: &[&str],
+        drafts: Vec<opal::Draft>,
         options: ReplaceOptions,
     ) -> Result<Vec<String>> {
         self.only_opal("replacement of a part of the path")?;
-        let messages: Vec<&str> = messages.iter().map(AsRef::as_ref).collect();
-        let drafts: Vec<_> = replacements.into_iter().collect();
         if drafts.is_empty() {
             let problem = "the messages need a replacement: none was given".to_owned();
-            return Err(Error::InvalidEntry { problem });
+            return Err(Error::Live(LiveError::InvalidEntry { problem }));
         }
         self.persist(|session| {
             let place = (session.key, &*session.id);
-            let (key, ids) = replace(session.place(), place, &messages, &drafts, options)?;
+            let (key, ids) = replace(session.place(), place, messages, &drafts, options)?;
             session.key = key;
             // It knows the session by its old key.
             session.appender = None;
@@ -91,11 +55,11 @@ impl Session {
 /// Writes the session again until nobody has changed it meanwhile. Answers its key, and the new messages' ids.
 fn replace(
     store: &Store,
-    session: (u64, &str),
+    session: (SessionKey, &str),
     messages: &[&str],
     drafts: &[opal::Draft],
     options: ReplaceOptions,
-) -> Result<(u64, Vec<String>)> {
+) -> Result<(SessionKey, Vec<String>)> {
     for _ in 0..ATTEMPTS {
         let reader = SessionReader::open(store.snapshot()?, session)?;
         let plan = Plan::new(&reader, messages, drafts, options)?;
@@ -105,7 +69,7 @@ fn replace(
             return Ok((key, plan.ids));
         }
     }
-    Err(Error::SessionContended { id: session.1.to_owned() })
+    Err(Error::Live(LiveError::Contended { id: session.1.to_owned() }))
 }
 
 /// What becomes of each line.
@@ -203,7 +167,7 @@ impl Plan {
 fn parent_of(reader: &SessionReader, line: &Entry) -> Option<Vec<u8>> {
     read_line(reader.reading(), line.line(), |line| match line.parent() {
         ParentLink::Id(id) => Some(id.into_owned()),
-        ParentLink::None | ParentLink::NoId => None,
+        ParentLink::None | ParentLink::NoId | ParentLink::Previous => None,
     })
 }
 
@@ -216,7 +180,7 @@ fn write_drafts(
     let (mut lines, mut ids) = (Vec::new(), Vec::<String>::new());
     for draft in drafts {
         let id = ids::fresh_message_id(|id| -> Result<bool> {
-            let stored = reader.snapshot().entry(reader.key(), id.as_bytes())?;
+            let stored = reader.view().find(id.as_bytes())?;
             Ok(stored.is_some() || ids.iter().any(|known| known == id))
         })?;
         let mut line = Vec::new();
@@ -240,11 +204,14 @@ impl Tree for Messages<'_> {
     type Error = Error;
 
     fn parent(&mut self, message: &u64) -> Result<Option<Option<u64>>> {
-        Ok(Some(self.0.entry_node(*message)?.parent.ordinal()))
+        Ok(Some(
+            self.0.view().entry_node(Ordinal::new(*message))?.parent.ordinal().map(Ordinal::raw),
+        ))
     }
 
     fn children(&mut self, message: &u64) -> Result<Vec<u64>> {
-        self.0.child_ordinals(*message)
+        let children = self.0.view().children(Some(Ordinal::new(*message)))?;
+        Ok(children.into_iter().map(Ordinal::raw).collect())
     }
 }
 
@@ -257,7 +224,10 @@ fn not_a_segment(
     let problem = match error {
         ReplaceError::Tree(error) => return error,
         ReplaceError::Unknown { place, .. } => {
-            return Error::EntryNotFound { session: reader.id(), entry: named(place).to_owned() };
+            return Error::Session(SessionError::EntryNotFound {
+                session: reader.id(),
+                entry: named(place).to_owned(),
+            });
         }
         ReplaceError::Empty => "none was given".to_owned(),
         ReplaceError::Repeated { first, place, .. } => {
@@ -274,5 +244,5 @@ fn not_a_segment(
         }
         other => other.to_string(),
     };
-    Error::NotASegment { session: reader.id(), problem }
+    Error::Live(LiveError::NotASegment { session: reader.id(), problem })
 }

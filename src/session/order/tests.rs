@@ -2,14 +2,17 @@
 
 use std::path::Path;
 
+use crate::omp::OmpReader;
 use leafline_generate::{Family, random_tree_session};
 
+use crate::Store;
 use crate::catalog::import::{ImportObserver, ImportOptions};
+use crate::context::HistoryScope;
 use crate::error::{Error, Result};
-use crate::session::{ContextLeaf, HistoryScope, PageLimit, SessionReader};
-use crate::store::chunk::{Chunk, reseal};
-use crate::store::slice::Slice;
-use crate::{FileReport, Store};
+use crate::import::FileReport;
+use crate::session::{ContextLeaf, PageLimit, SessionReader};
+use crate::store::chunk::reseal;
+use crate::store::session_key::SessionKey;
 
 /// Notes the sessions that were imported.
 #[derive(Default)]
@@ -49,16 +52,16 @@ fn answers(reader: &SessionReader) -> Vec<(&'static str, Result<Vec<u64>>)> {
         })?;
         Ok(ordinals)
     };
-    let tree = |tree: crate::Tree| {
+    let tree = |tree: crate::tree::Tree| {
         let parent = |at: usize| tree.nodes().get(at).map(|node| node.ordinal);
         let leaf = tree.leaf().and_then(parent);
-        let of = |node: &crate::TreeNode| {
+        let of = |node: &crate::tree::TreeNode| {
             [node.ordinal, node.parent.and_then(parent).unwrap_or(u64::MAX)]
         };
         tree.nodes().iter().flat_map(of).chain(leaf).collect::<Vec<_>>()
     };
     let history = |scope| Ok(reader.get_history(ContextLeaf::Current, scope)?.ordinals().collect());
-    let context = |context: crate::Context| {
+    let context = |context: crate::context::Context| {
         context.messages.iter().flat_map(|message| message.ordinals.clone()).collect::<Vec<_>>()
     };
     let children = || {
@@ -109,13 +112,11 @@ struct Tally {
 /// Flips each bit of the nodes of a session's chunks, those of every `step`-th byte.
 fn flip_all(store: &Store, id: &str, step: usize, tally: &mut Tally) {
     let reader = store.reader(id).unwrap();
-    let (session, is_regular) = (reader.key(), reader.order().is_regular());
+    let (session, is_regular) = (reader.key(), reader.view().order().is_regular());
     let expected = answers(&reader);
-    let mut from = 0;
-    while let Some((first, bytes)) = reader.snapshot().chunk_from(session, from).unwrap() {
-        let bytes = bytes.as_slice();
-        let chunk = Chunk::parse(first, bytes).unwrap();
-        from = first + chunk.line_count();
+    let mut chunks = reader.view().chunks();
+    while let Some(chunk) = chunks.next().unwrap() {
+        let (first, bytes) = (chunk.first(), chunk.bytes());
         for at in chunk.nodes_in(bytes).step_by(step) {
             for bit in 0..8 {
                 let mut damaged = bytes.to_vec();
@@ -138,7 +139,8 @@ fn flip_all(store: &Store, id: &str, step: usize, tally: &mut Tally) {
                 }
                 let verification = store.session(id).unwrap().verify().unwrap();
                 if verification.problems.is_empty() && is_regular {
-                    let nodes = damaged.snapshot().nodes_at(session, first).unwrap();
+                    let mut found = damaged.view().chunks();
+                    let nodes = found.holding(first).unwrap().nodes().unwrap();
                     let changed = nodes.iter().zip(chunk.nodes().unwrap()).enumerate();
                     let changed: Vec<_> =
                         changed.filter(|(_, (new, old))| *new != old).take(2).collect();
@@ -150,8 +152,8 @@ fn flip_all(store: &Store, id: &str, step: usize, tally: &mut Tally) {
     }
 }
 
-fn put(store: &Store, place: (u64, u64), bytes: Vec<u8>) {
-    store.commit(Slice { rewrites: vec![(place, bytes)], ..Slice::default() }).unwrap();
+fn put(store: &Store, place: (SessionKey, u64), bytes: Vec<u8>) {
+    store.damage_chunk(place.0, place.1, bytes).unwrap();
 }
 
 #[test]

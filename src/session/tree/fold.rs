@@ -1,153 +1,167 @@
 //! Records of one message as one node.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as Known;
 
-use leafline_import::text;
-
-use super::super::index::reading::{LineReader, LineScan};
-use super::super::reader::SessionReader;
-use super::{Tree, TreeNode, TreeRecord};
-use crate::error::Result;
 use leafline_import::{EntryKind, MessageRole};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::super::reader::SessionReader;
+use super::outline::Outline;
+use super::walk::{NearLines, OutlineEntry};
+use crate::error::Result;
+use crate::store::node::{Node, Parent};
+use crate::store::ordinal::Ordinal;
+
+/// Which records are put together.
+///
+/// Records of one message are where one hangs below the other, with whatever stands between them, and where they hang on one
+/// parent. So no node comes to hang below itself, which it might if an id were met again on another branch. A node stands
+/// where its first record does in the file, and hangs where the topmost one hangs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Folds {
+    /// The records that are part of an earlier one's node, each with that one; ascending.
+    hidden: Vec<(u64, u64)>,
+    /// The same the other way round: nodes with their further records, ascending.
+    records: Vec<(u64, u64)>,
+    /// The nodes whose first record is not the topmost, each with the topmost one's parent; ascending.
+    parents: Vec<(u64, Parent)>,
+}
+
+impl Folds {
+    /// Whether nothing was put together.
+    pub(super) fn is_empty(&self) -> bool {
+        self.hidden.is_empty()
+    }
+
+    /// Whether a record is part of an earlier one's node.
+    pub(super) fn hides(&self, ordinal: u64) -> bool {
+        self.node_of(ordinal) != ordinal
+    }
+
+    /// The node that a record is part of.
+    pub(super) fn node_of(&self, ordinal: u64) -> u64 {
+        look_up(&self.hidden, ordinal).unwrap_or(ordinal)
+    }
+
+    /// The parent in the folded tree of a node whose first record this is.
+    pub(super) fn parent(&self, ordinal: u64, node: &Node) -> Parent {
+        match look_up(&self.parents, ordinal).unwrap_or(node.parent) {
+            Parent::At(parent) => Parent::At(Ordinal::new(self.node_of(parent.raw()))),
+            none => none,
+        }
+    }
+
+    /// The records of a node; none where it has but one.
+    pub(super) fn records(&self, ordinal: u64) -> impl Iterator<Item = u64> {
+        let from = self.records.partition_point(|(node, _)| *node < ordinal);
+        let to = self.records.partition_point(|(node, _)| *node <= ordinal);
+        let further = self.records.get(from..to).unwrap_or_default();
+        let first = (!further.is_empty()).then_some(ordinal);
+        first.into_iter().chain(further.iter().map(|(_, record)| *record))
+    }
+
+    /// What is put together of a session with this outline.
+    pub(super) fn of(reader: &SessionReader, outline: &Outline) -> Result<Self> {
+        let mut together = together(reader, outline)?;
+        together.sort_unstable();
+        let mut folds = Self::default();
+        for group in together.chunk_by(|(top, _), (other, _)| top == other) {
+            let Some(&(top, earliest)) = group.first() else { continue };
+            let node = top.min(earliest);
+            if node != top {
+                folds.parents.push((node, reader.view().entry_node(Ordinal::new(top))?.parent));
+                folds.hidden.push((top, node));
+            }
+            let others = group.iter().map(|(_, record)| *record).filter(|&record| record != node);
+            folds.hidden.extend(others.map(|record| (record, node)));
+        }
+        drop(together);
+        folds.hidden.sort_unstable();
+        folds.parents.sort_unstable_by_key(|(node, _)| *node);
+        folds.records = folds.hidden.iter().map(|&(record, node)| (node, record)).collect();
+        folds.records.sort_unstable();
+        Ok(folds)
+    }
+}
+
+fn look_up<T: Copy>(pairs: &[(u64, T)], ordinal: u64) -> Option<T> {
+    let place = pairs.binary_search_by_key(&ordinal, |(key, _)| *key).ok()?;
+    pairs.get(place).map(|(_, value)| *value)
+}
+
+/// A message of the API, by a hash of its id: 16 bytes for an id of 30.
+type Message = [u64; 2];
 
 /// A step of a walk down a tree.
 enum Step {
-    /// Into a node.
+    /// Into a segment.
     Into(usize),
-    /// Out of the topmost record of a message.
-    OutOf(u32),
+    /// Out of what hangs below one, when so many messages were above it.
+    OutOf(usize),
 }
 
-/// Puts the records of each message together, given a number that stands for its id at each node that has one. Answers
-/// the new tree, and for each of its nodes the one that answers look-ups of its id.
-///
-/// Records are put together where one hangs below the other, with whatever stands between them, and where they hang on
-/// one parent. So no node comes to hang below itself, which it might if an id were met again on another branch.
-pub(super) fn fold(
-    mut tree: Tree,
-    copies: &[usize],
-    messages: &[Option<u32>],
-) -> (Tree, Vec<usize>) {
-    let tops = tops(&tree, messages);
-    // The first record of each message, by the message and the parent of the topmost one.
-    let mut firsts: HashMap<(u32, Option<usize>), usize> = HashMap::new();
-    let mut places = Vec::with_capacity(tree.nodes.len());
-    let mut parents = Vec::new();
-    let mut nodes: Vec<TreeNode> = Vec::new();
-    let old = std::mem::take(&mut tree.nodes);
-    let parent_of = |place: usize| old.get(place).and_then(|node| node.parent);
-    for (place, node) in old.iter().enumerate() {
-        let reached = tops.get(place).copied().flatten();
-        let top = reached.unwrap_or(place);
-        let parent = parent_of(top);
-        let message = messages.get(place).copied().flatten().filter(|_| reached.is_some());
-        let next = nodes.len();
-        let folded = match message {
-            Some(message) => *firsts.entry((message, parent)).or_insert(next),
-            None => next,
-        };
-        places.push(folded);
-        let record = TreeRecord { ordinal: node.ordinal, id: node.id.clone() };
-        match nodes.get_mut(folded) {
-            Some(known) => known.records.push(record),
-            None => {
-                parents.push(parent);
-                let is_orphan = old.get(top).is_some_and(|top| top.is_orphan);
-                let node =
-                    TreeNode { children: Vec::new(), parent: None, is_orphan, ..node.clone() };
-                nodes.push(TreeNode { records: vec![record], ..node });
-            }
-        }
-    }
-    for node in &mut nodes {
-        if node.records.len() == 1 {
-            node.records = Vec::new();
-        }
-    }
-    let new_place = |place: usize| places.get(place).copied();
-    let mut folded = Tree {
-        nodes,
-        leaf: tree.leaf.and_then(new_place),
-        unreachable: tree.unreachable,
-        ..Tree::default()
-    };
-    let parents: Vec<_> = parents.into_iter().map(|parent| parent.and_then(new_place)).collect();
-    folded.hang(&parents);
-    let mut new_copies: Vec<usize> = (0..folded.nodes.len()).collect();
-    for (place, &copy) in copies.iter().enumerate() {
-        if let (Some(place), Some(copy)) = (new_place(place), new_place(copy))
-            && let Some(known) = new_copies.get_mut(place)
-            && place != copy
-        {
-            *known = copy;
-        }
-    }
-    (folded, new_copies)
-}
-
-/// For each node the topmost one on its path that is a record of the same message, itself where there is none; `None`
-/// where no root leads.
-fn tops(tree: &Tree, messages: &[Option<u32>]) -> Vec<Option<usize>> {
-    let mut tops = vec![None; tree.nodes.len()];
-    // The topmost record of each message on the path at hand.
-    let mut above: HashMap<u32, usize> = HashMap::new();
-    let mut steps: Vec<Step> = tree.roots.iter().rev().map(|&root| Step::Into(root)).collect();
+/// The records that are put together: each with the topmost of its message, which is not listed itself.
+fn together(reader: &SessionReader, outline: &Outline) -> Result<Vec<(u64, u64)>> {
+    let mut together = Vec::new();
+    let mut walk = reader.read_outline(outline);
+    let mut lines = NearLines::new(reader);
+    // The messages on the path at hand, and the topmost record of each.
+    let mut path: Vec<Message> = Vec::new();
+    let mut tops: HashMap<Message, u64> = HashMap::new();
+    // The first of the records that hang on one parent, by the message and the parent's segment.
+    let mut siblings: HashMap<(Message, Option<usize>), u64> = HashMap::new();
+    let mut steps: Vec<Step> = outline.roots().iter().rev().map(|&root| Step::Into(root)).collect();
     while let Some(step) = steps.pop() {
         let place = match step {
-            Step::OutOf(message) => {
-                above.remove(&message);
+            Step::OutOf(above) => {
+                while path.len() > above
+                    && let Some(message) = path.pop()
+                {
+                    tops.remove(&message);
+                }
                 continue;
             }
             Step::Into(place) => place,
         };
-        let mut top = place;
-        if let Some(message) = messages.get(place).copied().flatten() {
-            top = *above.entry(message).or_insert(place);
-            if top == place {
-                steps.push(Step::OutOf(message));
+        steps.push(Step::OutOf(path.len()));
+        let parent = outline.segment(place).and_then(super::Segment::parent);
+        let mut is_head = true;
+        walk.begin(place);
+        while let Some(entry) = walk.next_entry()? {
+            if let Some(message) = message_of(&entry, &mut lines)? {
+                let top = match tops.entry(message) {
+                    Known::Occupied(known) => *known.get(),
+                    Known::Vacant(unknown) => {
+                        path.push(message);
+                        *unknown.insert(match is_head {
+                            true => *siblings.entry((message, parent)).or_insert(entry.ordinal),
+                            false => entry.ordinal,
+                        })
+                    }
+                };
+                if top != entry.ordinal {
+                    together.push((top, entry.ordinal));
+                }
             }
+            is_head = false;
         }
-        if let Some(known) = tops.get_mut(place) {
-            *known = Some(top);
-        }
-        let children = tree.nodes.get(place).map(|node| node.children.as_slice());
-        steps.extend(children.unwrap_or_default().iter().map(|&child| Step::Into(child)));
+        steps.extend(outline.children(place).iter().rev().map(|&child| Step::Into(child)));
     }
-    tops
+    Ok(together)
 }
 
-impl SessionReader {
-    /// A number for the message of the API at each node that is a record of one.
-    pub(super) fn message_ids(&self, tree: &Tree) -> Result<Vec<Option<u32>>> {
-        let mut numbers: HashMap<Vec<u8>, u32> = HashMap::new();
-        let mut ids = Vec::with_capacity(tree.nodes.len());
-        let mut lines = LineReader::new(self.reading());
-        let mut cursor = self.cursor(0);
-        for node in &tree.nodes {
-            let is_part = node.kind == EntryKind::Message && node.role == MessageRole::Assistant;
-            if !is_part {
-                ids.push(None);
-                continue;
-            }
-            let line = cursor.line(node.ordinal)?;
-            // Nothing that was cut out of the line is an id.
-            let decoded = text::decode(line.text);
-            let read = lines.read(text::trim_start_of_file(&decoded));
-            let id = match read.scan() {
-                LineScan::Claude(record) => record.message_id(),
-                _ => None,
-            };
-            let next = u32::try_from(numbers.len()).ok();
-            ids.push(match id {
-                Some(id) => match numbers.get(&*id) {
-                    Some(&known) => Some(known),
-                    None => next.inspect(|&next| {
-                        numbers.insert(id.into_owned(), next);
-                    }),
-                },
-                None => None,
-            });
-        }
-        Ok(ids)
+/// The message of the API that an entry is a record of.
+fn message_of(entry: &OutlineEntry, lines: &mut NearLines<'_>) -> Result<Option<Message>> {
+    if entry.kind != EntryKind::Message || entry.role != MessageRole::Assistant {
+        return Ok(None);
     }
+    lines.read(entry.ordinal, |line| {
+        line.message_id().map(|id| {
+            let hash = xxh3_128(&id).to_le_bytes();
+            let (low, high) = hash.split_at(8);
+            [low, high]
+                .map(|half| half.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
+        })
+    })
 }

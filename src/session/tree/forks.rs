@@ -1,89 +1,125 @@
 //! Where a conversation branches.
 
-use std::collections::HashSet;
+use leafline_import::EntryKind;
+use leafline_import::forks::{ForkEntry, forks};
 
-use leafline_import::claude::{ForkEntry, forks};
-use leafline_import::{EntryKind, Family, MessageRole};
+use super::outline::Outline;
+use crate::store::node::Node;
 
-use super::Tree;
+/// What the rule of the prompts needs of a segment. Entries of sidechains, and earlier copies of an entry, do not count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prompts {
+    /// Whether its first entry counts, its last, and each.
+    first_counts: bool,
+    last_counts: bool,
+    all_count: bool,
+    /// Whether it has a prompt, and whether only entries that count stand above one.
+    has_prompt: bool,
+    begins_with_prompt: bool,
+    /// Whether its first entry is a compact boundary.
+    is_boundary: bool,
+}
 
-impl Tree {
-    /// Marks the forks, and counts the branches. `copies` has, for each node, the one that answers look-ups of its id.
-    pub(super) fn find_forks(&mut self, family: Family, copies: &[usize]) {
-        let starts = if family == Family::Claude {
-            self.mark_prompts_forks(copies)
-        } else {
-            self.mark_all_forks();
-            self.roots.len() as u64
+impl Prompts {
+    /// Of a segment that begins with this node, which is still to be added.
+    pub(super) fn new(first: &Node) -> Self {
+        Self {
+            first_counts: false,
+            last_counts: false,
+            all_count: true,
+            has_prompt: false,
+            begins_with_prompt: false,
+            is_boundary: first.kind == EntryKind::Compaction.code(),
+        }
+    }
+
+    /// Adds the segment's next entry.
+    pub(super) fn add(&mut self, counts: bool, is_prompt: bool) {
+        self.all_count &= counts;
+        // Until now none was left out: it is the first one that counts, or another one behind that.
+        self.first_counts |= self.all_count;
+        self.last_counts = counts;
+        self.has_prompt |= counts && is_prompt;
+        self.begins_with_prompt |= self.all_count && is_prompt;
+    }
+}
+
+impl Outline {
+    /// Every entry with several children is a fork.
+    pub(super) fn fork_at_every_child(&mut self) {
+        let mut branches = self.roots().len();
+        for place in 0..self.segments.len() {
+            let children = self.children(place).to_vec();
+            if children.len() > 1 {
+                branches += children.len() - 1;
+                self.mark(place, &children);
+            }
+        }
+        self.branches = branches as u64;
+    }
+
+    /// An entry is a fork where its children lead to different prompts: those at which the user went back and asked something
+    /// else. Forks are sought among the segments, each of which is one entry to the search: in its midst nothing branches.
+    pub(super) fn fork_at_prompts(&mut self, prompts: &[Prompts]) {
+        let ends = self.segments.len();
+        // Where an entry in a segment does not count, no way leads through it: then the last entry is one of its own. So it is
+        // where the segment is a loop, whose first entry hangs below the last.
+        let is_two = |place: usize| {
+            let is_loop =
+                |segment: &super::Segment| segment.parent() == Some(place) && segment.entries() > 1;
+            prompts.get(place).is_some_and(|segment| !segment.all_count)
+                || self.segment(place).is_some_and(is_loop)
         };
-        let ways = self.forks().map(|fork| self.ways_on(fork).saturating_sub(1)).sum::<u64>();
-        self.branches = starts + ways;
-    }
-
-    fn ways_on(&self, fork: usize) -> u64 {
-        let children = self.nodes.get(fork).map(|node| node.children.as_slice());
-        let is_branch = |child: &&usize| self.nodes.get(**child).is_some_and(|node| node.is_branch);
-        children.unwrap_or_default().iter().filter(is_branch).count() as u64
-    }
-
-    /// Every node with several children is a fork.
-    fn mark_all_forks(&mut self) {
-        for place in 0..self.nodes.len() {
-            let children = match self.nodes.get_mut(place) {
-                Some(node) if node.children.len() > 1 => {
-                    node.is_fork = true;
-                    node.children.clone()
-                }
-                _ => continue,
-            };
-            self.mark_branches(&children);
-        }
-    }
-
-    fn mark_branches(&mut self, branches: &[usize]) {
-        for &branch in branches {
-            if let Some(node) = self.nodes.get_mut(branch) {
-                node.is_branch = true;
+        let end_of = |place: usize| if is_two(place) { ends + place } else { place };
+        let mut entries = Vec::with_capacity(ends);
+        for ((place, segment), prompts) in (0..).zip(&self.segments).zip(prompts) {
+            if prompts.first_counts {
+                let parent = segment.parent().map(end_of);
+                let is_prompt = prompts.begins_with_prompt;
+                entries.push(ForkEntry { entry: place, parent, is_prompt });
+            }
+            if prompts.last_counts && is_two(place) {
+                let parent = prompts.all_count.then_some(place);
+                entries.push(ForkEntry { entry: end_of(place), parent, is_prompt: false });
             }
         }
+        let found = forks(&entries);
+        drop(entries);
+        let begun = self.begun(prompts);
+        let mut branches = begun.max(u64::from(!self.segments.is_empty()));
+        for fork in found {
+            branches += fork.branches.len() as u64 - 1;
+            self.mark(fork.at % ends, &fork.branches);
+        }
+        self.branches = branches;
     }
 
-    /// Marks the forks of a session of Claude Code: where the user went back and asked something else. Answers how many
-    /// roots a conversation begins with.
-    fn mark_prompts_forks(&mut self, copies: &[usize]) -> u64 {
-        let is_own = |node: &super::TreeNode| node.kind == EntryKind::Message && !node.is_sidechain;
-        let takes_sidechains = !self.nodes.iter().any(is_own);
-        let entries: Vec<ForkEntry<usize>> = (0..)
-            .zip(&self.nodes)
-            .filter(|(_, node)| takes_sidechains || !node.is_sidechain)
-            .filter(|(place, _)| copies.get(*place).is_none_or(|copy| copy == place))
-            .map(|(place, node)| ForkEntry {
-                entry: place,
-                parent: node.parent,
-                is_prompt: node.role == MessageRole::User,
-            })
-            .collect();
-        for fork in forks(&entries) {
-            if let Some(node) = self.nodes.get_mut(fork.at) {
-                node.is_fork = true;
-            }
-            self.mark_branches(&fork.branches);
-        }
-        let mut begun = HashSet::new();
-        let mut met = HashSet::new();
-        for prompt in entries.iter().filter(|entry| entry.is_prompt) {
-            let mut above = Some(prompt.entry);
+    /// How many roots a conversation begins with: those that are or lead to a prompt, and are no compact boundaries.
+    fn begun(&self, prompts: &[Prompts]) -> u64 {
+        let mut begun = 0;
+        let mut met = vec![false; self.segments.len()];
+        for (place, _) in prompts.iter().enumerate().filter(|(_, segment)| segment.has_prompt) {
+            let mut above = Some(place);
             while let Some(place) = above
-                && met.insert(place)
-                && let Some(node) = self.nodes.get(place)
+                && let Some(met) = met.get_mut(place).filter(|met| !**met)
             {
-                above = node.parent;
-                if above.is_none() && node.kind != EntryKind::Compaction {
-                    begun.insert(place);
-                }
+                *met = true;
+                above = self.segment(place).and_then(super::Segment::parent);
+                let is_boundary = prompts.get(place).is_some_and(|segment| segment.is_boundary);
+                begun += u64::from(above.is_none() && !is_boundary);
             }
         }
-        let least = u64::from(!self.nodes.is_empty());
-        least.max(begun.len() as u64)
+        begun
+    }
+
+    fn mark(&mut self, fork: usize, branches: &[usize]) {
+        if let Some(segment) = self.segments.get_mut(fork) {
+            segment.is_fork = true;
+        }
+        for &branch in branches {
+            if let Some(segment) = self.segments.get_mut(branch) {
+                segment.is_branch = true;
+            }
+        }
     }
 }

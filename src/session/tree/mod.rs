@@ -1,15 +1,18 @@
-//! The whole tree of a session, without the text of its lines.
+//! The tree of a session, without the text of its lines: its outline, which takes little memory, and all of it.
 
 mod fold;
 mod forks;
 mod json;
+mod outline;
+mod walk;
 
-use leafline_import::{EntryKind, Family, MessageRole};
+use leafline_import::{EntryKind, MessageRole};
 
-use super::index::reading::read_line;
-use super::reader::{SessionReader, is_entry};
+pub use self::outline::{Outline, Segment};
+use self::walk::NearLines;
+pub use self::walk::{OutlineEntry, OutlineReader};
+use super::reader::SessionReader;
 use crate::error::Result;
-use crate::store::node::Parent;
 
 /// A session's tree. Nodes are named by their place in [`Tree::nodes`].
 #[derive(Debug, Clone, Default)]
@@ -90,7 +93,7 @@ impl Tree {
     ///
     /// Of pi, omp and Opal every entry with several children is one. In a session of Claude Code most of those are tools at
     /// work; there it is one whose children lead to different prompts of the user, as
-    /// [`forks`](leafline_import::claude::forks) finds them. Its other children are part of what goes on ahead of the
+    /// [`forks`](leafline_import::forks::forks) finds them. Its other children are part of what goes on ahead of the
     /// fork; [`TreeNode::is_branch`] tells them apart.
     pub fn forks(&self) -> impl Iterator<Item = usize> {
         (0..).zip(&self.nodes).filter(|(_, node)| node.is_fork).map(|(place, _)| place)
@@ -109,8 +112,30 @@ impl Tree {
     }
 }
 
+impl TreeNode {
+    /// What an outline tells of a node.
+    fn of(entry: &OutlineEntry) -> Self {
+        Self {
+            ordinal: entry.ordinal,
+            id: None,
+            kind: entry.kind,
+            role: entry.role,
+            timestamp: entry.timestamp,
+            label: None,
+            is_orphan: entry.is_orphan,
+            is_sidechain: entry.is_sidechain,
+            is_fork: entry.is_fork,
+            is_branch: entry.is_branch,
+            records: Vec::new(),
+            parent: None,
+            children: Vec::new(),
+        }
+    }
+}
+
 impl SessionReader {
-    /// The whole tree, in memory: some 280 bytes an entry.
+    /// The whole tree, in memory: some 280 bytes an entry, which is 140 MB for a session of 1 GB. A program that goes through
+    /// the tree once, from the roots down, takes [`Self::get_outline`] and reads the entries as it comes to them.
     ///
     /// Siblings are in the order of their timestamps, as pi's `getTree` has them, roots in the order of the
     /// file. Siblings of Claude Code's sessions are in the order of the file. Entries of a loop have no root above them, and
@@ -120,13 +145,12 @@ impl SessionReader {
     ///
     /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
     pub fn get_tree(&self) -> Result<Tree> {
-        let (mut tree, copies) = self.read_tree()?;
-        tree.find_forks(self.family(), &copies);
-        Ok(tree)
+        self.tree_of(&self.get_outline()?)
     }
 
     /// The tree with the records of each message of the API as one node, at the place of the first of them. The assistant's
-    /// lines are read for it, since only they tell of which message they are.
+    /// lines are read for it, since only they tell of which message they are. It takes as much memory as [`Self::get_tree`];
+    /// [`Self::get_folded_outline`] takes little.
     ///
     /// Only Claude Code writes a message in several records. A session of another family has nothing to fold: its tree is
     /// that of [`Self::get_tree`].
@@ -135,7 +159,7 @@ impl SessionReader {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let file = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/claude/projects/-home-robin-work-tide-clock/5b0c7a52-9d1e-4c3f-8a64-0f2e6d7b1c90.jsonl");
-    /// # store.import(&[file], &leafline::ImportOptions::default(), &mut ())?;
+    /// # store.import(&[file], &leafline::import::ImportOptions::default(), &mut ())?;
     /// let reader = store.reader("5b0c7a52")?;
     /// let folded = reader.get_folded_tree()?;
     /// assert_eq!(folded.nodes().len() + 1, reader.get_tree()?.nodes().len());
@@ -148,159 +172,103 @@ impl SessionReader {
     ///
     /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
     pub fn get_folded_tree(&self) -> Result<Tree> {
-        if self.family() != Family::Claude {
-            return self.get_tree();
+        self.tree_of(&self.get_folded_outline()?)
+    }
+
+    /// All nodes of an outline.
+    fn tree_of(&self, outline: &Outline) -> Result<Tree> {
+        let mut nodes = Vec::new();
+        let mut walk = self.read_outline(outline);
+        // The places of each segment's first and last node.
+        let mut ends: Vec<(usize, usize)> = Vec::with_capacity(outline.segments().len());
+        for place in 0..outline.segments().len() {
+            let first = nodes.len();
+            walk.begin(place);
+            while let Some(entry) = walk.next_entry()? {
+                nodes.push(self.node_of(outline, &entry));
+            }
+            ends.push((first, nodes.len().saturating_sub(1)));
         }
-        let (tree, copies) = self.read_tree()?;
-        let messages = self.message_ids(&tree)?;
-        let (mut tree, copies) = fold::fold(tree, &copies, &messages);
-        tree.find_forks(Family::Claude, &copies);
+        let first = |&place: &usize| ends.get(place).map(|(first, _)| *first);
+        for (place, segment) in outline.segments().iter().enumerate() {
+            let Some(&(from, to)) = ends.get(place) else { continue };
+            let mut parent = segment.parent().and_then(|parent| ends.get(parent)).map(|end| end.1);
+            let row = nodes.get_mut(from..=to).into_iter().flatten();
+            for (at, node) in (from..).zip(row) {
+                node.parent = parent.replace(at);
+                node.children = match at == to {
+                    true => outline.children(place).iter().filter_map(first).collect(),
+                    false => vec![at + 1],
+                };
+            }
+        }
+        let mut tree = Tree {
+            nodes,
+            roots: outline.roots().iter().filter_map(first).collect(),
+            leaf: None,
+            unreachable: outline.unreachable(),
+            branches: outline.branches(),
+        };
+        tree.leaf = outline.leaf().and_then(|leaf| tree.place_of(leaf));
+        self.name_nodes(outline, &mut tree)?;
         Ok(tree)
     }
 
-    /// The tree without its forks, and for each node the one that answers look-ups of its id.
-    fn read_tree(&self) -> Result<(Tree, Vec<usize>)> {
-        let order = self.order();
-        let mut tree = Tree::default();
-        let mut entries = Vec::new();
-        let mut first = 0;
-        while first < order.lines() {
-            let nodes = self.snapshot().nodes_at(self.key(), first)?;
-            for (ordinal, node) in (first..).zip(nodes.iter()) {
-                if !is_entry(node) {
-                    continue;
-                }
-                order.check(ordinal, node)?;
-                entries.push(*node);
-                tree.nodes.push(TreeNode {
-                    ordinal,
-                    id: None,
-                    kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
-                    role: MessageRole::from_code(node.role).unwrap_or(MessageRole::None),
-                    timestamp: node.time,
-                    label: None,
-                    is_orphan: node.parent == Parent::Orphan,
-                    is_sidechain: node.is_sidechain,
-                    is_fork: false,
-                    is_branch: false,
-                    records: Vec::new(),
-                    parent: None,
-                    children: Vec::new(),
-                });
-            }
-            first += nodes.len() as u64;
+    fn node_of(&self, outline: &Outline, entry: &OutlineEntry) -> TreeNode {
+        let records = outline.records(entry.ordinal);
+        TreeNode {
+            label: outline.label(entry.ordinal).map(str::to_owned),
+            records: records.map(|ordinal| TreeRecord { ordinal, id: None }).collect(),
+            ..TreeNode::of(entry)
         }
-        let copies = self.name_nodes(&mut tree)?;
-        let place = |ordinal: u64| {
-            let no_entry = || order.damage(ordinal, format!("line {ordinal} is no entry"));
-            place_of(&tree.nodes, ordinal).ok_or_else(no_entry)
-        };
-        let leaf = self.leaf_ordinal()?.map(place).transpose()?;
-        let mut parents = Vec::with_capacity(entries.len());
-        for (node, read) in tree.nodes.iter().zip(&entries) {
-            let parent = read.parent.ordinal().map(place).transpose()?;
-            if let Some(above) = parent.and_then(|parent| entries.get(parent)) {
-                order.check_parent(node.ordinal, read, above)?;
-            }
-            parents.push(parent);
-        }
-        tree.leaf = leaf;
-        tree.hang(&parents);
-        if self.family() != Family::Claude {
-            tree.sort_by_time();
-        }
-        tree.unreachable = tree.nodes.len() as u64 - tree.reachable();
-        Ok((tree, copies))
     }
 
-    /// Fills in the ids and labels. Answers, for each node, the place of the one that answers look-ups of its id.
-    fn name_nodes(&self, tree: &mut Tree) -> Result<Vec<usize>> {
-        let key = self.key();
-        let mut copies: Vec<usize> = (0..tree.nodes.len()).collect();
-        for row in self.snapshot().entries()?.range((key, &b""[..])..(key + 1, &b""[..]))? {
-            let (id, record) = row?;
-            let record = crate::store::entry_record::EntryRecord::from_bytes(record.value())?;
-            let ordinal = record.ordinal;
-            let place = place_of(&tree.nodes, ordinal);
+    /// Fills in the ids.
+    fn name_nodes(&self, outline: &Outline, tree: &mut Tree) -> Result<()> {
+        let view = self.view();
+        view.rows().each_entry(|id, record| {
+            let ordinal = record.ordinal.raw();
+            let place = tree.place_of(outline.folds.node_of(ordinal));
             let Some(node) = place.and_then(|place| tree.nodes.get_mut(place)) else {
                 let problem = format!("line {ordinal} has an id, and is no entry");
-                return Err(self.order().damage(ordinal, problem));
+                return Err(view.order().damage(record.ordinal, problem));
             };
-            node.id = Some(String::from_utf8_lossy(id.value().1).into_owned());
-        }
-        for (target, label) in self.snapshot().labels_of(key)? {
-            let Some(record) = self.snapshot().entry(key, &target)? else {
-                continue;
-            };
-            let place = place_of(&tree.nodes, record.ordinal);
-            if let Some(node) = place.and_then(|place| tree.nodes.get_mut(place)) {
-                node.label = Some(String::from_utf8_lossy(&label.label).into_owned());
-            }
-        }
+            node.name(ordinal, &String::from_utf8_lossy(id));
+            Ok(())
+        })?;
         // Of an id met twice only the later entry has a row: the others' ids stand in their lines.
-        let unnamed: Vec<(usize, u64)> = (0..)
-            .zip(&tree.nodes)
-            .filter(|(_, node)| node.id.is_none())
-            .map(|(place, node)| (place, node.ordinal))
-            .collect();
-        for (place, ordinal) in unnamed {
-            let line = self.snapshot().line(key, ordinal, None)?;
-            // Nothing that was cut out of the line is an id.
-            let id = read_line(self.reading(), line.text(), |line| {
-                line.id().map(std::borrow::Cow::into_owned)
-            });
-            let Some(id) = id else { continue };
-            let later = self.snapshot().entry(key, &id)?;
-            if let Some(later) = later.and_then(|later| place_of(&tree.nodes, later.ordinal))
-                && let Some(copy) = copies.get_mut(place)
-            {
-                *copy = later;
+        let mut lines = NearLines::new(self);
+        for node in &mut tree.nodes {
+            let records = node.records.iter().filter(|record| record.id.is_none());
+            let mut unnamed: Vec<u64> = records.map(|record| record.ordinal).collect();
+            if node.id.is_none() && node.records.is_empty() {
+                unnamed.push(node.ordinal);
             }
-            if let Some(node) = tree.nodes.get_mut(place) {
-                node.id = Some(String::from_utf8_lossy(&id).into_owned());
+            for ordinal in unnamed {
+                if let Some(id) = lines.id(ordinal)? {
+                    node.name(ordinal, &String::from_utf8_lossy(&id));
+                }
             }
         }
-        Ok(copies)
+        Ok(())
+    }
+}
+
+impl TreeNode {
+    /// Notes the id of the node, or of one of its records.
+    fn name(&mut self, ordinal: u64, id: &str) {
+        if ordinal == self.ordinal {
+            self.id = Some(id.to_owned());
+        }
+        let place = self.records.binary_search_by_key(&ordinal, |record| record.ordinal);
+        if let Some(record) = place.ok().and_then(|place| self.records.get_mut(place)) {
+            record.id = Some(id.to_owned());
+        }
     }
 }
 
 impl Tree {
-    /// Hangs each node on its parent's place, in the order of the file.
-    fn hang(&mut self, parents: &[Option<usize>]) {
-        for (place, &parent) in parents.iter().enumerate() {
-            match parent {
-                Some(parent) => {
-                    if let Some(node) = self.nodes.get_mut(place) {
-                        node.parent = Some(parent);
-                    }
-                    if let Some(node) = self.nodes.get_mut(parent) {
-                        node.children.push(place);
-                    }
-                }
-                None => self.roots.push(place),
-            }
-        }
+    fn place_of(&self, ordinal: u64) -> Option<usize> {
+        self.nodes.binary_search_by_key(&ordinal, |node| node.ordinal).ok()
     }
-
-    fn sort_by_time(&mut self) {
-        let times: Vec<_> = self.nodes.iter().map(|node| node.timestamp).collect();
-        for node in &mut self.nodes {
-            node.children.sort_by_key(|&child| times.get(child).copied().flatten());
-        }
-    }
-
-    /// How many nodes the roots lead to.
-    fn reachable(&self) -> u64 {
-        let mut count = 0;
-        let mut waiting = self.roots.clone();
-        while let Some(place) = waiting.pop() {
-            count += 1;
-            waiting.extend(self.nodes.get(place).into_iter().flat_map(|node| &node.children));
-        }
-        count
-    }
-}
-
-fn place_of(nodes: &[TreeNode], ordinal: u64) -> Option<usize> {
-    nodes.binary_search_by_key(&ordinal, |node| node.ordinal).ok()
 }

@@ -1,19 +1,19 @@
 //! Every line of a session is read and scanned again, and each row that it should have is looked up.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use leafline_import::{EntryKind, text};
-use leafline_import::{opal, pi_omp};
+use leafline_import::{
+    Effect, EntryKind, Line, LineReader, SUMMARY_TITLE, SettingsChange, TITLE_BESIDE, text,
+};
 
-use super::super::change::change_of;
+use super::super::change::whole_change;
 use super::super::export::PrefixDigest;
-use super::super::index::effect::{Effect, SUMMARY_TITLE, SettingsChange, effect_of};
 use super::super::index::leaf;
 use super::super::index::prepare::type_name_of;
-use super::super::index::reading::{LineReader, LineScan};
 use super::super::lines::LineView;
-use super::super::reader::SessionReader;
 use super::super::render::{Renderer, Rendering};
+use super::super::view::View;
 use super::loops::loops;
 use super::rows::{Expected, check_rows};
 use super::{Findings, Verification};
@@ -21,26 +21,28 @@ use crate::error::Result;
 use crate::session::index::resolve::parent_named;
 use crate::store::blobs::{self, Hash};
 use crate::store::node::{Node, Parent};
+use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::settings_record::SettingsRecord;
 
 /// Checks one session.
-pub(crate) fn check(reader: &SessionReader, verification: &mut Verification) -> Result<()> {
-    let mut findings = Findings::new(Some(reader.id()), verification);
-    if let Some(splits) = findings.absorb(splits(reader))? {
+pub(crate) fn check(view: View<'_>, verification: &mut Verification) -> Result<()> {
+    let mut findings = Findings::new(Some(view.record().id()), verification);
+    if let Some(splits) = findings.absorb(splits(view))? {
         findings.number_lines(splits);
     }
     let mut checker = Checker {
-        reader,
-        scanner: LineReader::new(reader.reading()),
-        expected: Expected::of(reader.record()),
+        view,
+        scanner: LineReader::new(view.reading()),
+        expected: Expected::of(view.record()),
         parents: Vec::new(),
-        imported: PrefixDigest::new(reader.record().imported.length),
+        imported: PrefixDigest::new(view.record().imported.length),
         settings: None,
         title: None,
         title_is_set: false,
         title_rank: 0,
         is_in_line: false,
+        is_at_start: true,
         last_message: None,
         missing: BTreeMap::new(),
     };
@@ -48,18 +50,18 @@ pub(crate) fn check(reader: &SessionReader, verification: &mut Verification) -> 
     findings.absorb(read)?;
     let whole = checker.check_whole(&mut findings);
     findings.absorb(whole)?;
-    let rows = check_rows(reader, &checker.expected, &mut findings);
+    let rows = check_rows(view, &checker.expected, &mut findings);
     findings.absorb(rows)?;
     Ok(())
 }
 
 /// The records that end before their line does.
-fn splits(reader: &SessionReader) -> Result<Vec<u64>> {
+fn splits(view: View<'_>) -> Result<Vec<u64>> {
     let mut splits = Vec::new();
-    if reader.record().splits > 0 {
-        let mut cursor = reader.cursor(0);
+    if view.record().splits > 0 {
+        let mut cursor = view.cursor(0);
         while let Some(line) = cursor.next()? {
-            if !line.text.ends_with(b"\n") && line.ordinal + 1 < reader.record().lines {
+            if !line.text.ends_with(b"\n") && line.ordinal + 1 < view.record().lines {
                 splits.push(line.ordinal);
             }
         }
@@ -68,7 +70,7 @@ fn splits(reader: &SessionReader) -> Result<Vec<u64>> {
 }
 
 struct Checker<'r> {
-    reader: &'r SessionReader,
+    view: View<'r>,
     scanner: LineReader,
     expected: Expected,
     /// Parents by ordinal, for the search for loops; only of an irregular session.
@@ -83,6 +85,8 @@ struct Checker<'r> {
     title_rank: u8,
     /// Whether the record before ended within its line.
     is_in_line: bool,
+    /// Whether no record stands ahead: there alone a byte order mark and white space that is not JSON's do not count.
+    is_at_start: bool,
     /// The last message on no sidechain.
     last_message: Option<u64>,
     /// References without a blob, and the line of the first.
@@ -91,7 +95,7 @@ struct Checker<'r> {
 
 impl Checker<'_> {
     fn read_lines(&mut self, findings: &mut Findings<'_>) -> Result<()> {
-        let mut cursor = self.reader.cursor(0);
+        let mut cursor = self.view.cursor(0);
         let mut bytes = Vec::new();
         while let Some(line) = cursor.next()? {
             findings.counts().lines += 1;
@@ -99,7 +103,7 @@ impl Checker<'_> {
             self.expected.text_bytes += line.text.len() as u64;
             let name = self.check_line(&line, findings)?;
             bytes.clear();
-            let rendered = Renderer::new(self.reader.snapshot(), Rendering::Exact)
+            let rendered = Renderer::new(self.view.snapshot(), Rendering::Exact)
                 .render(line.text, line.holes, &mut bytes);
             if findings.absorb(rendered)?.is_some() {
                 self.imported.take(&bytes);
@@ -107,7 +111,7 @@ impl Checker<'_> {
                 self.expected.count_type(name, bytes.len() as u64);
             }
             for hole in line.holes.iter().filter(|hole| !hole.kind.is_cut()) {
-                let record = self.reader.snapshot().blob_record(&hole.hash)?;
+                let record = self.view.snapshot().blob_record(&hole.hash)?;
                 if record.is_none_or(|record| record.size.is_none()) {
                     self.missing.entry(hole.hash).or_insert(line.ordinal);
                 }
@@ -116,10 +120,11 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks a line and its node. Answers the name under which the line counts.
+    /// Checks a line and its node. Returns the name under which the line counts.
     fn check_line(&mut self, line: &LineView<'_>, findings: &mut Findings<'_>) -> Result<String> {
         let decoded = text::decode(line.text);
-        let read = self.scanner.read(text::trim_start_of_file(&decoded));
+        let shown = if self.is_at_start { text::trim_start_of_file(&decoded) } else { &decoded };
+        let read = self.scanner.read(shown);
         let (kind, role, time) = (read.kind(), read.role(), read.time());
         let name_to_count = type_name_of(&read);
         let at = Some(line.ordinal);
@@ -128,11 +133,12 @@ impl Checker<'_> {
         if (node.kind, node.role, node.is_sidechain, node.time) != expected {
             findings.problem("lines", at, "the node's kind, role or time is not the line's");
         }
-        let goes_on = !line.text.ends_with(b"\n") && line.ordinal + 1 < self.reader.record().lines;
+        let goes_on = !line.text.ends_with(b"\n") && line.ordinal + 1 < self.view.record().lines;
         let is_piece = goes_on || self.is_in_line;
         self.is_in_line = goes_on;
+        self.is_at_start &= goes_on || (kind == EntryKind::Blank && !is_piece);
         self.expected.splits += u64::from(goes_on);
-        let effect = effect_of(&read);
+        let effect = read.effect();
         if let Some(Effect::Label { target, label }) = &effect {
             self.expected.set_label(target.clone(), line.ordinal, label.clone());
         }
@@ -143,19 +149,11 @@ impl Checker<'_> {
             self.title_rank = *rank;
             self.title_is_set = true;
         }
-        if line.ordinal == self.reader.record().header && !self.title_is_set {
-            let title = match read.scan() {
-                LineScan::PiOmp(scan) => {
-                    pi_omp::HeaderFacts::of(scan, line.ordinal).and_then(|header| header.title)
-                }
-                LineScan::Opal(header) => {
-                    opal::HeaderFacts::of(header, line.ordinal).and_then(|header| header.title)
-                }
-                _ => None,
-            };
-            self.title = title.filter(|title| !title.is_empty());
+        if line.ordinal == self.view.record().header && !self.title_is_set {
+            self.title = read.header_title().map(Cow::into_owned);
         }
         if let Some(Effect::Pointer { kind, target, text }) = effect.clone() {
+            let kind = PointerKind::from(kind);
             let before = self.last_message.filter(|_| kind == PointerKind::Boundary);
             let pointer = PointerRecord { kind, target, text, message_before: before };
             self.expected.pointers.push((line.ordinal, pointer));
@@ -170,16 +168,18 @@ impl Checker<'_> {
         }
         if (is_piece || read.is_malformed()) && kind.is_entry() {
             self.expected.recovered += 1;
-            let id = read.id().map(|id| String::from_utf8_lossy(&id).into_owned());
+            let id = self.id_of(&read, line.ordinal);
+            let id = id.map(|id| String::from_utf8_lossy(&id).into_owned());
             let text = "the entry was recovered from a line that is not JSON";
             findings.remark("recovered", at, id, text);
         }
         let is_entry = kind.is_entry();
-        if self.reader.record().irregular {
-            self.parents.push(node.parent.ordinal().filter(|_| is_entry));
+        if self.view.record().irregular {
+            let parent = node.parent.ordinal().map(Ordinal::raw);
+            self.parents.push(parent.filter(|_| is_entry));
         }
         if !is_entry {
-            let place = Node { jump: line.ordinal, ..Node::default() };
+            let place = Node { jump: Ordinal::new(line.ordinal), ..Node::default() };
             if (node.parent, node.depth, node.jump, node.settings, node.compaction)
                 != (place.parent, place.depth, place.jump, place.settings, place.compaction)
             {
@@ -188,7 +188,7 @@ impl Checker<'_> {
             return Ok(name_to_count);
         }
         self.expected.entries += 1;
-        let id = read.id();
+        let id = self.id_of(&read, line.ordinal);
         let name = id.as_ref().map(|id| String::from_utf8_lossy(id).into_owned());
         match &id {
             Some(id) => self.check_id(line.ordinal, id, name.as_ref(), findings)?,
@@ -197,7 +197,7 @@ impl Checker<'_> {
                 findings.remark("unaddressed", at, None, "the entry has no string id");
             }
         }
-        let parent = parent_named(self.reader.snapshot(), self.reader.key(), &read)?;
+        let parent = parent_named(self.view, line.ordinal, &read)?;
         if parent != node.parent {
             findings.problem(
                 "lines",
@@ -209,11 +209,11 @@ impl Checker<'_> {
             self.expected.orphans += 1;
             findings.remark("orphan", at, name, "the session has no entry with the parent's id");
         }
-        self.expected.count_child(self.reader, line.ordinal, parent, findings)?;
-        if !self.reader.record().irregular {
-            let change = match read.scan() {
-                LineScan::PiOmp(scan) => {
-                    let change = change_of(self.reader.snapshot(), kind, line, scan);
+        self.expected.count_child(self.view, Ordinal::new(line.ordinal), parent, findings)?;
+        if !self.view.record().irregular {
+            let change = match effect {
+                Some(Effect::Settings(change)) => {
+                    let change = whole_change(self.view, line, change);
                     let Some(change) = findings.absorb(change)? else {
                         return Ok(name_to_count);
                     };
@@ -226,6 +226,10 @@ impl Checker<'_> {
         Ok(name_to_count)
     }
 
+    fn id_of<'a>(&self, read: &Line<'a>, ordinal: u64) -> Option<Cow<'a, [u8]>> {
+        self.view.reading().id_at(read, ordinal)
+    }
+
     fn check_id(
         &mut self,
         ordinal: u64,
@@ -233,21 +237,21 @@ impl Checker<'_> {
         name: Option<&String>,
         findings: &mut Findings<'_>,
     ) -> Result<()> {
-        let found = findings.absorb(self.reader.snapshot().entry(self.reader.key(), id))?;
-        match found.flatten() {
-            Some(record) if record.ordinal == ordinal => self.expected.ids += 1,
-            Some(record) if record.ordinal > ordinal => {
+        let found = findings.absorb(self.view.find(id))?;
+        match found.flatten().map(Ordinal::raw) {
+            Some(found) if found == ordinal => self.expected.ids += 1,
+            Some(found) if found > ordinal => {
                 self.expected.duplicates += 1;
-                let other = findings.line_number(record.ordinal);
+                let other = findings.line_number(found);
                 let text = format!("line {other} has the same id, and wins look-ups");
                 findings.remark("duplicate", Some(ordinal), name.cloned(), text);
             }
-            Some(record) => findings.problem(
+            Some(found) => findings.problem(
                 "entries",
                 Some(ordinal),
                 format!(
                     "the row leads to line {}, which comes earlier",
-                    findings.line_number(record.ordinal)
+                    findings.line_number(found)
                 ),
             ),
             None => findings.problem("entries", Some(ordinal), "the entry has no row"),
@@ -265,12 +269,12 @@ impl Checker<'_> {
         findings: &mut Findings<'_>,
     ) -> Result<()> {
         let above = match node.parent.ordinal() {
-            Some(parent) if parent >= ordinal => {
+            Some(parent) if parent.raw() >= ordinal => {
                 findings.problem("lines", Some(ordinal), "a regular session's parent comes later");
                 return Ok(());
             }
             Some(parent) => {
-                let above = findings.absorb(self.reader.entry_node(parent))?;
+                let above = findings.absorb(self.view.entry_node(parent))?;
                 let Some(above) = above else { return Ok(()) };
                 Some((parent, above))
             }
@@ -279,7 +283,8 @@ impl Checker<'_> {
         let (depth, compaction, settings) = above.map_or((Some(0), None, 0), |(_, above)| {
             (above.depth.checked_add(1), above.compaction, above.settings)
         });
-        let compaction = if kind == EntryKind::Compaction { Some(ordinal) } else { compaction };
+        let is_compaction = kind == EntryKind::Compaction;
+        let compaction = if is_compaction { Some(Ordinal::new(ordinal)) } else { compaction };
         if (Some(node.depth), node.compaction) != (depth, compaction) {
             findings.problem(
                 "lines",
@@ -287,7 +292,7 @@ impl Checker<'_> {
                 "the node's depth or compaction is not its parent's",
             );
         }
-        let jumps_right = self.jumps_right(ordinal, node, above);
+        let jumps_right = self.jumps_right(Ordinal::new(ordinal), node, above);
         if findings.absorb(jumps_right)? == Some(false) {
             findings.problem("lines", Some(ordinal), "the node's jump pointer leads elsewhere");
         }
@@ -298,7 +303,7 @@ impl Checker<'_> {
         let stored = self.settings_of(node.settings);
         let (before, stored) = (findings.absorb(before)?, findings.absorb(stored)?);
         let expected =
-            before.map(|before| change.map_or(before.clone(), |change| change.apply(&before)));
+            before.map(|before| change.map_or(before.clone(), |change| before.changed(&change)));
         if let (Some(expected), Some(stored)) = (expected, stored)
             && stored != expected
         {
@@ -307,12 +312,17 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn jumps_right(&self, ordinal: u64, node: &Node, above: Option<(u64, Node)>) -> Result<bool> {
+    fn jumps_right(
+        &self,
+        ordinal: Ordinal,
+        node: &Node,
+        above: Option<(Ordinal, Node)>,
+    ) -> Result<bool> {
         let Some((parent, above)) = above else {
             return Ok(node.jump == ordinal);
         };
-        let far = self.reader.entry_node(above.jump)?;
-        let farther = self.reader.entry_node(far.jump)?;
+        let far = self.view.entry_node(above.jump)?;
+        let farther = self.view.entry_node(far.jump)?;
         let equal = above.depth.wrapping_sub(far.depth) == far.depth.wrapping_sub(farther.depth);
         Ok(node.jump == if equal { far.jump } else { parent })
     }
@@ -323,7 +333,7 @@ impl Checker<'_> {
         {
             return Ok(record.clone());
         }
-        let record = self.reader.snapshot().settings(self.reader.key(), id)?;
+        let record = self.view.rows().settings(id)?;
         self.settings = Some((id, record.clone()));
         Ok(record)
     }
@@ -331,20 +341,19 @@ impl Checker<'_> {
     /// A summary's text is the title where no other line gives one.
     fn take_summary(&mut self) -> Result<()> {
         if self.title_rank < SUMMARY_TITLE {
-            let mut lines =
-                leaf::Committed { snapshot: self.reader.snapshot(), order: self.reader.order() };
-            let summary = leaf::summary(&mut lines, self.reader.record(), &self.expected.pointers)?;
+            let mut lines = leaf::Committed { view: self.view };
+            let summary =
+                leaf::summary(&mut lines, self.view.record().into(), &self.expected.pointers)?;
             self.title = summary.or(self.title.take());
         }
         Ok(())
     }
 
     fn check_whole(&mut self, findings: &mut Findings<'_>) -> Result<()> {
-        let record = self.reader.record();
+        let record = self.view.record();
         if record.migrated {
             let read = crate::store::originals::read_originals(
-                self.reader.snapshot(),
-                self.reader.key(),
+                self.view.rows(),
                 &record.imported,
                 &mut |_| Ok(true),
             );
@@ -360,8 +369,9 @@ impl Checker<'_> {
         }
         let taken = self.take_summary();
         findings.absorb(taken)?;
-        let record = self.reader.record();
-        if self.title != record.title.clone().filter(|title| !title.is_empty()) {
+        let record = self.view.record();
+        let is_of_lines = record.title_rank != TITLE_BESIDE;
+        if is_of_lines && self.title != record.title.clone().filter(|title| !title.is_empty()) {
             findings.problem("sessions", None, "the title is not the one that the lines give");
         }
         if record.dropped > 0 {
@@ -376,7 +386,7 @@ impl Checker<'_> {
             findings.remark("missing blob", Some(line), None, text);
         }
         for ordinal in loops(&self.parents) {
-            let id = self.reader.known_line(ordinal)?.id();
+            let id = self.view.entry(Ordinal::new(ordinal))?.id();
             findings.remark(
                 "loop",
                 Some(ordinal),

@@ -53,10 +53,10 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Only where the store cannot be read at all; damage is a finding.
+    /// Only if the store cannot be read at all; damage is a finding.
     pub fn verify(&self) -> Result<Verification> {
         let mut verification = Verification { sessions: 1, ..Verification::default() };
-        check(&self.reader()?, &mut verification)?;
+        check(self.reader()?.view(), &mut verification)?;
         Ok(verification)
     }
 }
@@ -81,7 +81,7 @@ impl<'v> Findings<'v> {
 
     /// The number of the line in which a record stands, from 1.
     pub(crate) fn line_number(&self, ordinal: u64) -> u64 {
-        ordinal + 1 - self.splits.partition_point(|&split| split < ordinal) as u64
+        ordinal.saturating_add(1) - self.splits.partition_point(|&split| split < ordinal) as u64
     }
 
     /// Damage in a table.

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::super::reader::SessionReader;
+use super::super::view::View;
 use super::Findings;
 use crate::error::Result;
 use crate::store::label_record::LabelRecord;
 use crate::store::node::Parent;
+use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::PointerRecord;
 use crate::store::session_record::SessionRecord;
-use crate::store::tables::NO_PARENT;
 use crate::store::type_counts::OTHER;
 
 /// What the lines ask for.
@@ -98,20 +98,19 @@ impl Expected {
     /// Notes the row that an entry has as a child, and looks it up.
     pub(super) fn count_child(
         &mut self,
-        reader: &SessionReader,
-        ordinal: u64,
+        view: View<'_>,
+        ordinal: Ordinal,
         parent: Parent,
         findings: &mut Findings<'_>,
     ) -> Result<()> {
         let parent = match parent.ordinal() {
             // The neighbour's node says it.
-            Some(parent) if parent.checked_add(1) == Some(ordinal) => return Ok(()),
-            Some(parent) => parent,
-            None => NO_PARENT,
+            Some(parent) if parent.next() == Some(ordinal) => return Ok(()),
+            parent => parent,
         };
         self.children += 1;
-        if reader.snapshot().children()?.get((reader.key(), parent, ordinal))?.is_none() {
-            findings.problem("children", Some(ordinal), "the entry has no row as a child");
+        if !view.rows().is_child(parent, ordinal)? {
+            findings.problem("children", Some(ordinal.raw()), "the entry has no row as a child");
         }
         Ok(())
     }
@@ -119,38 +118,28 @@ impl Expected {
 
 /// Compares the counts of rows, and the session's record.
 pub(super) fn check_rows(
-    reader: &SessionReader,
+    view: View<'_>,
     expected: &Expected,
     findings: &mut Findings<'_>,
 ) -> Result<()> {
-    let key = reader.key();
-    let record = reader.record();
-    let entries = reader.snapshot().entries()?.range((key, &b""[..])..(key + 1, &b""[..]))?;
-    let mut rows = 0;
-    for row in entries {
-        row?;
-        rows += 1;
-    }
+    let record = view.record();
+    let rows = view.rows().count_entries()?;
     if rows != expected.ids {
         let text = format!("there are {rows} rows for {} ids", expected.ids);
         findings.problem("entries", None, text);
     }
-    let mut children = 0;
-    for row in reader.snapshot().children()?.range((key, 0, 0)..(key + 1, 0, 0))? {
-        row?;
-        children += 1;
-    }
+    let children = view.rows().count_children()?;
     if children != expected.children {
         let text = format!("there are {children} rows for {} children", expected.children);
         findings.problem("children", None, text);
     }
-    let labels: BTreeMap<_, _> = reader.snapshot().labels_of(key)?.into_iter().collect();
+    let labels: BTreeMap<_, _> = view.rows().labels()?.into_iter().collect();
     if labels != expected.labels {
         let text =
             format!("there are {} labels, the lines set {}", labels.len(), expected.labels.len());
         findings.problem("labels", None, text);
     }
-    if reader.snapshot().pointers_of(key)? != expected.pointers {
+    if view.rows().pointers()? != expected.pointers {
         findings.problem("pointers", None, "the rows are not what the lines ask for");
     }
     for (name, stored, counted) in [
@@ -174,6 +163,6 @@ pub(super) fn check_rows(
     if let Some(problem) = expected.problem_of_types(record) {
         findings.problem("sessions", None, problem);
     }
-    findings.absorb(reader.leaf_ordinal())?;
+    findings.absorb(view.leaf())?;
     Ok(())
 }

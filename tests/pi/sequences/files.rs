@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use leafline::{ExportMode, Family, ImportOptions, ImportStatus, Store};
+use leafline::export::ExportMode;
+use leafline::import::{ImportOptions, ImportStatus};
+use leafline::{Family, Store};
 
 use super::observation::{self, Header, Observation};
 use super::operation::{self, Operation};

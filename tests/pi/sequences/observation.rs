@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use leafline::{ContextLeaf, Error, ExportMode, Session, SessionReader};
+use leafline::context::ContextLeaf;
+use leafline::error::SessionError;
+use leafline::export::ExportMode;
+use leafline::{Error, Session, SessionReader};
 use serde_json::Value;
 
 use crate::flatten;
@@ -121,7 +124,10 @@ fn path(reader: &SessionReader, from: Option<&str>) -> Vec<String> {
         Ok(())
     });
     // pi's path from an id that it does not know is empty.
-    assert!(matches!(walked, Ok(_) | Err(Error::EntryNotFound { .. })), "{walked:?}");
+    assert!(
+        matches!(walked, Ok(_) | Err(Error::Session(SessionError::EntryNotFound { .. }))),
+        "{walked:?}"
+    );
     ids
 }
 
@@ -135,7 +141,7 @@ fn children(reader: &SessionReader, parent: Option<&str>) -> Vec<String> {
             .map(|child| child.id().unwrap())
             .collect(),
         // pi knows no children of what it does not know.
-        Err(Error::EntryNotFound { .. }) => Vec::new(),
+        Err(Error::Session(SessionError::EntryNotFound { .. })) => Vec::new(),
         Err(error) => panic!("{error}"),
     }
 }

@@ -1,9 +1,9 @@
 //! Plays a sequence on Leafline, and writes down what pi is to play and what is to come of it.
 
-use leafline::{
-    Compaction, Draft, EntryKind, Error, Family, MessageRole, NewSession, Persistence, Session,
-    Store,
-};
+use leafline::error::SessionError;
+use leafline::live::Persistence;
+use leafline::pi::{Compaction, Draft, PiSession};
+use leafline::{EntryKind, Error, Family, MessageRole, NewSession, Session, Store};
 use serde_json::value::RawValue;
 
 use super::observation::{self, Asked, Header, Observation};
@@ -328,7 +328,10 @@ impl<'s> Player<'s> {
             // pi forks files, and has none yet.
             if self.policy == Policy::Waiting {
                 let forked = self.store.fork_from(self.session.id(), FOLDER);
-                assert!(matches!(forked, Err(Error::SessionNotFound { .. })), "{forked:?}");
+                assert!(
+                    matches!(forked, Err(Error::Session(SessionError::NotFound { .. }))),
+                    "{forked:?}"
+                );
             }
             return;
         }
@@ -373,7 +376,9 @@ fn raw(json: &str) -> Box<RawValue> {
 
 fn not_found(error: &Error, id: &str) -> Expected {
     match error {
-        Error::EntryNotFound { entry, .. } if entry == id => Expected::NotFound(id.to_owned()),
+        Error::Session(SessionError::EntryNotFound { entry, .. }) if entry == id => {
+            Expected::NotFound(id.to_owned())
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -1,6 +1,7 @@
 //! Sequences that take turns on sessions of one store.
 
-use leafline::{ImportOptions, Store};
+use leafline::Store;
+use leafline::import::ImportOptions;
 use leafline_generate::Shape;
 
 use super::operation::{self, Operation};

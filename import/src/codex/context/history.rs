@@ -8,52 +8,77 @@ use crate::codex::truncate::tokens;
 /// How much of the prompts an early compaction keeps, in tokens.
 const PROMPT_TOKENS: u64 = 20_000;
 
-/// The items of the history, given the place of the compaction that it starts from.
-pub(super) fn replay(steps: &[Step], checkpoint: Option<usize>) -> Vec<Fact> {
-    let mut history = History::default();
-    if let Some(Step::Compacted(compacted)) = checkpoint.map(|at| &steps[at]) {
-        compacted.replacement.iter().flatten().cloned().for_each(|fact| history.push(fact));
-    }
-    for step in &steps[checkpoint.map_or(0, |at| at + 1)..] {
-        match step {
-            Step::Item(fact) => history.push(fact.clone()),
-            Step::Compacted(compacted) if compacted.replacement.is_none() => {
-                history.compact_early(compacted);
-            }
-            Step::RolledBack(turns) => history.take_back(*turns),
-            // Another compaction that has a replacement was taken back with its turn.
-            _ => {}
-        }
-    }
-    history.items
+/// What can be taken back with a turn.
+pub(super) trait Said {
+    /// What it is to a rollback.
+    fn turn(&self) -> Turn;
 }
 
-#[derive(Debug, Default)]
-struct History {
-    items: Vec<Fact>,
+impl Said for Fact {
+    fn turn(&self) -> Turn {
+        self.turn
+    }
+}
+
+/// What was said, and not taken back.
+#[derive(Debug)]
+pub(super) struct History<S> {
+    items: Vec<S>,
     /// The places at which turns begin.
     starts: Vec<usize>,
 }
 
-impl History {
-    fn push(&mut self, fact: Fact) {
-        if fact.turn == Turn::Start {
+impl<S> Default for History<S> {
+    fn default() -> Self {
+        Self { items: Vec::new(), starts: Vec::new() }
+    }
+}
+
+impl<S: Said> History<S> {
+    pub(super) fn push(&mut self, item: S) {
+        if item.turn() == Turn::Start {
             self.starts.push(self.items.len());
         }
-        self.items.push(fact);
+        self.items.push(item);
+    }
+
+    pub(super) fn into_items(self) -> Vec<S> {
+        self.items
     }
 
     /// Takes back the last turns of the user. What stands ahead of the first turn stays.
-    fn take_back(&mut self, turns: u64) {
+    pub(super) fn take_back(&mut self, turns: u64) {
         let Some(&first) = self.starts.first().filter(|_| turns > 0) else { return };
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         let left = self.starts.len().saturating_sub(turns);
         let mut end = self.starts[left];
-        while end > first && self.items[end - 1].turn == Turn::Ahead {
+        while end > first && self.items[end - 1].turn() == Turn::Ahead {
             end -= 1;
         }
         self.starts.truncate(left);
         self.items.truncate(end);
+    }
+}
+
+impl History<Fact> {
+    /// The history that starts from a compaction; without a replacement, from nothing.
+    pub(super) fn starting_from(compacted: &Compacted) -> Self {
+        let mut history = Self::default();
+        compacted.replacement.iter().flatten().cloned().for_each(|fact| history.push(fact));
+        history
+    }
+
+    /// Takes the next step downwards, behind the compaction that the history starts from.
+    pub(super) fn step_down(&mut self, step: &Step) {
+        match step {
+            Step::Item(fact) => self.push(fact.clone()),
+            Step::Compacted(compacted) if compacted.replacement.is_none() => {
+                self.compact_early(compacted);
+            }
+            Step::RolledBack(turns) => self.take_back(*turns),
+            // Another compaction that has a replacement was taken back with its turn.
+            _ => {}
+        }
     }
 
     /// Leaves of the history the last prompts, as many as there is room for, and the summary.

@@ -84,7 +84,7 @@ pub fn render(
 }
 
 /// A line that items are taken from.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     kind: RecordKind,
     payload: Option<Raw<'a>>,
     /// The limit that an output has of its own.
@@ -94,7 +94,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn of(record: &Record<'a>) -> Self {
+    pub(super) fn of(record: &Record<'a>) -> Self {
         let payload = record.payload();
         let kind = record.kind();
         let history = payload.filter(|_| kind == RecordKind::Compacted);
@@ -118,7 +118,13 @@ impl<'a> Source<'a> {
         Item::read(raw)
     }
 
-    fn write(&self, item: &ContextItem, truncation: Truncation, out: &mut Vec<u8>) -> Option<()> {
+    /// Appends an item of the line; `None` where the line does not hold it.
+    pub(super) fn write(
+        &self,
+        item: &ContextItem,
+        truncation: Truncation,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
         let place = item.place;
         match &item.use_as {
             Use::Item if self.kind == RecordKind::InterAgentCommunication => {

@@ -3,6 +3,7 @@
 //! Lines are told in the order of the file, one at a time; of each only its place and a few facts are kept. Which of them
 //! make the context is settled at the end, as a rollback can bring back what a compaction had replaced.
 
+mod conversation;
 mod fact;
 mod history;
 mod input;
@@ -16,6 +17,8 @@ use crate::codex::header::{Header, HistoryMode};
 use crate::codex::kind::RecordKind;
 use crate::codex::record::Record;
 use fact::Names;
+use history::History;
+use select::Search;
 use step::Step;
 
 /// Where an item of the context stands.
@@ -84,7 +87,8 @@ pub struct ContextItem {
 pub struct ContextBuilder {
     steps: Vec<Step>,
     names: Names,
-    is_paginated: bool,
+    /// What the first header says.
+    is_paginated: Option<bool>,
 }
 
 impl ContextBuilder {
@@ -97,8 +101,7 @@ impl ContextBuilder {
     /// Tells of the next line.
     pub fn observe(&mut self, line: u64, record: &Record<'_>) {
         if record.kind() == RecordKind::SessionMeta {
-            let mode = Header::of(record).map(|header| header.history_mode);
-            self.is_paginated |= mode == Some(HistoryMode::Paginated);
+            self.is_paginated = self.is_paginated.or_else(|| is_paginated(record));
         }
         self.steps.extend(step::of(line, record, &mut self.names));
     }
@@ -106,11 +109,23 @@ impl ContextBuilder {
     /// The items that the model is sent, in their order, if the session is resumed after the last line.
     #[must_use]
     pub fn finish(&self) -> Vec<ContextItem> {
-        let bound = select::bound(&self.steps, self.is_paginated);
-        let steps = &self.steps[bound.unwrap_or(0)..];
-        let checkpoint = select::checkpoint(steps).or(bound.map(|_| 0));
-        pairs::complete(history::replay(steps, checkpoint))
+        let mut search = Search::new(self.is_paginated.unwrap_or_default());
+        let mut upwards = self.steps.iter().enumerate().rev();
+        let found = upwards.find_map(|(at, step)| search.step_up(at, step));
+        let start = found.or_else(|| search.finish());
+        let mut history = match start.map(|at| &self.steps[at]) {
+            Some(Step::Compacted(compacted)) => History::starting_from(compacted),
+            _ => History::default(),
+        };
+        let below = start.map_or(0, |at| at + 1);
+        self.steps[below..].iter().for_each(|step| history.step_down(step));
+        pairs::complete(history.into_items())
     }
+}
+
+/// Whether a header is of a paginated rollout; `None` where it is none that the program takes.
+fn is_paginated(record: &Record<'_>) -> Option<bool> {
+    Some(Header::of(record)?.history_mode == HistoryMode::Paginated)
 }
 
 /// Whether a line takes part in what the model is sent: an item, a compaction, a rollback, or a boundary of a turn. The last

@@ -34,8 +34,17 @@ pub(super) struct Compacted {
     pub(super) has_window: bool,
     /// It has `resume_metadata`.
     pub(super) has_resume_metadata: bool,
+    /// Its `message` is not empty.
+    pub(super) has_message: bool,
     /// Its summary, as the message that an early one puts in place of what it replaces.
     pub(super) summary: Fact,
+}
+
+impl Compacted {
+    /// Whether nothing that stands above it is read, where it is the last one.
+    pub(super) fn stands_alone(&self, is_paginated: bool) -> bool {
+        self.replacement.is_some() && self.has_window && (is_paginated || self.has_resume_metadata)
+    }
 }
 
 impl Step {
@@ -137,6 +146,7 @@ fn compacted(line: u64, payload: Raw<'_>, names: &mut Names) -> Option<Compacted
         replacement,
         has_window: object.value("window_number").is_some_and(|n| whole_number(n).is_some()),
         has_resume_metadata: object.value("resume_metadata").is_some(),
+        has_message: !message.is_empty(),
         summary: Fact::of_summary(Place { line, index: None }, &message),
     })
 }

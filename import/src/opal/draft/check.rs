@@ -4,7 +4,7 @@ use super::Draft;
 use crate::opal::WriteError;
 use crate::scan::Raw;
 
-/// What a member that Opal knows may be.
+/// The types of value that Opal allows for its members.
 struct Known {
     name: &'static str,
     expected: &'static str,

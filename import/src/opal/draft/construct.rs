@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::{Draft, quoted};
 use crate::opal::WriteError;
 
-/// What Opal puts ahead of a summary that stands for compacted messages.
+/// What Opal puts before a summary that stands for compacted messages.
 const SUMMARY_NOTICE: &str = "[Conversation summary — older messages were compacted]\n\n";
 
-/// What stands ahead of the summary of a branch that was left. (ours: nothing reads Opal's words for it.)
+/// What comes before the summary of a branch that was left. (ours: nothing reads Opal's words for it.)
 const BRANCH_NOTICE: &str = "[Branch summary — what was tried on a branch that was left]\n\n";
 
 impl Draft {

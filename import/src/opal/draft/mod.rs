@@ -14,9 +14,9 @@ use crate::text::unescape;
 
 /// A message that is to be appended: its members, without id and parent.
 ///
-/// What is written of it is what Opal's encoder gives: `content` and `is_error` always, `tool_calls`, `call_id`, `name`,
-/// `thinking` and `metadata` where they are set (observed). Members that nobody knows pass through. Members come sorted by
-/// their names, and so do those of the objects in them; see [`encode`].
+/// What is written of it is what Opal's encoder gives: `content` and `is_error` always, `tool_calls`, `call_id`,
+/// `name`, `thinking` and `metadata` where they are set (observed). Unknown members pass through. Members come sorted
+/// by their names, and so do those of the objects in them; see [`encode`].
 ///
 /// ```
 /// use leafline_import::opal::{Draft, ParentId};
@@ -74,7 +74,7 @@ impl Draft {
         }
     }
 
-    /// The value of a member, as JSON text; `None` where there is none, and for the id and the parent.
+    /// The value of a member, as JSON text; `None` if there is none, and for the id and the parent.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&str> {
         self.members.get(name.as_bytes()).map(String::as_str)

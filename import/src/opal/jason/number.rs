@@ -42,7 +42,7 @@ fn float(value: f64) -> String {
     if decimal.len() <= scientific.len() { decimal } else { scientific }
 }
 
-/// The digits with a point after the first and something behind it, and the exponent without a plus sign.
+/// The digits with a point after the first and something after it, and the exponent without a plus sign.
 fn scientific(value: f64) -> String {
     let text = format!("{value:e}");
     if text.contains('.') { text } else { text.replacen('e', ".0e", 1) }

@@ -119,7 +119,7 @@ impl Draft {
         MessageRole::of_role(message.and_then(|message| message.member("role")))
     }
 
-    /// The value of a member, as JSON text; `None` where there is none, and for the type, id, parent and time.
+    /// The value of a member, as JSON text; `None` if there is none, and for the type, id, parent and time.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&str> {
         let place = self.place_of(&quoted(name))?;

@@ -129,7 +129,7 @@ impl<'a> Edits<'a> {
         &self.text[token.start..token.end]
     }
 
-    /// The string cut to the limit; `None` where it stays.
+    /// The string cut to the limit; `None` if it stays.
     fn truncated(&self, token: StringToken) -> Option<Vec<u8>> {
         let limit = self.rules.truncate_from?;
         let inside = self.inside(token);

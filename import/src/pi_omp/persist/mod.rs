@@ -69,9 +69,9 @@ impl Rules {
         Self { truncate_from: None, drop_transient: false, externalise_images_from: None }
     }
 
-    /// Applies the rules to a draft. `hash` gets the bytes of each image that is taken out and answers their SHA-256.
+    /// Applies the rules to a draft. `hash` gets the bytes of each image that is taken out and returns their SHA-256.
     ///
-    /// Answers the images taken out, in the order in which their blocks end; an image that the entry has twice is there
+    /// Returns the images taken out, in the order in which their blocks end; an image that the entry has twice is there
     /// twice.
     pub fn apply(
         &self,

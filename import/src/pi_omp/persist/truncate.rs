@@ -3,7 +3,7 @@
 /// What omp puts at the end of a string that it cuts (omp session storage document, persistence; observed behaviour).
 pub const TRUNCATION_NOTICE: &str = "\n\n[Session persistence truncated large content]";
 
-/// A string, given as WTF-8, cut to that many UTF-16 units, the notice included; `None` where it has no more than that.
+/// A string, given as WTF-8, cut to that many UTF-16 units, the notice included; `None` if it has no more than that.
 ///
 /// Half a surrogate pair never is the last before the notice. A limit with no room for the notice cuts without one.
 pub(super) fn truncated(value: &[u8], limit: usize) -> Option<Vec<u8>> {

@@ -1,0 +1,180 @@
+//! How Claude Code's files are read and named.
+
+use std::path::{Path, PathBuf};
+
+use crate::claude::detect::{self, MOST_UNMARKED, NotASession};
+use crate::claude::folder::{project_folder_name, session_of_agents_folder};
+use crate::claude::leaf::{
+    self, Boundary, LeafEntry, LeafFacts, LeafLookup, LeafPointer, LeafSource,
+};
+use crate::claude::reading;
+use crate::claude::scanner::Scanner;
+use crate::effect::PointerKind;
+use crate::family::Family;
+use crate::file_name::{FileName, shorten};
+use crate::format::{ForkRule, Format, RecoveryRule};
+use crate::kind::EntryKind;
+use crate::leaf::{Decided, SessionLines};
+use crate::line::RecoveredLine;
+use crate::migration::NoMigration;
+use crate::recover::Recovered;
+use crate::start::{Agent, Refusal, Start};
+use crate::view::{self, Role, View};
+
+/// Claude Code's rules.
+#[derive(Debug)]
+pub enum ClaudeCode {}
+
+impl Format for ClaudeCode {
+    type Scanner = Scanner;
+    type Migration = NoMigration;
+
+    const FOLDER: &'static [&'static str] = &[".claude", "projects"];
+    const RECOVERY: RecoveryRule = RecoveryRule::Usual;
+    const FORKS: ForkRule = ForkRule::Prompts;
+    const SIBLINGS_BY_TIME: bool = false;
+    const SPLITS_MESSAGES: bool = true;
+    const STARTS_AGENTS: bool = true;
+    /// The members that distinguish a prompt from the program's own words come after the text.
+    const TELLS_PROMPT_FIRST: bool = false;
+
+    fn detect(prefix: &[u8], _: bool, complete: bool) -> Result<Start, Refusal> {
+        let found = detect::detect(prefix, complete).map_err(|reason| Refusal {
+            is_undecided: match reason {
+                NotASession::PrefixTooShort { .. } => true,
+                NotASession::Unmarked { records } => !complete && records < MOST_UNMARKED,
+                _ => false,
+            },
+            is_certain: false,
+            reason: reason.to_string(),
+        })?;
+        let agent =
+            found.agent.map(|agent| (Agent { id: agent.id, is_certain: false }, agent.session_id));
+        let (agent, parent_session) = agent.unzip();
+        Ok(Start {
+            named_session: found.session_id,
+            version: found.version.unwrap_or_default(),
+            may_tell_more: found.cwd.is_none(),
+            cwd: found.cwd,
+            created_ms: found.timestamp_ms,
+            agent,
+            parent_session: parent_session.flatten(),
+            ..Start::new(Family::Claude)
+        })
+    }
+
+    /// A file in `<session>/subagents`, at any depth below it, belongs to that session; any other whose first records are all
+    /// on a sidechain, to the session that those name.
+    fn placed(start: Start, path: &Path, _: &[u8], _: bool) -> Start {
+        let folder = session_of_agents_folder(path);
+        let is_certain = folder.is_some();
+        if !is_certain && start.agent.is_none() {
+            return start;
+        }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let of_name = || Some(stem.strip_prefix("agent-")?.to_owned());
+        let id = start.agent.and_then(|agent| agent.id).or_else(of_name);
+        let session = folder.or(start.parent_session).or_else(|| start.named_session.clone());
+        Start {
+            agent: Some(Agent { id, is_certain }),
+            // A session's own file of which only a sidechain was read is not its own agent.
+            parent_session: session.filter(|session| *session != stem),
+            ..start
+        }
+    }
+
+    fn recovered(recovered: Recovered<'_>) -> RecoveredLine<'_> {
+        reading::recovered(recovered)
+    }
+
+    fn leaf<L: SessionLines>(
+        lines: &mut L,
+        facts: &crate::leaf::LeafFacts<'_>,
+    ) -> Result<Decided, L::Error> {
+        let facts = gathered(facts);
+        let leaf = leaf::leaf(&mut Lookup(lines), &facts)?.map(|(leaf, _)| leaf);
+        Ok(Decided { leaf, summary: summary(lines, &facts)? })
+    }
+
+    fn summary<L: SessionLines>(
+        lines: &mut L,
+        facts: &crate::leaf::LeafFacts<'_>,
+    ) -> Result<Option<u64>, L::Error> {
+        summary(lines, &gathered(facts))
+    }
+
+    /// The project's folder, and in it `<id>.jsonl`, which is `agent-<id>.jsonl` for an agent's (session JSONL format
+    /// document; observed).
+    fn file_path(name: &FileName<'_>) -> PathBuf {
+        let folder = project_folder_name(name.cwd.unwrap_or_default());
+        // A session that states no working directory has no project: its folder is that of the root.
+        let folder = if folder.is_empty() { "-" } else { shorten(&folder) };
+        PathBuf::from(folder).join(name.of_id())
+    }
+
+    fn view(line: &str) -> View {
+        view::claude(line)
+    }
+
+    fn view_message(message: &str) -> View {
+        let entry = |entry_type| format!(r#"{{"type":"{entry_type}","message":{message}}}"#);
+        match view::pi_omp(&entry("message")).role {
+            Role::Assistant => view::claude(&entry("assistant")),
+            _ => view::claude(&entry("user")),
+        }
+    }
+}
+
+/// What the rule of the leaf needs of what was gathered.
+fn gathered(gathered: &crate::leaf::LeafFacts<'_>) -> LeafFacts {
+    let mut facts = LeafFacts {
+        last_message: gathered.last_message,
+        last_sidechain_message: gathered.last_sidechain_message,
+        end: gathered.lines,
+        parents_first: gathered.is_regular,
+        ..LeafFacts::default()
+    };
+    for pointer in gathered.pointers {
+        let place = pointer.ordinal;
+        let source = match pointer.kind {
+            PointerKind::Summary => LeafSource::Summary,
+            PointerKind::LastPrompt => LeafSource::LastPrompt,
+            PointerKind::Boundary => {
+                facts.boundaries.push(Boundary {
+                    place,
+                    logical_parent: pointer.target.map(<[u8]>::to_vec),
+                    message_before: pointer.message_before,
+                });
+                continue;
+            }
+        };
+        let uuid = pointer.target.unwrap_or_default().to_vec();
+        facts.pointers.push(LeafPointer { source, place, uuid });
+    }
+    facts
+}
+
+fn summary<L: SessionLines>(lines: &mut L, facts: &LeafFacts) -> Result<Option<u64>, L::Error> {
+    let index = leaf::summary(&mut Lookup(lines), facts)?;
+    Ok(index.and_then(|index| facts.pointers.get(index)).map(|pointer| pointer.place))
+}
+
+/// A session's lines, as the rule of the leaf looks them up.
+struct Lookup<'l, L>(&'l mut L);
+
+impl<L: SessionLines> LeafLookup for Lookup<'_, L> {
+    type Error = L::Error;
+
+    fn find(&mut self, uuid: &[u8]) -> Result<Option<u64>, L::Error> {
+        self.0.find(uuid)
+    }
+
+    fn entry(&mut self, place: u64) -> Result<Option<LeafEntry>, L::Error> {
+        let node = self.0.node(place)?;
+        Ok(node.kind.is_entry().then(|| LeafEntry {
+            parent: node.parent.filter(|&parent| parent != place),
+            is_message: node.kind == EntryKind::Message,
+            is_sidechain: node.is_sidechain,
+        }))
+    }
+}

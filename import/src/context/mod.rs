@@ -1,0 +1,173 @@
+//! What a program sends to its model at an entry of a session: the messages, and the settings in force.
+
+mod settings;
+
+pub use settings::{ContextModel, ContextSettings};
+
+use crate::conversation::{Base, Before, Conversation, History, HistoryScope};
+use crate::family::{Family, with_format};
+
+/// Takes a message: the places of the lines that it was made of, first to last, and its JSON. Of a message of another session
+/// that goes before there are no places.
+pub type TakeMessage<'t, E> = &'t mut dyn FnMut(&[u64], &[u8]) -> Result<(), E>;
+
+/// The entry that a caller names by an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamedEntry {
+    /// This one.
+    At(u64),
+    /// The session has no such entry, and its program builds an empty context then.
+    Nothing,
+    /// The session has no such entry.
+    Unknown,
+}
+
+/// How a family's program builds its context, over whatever stores the session: the part of a family's
+/// [`Format`](crate::format::Format) that is about contexts.
+pub trait Contexts {
+    /// The context by the name of its program, as in "context of pi".
+    fn context_name() -> &'static str;
+
+    /// Finds the entry at which a context is to be built.
+    fn find_leaf<C: Conversation>(conversation: &C, id: &str) -> Result<NamedEntry, C::Error> {
+        let found = conversation.find(id.as_bytes())?;
+        Ok(found.map_or(NamedEntry::Unknown, NamedEntry::At))
+    }
+
+    /// What of another session goes before this one.
+    fn base<C: Conversation>(_: &mut C) -> Result<Option<Base>, C::Error> {
+        Ok(None)
+    }
+
+    /// The entries of which the context at an entry is made, or its full history.
+    fn history<C: Conversation>(
+        conversation: &mut C,
+        before: &mut [Before<C>],
+        leaf: u64,
+        scope: HistoryScope,
+    ) -> Result<History, C::Error>;
+
+    /// Hands out the messages at an entry, one at a time, and returns the settings in force. `None` stands for a place
+    /// before the first entry.
+    fn context<C: Conversation>(
+        conversation: &mut C,
+        before: &mut [Before<C>],
+        leaf: Option<u64>,
+        scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<ContextSettings, C::Error>;
+
+    /// The rules that were injected on the path to an entry, each once, in order.
+    fn injected_rules<C: Conversation>(_: &C, _: u64) -> Result<Vec<String>, C::Error> {
+        Ok(Vec::new())
+    }
+
+    /// The role of the last change of the model on the path to an entry; `None` if there is no change.
+    fn last_model_change_role<C: Conversation>(
+        _: &mut C,
+        _: u64,
+    ) -> Result<Option<String>, C::Error> {
+        Ok(None)
+    }
+
+    /// Appends the settings to a context's JSON, as members with a comma before each.
+    fn append_settings(settings: &ContextSettings, json: &mut String) {
+        settings.append_model_id(json);
+    }
+}
+
+/// Contexts.
+impl Family {
+    /// Its context by the name of its program, as in "context of pi".
+    #[must_use]
+    pub fn context_name(self) -> &'static str {
+        with_format!(self, F => F::context_name())
+    }
+
+    /// Finds the entry at which a context is to be built, by its id.
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives.
+    pub fn find_leaf<C: Conversation>(
+        self,
+        conversation: &C,
+        id: &str,
+    ) -> Result<NamedEntry, C::Error> {
+        with_format!(self, F => F::find_leaf(conversation, id))
+    }
+
+    /// What of another session goes before this one, where it is a fork that does not repeat the lines of its own. That
+    /// session may have a base as well.
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives.
+    pub fn base<C: Conversation>(self, conversation: &mut C) -> Result<Option<Base>, C::Error> {
+        with_format!(self, F => F::base(conversation))
+    }
+
+    /// The entries of which the context at an entry is made, or its full history, but for those of what goes before the
+    /// session.
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives.
+    pub fn history<C: Conversation>(
+        self,
+        conversation: &mut C,
+        before: &mut [Before<C>],
+        leaf: u64,
+        scope: HistoryScope,
+    ) -> Result<History, C::Error> {
+        with_format!(self, F => F::history(conversation, before, leaf, scope))
+    }
+
+    /// Hands out the messages of the context at an entry, or of its full history, and returns the settings in force there.
+    /// One message at a time is in memory. `before` has what goes before the session, the oldest first (see [`Self::base`]).
+    /// A leaf of `None` stands for a place before the first entry.
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives, and `take`.
+    pub fn context<C: Conversation>(
+        self,
+        conversation: &mut C,
+        before: &mut [Before<C>],
+        leaf: Option<u64>,
+        scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<ContextSettings, C::Error> {
+        with_format!(self, F => F::context(conversation, before, leaf, scope, take))
+    }
+
+    /// The rules that were injected on the path to an entry, each once, in order: omp's.
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives.
+    pub fn injected_rules<C: Conversation>(
+        self,
+        conversation: &C,
+        leaf: u64,
+    ) -> Result<Vec<String>, C::Error> {
+        with_format!(self, F => F::injected_rules(conversation, leaf))
+    }
+
+    /// The role of the last change of the model on the path to an entry, of pi and omp; `None` if there is no change.
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives.
+    pub fn last_model_change_role<C: Conversation>(
+        self,
+        conversation: &mut C,
+        leaf: u64,
+    ) -> Result<Option<String>, C::Error> {
+        with_format!(self, F => F::last_model_change_role(conversation, leaf))
+    }
+
+    pub(crate) fn append_settings(self, settings: &ContextSettings, json: &mut String) {
+        with_format!(self, F => F::append_settings(settings, json));
+    }
+}

@@ -1,0 +1,161 @@
+//! What a line changes beside adding itself: settings, labels, the title, the first prompt.
+
+use crate::omp::DEFAULT_ROLE;
+use crate::scan::Raw;
+use crate::text::one_line;
+
+/// Characters of the first prompt that a list shows at the most.
+const PROMPT_CHARACTERS: usize = 200;
+
+/// Stands where a change of settings names no value: JavaScript sets `undefined` then, which is no JSON and not the default.
+pub const UNDEFINED: &str = "undefined";
+
+/// The rank of a title that says what a [`PointerKind::Summary`] does, where no line gives a title of a higher rank.
+pub const SUMMARY_TITLE: u8 = 1;
+
+/// The rank of a title that no line of the session gives: it stands in another file beside those of the sessions.
+pub const TITLE_BESIDE: u8 = u8::MAX;
+
+/// One effect of one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// The settings below this entry differ from those above.
+    Settings(SettingsChange),
+    /// A label is set on an entry, or cleared.
+    Label {
+        /// The entry's id, as WTF-8 (see [`crate::text`]).
+        target: Vec<u8>,
+        /// The label, as WTF-8; `None` clears it.
+        label: Option<Vec<u8>>,
+    },
+    /// The session has this title now, or none.
+    Title {
+        /// The title; never empty.
+        title: Option<String>,
+        /// Of two titles the one with the higher rank stays, and of equal ones the later.
+        rank: u8,
+    },
+    /// A record that names the leaf, or where the conversation came from.
+    Pointer {
+        /// Which of them it is.
+        kind: PointerKind,
+        /// The id of the entry that it names, as WTF-8.
+        target: Option<Vec<u8>>,
+        /// Of a summary, the beginning of its text.
+        text: Option<String>,
+    },
+    /// A user message begins with this.
+    Prompt(String),
+}
+
+impl Effect {
+    /// That of a user's message: what it begins with, on one line; `None` if that is nothing.
+    #[must_use]
+    pub fn prompt(text: &str) -> Option<Self> {
+        beginning(text).map(Self::Prompt)
+    }
+}
+
+/// The beginning of a text, on one line; `None` if there is none.
+pub(crate) fn beginning(text: &str) -> Option<String> {
+    Some(one_line(text, PROMPT_CHARACTERS)).filter(|line| !line.is_empty())
+}
+
+/// What a record is that points to an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PointerKind {
+    /// It describes the session, and names its leaf.
+    Summary,
+    /// It names the leaf.
+    LastPrompt,
+    /// The conversation was compacted here, and came from the entry that it names.
+    Boundary,
+}
+
+/// A change of settings, for the readers of all families. Values are JSON text, but for what is a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettingsChange {
+    /// A thinking level; [`UNDEFINED`] where the entry has no such member.
+    ThinkingLevel(String),
+    /// A model.
+    Model {
+        /// The provider.
+        provider: Option<String>,
+        /// The model's id.
+        model_id: Option<String>,
+        /// The role that a model is for, and the model with its provider (omp).
+        by_role: Option<(String, String)>,
+    },
+    /// A message of the model's names the model.
+    Assistant {
+        /// The provider.
+        provider: Option<String>,
+        /// The model.
+        model: Option<String>,
+    },
+    /// A mode.
+    Mode {
+        /// Its name; [`UNDEFINED`] where the entry has no such member.
+        mode: String,
+        /// What goes with it.
+        data: Option<String>,
+    },
+    /// Rules to add to those that were injected.
+    InjectedRules(Vec<String>),
+}
+
+/// The model that the message of an assistant sets by role, as omp reads it: that of the default role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AssistantModel<'a> {
+    provider: Option<&'a str>,
+    model: Option<&'a str>,
+}
+
+impl<'a> AssistantModel<'a> {
+    /// The role that it is for.
+    pub const ROLE: &'static str = DEFAULT_ROLE;
+
+    /// Of a provider and a model as JSON text.
+    #[must_use]
+    pub fn new(provider: Option<&'a str>, model: Option<&'a str>) -> Self {
+        Self { provider, model }
+    }
+
+    /// omp's name of the model: provider and model joined by a slash; `None` unless both are strings.
+    #[must_use]
+    pub fn name(self) -> Option<String> {
+        let text =
+            |json: Option<&str>| Some(Raw::parse(json?).ok()?.to_string_lossy()?.into_owned());
+        Some(format!("{}/{}", text(self.provider)?, text(self.model)?))
+    }
+
+    /// Whether it plainly has this name. It may have it where the JSON strings have escapes, too.
+    #[must_use]
+    pub fn is_named(self, name: &str) -> bool {
+        fn inside(json: Option<&str>) -> Option<&str> {
+            let text = json?.strip_prefix('"')?.strip_suffix('"')?;
+            Some(text).filter(|text| !text.contains('\\'))
+        }
+        let parts = inside(self.provider).zip(inside(self.model));
+        parts.is_some_and(|(provider, model)| {
+            name.strip_prefix(provider).and_then(|rest| rest.strip_prefix('/')) == Some(model)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assistants_model_by_name() {
+        let model = AssistantModel::new(Some("\"openai\""), Some("\"gpt-4o\""));
+        assert_eq!(model.name().as_deref(), Some("openai/gpt-4o"));
+        assert!(model.is_named("openai/gpt-4o") && !model.is_named("openai/gpt-4"));
+        let escaped = AssistantModel::new(Some("\"a\""), Some(r#""\u0062""#));
+        assert_eq!(escaped.name().as_deref(), Some("a/b"));
+        assert!(!escaped.is_named("a/b"));
+        assert_eq!(AssistantModel::new(Some("5"), Some("\"b\"")).name(), None);
+        assert_eq!(AssistantModel::new(None, Some("\"b\"")).name(), None);
+    }
+}

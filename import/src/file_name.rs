@@ -1,0 +1,80 @@
+//! What the names of session files are made of.
+
+/// Bytes of a name that every file system takes, less what is put around it.
+const LONGEST: usize = 200;
+
+/// What a session's file is called after.
+#[derive(Debug, Clone, Copy)]
+pub struct FileName<'a> {
+    /// The session's id.
+    pub id: &'a str,
+    /// The working folder.
+    pub cwd: Option<&'a str>,
+    /// When it was begun, in milliseconds since 1970.
+    pub created_ms: Option<i64>,
+    /// Whether it came from another session.
+    pub has_parent: bool,
+    /// The header's line, where the family [asks for it](crate::format::Format::is_named_by_header).
+    pub header: Option<&'a [u8]>,
+}
+
+impl FileName<'_> {
+    /// The id as a part of a name: it may hold anything, and a name must not lead out of its folder.
+    pub(crate) fn plain_id(&self) -> String {
+        let id: String = self
+            .id
+            .chars()
+            .map(|character| match character {
+                '/' | '\\' | ':' | '\0'..='\u{1f}' => '-',
+                other => other,
+            })
+            .collect();
+        shorten(&id).to_owned()
+    }
+
+    /// The id with the ending `.jsonl`.
+    pub(crate) fn of_id(&self) -> String {
+        let id = self.plain_id();
+        if id.starts_with('.') { format!("_{id}.jsonl") } else { format!("{id}.jsonl") }
+    }
+}
+
+/// As much of a name as every file system takes.
+pub(crate) fn shorten(name: &str) -> &str {
+    let mut end = name.len().min(LONGEST);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    name.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Family;
+
+    #[test]
+    fn files_are_named_as_their_programs_name_them() {
+        let path_of = |family: Family, id: &str, cwd: Option<&str>| {
+            let path = family.file_path(&FileName {
+                id,
+                cwd,
+                created_ms: Some(0),
+                has_parent: false,
+                header: None,
+            });
+            path.to_string_lossy().replace('\\', "/")
+        };
+        assert_eq!(path_of(Family::Pi, "s", Some("/w")), "--w--/1970-01-01T00-00-00-000Z_s.jsonl");
+        assert_eq!(path_of(Family::Opal, "3f2a", Some("/w")), "3f2a.jsonl");
+        assert_eq!(path_of(Family::Opal, "../x", None), "_..-x.jsonl");
+        assert_eq!(path_of(Family::Claude, "4f2e", Some("/home/me")), "-home-me/4f2e.jsonl");
+        assert_eq!(path_of(Family::Claude, "agent-a1", None), "-/agent-a1.jsonl");
+    }
+
+    #[test]
+    fn shortening_keeps_characters_whole() {
+        let long = "é".repeat(300);
+        assert_eq!(shorten(&long).len(), LONGEST);
+    }
+}

@@ -1,0 +1,368 @@
+//! The interface between the formats and the code that stores or shows sessions: what a family defines about its files.
+
+use std::path::{Path, PathBuf};
+
+use crate::context::Contexts;
+use crate::ecma;
+use crate::family::{Family, with_format};
+use crate::file_name::FileName;
+use crate::kind::{EntryKind, MessageRole};
+use crate::leaf::{Decided, LeafFacts, SessionLines};
+use crate::line::{LineScanner, RecoveredLine};
+use crate::migration::Migrate;
+use crate::recover::Recovered;
+use crate::start::{Refusal, Start};
+use crate::view::View;
+
+/// The rules of a family. Each default is what most families do.
+///
+/// A type that implements it stands for its family and has no values; the list in `family.rs` names it. Callers use
+/// [`Family`], which has a function for each rule.
+pub trait Format: Contexts {
+    /// Scans the lines, and reads their facts.
+    type Scanner: LineScanner;
+    /// How the program rewrites files on opening them; [`NoMigration`](crate::migration::NoMigration) if it does not.
+    type Migration: Migrate;
+
+    /// Where the program keeps its sessions, in the user's home folder.
+    const FOLDER: &'static [&'static str];
+    /// Further folders of the home folder, into which the program moves sessions.
+    const ASIDE: &'static [&'static [&'static str]] = &[];
+    /// The names of `.jsonl` files in which the program keeps other things than sessions: they are passed over where a folder
+    /// is looked through.
+    const NO_SESSIONS: &'static [&'static str] = &[];
+    /// The families whose files have the same records, so that those of one can be read as the other's.
+    const KIN: &'static [Family] = &[];
+    /// How entries are named.
+    const ENTRY_IDS: EntryIds = EntryIds::Stated;
+    /// Whether records are recovered from lines that are not JSON.
+    const RECOVERY: RecoveryRule = RecoveryRule::OnDemand;
+    /// At which entries a conversation branches.
+    const FORKS: ForkRule = ForkRule::EveryChild;
+    /// Whether the children of an entry are shown in order of time instead of file order.
+    const SIBLINGS_BY_TIME: bool = true;
+    /// Whether the program writes one message of the API in several records.
+    const SPLITS_MESSAGES: bool = false;
+    /// Whether sessions start agents that have files of their own.
+    const STARTS_AGENTS: bool = false;
+    /// Whether sessions of the family are begun and appended to here.
+    const IS_WRITTEN: bool = false;
+    /// The members of an entry that a [migration](Self::Migration) invents, differently each time.
+    const MADE_UP: &'static [&'static str] = &[];
+    /// Whether the beginning of a line shows that it is a prompt, whatever follows its text.
+    const TELLS_PROMPT_FIRST: bool = true;
+
+    /// Whether a file is a session of the family, decided from its first bytes; the families' rules are mutually
+    /// exclusive.
+    ///
+    /// `complete` says that `prefix` is the whole file. `is_chosen` says that the caller chose the family: then files
+    /// of its [kin](Self::KIN) count as its own.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not one.
+    fn detect(prefix: &[u8], is_chosen: bool, complete: bool) -> Result<Start, Refusal>;
+
+    /// Adds what the file's path shows; see [`Start::placed`].
+    fn placed(start: Start, path: &Path, prefix: &[u8], is_chosen: bool) -> Start {
+        let (_, _, _) = (path, prefix, is_chosen);
+        start
+    }
+
+    /// Whether lines of a kind and a role can state what an answer has used: others are not read for it.
+    fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
+        kind == EntryKind::Message && role == MessageRole::Assistant
+    }
+
+    /// What could be read from a record that is not JSON.
+    fn recovered(recovered: Recovered<'_>) -> RecoveredLine<'_> {
+        RecoveredLine::no_entry(recovered)
+    }
+
+    /// The leaf of a session, and the summary that describes it. Without a rule of its own it is the last entry that
+    /// [leads](crate::Line::leads).
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives.
+    fn leaf<L: SessionLines>(lines: &mut L, facts: &LeafFacts<'_>) -> Result<Decided, L::Error> {
+        let _ = lines;
+        Ok(Decided { leaf: facts.last_entry, summary: None })
+    }
+
+    /// The ordinal of the summary that describes the session.
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives.
+    fn summary<L: SessionLines>(
+        lines: &mut L,
+        facts: &LeafFacts<'_>,
+    ) -> Result<Option<u64>, L::Error> {
+        let (_, _) = (lines, facts);
+        Ok(None)
+    }
+
+    /// One text for all forms in which a line may be written; `None` if it is not JSON.
+    fn canonical(text: &str) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        ecma::restringify(text, &mut out).ok().map(|()| out)
+    }
+
+    /// Appends the header that the program would save for this one, in a session with this id and this leaf; both are WTF-8.
+    ///
+    /// # Errors
+    ///
+    /// Why the line is no header.
+    fn save_header(
+        line: &[u8],
+        id: &[u8],
+        leaf: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), NotSaved> {
+        let (_, _) = (id, leaf);
+        Self::save_line(line, out)
+    }
+
+    /// Appends the line that the program would save for what it reads from this one.
+    ///
+    /// # Errors
+    ///
+    /// Why the program does not read it.
+    fn save_line(line: &[u8], out: &mut Vec<u8>) -> Result<(), NotSaved> {
+        out.extend_from_slice(line);
+        Ok(())
+    }
+
+    /// The path of a session's file below the folder that holds all of the family's.
+    fn file_path(name: &FileName<'_>) -> PathBuf;
+
+    /// Whether the name of a session's file has what only its header tells: then [`Self::file_path`] is given that as well.
+    fn is_named_by_header(name: &FileName<'_>) -> bool {
+        let _ = name;
+        false
+    }
+
+    /// The folder of the blobs that sessions at this absolute path refer to, whether it is there or not.
+    fn blobs_folder(path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
+
+    /// A line as a reader of the conversation sees it.
+    fn view(line: &str) -> View;
+
+    /// A message as the model is sent it, as a reader of the conversation sees it.
+    fn view_message(message: &str) -> View;
+}
+
+/// How entries are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryIds {
+    /// By an id that their lines state.
+    Stated,
+    /// By the ordinals of their lines, from 0, in decimal.
+    Ordinals,
+}
+
+/// Whether records are recovered from lines that are not JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecoveryRule {
+    /// They are, unless the caller says otherwise.
+    Usual,
+    /// They are if the caller asks for it.
+    OnDemand,
+    /// They never are.
+    Never,
+}
+
+/// At which entries a conversation branches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForkRule {
+    /// At each that has several children.
+    EveryChild,
+    /// At those whose children lead to different prompts, as [`forks`](crate::forks::forks) finds them.
+    Prompts,
+}
+
+/// Why a line is not what its program would save.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct NotSaved {
+    problem: String,
+}
+
+impl NotSaved {
+    /// For this reason.
+    pub fn new(problem: impl std::fmt::Display) -> Self {
+        Self { problem: problem.to_string() }
+    }
+}
+
+/// The rules of a family, each as its [`Format`] has it.
+impl Family {
+    /// Where the program keeps its sessions, in the user's home folder: [`Format::FOLDER`].
+    #[must_use]
+    pub fn folder(self) -> &'static [&'static str] {
+        with_format!(self, F => F::FOLDER)
+    }
+
+    /// Further folders of the home folder, into which the program moves sessions: [`Format::ASIDE`].
+    #[must_use]
+    pub fn folders_aside(self) -> &'static [&'static [&'static str]] {
+        with_format!(self, F => F::ASIDE)
+    }
+
+    /// The names of files in which the program keeps other things than sessions: [`Format::NO_SESSIONS`].
+    #[must_use]
+    pub fn other_files(self) -> &'static [&'static str] {
+        with_format!(self, F => F::NO_SESSIONS)
+    }
+
+    /// Whether the files of both families have the same records: [`Format::KIN`].
+    #[must_use]
+    pub fn is_kin_of(self, other: Self) -> bool {
+        self == other || with_format!(self, F => F::KIN).contains(&other)
+    }
+
+    /// How entries are named: [`Format::ENTRY_IDS`].
+    #[must_use]
+    pub fn entry_ids(self) -> EntryIds {
+        with_format!(self, F => F::ENTRY_IDS)
+    }
+
+    /// Whether records are recovered from lines that are not JSON: [`Format::RECOVERY`].
+    #[must_use]
+    pub fn recovery(self) -> RecoveryRule {
+        with_format!(self, F => F::RECOVERY)
+    }
+
+    /// At which entries a conversation branches: [`Format::FORKS`].
+    #[must_use]
+    pub fn fork_rule(self) -> ForkRule {
+        with_format!(self, F => F::FORKS)
+    }
+
+    /// Whether siblings are in order of time instead of file order: [`Format::SIBLINGS_BY_TIME`].
+    #[must_use]
+    pub fn sorts_siblings_by_time(self) -> bool {
+        with_format!(self, F => F::SIBLINGS_BY_TIME)
+    }
+
+    /// Whether one message of the API may be several records: [`Format::SPLITS_MESSAGES`].
+    #[must_use]
+    pub fn splits_messages(self) -> bool {
+        with_format!(self, F => F::SPLITS_MESSAGES)
+    }
+
+    /// Whether sessions start agents that have files of their own: [`Format::STARTS_AGENTS`].
+    #[must_use]
+    pub fn starts_agents(self) -> bool {
+        with_format!(self, F => F::STARTS_AGENTS)
+    }
+
+    /// The members of an entry that a migration invents: [`Format::MADE_UP`].
+    #[must_use]
+    pub fn made_up_members(self) -> &'static [&'static str] {
+        with_format!(self, F => F::MADE_UP)
+    }
+
+    /// Whether lines of a kind and a role can state what an answer has used: [`Format::may_state_usage`].
+    #[must_use]
+    pub fn may_state_usage(self, kind: EntryKind, role: MessageRole) -> bool {
+        with_format!(self, F => F::may_state_usage(kind, role))
+    }
+
+    /// Whether sessions of the family are begun and appended to here: [`Format::IS_WRITTEN`].
+    #[must_use]
+    pub fn is_written(self) -> bool {
+        with_format!(self, F => F::IS_WRITTEN)
+    }
+
+    /// Whether the beginning of a line shows that it is a prompt: [`Format::TELLS_PROMPT_FIRST`].
+    #[must_use]
+    pub fn tells_prompt_first(self) -> bool {
+        with_format!(self, F => F::TELLS_PROMPT_FIRST)
+    }
+
+    /// The leaf of a session: [`Format::leaf`].
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives.
+    pub fn leaf<L: SessionLines>(
+        self,
+        lines: &mut L,
+        facts: &LeafFacts<'_>,
+    ) -> Result<Decided, L::Error> {
+        with_format!(self, F => F::leaf(lines, facts))
+    }
+
+    /// The summary that describes a session: [`Format::summary`].
+    ///
+    /// # Errors
+    ///
+    /// What a look-up gives.
+    pub fn summary<L: SessionLines>(
+        self,
+        lines: &mut L,
+        facts: &LeafFacts<'_>,
+    ) -> Result<Option<u64>, L::Error> {
+        with_format!(self, F => F::summary(lines, facts))
+    }
+
+    /// One text for all forms of a line: [`Format::canonical`].
+    #[must_use]
+    pub fn canonical(self, text: &str) -> Option<Vec<u8>> {
+        with_format!(self, F => F::canonical(text))
+    }
+
+    /// Appends the header that the program would save: [`Format::save_header`].
+    ///
+    /// # Errors
+    ///
+    /// Why the line is no header.
+    pub fn save_header(
+        self,
+        line: &[u8],
+        id: &[u8],
+        leaf: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), NotSaved> {
+        with_format!(self, F => F::save_header(line, id, leaf, out))
+    }
+
+    /// Appends the line that the program would save: [`Format::save_line`].
+    ///
+    /// # Errors
+    ///
+    /// Why the program does not read it.
+    pub fn save_line(self, line: &[u8], out: &mut Vec<u8>) -> Result<(), NotSaved> {
+        with_format!(self, F => F::save_line(line, out))
+    }
+
+    /// The path of a session's file: [`Format::file_path`].
+    #[must_use]
+    pub fn file_path(self, name: &FileName<'_>) -> PathBuf {
+        with_format!(self, F => F::file_path(name))
+    }
+
+    /// Whether the name of a session's file has what only its header tells: [`Format::is_named_by_header`].
+    #[must_use]
+    pub fn is_named_by_header(self, name: &FileName<'_>) -> bool {
+        with_format!(self, F => F::is_named_by_header(name))
+    }
+
+    /// The folder of the blobs that the sessions at an absolute path refer to, whether it is there or not:
+    /// [`Format::blobs_folder`].
+    #[must_use]
+    pub fn blobs_folder(self, path: &Path) -> Option<PathBuf> {
+        with_format!(self, F => F::blobs_folder(path))
+    }
+
+    /// A message as the model is sent it, as a reader of the conversation sees it: [`Format::view_message`].
+    #[must_use]
+    pub fn view_message(self, message: &str) -> View {
+        with_format!(self, F => F::view_message(message))
+    }
+}

@@ -1,0 +1,115 @@
+//! How pi's and omp's files are read and named: the rules that they share.
+
+use std::io::{self, BufRead};
+use std::path::PathBuf;
+
+use crate::family::{Family, Migration};
+use crate::file_name::{FileName, shorten};
+use crate::migration::{Migrate, MigrateLines, Migrated};
+use crate::pi_omp::{Detection, HeaderFacts, Migrator, NotASession, detect, forward_references};
+use crate::start::{Refusal, Start};
+use crate::time::format_timestamp;
+use crate::view::{self, View};
+
+/// How pi and omp rewrite a file of an earlier version: see [`Migrator`].
+#[derive(Debug, Clone)]
+pub struct VersionMigration {
+    header: HeaderFacts,
+}
+
+impl Migrate for VersionMigration {
+    type Lines = Migrator;
+
+    fn begin<R: BufRead>(&self, open: impl FnOnce() -> io::Result<R>) -> io::Result<Migrator> {
+        let migrator = Migrator::new(&self.header);
+        if !self.header.version.needs_tree() {
+            return Ok(migrator);
+        }
+        Ok(migrator.with_forward_references(forward_references(open()?)?))
+    }
+}
+
+impl MigrateLines for Migrator {
+    fn migrate_line(&mut self, text: &str, out: &mut Vec<u8>) -> Migrated {
+        Self::migrate_line(self, text, out)
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Migrated {
+        Self::finish(self, out)
+    }
+}
+
+/// Whether a file is the family's; `migration` makes its migration from that of both. What shows neither is pi's.
+pub(crate) fn start(
+    family: Family,
+    (prefix, is_chosen, complete): (&[u8], bool, bool),
+    migration: fn(VersionMigration) -> Migration,
+) -> Result<Start, Refusal> {
+    let choice = is_chosen.then_some(family);
+    let Detection { family: found, version, needs_migration, header } =
+        detect(prefix, choice, complete).map_err(|reason| Refusal {
+            is_undecided: matches!(reason, NotASession::PrefixTooShort { .. }),
+            is_certain: false,
+            reason: reason.to_string(),
+        })?;
+    if found != family {
+        let reason = format!("it is one of {}", found.program());
+        return Err(Refusal { is_undecided: false, is_certain: false, reason });
+    }
+    Ok(Start {
+        id: Some(header.id.clone()),
+        version: version.number().to_string(),
+        format_version: version.whole(),
+        cwd: header.cwd.clone(),
+        title: header.title.clone(),
+        parent_session: header.parent_session.clone(),
+        created_ms: header.timestamp_ms,
+        migration: needs_migration.then(|| migration(VersionMigration { header })),
+        ..Start::new(family)
+    })
+}
+
+/// Where a session's file stands: `--<cwd>--/<time>_<id>.jsonl` (pi and omp documents, file location).
+pub(crate) fn file_path(name: &FileName<'_>) -> PathBuf {
+    PathBuf::from(folder_name(name.cwd)).join(file_name(name))
+}
+
+/// The folder of a session: its working directory without the leading slash, with `/`, `\` and `:` as `-`,
+/// between two dashes (pi and omp documents, file location).
+fn folder_name(cwd: Option<&str>) -> String {
+    let cwd = cwd.unwrap_or_default();
+    let inner = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
+    let encoded = inner.replace(['/', '\\', ':'], "-");
+    let printable = encoded.replace(|character: char| character.is_control(), "-");
+    format!("--{}--", shorten(&printable))
+}
+
+/// The file name of a session: the header's time with `:` and `.` as `-`, `_`, and the id; the id alone
+/// where the header states no time.
+fn file_name(name: &FileName<'_>) -> String {
+    match name.created_ms {
+        Some(time) => {
+            let time = format_timestamp(time).replace([':', '.'], "-");
+            format!("{time}_{}.jsonl", name.plain_id())
+        }
+        None => name.of_id(),
+    }
+}
+
+/// A message as the model is sent it.
+pub(crate) fn view_message(message: &str) -> View {
+    view::pi_omp(&format!(r#"{{"type":"message","message":{message}}}"#))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_the_documents() {
+        assert_eq!(folder_name(Some("/home/me/project")), "--home-me-project--");
+        assert_eq!(folder_name(Some("C:\\work")), "--C--work--");
+        assert_eq!(folder_name(None), "----");
+        assert_eq!(folder_name(Some("/../../etc")), "--..-..-etc--");
+    }
+}

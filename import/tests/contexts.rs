@@ -1,0 +1,157 @@
+//! What each program sends to its model, of sessions in memory.
+//!
+//! Guards against rules of contexts that need more of a store than [`Conversation`] promises.
+//!
+//! [`Conversation`]: leafline_import::conversation::Conversation
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod in_memory;
+
+use leafline_import::conversation::{HistoryScope, PathEnd};
+use leafline_import::scan::{Raw, Scanner};
+use leafline_import::text::decode;
+use leafline_import::{EntryKind, Family, MessageRole, NamedEntry, claude, opal};
+
+use in_memory::{Entry, InMemory};
+
+/// What an entry of pi or omp is.
+fn of_pi(line: &[u8]) -> Option<Entry> {
+    let text = decode(line);
+    let scan = Scanner::new().scan(&text);
+    let kind = EntryKind::of(&scan);
+    let bytes = |raw: Option<Raw<'_>>| raw?.as_string().map(|id| id.into_owned());
+    kind.is_entry().then(|| Entry {
+        id: bytes(scan.members.id).unwrap_or_default(),
+        kind: Some(kind),
+        role: Some(MessageRole::of(&scan)),
+        parent: bytes(scan.members.parent_id),
+        pointer: None,
+    })
+}
+
+fn of_claude(line: &[u8]) -> Option<Entry> {
+    let text = decode(line);
+    let record = claude::Scanner::new().scan(&text);
+    let kind =
+        if record.is_compact_boundary() { EntryKind::Compaction } else { EntryKind::Message };
+    let role = match record.kind() {
+        claude::RecordKind::Assistant => MessageRole::Assistant,
+        _ => MessageRole::User,
+    };
+    let parent = match record.parent() {
+        claude::Parent::Uuid(uuid) => Some(uuid.into_owned()),
+        _ => None,
+    };
+    record.is_entry().then(|| Entry {
+        id: record.uuid().unwrap().into_owned(),
+        kind: Some(kind),
+        role: Some(role),
+        parent,
+        pointer: record.logical_parent().map(|uuid| uuid.into_owned()),
+    })
+}
+
+fn of_opal(line: &[u8]) -> Option<Entry> {
+    let text = decode(line);
+    let line = opal::Scanner::new().scan(&text);
+    let parent = match line.parent() {
+        opal::Parent::Id(id) => Some(id.into_owned()),
+        _ => None,
+    };
+    let id = line.id().map(|id| id.into_owned());
+    (line.kind() == opal::LineKind::Message).then(|| Entry {
+        id: id.unwrap_or_default(),
+        parent,
+        ..Entry::default()
+    })
+}
+
+/// The context's JSON, and the lines of its messages.
+fn context(
+    session: &mut InMemory<'_>,
+    family: Family,
+    leaf: u64,
+    scope: HistoryScope,
+) -> (String, Vec<u64>) {
+    let (mut messages, mut lines) = (Vec::new(), Vec::new());
+    let take = &mut |places: &[u64], json: &[u8]| {
+        lines.extend_from_slice(places);
+        messages.push(String::from_utf8(json.to_vec()).unwrap());
+        Ok(())
+    };
+    let settings = family.context(session, &mut [], Some(leaf), scope, take).unwrap();
+    let mut json = messages.join(",");
+    settings.append_members(&mut json);
+    (json, lines)
+}
+
+const PI: &str = r#"{"type":"session","version":3,"id":"s"}
+{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"1"}}
+{"type":"message","id":"b","parentId":"a","message":{"role":"user","content":"2"}}
+{"type":"compaction","id":"c","parentId":"b","timestamp":0,"summary":"S","firstKeptEntryId":"b","tokensBefore":9}
+{"type":"message","id":"d","parentId":"c","message":{"role":"user","content":"3"}}
+{"type":"model_change","id":"e","parentId":"d","role":"smol","model":"p/m"}
+"#;
+
+#[test]
+fn pi_and_omp() {
+    let mut session = InMemory::new(PI.as_bytes(), of_pi);
+    let says = |text: u32| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let summary = r#"{"role":"compactionSummary","summary":"S","tokensBefore":9,"timestamp":0}"#;
+    let shown = [summary.to_owned(), says(2), says(3)].join(",");
+    for is_indexed in [true, false] {
+        session.is_indexed = is_indexed;
+        let (json, lines) = context(&mut session, Family::Pi, 5, HistoryScope::Context);
+        assert_eq!(json, format!(r#"{shown},"thinkingLevel":"off","model":null"#));
+        assert_eq!(lines, [3, 2, 4]);
+        let history = Family::Pi.history(&mut session, &mut [], 5, HistoryScope::Context).unwrap();
+        assert_eq!(history.ordinals().collect::<Vec<_>>(), [3, 2, 4, 5]);
+        assert_eq!(history.end(), Some(PathEnd::Boundary));
+    }
+    let (json, lines) = context(&mut session, Family::Omp, 5, HistoryScope::Full);
+    let said = [says(1), says(2), summary.to_owned(), says(3)].join(",");
+    let settings = r#""thinkingLevel":"off","models":{},"injectedTtsrRules":[],"mode":"none""#;
+    assert_eq!(json, format!("{said},{settings}"));
+    assert_eq!(lines, [1, 2, 3, 4]);
+    let found = |id| Family::Omp.find_leaf(&session, id).unwrap();
+    assert_eq!([found("b"), found(""), found("none")], [2, 5, 5].map(NamedEntry::At));
+    let role = Family::Omp.last_model_change_role(&mut session, 5).unwrap();
+    assert_eq!(role.as_deref(), Some("smol"));
+    assert_eq!(Family::Omp.last_model_change_role(&mut session, 4).unwrap(), None);
+}
+
+const CLAUDE: &str = r#"{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"1"}}
+{"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null,"logicalParentUuid":"a"}
+{"type":"assistant","uuid":"c","parentUuid":"b","message":{"id":"m","role":"assistant","model":"large","content":[1]}}
+{"type":"assistant","uuid":"d","parentUuid":"c","message":{"id":"m","role":"assistant","model":"large","content":[2]}}
+"#;
+
+#[test]
+fn claude_code() {
+    let mut session = InMemory::new(CLAUDE.as_bytes(), of_claude);
+    let answer = r#"{"role":"assistant","content":[1,2]}"#;
+    let (json, lines) = context(&mut session, Family::Claude, 3, HistoryScope::Context);
+    assert_eq!(json, format!(r#"{answer},"model":"large""#));
+    assert_eq!(lines, [2, 3]);
+    let (json, lines) = context(&mut session, Family::Claude, 3, HistoryScope::Full);
+    assert_eq!(json, format!(r#"{{"role":"user","content":"1"}},{answer},"model":"large""#));
+    assert_eq!(lines, [0, 2, 3]);
+    assert_eq!(Family::Claude.find_leaf(&session, "x").unwrap(), NamedEntry::Unknown);
+}
+
+const OPAL: &str = r#"{"session_id":"s","metadata":{"model":"large"}}
+{"id":"b","parent_id":"a","role":"assistant","content":"2"}
+{"id":"a","parent_id":null,"role":"user","content":"1"}
+"#;
+
+#[test]
+fn opal() {
+    let mut session = InMemory::new(OPAL.as_bytes(), of_opal);
+    for scope in [HistoryScope::Context, HistoryScope::Full] {
+        let (json, lines) = context(&mut session, Family::Opal, 1, scope);
+        let said = r#"{"role":"user","content":"1"},{"role":"assistant","content":"2"}"#;
+        assert_eq!(json, format!(r#"{said},"model":"large""#));
+        assert_eq!(lines, [2, 1]);
+    }
+}

@@ -1,0 +1,245 @@
+//! The public names by subject. The crate's root has only those that every program uses.
+
+/// Files into the store: [`Store::import`](crate::Store::import), [`Store::sync`](crate::Store::sync) and, with the feature
+/// `watch`, `Store::watch`.
+///
+/// ```
+/// use leafline::Store;
+/// use leafline::import::{FileReport, ImportObserver, ImportOptions, ImportStatus};
+///
+/// struct Failures(u64);
+///
+/// impl ImportObserver for Failures {
+///     fn file(&mut self, report: &FileReport) {
+///         self.0 += u64::from(report.status == ImportStatus::Failed);
+///     }
+/// }
+///
+/// # fn main() -> leafline::Result<()> {
+/// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+/// let store = Store::in_memory()?;
+/// let mut failures = Failures(0);
+/// let totals = store.import(&[samples], &ImportOptions::default(), &mut failures)?;
+/// assert_eq!(failures.0, totals.failed);
+/// # Ok(())
+/// # }
+/// ```
+pub mod import {
+    pub use crate::catalog::import::{
+        FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery, Refusal,
+    };
+    pub use crate::catalog::programs::{ProgramFolder, program_folders};
+    #[cfg(feature = "watch")]
+    pub use crate::catalog::watch::Watch;
+}
+
+/// Sessions out of the store again: one by [`SessionReader::export`](crate::SessionReader::export) or
+/// [`Store::export_file`](crate::Store::export_file), a folder kept in step by
+/// [`Store::export_all`](crate::Store::export_all).
+///
+/// ```
+/// use leafline::Store;
+/// use leafline::export::ExportMode;
+/// # use leafline::import::ImportOptions;
+///
+/// # fn main() -> leafline::Result<()> {
+/// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+/// let store = Store::in_memory()?;
+/// # store.import(&[samples], &ImportOptions::default(), &mut ())?;
+/// let reader = store.reader("019c6605")?;
+/// let mut file = Vec::new();
+/// reader.export(&ExportMode::Exact, &mut file)?;
+/// assert_eq!(file.len() as u64, reader.facts().bytes);
+/// # Ok(())
+/// # }
+/// ```
+pub mod export {
+    pub use crate::catalog::export::{
+        ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason,
+    };
+    pub use crate::session::ExportMode;
+}
+
+/// Lists of a store's sessions: which ones, and in what order. [`Store::list`](crate::Store::list) answers
+/// [`SessionFacts`](crate::SessionFacts), without a look at any line.
+///
+/// ```
+/// use leafline::{Family, NewSession, Store};
+/// use leafline::list::SessionFilter;
+///
+/// # fn main() -> leafline::Result<()> {
+/// let store = Store::in_memory()?;
+/// store.create_session(&NewSession::new(Family::Opal, "/work"))?;
+/// assert_eq!(store.list(&SessionFilter::of_cwd("/work"))?.len(), 1);
+/// assert_eq!(store.list(&SessionFilter::of_cwd("/home"))?.len(), 0);
+/// # Ok(())
+/// # }
+/// ```
+pub mod list {
+    pub use crate::catalog::filter::{SessionFilter, SessionOrder};
+    pub use crate::session::{SharedText, TypeFacts};
+}
+
+/// The same lists of session files that no store has.
+///
+/// ```
+/// use leafline::files::SessionFiles;
+/// use leafline::list::SessionFilter;
+///
+/// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+/// let files = SessionFiles::new([samples]).list(&SessionFilter::default());
+/// for facts in &files.sessions {
+///     println!("{}: {} messages", facts.path.display(), facts.messages);
+/// }
+/// # assert!(!files.sessions.is_empty());
+/// ```
+pub mod files {
+    pub use crate::catalog::files::{
+        FileFacts, FileList, RecentSession, SessionFiles, UnreadableFile,
+    };
+}
+
+/// What a session's program would send to the model at an entry:
+/// [`SessionReader::build_context`](crate::SessionReader::build_context), which has an example, and
+/// [`SessionReader::get_history`](crate::SessionReader::get_history), the entries of which it is made.
+pub mod context {
+    pub use leafline_import::conversation::{History, HistoryScope, PathEnd};
+    pub use leafline_import::{ContextModel, ContextSettings, JsonText};
+
+    pub use crate::session::{Context, ContextLeaf, ContextMessage};
+}
+
+/// The tree of a session's entries, without the text of its lines:
+/// [`SessionReader::get_tree`](crate::SessionReader::get_tree) and
+/// [`SessionReader::get_folded_tree`](crate::SessionReader::get_folded_tree).
+///
+/// ```
+/// use leafline::{Family, NewSession, Store};
+/// use leafline::opal::Draft;
+///
+/// # fn main() -> leafline::Result<()> {
+/// let store = Store::in_memory()?;
+/// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
+/// let first = session.append(Draft::user("Why is the build slow?"))?;
+/// session.append(Draft::user("Profile the linker"))?;
+/// session.branch(&first)?;
+/// session.append(Draft::user("Use fewer crates"))?;
+/// let tree = session.reader()?.get_tree()?;
+/// assert_eq!((tree.nodes().len(), tree.branches()), (3, 2));
+/// # Ok(())
+/// # }
+/// ```
+pub mod tree {
+    pub use crate::session::{
+        Outline, OutlineEntry, OutlineReader, Segment, Tree, TreeNode, TreeRecord,
+    };
+}
+
+/// What an entry says, whatever its family: [`Entry::view`](crate::Entry::view).
+///
+/// ```
+/// use leafline::view::Role;
+/// use leafline::{Family, NewSession, Store};
+///
+/// # fn main() -> leafline::Result<()> {
+/// let store = Store::in_memory()?;
+/// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
+/// let id = session.append(leafline::opal::Draft::user("Hello"))?;
+/// let entry = session.get_entry(&id)?;
+/// let view = entry.view();
+/// assert_eq!((view.role, view.text().as_ref()), (Role::User, "Hello"));
+/// # Ok(())
+/// # }
+/// ```
+pub mod view {
+    pub use leafline_import::view::{Part, Role, View};
+}
+
+/// Long sessions a page at a time: [`SessionReader::entries`](crate::SessionReader::entries),
+/// [`SessionReader::path_backwards`](crate::SessionReader::path_backwards) and
+/// [`SessionReader::entries_around`](crate::SessionReader::entries_around), which has an example.
+pub mod page {
+    pub use crate::session::{Page, PageLimit};
+}
+
+/// Writing to a session, whatever its family: [`Session::append`](crate::Session::append) takes an [`EntryDraft`], which
+/// every family's draft becomes. [`Persistence`](live::Persistence) says when and how it is stored.
+///
+/// ```
+/// use leafline::live::Persistence;
+/// use leafline::pi::Draft;
+/// use leafline::{Family, NewSession, Store};
+///
+/// # fn main() -> leafline::Result<()> {
+/// let store = Store::in_memory()?;
+/// let mut new = NewSession::new(Family::Pi, "/work");
+/// new.persistence = Some(Persistence::immediate());
+/// let mut session = store.create_session(&new)?;
+/// session.append(Draft::thinking_level_change("high"))?;
+/// assert!(!session.is_waiting());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// [`EntryDraft`]: live::EntryDraft
+pub mod live {
+    pub use leafline_import::pi_omp::Rules;
+
+    pub use crate::session::{EntryDraft, Persistence};
+}
+
+/// Tables held against lines, and blobs against their hashes: [`Store::verify`](crate::Store::verify).
+///
+/// ```
+/// # fn main() -> leafline::Result<()> {
+/// let verification = leafline::Store::in_memory()?.verify()?;
+/// assert!(verification.problems.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+pub mod verify {
+    pub use crate::session::{Finding, Verification};
+}
+
+/// Where the bytes go: [`Store::statistics`](crate::Store::statistics) and
+/// [`Session::statistics`](crate::Session::statistics); what a deletion gives back:
+/// [`Store::remove`](crate::Store::remove); and what a session has used:
+/// [`SessionReader::usage_statistics`](crate::SessionReader::usage_statistics), which has an example.
+pub mod statistics {
+    pub use crate::catalog::remove::Removed;
+    pub use crate::catalog::statistics::{BlobStatistics, SessionStatistics, Statistics};
+    pub use crate::session::UsageStatistics;
+    pub use crate::store::TableStatistics;
+}
+
+/// The prompts that were given to agents, in any session: [`Store::history`](crate::Store::history).
+/// [`PromptHistory`](prompts::PromptHistory) has an example.
+pub mod prompts {
+    #[cfg(feature = "omp-history")]
+    pub use crate::history::HistoryTransfer;
+    pub use crate::history::{HistoryEntry, PromptHistory};
+}
+
+/// pi: its entries as drafts, and its `SessionManager`'s methods as traits. [`PiSession`](pi::PiSession) has an example.
+pub mod pi {
+    pub use leafline_import::pi_omp::{Compaction, Draft, DraftError};
+
+    pub use crate::session::{PiReader, PiSession};
+}
+
+/// omp: what it has beyond [`pi`], and which session a terminal had last. [`OmpSession`](omp::OmpSession) and
+/// [`Breadcrumbs`](omp::Breadcrumbs) have examples.
+pub mod omp {
+    pub use leafline_import::pi_omp::{Compaction, Draft, DraftError};
+
+    pub use crate::catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
+    pub use crate::session::{OmpReader, OmpSession};
+}
+
+/// Opal: its messages as drafts, its sessions' metadata, and its functions as traits. [`OpalSession`](opal::OpalSession) has
+/// an example.
+pub mod opal {
+    pub use leafline_import::opal::{Draft, Metadata, ReplaceOptions, WriteError};
+
+    pub use crate::session::{OpalReader, OpalSession};
+}

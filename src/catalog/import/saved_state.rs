@@ -1,0 +1,96 @@
+//! How a file stands to a session that was changed here and is exported as its program would save it. The program
+//! writes its files anew, in any order, so that bytes say little: entries are compared.
+
+use std::io::{self, Seek, SeekFrom};
+
+use leafline_import::lines::{BlockReader, split};
+use leafline_import::{EntryKind, Family, Line, LineReader, text};
+
+use super::candidate::Candidate;
+use super::digest::Digest;
+use super::pipeline::BLOCK_BYTES;
+use crate::error::Result;
+use crate::session::export::exact_bytes;
+use crate::session::lines::LineCursor;
+use crate::session::view::View;
+
+/// What a file is to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileState {
+    /// What an export of the session gives.
+    Same,
+    /// All its entries are the session's, which has others as well, or another header: the session went on.
+    Earlier,
+    /// It has what the session lacks.
+    Other,
+}
+
+/// Compares a file with a session that was changed here.
+pub(super) fn compare(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<FileState>> {
+    let digests = match candidate.digests(&[candidate.size]) {
+        Ok(digests) => digests,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut saved = Digest::default();
+    exact_bytes(view, &mut |bytes| {
+        saved.take(bytes);
+        Ok(true)
+    })?;
+    let saved = saved.finish();
+    if digests.contains(&(saved.length, saved.digest)) {
+        return Ok(Ok(FileState::Same));
+    }
+    let held = holds_all(view, candidate)?;
+    Ok(held.map(|held| if held { FileState::Earlier } else { FileState::Other }))
+}
+
+/// Whether the session has every entry of the file.
+fn holds_all(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<bool>> {
+    if let Err(error) = candidate.file.seek(SeekFrom::Start(0)) {
+        return Ok(Err(error));
+    }
+    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
+    let mut entries =
+        Entries { view, family: view.record().known_family(), cursor: view.cursor(0) };
+    let mut lines = LineReader::new(view.reading());
+    let mut header_is_read = false;
+    loop {
+        let block = match blocks.next_block(Vec::new()) {
+            Ok(Some(block)) => block,
+            Ok(None) => return Ok(Ok(true)),
+            Err(error) => return Ok(Err(error)),
+        };
+        for line in split(&block) {
+            let decoded = text::decode(line);
+            let shown = text::trim_start_of_file(&decoded);
+            let read = lines.read(shown);
+            let is_held = match read.kind() {
+                EntryKind::Blank => true,
+                EntryKind::Header => !std::mem::replace(&mut header_is_read, true),
+                kind if kind.is_entry() => entries.hold(&read, shown)?,
+                _ => false,
+            };
+            if !is_held {
+                return Ok(Ok(false));
+            }
+        }
+    }
+}
+
+/// The entries of a session, to look up in.
+struct Entries<'a> {
+    view: View<'a>,
+    family: Family,
+    cursor: LineCursor<'a>,
+}
+
+impl Entries<'_> {
+    /// Whether the entry is among them.
+    fn hold(&mut self, entry: &Line<'_>, text: &str) -> Result<bool> {
+        let Some(id) = entry.id() else { return Ok(false) };
+        let Some(ordinal) = self.view.find(&id)? else { return Ok(false) };
+        let stored = self.view.entry_of(&self.cursor.line(ordinal.raw())?)?;
+        let found = self.family.canonical(&text::decode(stored.line()));
+        Ok(found.is_some() && found == self.family.canonical(text))
+    }
+}

@@ -1,0 +1,43 @@
+//! Writing sessions out.
+
+use std::path::PathBuf;
+
+/// Why a session was not written out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The bytes that a session was imported from are not in the store.
+    #[error("the file that session {session} came as is not held: {reason}")]
+    OriginalNotHeld {
+        /// The session's id.
+        session: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A reference in the session names a blob whose bytes the store does not have.
+    #[error(
+        "session {session} refers to {count} blobs that the store does not hold (blob:sha256:{first}...)"
+    )]
+    BlobsMissing {
+        /// The session's id.
+        session: String,
+        /// How many different blobs are missing.
+        count: usize,
+        /// The first missing blob's SHA-256 in hex.
+        first: String,
+    },
+    /// What was to be written would take the place of the store, or of another redb database.
+    #[error(
+        "{path} is {}; nothing was written, name another file",
+        if *.is_in_use { "the store in use" } else { "a store, or another redb database" }
+    )]
+    WouldReplaceStore {
+        /// The file, as it was named.
+        path: PathBuf,
+        /// Whether it is the store that is to be read, by whatever name.
+        is_in_use: bool,
+    },
+    /// Writing exported bytes to the caller's writer failed.
+    #[error("writing the export: {0}")]
+    Output(#[source] std::io::Error),
+}

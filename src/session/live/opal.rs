@@ -1,0 +1,218 @@
+//! Opal's functions on a session, by Opal's names.
+
+use leafline_import::EntryKind;
+use leafline_import::opal::{Draft, Metadata, ReplaceOptions};
+use serde::Serialize;
+
+use super::super::{Entry, Session, SessionReader};
+use super::{EntryDraft, Sealed, json};
+use crate::error::{Error, Result, SessionError};
+
+/// What Opal's functions write, by Opal's names (Opal session document). A [`Session`] has what several families share,
+/// with [`Session::append`] and [`Session::branch`] among it.
+///
+/// ```
+/// use leafline::opal::{Draft, OpalReader, OpalSession};
+/// use leafline::{Family, NewSession, Store};
+///
+/// # fn main() -> leafline::Result<()> {
+/// let store = Store::in_memory()?;
+/// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
+/// let ids = session.append_many(["fix the bug", "and test it"].map(Draft::user))?;
+/// session.set_metadata_value("title", &"Fix auth bug")?;
+/// let reader = session.reader()?;
+/// assert_eq!(reader.current_id()?.as_ref(), ids.last());
+/// assert_eq!(reader.get_metadata("title")?.as_deref(), Some("\"Fix auth bug\""));
+/// # Ok(())
+/// # }
+/// ```
+pub trait OpalSession: Sealed {
+    /// [`Session::append_all`] by the name that Opal has for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Session::append`].
+    fn append_many<D: Into<EntryDraft>>(
+        &mut self,
+        drafts: impl IntoIterator<Item = D>,
+    ) -> Result<Vec<String>>;
+
+    /// Gives the session other metadata, in one transaction. Its title, its working directory and the time of its
+    /// creation are then what that says (Opal session document).
+    ///
+    /// ```
+    /// use leafline::opal::{Metadata, OpalReader, OpalSession};
+    /// use leafline::{Family, NewSession, Store};
+    ///
+    /// # fn main() -> leafline::Result<()> {
+    /// let store = Store::in_memory()?;
+    /// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
+    /// session.set_metadata_value("title", &"Fix auth bug")?;
+    /// assert_eq!(store.sessions()?[0].title.as_deref(), Some("Fix auth bug"));
+    /// session.set_metadata(&Metadata::default())?;
+    /// assert_eq!(session.reader()?.get_metadata("title")?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::WrongFamily`] in a session that is not Opal's; those of the store.
+    fn set_metadata(&mut self, metadata: &Metadata) -> Result<()>;
+
+    /// Sets one value of the metadata; the others stay (Opal session document, `metadata`).
+    ///
+    /// # Errors
+    ///
+    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) for a value that cannot be written as JSON;
+    /// those of [`Self::set_metadata`].
+    fn set_metadata_value(&mut self, key: &str, value: &impl Serialize) -> Result<()>;
+
+    /// Replaces messages that follow each other on a path with others, in one step that happens whole or not at all
+    /// (Opal session document, `replace_path_segment`). Answers the new messages' ids.
+    ///
+    /// `messages` are ids, each message the child of the one before. They are removed. The first of `replacements` takes
+    /// the place below the parent of the first of them, each further one hangs below the one before, and all stand where
+    /// the first removed message stood. The leaf moves to the last replacement where it was one of the messages, and
+    /// stays otherwise.
+    ///
+    /// The children of all removed messages become the last replacement's. Opal does that for those of the last removed
+    /// message alone: branches that leave the part in its middle keep a parent that is gone, and no path from the
+    /// root reaches them. [`ReplaceOptions::keep_side_branches`] set to false does as Opal does.
+    ///
+    /// The lines after the first removed one get other ordinals. Time is linear in the session's length, memory is not:
+    /// the session is written again beside the old one. Other handles and later readers find it by its id.
+    ///
+    /// ```
+    /// use leafline::opal::{Draft, OpalSession, ReplaceOptions};
+    /// use leafline::{Family, NewSession, Store};
+    ///
+    /// # fn main() -> leafline::Result<()> {
+    /// let store = Store::in_memory()?;
+    /// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
+    /// let ids = session.append_many(["a", "b", "c"].map(Draft::user))?;
+    /// let summary = Draft::compaction_summary("a, then b", &[], &[]);
+    /// let new = session.replace_path_segment(&ids[..2], [summary], ReplaceOptions::default())?;
+    /// let mut path = Vec::new();
+    /// session.reader()?.get_path(None, |entry| {
+    ///     path.extend(entry.id());
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(path, [new[0].as_str(), ids[2].as_str()]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::WrongFamily`] in a session that is not Opal's; [`SessionError::EntryNotFound`] for an unknown
+    /// id; [`LiveError::NotASegment`](crate::error::LiveError::NotASegment) where the messages are none or no part of a
+    /// path; [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) where there is no replacement;
+    /// [`LiveError::Contended`](crate::error::LiveError::Contended) where others kept changing the session; those of
+    /// the store.
+    fn replace_path_segment(
+        &mut self,
+        messages: &[impl AsRef<str>],
+        replacements: impl IntoIterator<Item = Draft>,
+        options: ReplaceOptions,
+    ) -> Result<Vec<String>>;
+}
+
+impl OpalSession for Session {
+    fn append_many<D: Into<EntryDraft>>(
+        &mut self,
+        drafts: impl IntoIterator<Item = D>,
+    ) -> Result<Vec<String>> {
+        self.append_all(drafts)
+    }
+
+    fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
+        self.change_metadata(|old| {
+            old.clone_from(metadata);
+            Ok(())
+        })
+    }
+
+    fn set_metadata_value(&mut self, key: &str, value: &impl Serialize) -> Result<()> {
+        let value = json(value)?;
+        self.change_metadata(|metadata| Ok(metadata.set(key, &value)?))
+    }
+
+    fn replace_path_segment(
+        &mut self,
+        messages: &[impl AsRef<str>],
+        replacements: impl IntoIterator<Item = Draft>,
+        options: ReplaceOptions,
+    ) -> Result<Vec<String>> {
+        let messages: Vec<&str> = messages.iter().map(AsRef::as_ref).collect();
+        self.replace_segment(&messages, replacements.into_iter().collect(), options)
+    }
+}
+
+/// Reads by Opal's names where they are not ours. All but the metadata are there in sessions of any family.
+/// [`OpalSession`] has an example.
+pub trait OpalReader: Sealed {
+    /// The session's metadata (Opal session document, state fields).
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::WrongFamily`] in a session that is not Opal's; [`Error::Corrupted`] where the store is damaged.
+    fn metadata(&self) -> Result<Metadata>;
+
+    /// One value of the metadata, as JSON text; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::metadata`].
+    fn get_metadata(&self, key: &str) -> Result<Option<String>>;
+
+    /// [`SessionReader::get_leaf_id`] by the name that Opal has for it (Opal session document, state fields).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`] where the store is damaged.
+    fn current_id(&self) -> Result<Option<String>>;
+
+    /// The message with this id. Where Opal answers nothing for an unknown id, this is an error.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::EntryNotFound`], for an entry that is no message, too.
+    fn get_message(&self, id: &str) -> Result<Entry>;
+
+    /// [`SessionReader::get_path`] to an entry by the name that Opal has for it. Answers how many entries the path has.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::EntryNotFound`], where Opal answers an empty path; what `take` fails with.
+    fn get_path_to(&self, id: &str, take: impl FnMut(&Entry) -> Result<()>) -> Result<u64>;
+}
+
+impl OpalReader for SessionReader {
+    fn metadata(&self) -> Result<Metadata> {
+        self.opal_metadata()
+    }
+
+    fn get_metadata(&self, key: &str) -> Result<Option<String>> {
+        Ok(self.metadata()?.get(key).map(str::to_owned))
+    }
+
+    fn current_id(&self) -> Result<Option<String>> {
+        self.get_leaf_id()
+    }
+
+    fn get_message(&self, id: &str) -> Result<Entry> {
+        let entry = self.get_entry(id)?;
+        if entry.kind() == EntryKind::Message {
+            return Ok(entry);
+        }
+        Err(Error::Session(SessionError::EntryNotFound {
+            session: self.id(),
+            entry: id.to_owned(),
+        }))
+    }
+
+    fn get_path_to(&self, id: &str, take: impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
+        self.get_path(Some(id), take)
+    }
+}

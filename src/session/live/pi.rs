@@ -1,0 +1,211 @@
+//! pi's `SessionManager`, method by method.
+
+use leafline_import::Family;
+use leafline_import::pi_omp::{Compaction, Draft};
+use serde::Serialize;
+
+use super::super::{Entry, Session, SessionReader};
+use super::{Sealed, json, optional};
+use crate::error::Result;
+
+/// What pi's `SessionManager` writes, by pi's names (pi document, session file format). omp's has the same methods, and
+/// [`OmpSession`](crate::omp::OmpSession) has what only omp's has.
+///
+/// A [`Session`] has what several families share, with [`Session::append_message`] and [`Session::branch`] among it.
+///
+/// ```
+/// use leafline::pi::{PiReader, PiSession};
+/// use leafline::{Family, NewSession, Store};
+/// use serde_json::json;
+///
+/// # fn main() -> leafline::Result<()> {
+/// let store = Store::in_memory()?;
+/// let mut session = store.create_session(&NewSession::new(Family::Pi, "/work"))?;
+/// session.append_model_change("anthropic", "claude-sonnet-4-5")?;
+/// session.append_thinking_level_change("high")?;
+/// let question = session.append_message(&json!({"role": "user", "content": "Hello"}))?;
+/// session.append_label_change(&question, Some("start"))?;
+/// let side = session.create_branched_session(&question)?;
+/// // Its three entries, and a fresh one for the label.
+/// assert_eq!(side.reader()?.get_branch(None, |_| Ok(()))?, 4);
+/// # Ok(())
+/// # }
+/// ```
+pub trait PiSession: Sealed {
+    /// Appends a change of the thinking level.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Session::append`].
+    fn append_thinking_level_change(&mut self, level: &str) -> Result<String>;
+
+    /// Appends a change of the model: pi's provider and model id; in a session of omp's, both as one name of the
+    /// default role.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Session::append`].
+    fn append_model_change(&mut self, provider: &str, model_id: &str) -> Result<String>;
+
+    /// Appends a compaction.
+    ///
+    /// # Errors
+    ///
+    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) for details that are not JSON; those of
+    /// [`Session::append`].
+    fn append_compaction(&mut self, compaction: &Compaction<'_>) -> Result<String>;
+
+    /// Appends an extension's state, which is in no context.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Session::append_message`].
+    fn append_custom_entry(
+        &mut self,
+        custom_type: &str,
+        data: Option<&impl Serialize>,
+    ) -> Result<String>;
+
+    /// Appends an extension's message, which is in the context: `content` is a string or an array of blocks.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Session::append_message`].
+    fn append_custom_message_entry(
+        &mut self,
+        custom_type: &str,
+        content: &impl Serialize,
+        display: bool,
+        details: Option<&impl Serialize>,
+    ) -> Result<String>;
+
+    /// Appends the session's name, trimmed; an empty one clears it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Session::append`].
+    fn append_session_info(&mut self, name: &str) -> Result<String>;
+
+    /// [`Session::label`] by the name that pi has for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Session::label`].
+    fn append_label_change(&mut self, target: &str, label: Option<&str>) -> Result<String>;
+
+    /// A new session of the path from the root to an entry alone (pi and omp documents,
+    /// `SessionManager.createBranchedSession`): the path without its label entries, then a fresh label entry for each
+    /// label that is set on it, each the child of the one before. The header's `parentSession` is this session's id.
+    ///
+    /// As the programs do, the children of a label entry that is left out keep its id as their parent, so that the
+    /// new session's path begins below it. A path without a message of an assistant waits for one.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound);
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session that is none of pi's or
+    /// omp's.
+    fn create_branched_session(&self, leaf: &str) -> Result<Session>;
+}
+
+impl PiSession for Session {
+    fn append_thinking_level_change(&mut self, level: &str) -> Result<String> {
+        self.append(Draft::thinking_level_change(level))
+    }
+
+    fn append_model_change(&mut self, provider: &str, model_id: &str) -> Result<String> {
+        self.append(match self.reading.family {
+            Family::Omp => Draft::model_change_omp(&format!("{provider}/{model_id}"), None),
+            _ => Draft::model_change(provider, model_id),
+        })
+    }
+
+    fn append_compaction(&mut self, compaction: &Compaction<'_>) -> Result<String> {
+        self.append(Draft::compaction(self.reading.family, compaction)?)
+    }
+
+    fn append_custom_entry(
+        &mut self,
+        custom_type: &str,
+        data: Option<&impl Serialize>,
+    ) -> Result<String> {
+        self.append(Draft::custom(custom_type, optional(data)?.as_deref())?)
+    }
+
+    fn append_custom_message_entry(
+        &mut self,
+        custom_type: &str,
+        content: &impl Serialize,
+        display: bool,
+        details: Option<&impl Serialize>,
+    ) -> Result<String> {
+        let (content, details) = (json(content)?, optional(details)?);
+        self.append(Draft::custom_message(custom_type, &content, display, details.as_deref())?)
+    }
+
+    fn append_session_info(&mut self, name: &str) -> Result<String> {
+        self.append(Draft::session_info(name))
+    }
+
+    fn append_label_change(&mut self, target: &str, label: Option<&str>) -> Result<String> {
+        self.label(target, label)
+    }
+
+    fn create_branched_session(&self, leaf: &str) -> Result<Session> {
+        self.branched_session(leaf)
+    }
+}
+
+/// Reads by pi's names where they are not ours.
+///
+/// ```
+/// use leafline::pi::PiReader;
+/// # use leafline::{Store, import::ImportOptions};
+///
+/// # fn main() -> leafline::Result<()> {
+/// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+/// # let store = Store::in_memory()?;
+/// # store.import(&[samples], &ImportOptions::default(), &mut ())?;
+/// let reader = store.reader("019c6605")?;
+/// assert!(reader.get_session_id().starts_with("019c6605"));
+/// assert_eq!(reader.get_leaf_entry()?.and_then(|leaf| leaf.id()), reader.get_leaf_id()?);
+/// # Ok(())
+/// # }
+/// ```
+pub trait PiReader: Sealed {
+    /// [`SessionReader::id`] by the name that the session managers of pi and omp have.
+    fn get_session_id(&self) -> String;
+
+    /// [`SessionReader::get_leaf`] by the name that pi's documents have.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    fn get_leaf_entry(&self) -> Result<Option<Entry>>;
+
+    /// [`SessionReader::get_path`] by the name that pi has for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SessionReader::get_path`].
+    fn get_branch(&self, from: Option<&str>, take: impl FnMut(&Entry) -> Result<()>)
+    -> Result<u64>;
+}
+
+impl PiReader for SessionReader {
+    fn get_session_id(&self) -> String {
+        self.id()
+    }
+
+    fn get_leaf_entry(&self) -> Result<Option<Entry>> {
+        self.get_leaf()
+    }
+
+    fn get_branch(
+        &self,
+        from: Option<&str>,
+        take: impl FnMut(&Entry) -> Result<()>,
+    ) -> Result<u64> {
+        self.get_path(from, take)
+    }
+}

@@ -1,0 +1,175 @@
+//! Reading the entries of an outline.
+
+use leafline_import::format::EntryIds;
+use leafline_import::{EntryKind, Line, LineReader, MessageRole, text};
+
+use super::super::entry::Entry;
+use super::super::lines::LineCursor;
+use super::super::reader::SessionReader;
+use super::super::view::is_entry;
+use super::outline::{Outline, Segment};
+use crate::error::Result;
+use crate::store::node::Parent;
+use crate::store::ordinal::Ordinal;
+
+/// How far a line is behind the one read before, at most, where both are part of a row.
+const NEAR: u64 = 16;
+
+/// Lines of a row that are read by themselves: behind them its chunks are read as a whole.
+const ROW: u32 = 3;
+
+/// Goes through the entries of an [`Outline`], a segment at a time. It holds a chunk of lines, and nothing else that grows.
+#[derive(Debug)]
+pub struct OutlineReader<'r> {
+    reader: &'r SessionReader,
+    outline: &'r Outline,
+    lines: NearLines<'r>,
+    place: usize,
+    /// The line to go on at, unless the segment is at its end.
+    next: Option<u64>,
+}
+
+/// An entry as an outline leads to it, or a node that records were folded into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutlineEntry {
+    /// The entry's line number.
+    pub ordinal: u64,
+    /// Its kind.
+    pub kind: EntryKind,
+    /// Whose message it is.
+    pub role: MessageRole,
+    /// Its timestamp in milliseconds since 1970.
+    pub timestamp: Option<i64>,
+    /// Whether it is part of an agent's conversation beside the session's own (Claude Code).
+    pub is_sidechain: bool,
+    /// Whether it has no parent in the session.
+    pub is_root: bool,
+    /// Whether it names a parent that the session does not have.
+    pub is_orphan: bool,
+    /// Whether the conversation branches here: see [`Tree::forks`](super::Tree::forks).
+    pub is_fork: bool,
+    /// Whether a branch begins with it: see [`TreeNode::is_branch`](super::TreeNode::is_branch).
+    pub is_branch: bool,
+}
+
+impl SessionReader {
+    /// Reads the entries of an outline of this session, beginning with those of its first segment.
+    pub fn read_outline<'r>(&'r self, outline: &'r Outline) -> OutlineReader<'r> {
+        let lines = NearLines::new(self);
+        let next = outline.segment(0).map(Segment::first);
+        OutlineReader { reader: self, outline, lines, place: 0, next }
+    }
+}
+
+impl OutlineReader<'_> {
+    /// Goes to the beginning of a segment, by its place in [`Outline::segments`].
+    pub fn begin(&mut self, segment: usize) {
+        self.place = segment;
+        self.next = self.outline.segment(segment).map(Segment::first);
+    }
+
+    /// The segment's next entry; `None` behind the last.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    pub fn next_entry(&mut self) -> Result<Option<OutlineEntry>> {
+        let Some(segment) = self.outline.segment(self.place) else { return Ok(None) };
+        while let Some(ordinal) = self.next {
+            self.next = ordinal.checked_add(1).filter(|&next| next <= segment.last());
+            let node = self.reader.view().node(Ordinal::new(ordinal))?;
+            if !is_entry(&node) || self.outline.folds.hides(ordinal) {
+                continue;
+            }
+            let (is_first, is_last) = (ordinal == segment.first(), ordinal == segment.last());
+            return Ok(Some(OutlineEntry {
+                ordinal,
+                kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
+                role: MessageRole::from_code(node.role).unwrap_or(MessageRole::None),
+                timestamp: node.time,
+                is_sidechain: node.is_sidechain,
+                is_root: is_first && segment.parent().is_none(),
+                is_orphan: self.outline.folds.parent(ordinal, &node) == Parent::Orphan,
+                is_fork: is_last && segment.is_fork(),
+                is_branch: is_first && segment.is_branch(),
+            }));
+        }
+        Ok(None)
+    }
+
+    /// The line of an entry, or any other line of the session; those that follow each other cost little.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    pub fn line(&mut self, ordinal: u64) -> Result<Entry> {
+        self.lines.entry(ordinal)
+    }
+
+    /// The id of an entry.
+    pub(super) fn id(&mut self, ordinal: u64) -> Result<Option<String>> {
+        let id = self.lines.id(ordinal)?;
+        Ok(id.map(|id| String::from_utf8_lossy(&id).into_owned()))
+    }
+}
+
+/// Lines in an order in which they mostly follow each other: those that do are read a chunk at a time, and others by
+/// themselves.
+#[derive(Debug)]
+pub(super) struct NearLines<'r> {
+    reader: &'r SessionReader,
+    cursor: LineCursor<'r>,
+    scanner: LineReader,
+    /// The line that was read last, and those of its row ahead of it.
+    last: Option<u64>,
+    row: u32,
+}
+
+impl<'r> NearLines<'r> {
+    pub(super) fn new(reader: &'r SessionReader) -> Self {
+        let (cursor, scanner) = (reader.view().cursor(0), LineReader::new(reader.reading()));
+        Self { reader, cursor, scanner, last: None, row: 0 }
+    }
+
+    /// Whether a line is to be read with its chunk.
+    fn is_in_row(&mut self, ordinal: u64) -> bool {
+        let distance = self.last.replace(ordinal).and_then(|last| ordinal.checked_sub(last));
+        let is_near = distance.is_some_and(|distance| distance <= NEAR);
+        self.row = if is_near { self.row.saturating_add(1) } else { 0 };
+        self.row >= ROW || self.cursor.holds(ordinal)
+    }
+
+    /// Reads something off a line, as it is stored: nothing that was cut out of it is an id.
+    pub(super) fn read<T>(&mut self, ordinal: u64, read: impl FnOnce(&Line<'_>) -> T) -> Result<T> {
+        let read_text = |scanner: &mut LineReader, line: &[u8]| {
+            let decoded = text::decode(line);
+            read(&scanner.read(text::trim_start_of_file(&decoded)))
+        };
+        if self.is_in_row(ordinal) {
+            Ok(read_text(&mut self.scanner, self.cursor.line(ordinal)?.text))
+        } else {
+            let line = self.reader.view().line(Ordinal::new(ordinal))?;
+            Ok(read_text(&mut self.scanner, line.text()))
+        }
+    }
+
+    /// The id of an entry, as WTF-8.
+    pub(super) fn id(&mut self, ordinal: u64) -> Result<Option<Vec<u8>>> {
+        let reading = self.reader.reading();
+        match reading.family.entry_ids() {
+            EntryIds::Ordinals => Ok(Some(ordinal.to_string().into_bytes())),
+            EntryIds::Stated => self.read(ordinal, |line| {
+                reading.id_at(line, ordinal).map(std::borrow::Cow::into_owned)
+            }),
+        }
+    }
+
+    fn entry(&mut self, ordinal: u64) -> Result<Entry> {
+        if self.is_in_row(ordinal) {
+            self.reader.view().entry_of(&self.cursor.line(ordinal)?)
+        } else {
+            self.reader.known_line(ordinal)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Guards: what must be true of the store for a session's rows to be written.
+
+use std::collections::HashSet;
+
+use redb::{ReadableTable, WriteTransaction};
+
+use super::slice::Slice;
+use crate::error::Result;
+use crate::store::record::Record;
+use crate::store::session_key::SessionKey;
+use crate::store::session_record::SessionRecord;
+use crate::store::tables;
+
+/// The state that the rows were made from, which another process may have changed since.
+#[derive(Debug)]
+pub(super) enum Guard {
+    /// No session is addressed like this.
+    Free { address: Vec<u8> },
+    /// The session exists and was not written since.
+    Same { session: SessionKey, revision: u64 },
+}
+
+/// Removes the sessions whose guards do not hold from the slice, and returns them.
+pub(super) fn leave_out_conflicts(
+    transaction: &WriteTransaction,
+    slice: &mut Slice,
+) -> Result<Vec<SessionKey>> {
+    let mut conflicts = Vec::new();
+    if slice.guards.is_empty() {
+        return Ok(conflicts);
+    }
+    let ids = transaction.open_table(tables::SESSION_IDS)?;
+    let sessions = transaction.open_table(tables::SESSIONS)?;
+    let mut taken = HashSet::new();
+    for row in &slice.guards {
+        let holds = match &row.value {
+            Guard::Free { address } => {
+                let is_free = ids.get(address.as_slice())?.is_none();
+                is_free && taken.insert(address)
+            }
+            Guard::Same { session, revision } => match sessions.get(session.raw())? {
+                Some(value) => {
+                    let record = SessionRecord::from_bytes(value.value(), || session.to_string())?;
+                    record.revision == *revision
+                }
+                None => false,
+            },
+        };
+        if !holds {
+            conflicts.push(row.session);
+        }
+    }
+    for session in &conflicts {
+        slice.forget(*session);
+    }
+    Ok(conflicts)
+}

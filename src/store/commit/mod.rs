@@ -1,0 +1,247 @@
+//! The only code that writes sessions' rows: a session is [created](Creation), possibly in place of another one,
+//! [extended](Extension), [edited](Edit), and [removed](Batch::remove).
+//!
+//! Each of these adds rows to a [`Batch`], in memory, without holding the write transaction, so that other writers wait
+//! only for the commit. Only this module defines which tables a session has, and the invariants between its rows: its
+//! leaf, its revision, what is sealed, its address and sources, and the counts. A batch that would break an invariant
+//! is refused, and nothing in it is written.
+
+mod apply;
+mod change;
+mod check;
+mod creation;
+mod guard;
+pub(crate) mod proof;
+mod rows;
+mod slice;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use redb::{ReadableTable, WriteTransaction};
+
+pub(crate) use self::change::{Edit, Extended, Extension};
+use self::check::Leaves;
+pub(crate) use self::creation::{Creation, Finished, Place};
+pub(crate) use self::rows::{BlobReference, Rows};
+use self::slice::{Row, Slice};
+use super::blobs::Hash;
+use super::owner::Owner;
+use super::session_key::SessionKey;
+use super::session_record::SessionRecord;
+use super::snapshot::Snapshot;
+use super::source_record::SourceRecord;
+use super::{Store, tables};
+use crate::error::{Corruption, Result};
+
+/// Bytes of values that a batch gathers before it is committed: a tenth of a second, and so the longest that a live agent
+/// waits.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Lines that a batch gathers.
+pub(crate) const BATCH_LINES: usize = 128 << 10;
+
+/// Changes of sessions that are committed together.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    slice: Slice,
+}
+
+/// Who changes a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Author {
+    /// A file that is imported.
+    File,
+    /// The caller of this library.
+    Here,
+}
+
+impl Author {
+    /// Notes in the record of a new session who made it. One that is imported is at revision 0.
+    fn note(self, record: &mut SessionRecord) {
+        if self == Self::Here {
+            record.revision += 1;
+            record.note_change();
+        }
+    }
+}
+
+/// What a commit found.
+#[derive(Debug, Default)]
+pub(crate) struct Committed {
+    /// Sessions that were left out, since another process has changed what they were made from.
+    pub(crate) conflicts: Vec<SessionKey>,
+    replaced_entries: Vec<(SessionKey, u64)>,
+}
+
+impl Committed {
+    /// How many entries of a session took the place of an earlier one with the same id.
+    pub(crate) fn replaced_entries(&self, session: SessionKey) -> u64 {
+        let own = self.replaced_entries.iter().filter(|(key, _)| *key == session);
+        own.map(|(_, count)| count).sum()
+    }
+}
+
+impl Batch {
+    /// Whether it should be committed before more is added.
+    pub(crate) fn is_full(&self) -> bool {
+        self.slice.weight >= BATCH_BYTES || self.slice.line_count >= BATCH_LINES as u64
+    }
+
+    /// Takes out whatever it holds of a session that is given up.
+    pub(crate) fn forget(&mut self, session: SessionKey) {
+        self.slice.forget(session);
+    }
+
+    /// Deletes a session: it becomes invisible, and its rows are the owner's to sweep.
+    pub(crate) fn remove(&mut self, session: SessionKey, owner: &Owner) {
+        self.slice.retired.push(Row { session, key: session, value: owner.token });
+    }
+
+    /// Adds the bytes of blobs that lines refer to without having had them cut out. `fetch` is asked once for each that the
+    /// batch does not have.
+    pub(crate) fn fill_blobs(
+        &mut self,
+        mut fetch: impl FnMut(&Hash) -> Result<Option<Vec<u8>>>,
+    ) -> Result<()> {
+        let there = self.slice.blobs.iter().filter(|row| row.value.bytes.is_some());
+        let mut asked: HashSet<Hash> = there.map(|row| row.key).collect();
+        for row in &mut self.slice.blobs {
+            if row.value.bytes.is_none() && !row.value.was_cut && asked.insert(row.key) {
+                row.value.bytes = fetch(&row.key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a session's record, and its leaf where it gets one. Returns the record.
+    fn put(
+        &mut self,
+        session: SessionKey,
+        record: SessionRecord,
+        leaf: Option<Option<u64>>,
+    ) -> &SessionRecord {
+        if let Some(leaf) = leaf {
+            self.slice.leaves.push(Row { session, key: (), value: leaf });
+        }
+        let index = self.slice.sessions.len();
+        self.slice.sessions.push(Row { session, key: (), value: record });
+        &self.slice.sessions.get(index).expect("the record was put there").value
+    }
+
+    /// Puts a file that leads to a session, which names it.
+    fn put_source(
+        &mut self,
+        session: SessionKey,
+        record: &mut SessionRecord,
+        path: Vec<u8>,
+        source: SourceRecord,
+    ) {
+        if !record.sources.contains(&path) {
+            record.sources.push(path.clone());
+        }
+        let source = SourceRecord { session, ..source };
+        self.slice.sources.push(Row { session, key: path, value: source });
+    }
+}
+
+impl Store {
+    /// Writes the batch in one durable transaction. Sessions whose guards do not hold are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`ImportError::Lost`](crate::error::ImportError::Lost) where rows of earlier commits of a session are gone;
+    /// [`Error::Corrupted`](crate::Error::Corrupted) where a
+    /// session would contradict itself. Nothing is written then.
+    pub(crate) fn commit(&self, batch: Batch) -> Result<Committed> {
+        if batch.slice.is_empty() {
+            return Ok(Committed::default());
+        }
+        let transaction = self.begin_write()?;
+        let committed = write(&transaction, batch.slice)?;
+        transaction.commit()?;
+        Ok(committed)
+    }
+
+    /// Writes, in one durable transaction, what `make` makes of the store as it is then. No other process or thread writes
+    /// between what `make` sees and the commit. Nothing is written where it fails.
+    pub(crate) fn write<T>(&self, make: impl FnOnce(Snapshot) -> Result<(Batch, T)>) -> Result<T> {
+        // Begun first: while it is open no other process commits, so that a read transaction shows the state it will
+        // change.
+        let transaction = self.begin_write()?;
+        let (batch, answer) = make(self.snapshot()?)?;
+        if batch.slice.is_empty() {
+            transaction.abort()?;
+            return Ok(answer);
+        }
+        let committed = write(&transaction, batch.slice)?;
+        if let Some(session) = committed.conflicts.first() {
+            return Err(check::refused(*session, "it is not the session that was changed"));
+        }
+        transaction.commit()?;
+        Ok(answer)
+    }
+
+    /// Writes over a chunk, whatever that makes of its session.
+    #[cfg(test)]
+    pub(crate) fn lose_chunk(&self, session: SessionKey, first: u64) -> Result<()> {
+        let mut slice = Slice::default();
+        slice.removed_chunks.push(Row { session, key: first, value: () });
+        let transaction = self.begin_write()?;
+        apply::write(&transaction, slice)?;
+        Ok(transaction.commit()?)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn damage_chunk(
+        &self,
+        session: SessionKey,
+        first: u64,
+        bytes: Vec<u8>,
+    ) -> Result<()> {
+        let mut slice = Slice::default();
+        slice.rewritten_chunks.push(Row { session, key: first, value: bytes });
+        let transaction = self.begin_write()?;
+        apply::write(&transaction, slice)?;
+        Ok(transaction.commit()?)
+    }
+
+    /// The first of as many session keys that were never used, one after the other.
+    pub(crate) fn reserve_sessions(&self, count: u64) -> Result<SessionKey> {
+        let transaction = self.begin_write()?;
+        let first = {
+            let mut meta = transaction.open_table(tables::META)?;
+            let first = meta.get("next_session")?.map(|value| value.value());
+            // A key that is used twice would join two sessions.
+            let first = first.ok_or_else(|| Corruption {
+                table: "meta",
+                place: "next_session".into(),
+                problem: "the key of the next session is not there".into(),
+            })?;
+            meta.insert("next_session", first + count)?;
+            first
+        };
+        transaction.commit()?;
+        Ok(SessionKey::new(first))
+    }
+}
+
+/// Writes a slice, and proves before the commit what it promises.
+fn write(transaction: &WriteTransaction, mut slice: Slice) -> Result<Committed> {
+    let conflicts = guard::leave_out_conflicts(transaction, &mut slice)?;
+    proof::marks(transaction, &slice.held)?;
+    check::slice(&slice)?;
+    let leaves = Leaves::of(&slice);
+    let finished: HashSet<SessionKey> = slice.finished.iter().map(|row| row.session).collect();
+    let finished = slice.sessions.iter().filter(|row| finished.contains(&row.session));
+    let finished: Vec<(SessionKey, SessionRecord)> =
+        finished.map(|row| (row.session, row.value.clone())).collect();
+    let replaced_entries = apply::write(transaction, slice)?;
+    for (session, record) in &finished {
+        proof::rows(transaction, *session, record)?;
+    }
+    leaves.prove(transaction)?;
+    Ok(Committed { conflicts, replaced_entries })
+}

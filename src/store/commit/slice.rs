@@ -1,0 +1,156 @@
+//! A slice: the rows of one commit, as they are gathered in memory.
+
+use std::collections::HashMap;
+
+use super::guard::Guard;
+use crate::store::blobs::Hash;
+use crate::store::entry_record::EntryRows;
+use crate::store::pointer_record::PointerRecord;
+use crate::store::session_key::SessionKey;
+use crate::store::session_record::SessionRecord;
+use crate::store::settings_record::SettingsRecord;
+use crate::store::source_record::SourceRecord;
+
+/// A row of a session: what its key has after the session, and its value.
+#[derive(Debug)]
+pub(super) struct Row<K, V> {
+    pub(super) session: SessionKey,
+    pub(super) key: K,
+    pub(super) value: V,
+}
+
+/// What a blob gains.
+#[derive(Debug)]
+pub(super) struct BlobGain {
+    /// Its bytes, where the slice has them.
+    pub(super) bytes: Option<Vec<u8>>,
+    /// Whether the line lost the base64: [`BlobRecord::holes`](crate::store::blobs::BlobRecord).
+    pub(super) was_cut: bool,
+    /// Whether a line refers to it; bytes may also come for lines that are there already.
+    pub(super) is_reference: bool,
+}
+
+/// What belongs to a session.
+trait OfSession {
+    fn session(&self) -> SessionKey;
+}
+
+impl<K, V> OfSession for Row<K, V> {
+    fn session(&self) -> SessionKey {
+        self.session
+    }
+}
+
+impl OfSession for EntryRows {
+    fn session(&self) -> SessionKey {
+        self.session
+    }
+}
+
+/// Declares [`Slice`] by its lists, so that what holds for each of them is said once and holds for a new one.
+macro_rules! slice {
+    (
+        lines { $($(#[$line_doc:meta])* $line:ident: $line_row:ty,)* }
+        facts { $($(#[$fact_doc:meta])* $fact:ident: $fact_row:ty,)* }
+        conditions { $($(#[$condition_doc:meta])* $condition:ident: $condition_row:ty,)* }
+    ) => {
+        /// Rows to write. Those of one session are in ascending order of their keys.
+        #[derive(Debug, Default)]
+        pub(super) struct Slice {
+            $($(#[$line_doc])* pub(super) $line: Vec<$line_row>,)*
+            $($(#[$fact_doc])* pub(super) $fact: Vec<$fact_row>,)*
+            $($(#[$condition_doc])* pub(super) $condition: Vec<$condition_row>,)*
+            /// Bytes of the values, roughly.
+            pub(super) weight: usize,
+            /// Lines that were added.
+            pub(super) line_count: u64,
+        }
+
+        impl Slice {
+            /// Whether there is nothing to write.
+            pub(super) fn is_empty(&self) -> bool {
+                true $(&& self.$line.is_empty())* $(&& self.$fact.is_empty())*
+            }
+
+            /// Takes out whatever there is of a session.
+            pub(super) fn forget(&mut self, session: SessionKey) {
+                self.keep_bytes_of_blobs(session);
+                $(self.$line.retain(|row| row.session() != session);)*
+                $(self.$fact.retain(|row| row.session() != session);)*
+                $(self.$condition.retain(|row| row.session() != session);)*
+            }
+
+            /// Shows the session of each row that lines make, once for rows that follow each other.
+            pub(super) fn each_session_with_lines(&self, mut see: impl FnMut(SessionKey)) {
+                let mut last = None;
+                $(for row in &self.$line {
+                    if last != Some(row.session()) {
+                        last = Some(row.session());
+                        see(row.session());
+                    }
+                })*
+            }
+        }
+    };
+}
+
+slice! {
+    // What lines make. Only a session that is marked as unfinished, or whose record comes with them, has such rows.
+    lines {
+        /// New chunks, by their first lines.
+        chunks: Row<u64, Vec<u8>>,
+        /// Chunks whose lines others hold from now on, and that are taken out before any are added.
+        removed_chunks: Row<u64, ()>,
+        /// Chunks among others: they take the place of older ones with the same first line, or of removed ones.
+        rewritten_chunks: Row<u64, Vec<u8>>,
+        /// Sessions whose rows in `children` are removed before any are added.
+        reset_children: Row<(), ()>,
+        entries: EntryRows,
+        /// Parent and child.
+        children: Row<(u64, u64), ()>,
+        /// The target, the line, and the label that it sets, or none where it clears it; in order of lines.
+        labels: Row<(Vec<u8>, u64), Option<Vec<u8>>>,
+        settings: Row<u64, SettingsRecord>,
+        /// Lines, and what they point to.
+        pointers: Row<u64, PointerRecord>,
+        originals: Row<u64, Vec<u8>>,
+        /// References that lines no longer make, and whether the base64 had been cut out there.
+        released: Row<Hash, bool>,
+    }
+    facts {
+        blobs: Row<Hash, BlobGain>,
+        leaves: Row<(), Option<u64>>,
+        sessions: Row<(), SessionRecord>,
+        session_ids: Row<Vec<u8>, ()>,
+        sources: Row<Vec<u8>, SourceRecord>,
+        /// Sessions that become invisible, each for a sweep by the owner with this token. The row is that of the session
+        /// that takes the place, or, for a deletion, its own.
+        retired: Row<SessionKey, u64>,
+        /// Sessions that are begun with this slice, and their owners.
+        begun: Row<(), u64>,
+        /// Sessions that are complete with this slice, of which earlier ones were committed: their rows are proved.
+        finished: Row<(), ()>,
+    }
+    conditions {
+        /// Owners whose mark sessions must still have, of which earlier slices were committed.
+        held: Row<(), u64>,
+        /// What must be true for a session's rows to be written.
+        guards: Row<(), Guard>,
+    }
+}
+
+impl Slice {
+    /// Leaves the bytes of a session's blobs to other sessions that refer to them: they are in the slice once.
+    fn keep_bytes_of_blobs(&mut self, session: SessionKey) {
+        let mut bytes: HashMap<Hash, Vec<u8>> = self
+            .blobs
+            .iter_mut()
+            .filter(|row| row.session == session)
+            .filter_map(|row| Some((row.key, row.value.bytes.take()?)))
+            .collect();
+        let kept = self.blobs.iter_mut().filter(|row| row.session != session);
+        for row in kept.filter(|row| row.value.bytes.is_none()) {
+            row.value.bytes = bytes.remove(&row.key);
+        }
+    }
+}

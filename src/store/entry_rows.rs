@@ -1,0 +1,93 @@
+//! The rows of a session's entries in a snapshot: by their ids, and by their parents.
+
+use redb::ReadOnlyTable;
+
+use super::entry_record::EntryRecord;
+use super::ordinal::Ordinal;
+use super::session_rows::SessionRows;
+use super::snapshot::Snapshot;
+use super::tables::{self, NO_PARENT};
+use crate::error::Result;
+
+/// A session's entries by id.
+type Ids = ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>;
+
+/// Some of them.
+type IdRange<'s> = redb::Range<'s, (u64, &'static [u8]), &'static [u8]>;
+
+/// A session's entries by parent.
+type Children = ReadOnlyTable<(u64, u64, u64), ()>;
+
+impl Snapshot {
+    pub(super) fn entries(&self) -> Result<&Ids> {
+        self.open(&self.entries, tables::ENTRIES)
+    }
+
+    fn children(&self) -> Result<&Children> {
+        self.open(&self.children, tables::CHILDREN)
+    }
+}
+
+impl<'s> SessionRows<'s> {
+    /// Where the entry with an id stands.
+    pub(crate) fn entry(self, id: &[u8]) -> Result<Option<EntryRecord>> {
+        EntryRecord::find(self.snapshot.entries()?, self.session, id)
+    }
+
+    /// Hands out every id of the session's entries, in order, and where the entry stands.
+    pub(crate) fn each_entry(
+        self,
+        mut take: impl FnMut(&[u8], EntryRecord) -> Result<()>,
+    ) -> Result<()> {
+        for row in self.entries()? {
+            let (key, value) = row?;
+            take(key.value().1, EntryRecord::from_bytes(value.value())?)?;
+        }
+        Ok(())
+    }
+
+    /// How many of the session's entries are found by an id.
+    pub(crate) fn count_entries(self) -> Result<u64> {
+        count(self.entries()?)
+    }
+
+    fn entries(self) -> Result<IdRange<'s>> {
+        let all = (self.session.raw(), &b""[..])..(self.session.end(), &b""[..]);
+        Ok(self.snapshot.entries()?.range(all)?)
+    }
+
+    /// The children of an entry that have a row under it: all but the one that stands directly behind it. Of `None`, the
+    /// roots.
+    pub(crate) fn children(
+        self,
+        parent: Option<Ordinal>,
+    ) -> Result<impl Iterator<Item = Result<Ordinal>>> {
+        let session = self.session.raw();
+        let parent = parent.map_or(NO_PARENT, Ordinal::raw);
+        let children = (session, parent, 0)..=(session, parent, u64::MAX);
+        let rows = self.snapshot.children()?.range(children)?;
+        Ok(rows.map(|row| Ok(Ordinal::new(row?.0.value().2))))
+    }
+
+    /// Whether a child has a row under its parent.
+    pub(crate) fn is_child(self, parent: Option<Ordinal>, ordinal: Ordinal) -> Result<bool> {
+        let children = self.snapshot.children()?;
+        let parent = parent.map_or(NO_PARENT, Ordinal::raw);
+        Ok(children.get((self.session.raw(), parent, ordinal.raw()))?.is_some())
+    }
+
+    /// How many rows of children the session has.
+    pub(crate) fn count_children(self) -> Result<u64> {
+        let all = (self.session.raw(), 0, 0)..(self.session.end(), 0, 0);
+        count(self.snapshot.children()?.range(all)?)
+    }
+}
+
+fn count<T>(rows: impl Iterator<Item = Result<T, redb::StorageError>>) -> Result<u64> {
+    let mut count = 0;
+    for row in rows {
+        row?;
+        count += 1;
+    }
+    Ok(count)
+}

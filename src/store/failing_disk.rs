@@ -1,0 +1,99 @@
+//! A disk in memory that fails after so many writes, for the tests of what is left then.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use redb::{Builder, Database, StorageBackend};
+
+use super::Store;
+use crate::error::Result;
+
+/// Bytes in memory that take a number of writes, and then nothing any more.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Disk(Arc<Mutex<State>>);
+
+#[derive(Debug, Clone, Default)]
+struct State {
+    bytes: Vec<u8>,
+    /// Writes that are left; no number is no end.
+    left: Option<u32>,
+}
+
+impl Disk {
+    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A disk that holds a file.
+    pub(crate) fn holding(bytes: Vec<u8>) -> Self {
+        Self(Arc::new(Mutex::new(State { bytes, left: None })))
+    }
+
+    /// Another disk with what is on this one.
+    pub(crate) fn copy(&self) -> Self {
+        Self::holding(self.with(|state| state.bytes.clone()))
+    }
+
+    /// Lets it fail after so many more writes.
+    pub(crate) fn fail_after(&self, writes: u32) {
+        self.with(|state| state.left = Some(writes));
+    }
+
+    /// The database on the disk, whatever it holds.
+    pub(super) fn database(&self) -> Result<Database> {
+        Ok(Builder::new().create_with_backend(self.clone())?)
+    }
+
+    /// Opens the store on the disk, or makes one.
+    pub(crate) fn open(&self) -> Result<Store> {
+        Store::on(self.clone())
+    }
+
+    fn change<T>(&self, act: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
+        self.with(|state| {
+            if let Some(left) = &mut state.left {
+                *left = left.checked_sub(1).ok_or_else(|| io::Error::other("the disk is full"))?;
+            }
+            Ok(act(&mut state.bytes))
+        })
+    }
+}
+
+fn place(offset: u64, length: usize) -> std::ops::Range<usize> {
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    start..start.saturating_add(length)
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.with(|state| state.bytes.len() as u64))
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.with(|state| match state.bytes.get(place(offset, out.len())) {
+            Some(bytes) => {
+                out.copy_from_slice(bytes);
+                Ok(())
+            }
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        })
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.change(|bytes| bytes.resize(usize::try_from(length).unwrap_or(usize::MAX), 0))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.change(|_| ())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.change(|bytes| match bytes.get_mut(place(offset, data.len())) {
+            Some(place) => {
+                place.copy_from_slice(data);
+                Ok(())
+            }
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        })?
+    }
+}

@@ -1,0 +1,52 @@
+//! The key of a session: what leads all keys of its rows.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use bincode::{Decode, Encode};
+
+use crate::error::Corruption;
+
+/// The number that the store gives to a session. It is never used twice. A record has it as the number alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub(crate) struct SessionKey(u64);
+
+impl SessionKey {
+    /// All keys.
+    pub(crate) const ALL: RangeInclusive<Self> = Self(0)..=Self(u64::MAX);
+
+    /// The key with this number, as a table or a record has it.
+    pub(crate) const fn new(raw: u64) -> Self {
+        Self(raw)
+    }
+
+    /// The number, as tables have it.
+    pub(crate) const fn raw(self) -> u64 {
+        self.0
+    }
+
+    /// The key after this one; `None` after the last.
+    pub(crate) fn next(self) -> Option<Self> {
+        self.0.checked_add(1).map(Self)
+    }
+
+    /// The number that no key of this session's rows begins with and those of later ones do: a range of rows ends there.
+    pub(super) const fn end(self) -> u64 {
+        self.0.saturating_add(1)
+    }
+
+    /// The error of the session's chunk with this first line, which does not say what it must.
+    pub(crate) fn damaged_chunk(self, first: u64, problem: impl Into<String>) -> Corruption {
+        Corruption {
+            table: "lines",
+            place: format!("session key {self}, chunk of line {first}"),
+            problem: problem.into(),
+        }
+    }
+}
+
+impl fmt::Display for SessionKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}

@@ -1,0 +1,171 @@
+//! The rows of `sessions`, and those that lead to them: by the id that a caller uses, by the file that was imported, and by
+//! the mark of an owner.
+
+use std::ops::{Bound, RangeInclusive};
+
+use redb::{AccessGuard, ReadOnlyTable, ReadableTable, ReadableTableMetadata};
+
+use super::record::Record;
+use super::session_key::SessionKey;
+use super::session_record::{ListedRecord, SessionRecord};
+use super::snapshot::Snapshot;
+use super::source_record::SourceRecord;
+use super::tables;
+use crate::error::Result;
+
+/// The sessions of a snapshot.
+pub(crate) struct Sessions(ReadOnlyTable<u64, &'static [u8]>);
+
+/// One session's key and record, which stays in the engine's page until it is read.
+pub(crate) struct SessionRow {
+    key: SessionKey,
+    value: AccessGuard<'static, &'static [u8]>,
+}
+
+impl Sessions {
+    pub(super) fn new(table: ReadOnlyTable<u64, &'static [u8]>) -> Self {
+        Self(table)
+    }
+
+    /// How many sessions there are.
+    pub(crate) fn len(&self) -> Result<u64> {
+        Ok(self.0.len()?)
+    }
+
+    /// The lowest key and the highest one.
+    pub(crate) fn keys(&self) -> Result<Option<RangeInclusive<SessionKey>>> {
+        let keys = self.0.first()?.zip(self.0.last()?);
+        let key = |raw: AccessGuard<'_, u64>| SessionKey::new(raw.value());
+        Ok(keys.map(|((first, _), (last, _))| key(first)..=key(last)))
+    }
+
+    /// The session with this key.
+    pub(crate) fn get(&self, key: SessionKey) -> Result<Option<SessionRow>> {
+        Ok(self.0.get(key.raw())?.map(|value| SessionRow { key, value }))
+    }
+
+    /// All sessions, in the order in which they came into the store.
+    pub(crate) fn iter(&self) -> Result<impl Iterator<Item = Result<SessionRow>>> {
+        self.range(SessionKey::ALL)
+    }
+
+    /// The sessions with these keys.
+    pub(crate) fn range(
+        &self,
+        keys: RangeInclusive<SessionKey>,
+    ) -> Result<impl Iterator<Item = Result<SessionRow>>> {
+        let rows = self.0.range(keys.start().raw()..=keys.end().raw())?;
+        Ok(rows.map(|row| {
+            let (key, value) = row?;
+            Ok(SessionRow { key: SessionKey::new(key.value()), value })
+        }))
+    }
+}
+
+impl SessionRow {
+    pub(crate) fn key(&self) -> SessionKey {
+        self.key
+    }
+
+    /// The record as it is stored.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.value.value()
+    }
+
+    pub(crate) fn record(&self) -> Result<SessionRecord> {
+        SessionRecord::from_bytes(self.bytes(), || self.key.to_string())
+    }
+
+    /// What a list reads of the record.
+    pub(crate) fn listed(&self) -> Result<ListedRecord<'_>> {
+        ListedRecord::borrowed(self.bytes(), || self.key.to_string())
+    }
+}
+
+/// The ids by which the sessions of a snapshot are addressed, each with the session's key.
+pub(crate) struct Addresses(ReadOnlyTable<&'static [u8], u64>);
+
+impl Addresses {
+    pub(super) fn new(table: ReadOnlyTable<&'static [u8], u64>) -> Self {
+        Self(table)
+    }
+
+    /// The key of the session that has this address.
+    pub(crate) fn key_of(&self, address: &[u8]) -> Result<Option<SessionKey>> {
+        Ok(self.0.get(address)?.map(|key| SessionKey::new(key.value())))
+    }
+
+    /// The addresses right before and right behind another one.
+    pub(crate) fn beside(&self, address: &[u8]) -> Result<[Option<Vec<u8>>; 2]> {
+        let before = self.0.range(..address)?.next_back().transpose()?;
+        let behind = (Bound::Excluded(address), Bound::Unbounded);
+        let behind = self.0.range::<&[u8]>(behind)?.next().transpose()?;
+        Ok([before, behind].map(|row| row.map(|(address, _)| address.value().to_vec())))
+    }
+
+    /// The addresses that begin so, in order, each with its session's key.
+    pub(crate) fn beginning_with(
+        &self,
+        beginning: &[u8],
+    ) -> Result<impl Iterator<Item = Result<(Vec<u8>, SessionKey)>>> {
+        let rows = self.0.range(beginning..)?;
+        let rows = rows.map(|row| {
+            let (address, key) = row?;
+            Ok((address.value().to_vec(), SessionKey::new(key.value())))
+        });
+        Ok(rows.take_while(move |row| match row {
+            Ok((address, _)) => address.starts_with(beginning),
+            Err(_) => true,
+        }))
+    }
+}
+
+impl Snapshot {
+    /// The session's record, where there is such a session.
+    pub(crate) fn session(&self, key: SessionKey) -> Result<Option<SessionRecord>> {
+        self.sessions()?.get(key)?.map(|row| row.record()).transpose()
+    }
+
+    /// The key of the session that has this address.
+    pub(crate) fn key_of(&self, address: &[u8]) -> Result<Option<SessionKey>> {
+        self.addresses()?.key_of(address)
+    }
+
+    /// What was imported from a file.
+    pub(crate) fn source(&self, path: &[u8]) -> Result<Option<SourceRecord>> {
+        let value = self.table(tables::SOURCES)?.get(path)?;
+        value.map(|value| read_source(path, value.value())).transpose()
+    }
+
+    /// Hands out the path of every file that was imported, and what was imported from it.
+    pub(crate) fn each_source(
+        &self,
+        mut take: impl FnMut(&[u8], Result<SourceRecord>) -> Result<()>,
+    ) -> Result<()> {
+        for row in self.table(tables::SOURCES)?.iter()? {
+            let (path, value) = row?;
+            take(path.value(), read_source(path.value(), value.value()))?;
+        }
+        Ok(())
+    }
+
+    /// The sessions that are not complete or are to be swept, each with its owner's token.
+    pub(crate) fn unfinished(&self) -> Result<Vec<(SessionKey, u64)>> {
+        let marks = self.table(tables::UNFINISHED)?;
+        let marks = marks.iter()?.map(|row| {
+            let (session, token) = row?;
+            Ok((SessionKey::new(session.value()), token.value()))
+        });
+        marks.collect()
+    }
+
+    /// The first session, from a key on, that has lines, whether a record shows it or not.
+    pub(crate) fn session_with_lines(&self, from: SessionKey) -> Result<Option<SessionKey>> {
+        let first = self.lines()?.range((from.raw(), 0, 0)..)?.next().transpose()?;
+        Ok(first.map(|(key, _)| SessionKey::new(key.value().0)))
+    }
+}
+
+fn read_source(path: &[u8], value: &[u8]) -> Result<SourceRecord> {
+    SourceRecord::from_bytes(value, || String::from_utf8_lossy(path).into_owned())
+}
