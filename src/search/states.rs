@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use tantivy::columnar::ColumnIndex;
-use tantivy::{Searcher, TantivyDocument};
+use tantivy::columnar::{Column, ColumnIndex};
+use tantivy::error::DataCorruption;
+use tantivy::{Searcher, TantivyDocument, TantivyError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::schema::{Fields, LINES, REVISION, STAMP, STATE};
@@ -65,25 +66,30 @@ pub(super) fn read_states(searcher: &Searcher) -> tantivy::Result<HashMap<Sessio
         let Some(keys) = columns.column_opt::<u64>(STATE)? else { continue };
         let [lines, revisions, stamps] =
             [columns.u64(LINES)?, columns.u64(REVISION)?, columns.u64(STAMP)?];
-        let mut add = |document| {
-            if let Some(session) = keys.first(document)
-                && segment.alive_bitset().is_none_or(|alive| alive.is_alive(document))
-            {
-                let value = |column: &tantivy::columnar::Column<u64>| {
-                    column.first(document).unwrap_or_default()
-                };
-                let state = State {
-                    lines: value(&lines),
-                    revision: value(&revisions),
-                    stamp: value(&stamps),
-                };
-                states.insert(SessionKey::new(session), state);
+        let mut add = |document| -> tantivy::Result<()> {
+            let Some(session) = keys.first(document) else { return Ok(()) };
+            if segment.alive_bitset().is_some_and(|alive| !alive.is_alive(document)) {
+                return Ok(());
             }
+            let value = |column: &Column<u64>| column.first(document).ok_or_else(incomplete);
+            let state = State {
+                lines: value(&lines)?,
+                revision: value(&revisions)?,
+                stamp: value(&stamps)?,
+            };
+            states.insert(SessionKey::new(session), state);
+            Ok(())
         };
         match &keys.index {
-            ColumnIndex::Optional(index) => index.iter_non_null_docs().for_each(&mut add),
-            _ => (0..segment.max_doc()).for_each(&mut add),
+            ColumnIndex::Optional(index) => index.iter_non_null_docs().try_for_each(&mut add)?,
+            _ => (0..segment.max_doc()).try_for_each(&mut add)?,
         }
     }
     Ok(states)
+}
+
+/// The error of a session's state that lacks a number.
+fn incomplete() -> TantivyError {
+    let problem = "the state of a session is incomplete";
+    TantivyError::DataCorruption(DataCorruption::comment_only(problem))
 }

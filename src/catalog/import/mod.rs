@@ -12,6 +12,7 @@ mod grow;
 mod items;
 mod known;
 mod losses;
+mod notes;
 pub(super) mod pipeline;
 mod quick;
 mod read;
@@ -27,6 +28,7 @@ use crossbeam_channel::unbounded;
 
 use self::blob_folder::BlobFolder;
 pub(super) use self::folder::{FoundFile, find as find_files};
+use self::notes::Notes;
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
 pub use self::report::{
@@ -202,12 +204,13 @@ impl Store {
         outcome: &mut Outcome<'_>,
     ) -> Result<Vec<PathBuf>> {
         let (send, ended) = unbounded();
+        let notes = Notes::new(self, send.clone());
         let writer = Writer::new(self, owner, blobs, send);
         let mut again = Vec::new();
         let mut reader_error = None;
         let written = pipeline::run(writer, blobs, |feeder| {
             let choice = dictionary::Choice::new(self, files);
-            let mut reader = Reader::new(self, (how.options, how.mode), blobs, choice);
+            let mut reader = Reader::new(self, (how.options, how.mode), blobs, choice, notes);
             let mut in_flight = HashSet::new();
             for file in files.iter().take_while(|_| !how.is_stopped()) {
                 while let Ok(ended) = ended.try_recv() {
@@ -221,7 +224,10 @@ impl Store {
                     }
                 }
             }
-            Ok(())
+            reader.finish().map_err(|error| {
+                reader_error = Some(error);
+                Stopped
+            })
         });
         for ended in ended {
             outcome.end(ended, &mut again);

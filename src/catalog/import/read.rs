@@ -18,6 +18,7 @@ use super::folder::FoundFile;
 use super::grow::{Grown, Growth};
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::{self, Plan};
+use super::notes::Notes;
 use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus, Refusal};
@@ -25,7 +26,7 @@ use super::{Outcome, Step, go_on};
 use crate::error::{Corruption, Error, Result};
 use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
-use crate::store::commit::{Batch, Edit};
+use crate::store::commit::Edit;
 use crate::store::compression::Dictionary;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
@@ -68,6 +69,7 @@ pub(super) struct Reader<'s> {
     reserve: u64,
     /// A snapshot, and for how many files it was used.
     glance: Option<(Snapshot, u32)>,
+    notes: Notes<'s>,
 }
 
 impl<'s> Reader<'s> {
@@ -76,8 +78,15 @@ impl<'s> Reader<'s> {
         (options, mode): (&'s ImportOptions, Mode),
         blobs: Option<&'s BlobFolder>,
         dictionary: Choice<'s>,
+        notes: Notes<'s>,
     ) -> Self {
-        Self { store, options, mode, blobs, dictionary, keys: 0..0, reserve: 1, glance: None }
+        let (keys, reserve, glance) = (0..0, 1, None);
+        Self { store, options, mode, blobs, dictionary, keys, reserve, glance, notes }
+    }
+
+    /// Commits what was noted.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.notes.commit()
     }
 
     /// Imports a file as needed. A damaged session fails only its own file.
@@ -130,6 +139,9 @@ impl<'s> Reader<'s> {
         if in_flight.contains(candidate.external_id()) {
             go_on!(feeder.flush());
             in_flight.clear();
+        }
+        if self.notes.concern(candidate.external_id()) {
+            self.notes.commit()?;
         }
         // If the file cannot be read, reading it reports the error.
         if self.mode == Mode::Sync
@@ -191,11 +203,8 @@ impl<'s> Reader<'s> {
                 self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
             }
             Plan::Unchanged { session, record, ahead } => {
-                let Some(report) = self.unchanged(candidate, session, &record, ahead)? else {
-                    return Ok(Ok(Done::Conflict));
-                };
+                self.unchanged(candidate, session, &record, ahead)?;
                 outcome.observer.read(candidate.size);
-                outcome.add(&report);
                 Ok(Ok(Done::Yes))
             }
             Plan::Grow { session, record } => {
@@ -247,25 +256,24 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Notes a file as a source and the title that stands beside it, and adds blobs that its session lacks. `None` where
-    /// another process has changed the session.
+    /// Notes a file as a source and the title that stands beside it, and adds blobs that its session lacks.
     fn unchanged(
-        &self,
+        &mut self,
         candidate: &mut Candidate,
         session: SessionKey,
         record: &SessionRecord,
         ahead: bool,
-    ) -> Result<Option<FileReport>> {
+    ) -> Result<()> {
         let mut report = candidate.report(ImportStatus::Unchanged);
         report.describe(record);
         if ahead {
             report.add_reason("the store holds a later state of this session");
         }
         let snapshot = self.store.snapshot()?;
-        let mut batch = Batch::default();
-        let edit = Edit::new(&mut batch, session, record);
+        let batch = self.notes.batch();
+        let edit = Edit::new(batch, session, record);
         if let Some(folder) = self.blobs {
-            folder.attach_missing(&snapshot, session, (&edit, &mut batch))?;
+            folder.attach_missing(&snapshot, session, (&edit, batch))?;
         }
         if !ahead {
             let known = snapshot.source(&candidate.source)?;
@@ -277,11 +285,10 @@ impl<'s> Reader<'s> {
             if let Some(imported) = saved_over(candidate, record) {
                 noted.imported = imported;
             }
-            edit.note_file(&mut batch, record, noted, source);
+            edit.note_file(batch, record, noted, source);
         }
         drop(snapshot);
-        let committed = self.store.commit(batch)?;
-        Ok(committed.conflicts.is_empty().then_some(report))
+        self.notes.end(session, candidate.external_id(), report)
     }
 
     /// Adds what a file has gained: in one commit if it is little, otherwise by importing the file again.
