@@ -3,7 +3,7 @@
 //! An agent's session is a JSONL file: a line a message, a tree of conversations, often very long. A [`Store`] is one redb
 //! file that holds many of them, of pi, omp, Claude Code, Opal and Codex. Any entry of any session is found by its id at once, a
 //! path or a tree is read without the rest of the session, an image that is met often is kept once, and every file comes
-//! back byte for byte: blank lines, torn lines and lines that are no JSON among them.
+//! back byte for byte: blank lines, torn lines and lines that are not JSON among them.
 //!
 //! # Example
 //!

@@ -157,7 +157,7 @@ fn text_that_only_looks_like_an_image_stays_in_its_line() {
         image(""),
         image("blob:sha256:123"),
         image(&format!("blob:sha256:{}", "G".repeat(64))),
-        // A payload that is no image block: it may be kept apart, but is never turned into a reference.
+        // A payload that is not an image block: it may be kept apart, but is never turned into a reference.
         format!("{{\"type\":\"file\",\"data\":\"{canonical}\"}}"),
     ];
     blocks.push(format!("{{\"data\":\"{canonical}\",\"type\":\"image\"}}"));

@@ -163,7 +163,7 @@ fn write(folder: &Path, name: &str, text: impl AsRef<[u8]>, age: u64) -> PathBuf
     path
 }
 
-/// The newest file begun first, and one that is no session between them.
+/// The newest file begun first, and one that is not a session between them.
 fn three() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let late = r#"{"type":"message","id":"m2","parentId":"m1","timestamp":"2026-03-02T10:00:00.000Z","message":{"role":"assistant","content":"Done"}}"#;

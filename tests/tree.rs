@@ -113,7 +113,7 @@ fn paths_and_children_are_those_of_the_whole_file() {
     }
 }
 
-/// Segments end where the conversation branches, and go on over lines that are no entries and over parents that come later.
+/// Segments end where the conversation branches, and go on over lines that are not entries and over parents that come later.
 #[test]
 fn memory_grows_with_the_branches() {
     let place = Place::new();

@@ -15,7 +15,7 @@ use leafline_import::scan::Raw;
 use leafline_import::{lines, text};
 use oracle::random::{Random, object, string, value};
 
-/// Migrates a file as a store would; `None` where it is no session or needs no migration. With `break_at`, the migration
+/// Migrates a file as a store would; `None` if it is not a session or needs no migration. With `break_at`, the migration
 /// is put away at that line and taken up again.
 fn migrate(file: &[u8], break_at: Option<usize>) -> Option<Vec<u8>> {
     let detection = detect(file, None, true).ok()?;
@@ -299,7 +299,7 @@ fn files_that_pi_cannot_open_are_migrated() {
     let out = String::from_utf8(migrate(file, None).unwrap()).unwrap();
     let lines: Vec<_> = out.lines().collect();
     assert_eq!(lines[1..4], ["null", "5", "\"x\""]);
-    // The first points at a record that is no entry, the second at the entry before it.
+    // The first points at a record that is not an entry, the second at the entry before it.
     assert!(!lines[4].contains("firstKept") && lines[4].contains("\"parentId\":null"));
     assert!(lines[5].contains("firstKeptEntryId"));
 }

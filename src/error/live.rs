@@ -10,7 +10,7 @@ pub enum LiveError {
         /// What is wrong with it.
         problem: String,
     },
-    /// Messages that were to be replaced are no part of a path.
+    /// Messages that were to be replaced are not part of a path.
     #[error("the messages are no part of a path of session {session}: {problem}")]
     NotASegment {
         /// The session's id.

@@ -66,7 +66,7 @@ impl PromptHistory {
     /// Adds the prompts of an omp `history.db` that the history does not have. A prompt is the same where its text,
     /// its directory and its second are; what the file has twice comes twice. The file is only read, and may be in use.
     ///
-    /// Columns that omp's document does not name are not kept. Bytes that are no UTF-8 become U+FFFD.
+    /// Columns that omp's document does not name are not kept. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
     ///

@@ -123,7 +123,7 @@ impl SearchIndex {
     ///
     /// [`SearchError::NoWords`] for a text without a word to look for;
     /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) and
-    /// [`SessionError::Ambiguous`](crate::error::SessionError::Ambiguous) for a session; [`SearchError::Index`] where
+    /// [`SessionError::Ambiguous`](crate::error::SessionError::Ambiguous) for a session; [`SearchError::Index`] if
     /// the index cannot be read.
     pub fn search(&self, query: &SearchQuery) -> Result<Vec<SearchHit>> {
         let clauses = clauses(&query.text);

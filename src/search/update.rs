@@ -102,8 +102,8 @@ impl SearchIndex {
     ///
     /// # Errors
     ///
-    /// [`SearchError::IndexBusy`](crate::error::SearchError::IndexBusy) where another process is at it,
-    /// [`SearchError::Index`](crate::error::SearchError::Index) where it cannot be written.
+    /// [`SearchError::IndexBusy`](crate::error::SearchError::IndexBusy) if another process is at it,
+    /// [`SearchError::Index`](crate::error::SearchError::Index) if it cannot be written.
     pub fn update(&self, go_on: impl FnMut(u64) -> bool) -> Result<IndexUpdate> {
         let work = self.work()?;
         if work.read.is_empty() && work.gone.is_empty() {

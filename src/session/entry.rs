@@ -66,7 +66,7 @@ impl Entry {
         self.facts().kind
     }
 
-    /// Whose message it is; [`MessageRole::None`] for what is no message.
+    /// Whose message it is; [`MessageRole::None`] for what is not a message.
     pub fn role(&self) -> MessageRole {
         self.facts().role
     }

@@ -2,7 +2,7 @@
 //!
 //! Nodes have no check of their own, and a walk believes them. In a regular session each promise follows from the way in
 //! which an import sets the nodes (docs/storage.md, nodes), so that a node that breaks one is damaged; without them a
-//! single wrong bit would send a walk round in a loop, or to a part of the tree that the entry is no part of.
+//! single wrong bit would send a walk round in a loop, or to a part of the tree that the entry is not part of.
 
 use super::ancestor::jump_depth;
 use super::view::is_entry;

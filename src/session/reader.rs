@@ -84,7 +84,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_header(&self) -> Result<Option<Entry>> {
         Ok(self.line(self.record.header)?.filter(|line| line.kind() == EntryKind::Header))
     }
@@ -107,7 +107,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn line(&self, ordinal: u64) -> Result<Option<Entry>> {
         if ordinal < self.record.lines { self.known_line(ordinal).map(Some) } else { Ok(None) }
     }
@@ -117,11 +117,11 @@ impl SessionReader {
         self.view().entry(Ordinal::new(ordinal))
     }
 
-    /// The current leaf; `None` where the session has none.
+    /// The current leaf; `None` if the session has none.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_leaf(&self) -> Result<Option<Entry>> {
         match self.view().leaf()? {
             Some(ordinal) => self.view().entry(ordinal).map(Some),
@@ -129,11 +129,11 @@ impl SessionReader {
         }
     }
 
-    /// The current leaf's id; `None` where the session has no leaf, or the leaf no id.
+    /// The current leaf's id; `None` if the session has no leaf, or the leaf no id.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_leaf_id(&self) -> Result<Option<String>> {
         Ok(self.get_leaf()?.and_then(|leaf| leaf.id()))
     }
@@ -146,13 +146,13 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_label(&self, id: &str) -> Result<Option<String>> {
         let label = self.view().rows().label(id.as_bytes())?;
         Ok(label.map(|label| String::from_utf8_lossy(&label.label).into_owned()))
     }
 
-    /// Hands out the path from the root down to an entry, or to the leaf, line by line. Answers how many
+    /// Hands out the path from the root down to an entry, or to the leaf, line by line. Returns how many
     /// entries it has. A loop in the file ends the path.
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl SessionReader {
     /// # Errors
     ///
     /// [`ExportError::Output`](crate::error::ExportError::Output) of the writer;
-    /// [`ExportError::BlobsMissing`](crate::error::ExportError::BlobsMissing) where the form needs blobs that the store
+    /// [`ExportError::BlobsMissing`](crate::error::ExportError::BlobsMissing) if the form needs blobs that the store
     /// does not have.
     pub fn export(&self, mode: &ExportMode, out: &mut dyn std::io::Write) -> Result<u64> {
         mode.blobs().into_iter().for_each(remove_left);

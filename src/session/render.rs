@@ -109,7 +109,7 @@ impl<'a> Renderer<'a> {
         match blob {
             Some(bytes) if hole.kind == HoleKind::ImageReference => append_base64(&bytes, out),
             Some(bytes) if std::str::from_utf8(&bytes).is_ok() => append_text(&bytes, out),
-            // Bytes that are no text cannot stand in a JSON string: the reference says more.
+            // Bytes that are not text cannot stand in a JSON string: the reference says more.
             _ => out.extend_from_slice(reference),
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The engine's errors, kept so that the engine's types are no part of the library's.
+//! The engine's errors, kept so that the engine's types are not part of the library's.
 
 use std::io;
 

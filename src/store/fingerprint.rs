@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-/// Bytes of a block: what has to be read again before going on, at the most.
+/// Bytes of a block: what has to be read again before going on, at most.
 pub(crate) const BLOCK_BYTES: u64 = 1 << 20;
 
 /// The digest of a stream of bytes.

@@ -27,7 +27,7 @@ pub(crate) fn encode(compressor: &mut Compressor, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A piece's bytes, of which there are `most` at the most.
+/// A piece's bytes, of which there are `most` at most.
 fn decode(snapshot: &Snapshot, row: &[u8], most: u64) -> Result<Vec<u8>, String> {
     match row.split_first() {
         Some((&PLAIN, bytes)) => Ok(bytes.to_vec()),

@@ -39,7 +39,7 @@ where
 ///
 /// # Errors
 ///
-/// [`Error::Corrupted`] if one of them is no record.
+/// [`Error::Corrupted`] if one of them is not a record.
 pub(super) fn index_session(
     transaction: &WriteTransaction,
     session: u64,

@@ -24,7 +24,7 @@ use crate::records::{file, path, summary, user};
 /// Files up to this size are asked for the conversation at each record, larger ones at a few.
 const SMALL: u64 = 300 << 10;
 
-/// The answers to jobs, in their order; `None` where there is no Python.
+/// The answers to jobs, in their order; `None` if there is no Python.
 fn ask(jobs: &[Value]) -> Option<Vec<Value>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/get_conversation.py");
     let child =

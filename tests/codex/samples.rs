@@ -43,7 +43,7 @@ fn file(id: &str) -> Vec<u8> {
 #[test]
 fn they_come_back_with_their_facts() {
     let (place, totals) = imported();
-    // The index of names is no session.
+    // The index of names is not a session.
     assert_eq!((totals.imported, totals.skipped), (5, 0), "{totals:?}");
     for id in [TODAY, FORK, STARTER, AGENT, EARLIER] {
         assert_told(&place, id, &file(id));

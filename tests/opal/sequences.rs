@@ -27,7 +27,7 @@ enum Operation {
         new: usize,
         keeps_branches: bool,
     },
-    /// Messages that are no part of a path.
+    /// Messages that are not part of a path.
     ReplaceApart(Index, Index),
     SetMetadata(String, Value),
     SetName(String),

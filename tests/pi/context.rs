@@ -102,7 +102,7 @@ impl Question {
             }
         };
         check(ContextLeaf::None, &contexts[0]);
-        // Lines that are no objects are entries to pi, and lines to us: its last entry may be one of them.
+        // Lines that are not objects are entries to pi, and lines to us: its last entry may be one of them.
         if entries.len() == self.ids.len() {
             check(ContextLeaf::Current, &observed["context"]);
             check(ContextLeaf::Entry(NOWHERE), &contexts[1]);

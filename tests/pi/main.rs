@@ -119,7 +119,7 @@ fn compare(case: &Case, answer: &Answer, place: &Place, session: &str) {
     let our_ids: Vec<Option<String>> = tree.nodes().iter().map(|node| node.id.clone()).collect();
     let their_ids = answer.entries();
     if their_ids.iter().any(Option::is_none) {
-        // Records without a string id, or that are no objects: pi keeps them as entries that nothing names.
+        // Records without a string id, or that are not objects: pi keeps them as entries that nothing names.
         assert!(ours == answer.file || ours != case.bytes, "{name}: the file differs");
         return;
     }
@@ -160,7 +160,7 @@ fn compare(case: &Case, answer: &Answer, place: &Place, session: &str) {
         // are unique.
         return;
     }
-    // JavaScript's sort by times that are no numbers gives some order, and ours puts them first.
+    // JavaScript's sort by times that are not numbers gives some order, and ours puts them first.
     let is_ordered = name != "timestamps that are missing or odd";
     if let Some(their_tree) = answer.tree().filter(|_| is_ordered) {
         assert_eq!(flatten(&tree, &map), their_tree, "{name}: tree");

@@ -144,7 +144,7 @@ pub(crate) fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(text).collect()
 }
 
-/// A tree; `None` where pi told none.
+/// A tree; `None` if pi told none.
 pub(crate) fn nodes(value: &Value) -> Option<Vec<Node>> {
     let node =
         |node: &Value| (text(&node["id"]), node["depth"].as_u64().unwrap(), text(&node["label"]));

@@ -81,7 +81,7 @@ impl Place {
         transaction.commit().unwrap();
     }
 
-    /// The store has no damage. What is odd in the files is no damage.
+    /// The store has no damage. What is odd in the files is not damage.
     pub fn assert_sound(&self) {
         let verification = self.store.verify().unwrap();
         assert!(verification.problems.is_empty(), "{:#?}", verification.problems);

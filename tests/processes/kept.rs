@@ -43,7 +43,7 @@ impl Kept {
         self.workers.entry(worker.to_owned()).or_default().was_killed = true;
     }
 
-    /// Checks the session as it is now. Answers how many entries are stored that nobody was told of.
+    /// Checks the session as it is now. Returns how many entries are stored that nobody was told of.
     pub fn check(&mut self, store: &Store, session: &str) -> usize {
         let handle = store.session(session).unwrap();
         let bytes = exported(&handle);

@@ -55,7 +55,7 @@ fn append(session: &str, batch: u64) -> Job {
 }
 
 /// Starts the writers, lets them do some operations and a moment's work, and kills them one by one; every other time
-/// those that are left go on for a while. Answers what they told.
+/// those that are left go on for a while. Returns what they told.
 fn kill(works: &[Work], operations: usize, chance: &mut Chance) -> Vec<Acknowledged> {
     let mut running = Writers::start(works);
     running.wait_for(operations);

@@ -81,13 +81,13 @@ impl Writer {
         Self { child, reader: Some(std::thread::spawn(move || listen(out, &told))) }
     }
 
-    /// Lets it end, which it must do well. Answers what it told.
+    /// Lets it end, which it must do well. Returns what it told.
     pub fn finish(mut self) -> Vec<Acknowledged> {
         assert!(self.child.wait().unwrap().success());
         self.reader.take().unwrap().join().unwrap()
     }
 
-    /// Ends it as the system does when memory is short. Answers what it told before.
+    /// Ends it as the system does when memory is short. Returns what it told before.
     pub fn kill(mut self) -> Vec<Acknowledged> {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

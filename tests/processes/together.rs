@@ -118,7 +118,7 @@ impl Drop for EndsWatch<'_> {
     }
 }
 
-/// Looks at the sessions until all is done. Answers how often it did.
+/// Looks at the sessions until all is done. Returns how often it did.
 fn watch(path: &Path, sessions: &[&str], are_done: &AtomicBool) -> usize {
     let store = Store::open(path).unwrap();
     let mut seen = vec![Vec::new(); sessions.len()];

@@ -26,7 +26,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The document's `get_conversation`; `None` where it would not end.
+/// The document's `get_conversation`; `None` if it would not end.
 fn get_conversation<'a>(messages: &'a [Value], leaf_uuid: &str) -> Option<Vec<&'a Value>> {
     let by_uuid: HashMap<&str, &Value> = messages
         .iter()

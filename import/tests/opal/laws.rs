@@ -36,7 +36,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// The value, with its numbers as doubles; `None` where it holds a lone surrogate.
+/// The value, with its numbers as doubles; `None` if it holds a lone surrogate.
 fn as_javascript_reads(text: &str) -> Option<Value> {
     let mut out = Vec::new();
     restringify(text, &mut out).unwrap();

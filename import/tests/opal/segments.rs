@@ -29,7 +29,7 @@ impl Tree for Parents {
 }
 
 impl Parents {
-    /// From the message to its root; `None` where its chain of parents breaks off.
+    /// From the message to its root; `None` if its chain of parents breaks off.
     fn path(&self, message: usize) -> Option<Vec<usize>> {
         let mut path = vec![message];
         while let Some(parent) = *self.0.get(path.last()?)? {

@@ -35,7 +35,7 @@ fn run(script_name: &str, arguments: [&Path; 2]) {
     assert!(status.success());
 }
 
-/// What `JSON.stringify(JSON.parse(text))` gives for each text; `None` where it throws.
+/// What `JSON.stringify(JSON.parse(text))` gives for each text; `None` if it throws.
 pub(crate) fn stringify_all(texts: &[String]) -> Vec<Option<Vec<u8>>> {
     let folder = tempfile::tempdir().unwrap();
     let (texts_path, answers_path) = (folder.path().join("texts"), folder.path().join("answers"));
@@ -62,7 +62,7 @@ pub(crate) fn stringify_all(texts: &[String]) -> Vec<Option<Vec<u8>>> {
     answers
 }
 
-/// Lets pi open each file and gives what it made of it; `None` where pi throws.
+/// Lets pi open each file and gives what it made of it; `None` if pi throws.
 pub(crate) fn migrate_all(package: &Path, files: &[Vec<u8>]) -> Vec<Option<Vec<u8>>> {
     let folder = tempfile::tempdir().unwrap();
     let path = |index: usize| folder.path().join(format!("{index}.jsonl"));

@@ -176,7 +176,7 @@ impl Growth<'_> {
         record: &SessionRecord,
     ) -> Result<Indexer<'_>> {
         let snapshot = self.store.snapshot()?;
-        // The record may be older than the snapshot: a leaf behind its lines is no damage.
+        // The record may be older than the snapshot: a leaf behind its lines is not damage.
         let rows = snapshot.rows(session);
         let (pointers, leaf) = (rows.pointers()?, rows.leaf()?.map(Ordinal::raw));
         let start = Start::Grown { leaf, hint: candidate.start.leaf.clone(), pointers };

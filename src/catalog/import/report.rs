@@ -49,7 +49,7 @@ pub enum ImportStatus {
     Unchanged,
     /// The session's old lines differed; now it has the file's.
     Replaced,
-    /// The file is no session.
+    /// The file is not a session.
     Skipped,
     /// Nothing was stored, for the reason given.
     Failed,
@@ -157,7 +157,7 @@ pub struct ImportTotals {
     pub unchanged: u64,
     /// Sessions that were replaced by their file.
     pub replaced: u64,
-    /// Files that are no session.
+    /// Files that are not sessions.
     pub skipped: u64,
     /// Files that could not be stored.
     pub failed: u64,

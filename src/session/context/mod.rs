@@ -121,8 +121,8 @@ impl SessionReader {
     /// # Errors
     ///
     /// [`SessionError::WrongFamily`], [`SessionError::EntryNotFound`] in sessions of Claude Code, Opal and Codex,
-    /// [`SessionError::BaseNotFound`] where the store lacks the session that this one goes on from, and
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`SessionError::BaseNotFound`] if the store lacks the session that this one goes on from, and
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn build_context(&self, leaf: ContextLeaf<'_>, family: Option<Family>) -> Result<Context> {
         self.build(leaf, family, HistoryScope::Context)
     }

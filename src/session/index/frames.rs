@@ -3,7 +3,7 @@
 use crate::store::chunk::{EncodedFrame, EncodedFrames, FRAME_TARGET, Frame, Hole, text_check};
 use crate::store::compression::{Compressor, Dictionary};
 
-/// Lines a frame holds at the most: a bound on what one look-up has to add up.
+/// Lines a frame holds at most: a bound on what one look-up has to add up.
 const FRAME_LINES: usize = 256;
 
 /// Bytes of the text buffer that are kept from frame to frame.

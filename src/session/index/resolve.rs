@@ -43,7 +43,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// Resolves the parents of as many lines as one commit takes, from `next` on. Answers the orphans.
+/// Resolves the parents of as many lines as one commit takes, from `next` on. Returns the orphans.
 fn resolve_part(
     view: View<'_>,
     next: &mut u64,

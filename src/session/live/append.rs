@@ -155,7 +155,7 @@ pub(super) fn move_leaf(
     })
 }
 
-/// A line's id, lone surrogates and all; `None` where it is no string.
+/// A line's id, lone surrogates and all; `None` if it is not a string.
 pub(super) fn exact_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
     read_line(reading, line, |line| line.id().map(Cow::into_owned))
 }

@@ -120,7 +120,7 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// Makes the session visible, whole, and answers its key.
+    /// Makes the session visible, whole, and returns its key.
     pub(super) fn finish(self, leaf: NewLeaf) -> Result<SessionKey> {
         match self.complete(leaf)? {
             Ok(key) => Ok(key),
@@ -128,13 +128,13 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Makes the session visible in the old one's place, and answers its key; `None` where somebody has changed that
+    /// Makes the session visible in the old one's place, and returns its key; `None` if somebody has changed that
     /// meanwhile, and nothing was done.
     pub(super) fn finish_in_place(self, leaf: NewLeaf) -> Result<Option<SessionKey>> {
         Ok(self.complete(leaf)?.ok())
     }
 
-    /// Commits what is left, with the record. Answers the key, or the id of a session whose place is not to be had.
+    /// Commits what is left, with the record. Returns the key, or the id of a session whose place is not to be had.
     fn complete(mut self, leaf: NewLeaf) -> Result<Result<SessionKey, String>> {
         self.close_block()?;
         let Self { store, mut owner, indexer, mut creation, mut batch, place, sources, .. } = self;

@@ -304,7 +304,7 @@ fn has_assistant(reader: &SessionReader, path: &PathRuns) -> Result<bool> {
     Ok(false)
 }
 
-/// Copies the path's lines but for labels. Answers the last one's id.
+/// Copies the path's lines but for labels. Returns the last one's id.
 fn push_path(
     reader: &SessionReader,
     path: &PathRuns,

@@ -48,7 +48,7 @@ impl EntryDraft {
         }
     }
 
-    /// What sessions of the family do not have, if that is this; `None` where it can be appended.
+    /// What sessions of the family do not have, if that is this; `None` if it can be appended.
     fn unknown_to(&self, family: Family) -> Option<&'static str> {
         match (self, family) {
             (Self::PiOmp(_), Family::Pi | Family::Omp) | (Self::Opal(_), Family::Opal) => None,

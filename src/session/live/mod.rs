@@ -115,7 +115,7 @@ impl Session {
         }
     }
 
-    /// Appends an entry below the leaf; it is the leaf then. Answers its id.
+    /// Appends an entry below the leaf; it is the leaf then. Returns its id.
     ///
     /// ```
     /// use leafline::{Family, NewSession, Store, opal};
@@ -141,7 +141,7 @@ impl Session {
         Ok(ids.pop().unwrap_or_default())
     }
 
-    /// Appends entries, each below the one before, in one transaction: all of them, or none. Answers their ids.
+    /// Appends entries, each below the one before, in one transaction: all of them, or none. Returns their ids.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`LiveError::InvalidEntry`] for what is no message; those of [`Self::append`].
+    /// [`LiveError::InvalidEntry`] for what is not a message; those of [`Self::append`].
     pub fn append_message(&mut self, message: &impl Serialize) -> Result<String> {
         let message = json(message)?;
         match self.reading.family {
@@ -227,7 +227,7 @@ impl Session {
         self.append(Draft::label(target, label))
     }
 
-    /// Moves the leaf to an entry, or before all, and appends a summary of the branch that was left. Answers the
+    /// Moves the leaf to an entry, or before all, and appends a summary of the branch that was left. Returns the
     /// summary's id.
     ///
     /// In a session of Opal's the summary is a message of the user whose metadata keep it: `type` is `branch_summary`,

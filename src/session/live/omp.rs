@@ -73,12 +73,12 @@ pub trait OmpSession: Sealed {
     /// omp's; those of the store.
     fn move_to(&mut self, cwd: &str) -> Result<()>;
 
-    /// Gives a tool call other arguments, in the last message of the assistant that makes it. Answers whether there
+    /// Gives a tool call other arguments, in the last message of the assistant that makes it. Returns whether there
     /// is such a message (omp document, tool-call argument rewrites).
     ///
     /// # Errors
     ///
-    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) where the arguments cannot be written as
+    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) if the arguments cannot be written as
     /// JSON; [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session that is none of pi's
     /// or omp's; those of the store.
     fn rewrite_tool_call_arguments(
@@ -88,7 +88,7 @@ pub trait OmpSession: Sealed {
     ) -> Result<bool>;
 
     /// Rewrites entries: `change` is shown each one and answers its new JSON, or nothing to leave it (omp document,
-    /// `rewriteEntries`). All changes are one transaction. Answers how many there are.
+    /// `rewriteEntries`). All changes are one transaction. Returns how many there are.
     ///
     /// `change` is called inside the write transaction, so it must not write to this store itself.
     ///
@@ -180,7 +180,7 @@ pub trait OmpReader: Sealed {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     fn get_injected_rules(&self) -> Result<Vec<String>>;
 
     /// The role of the last `model_change` on the path to the current leaf, `default` where it names none; `None`
@@ -188,7 +188,7 @@ pub trait OmpReader: Sealed {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     fn get_last_model_change_role(&self) -> Result<Option<String>>;
 }
 

@@ -69,7 +69,7 @@ pub trait OpalSession: Sealed {
     fn set_metadata_value(&mut self, key: &str, value: &impl Serialize) -> Result<()>;
 
     /// Replaces messages that follow each other on a path with others, in one step that happens whole or not at all
-    /// (Opal session document, `replace_path_segment`). Answers the new messages' ids.
+    /// (Opal session document, `replace_path_segment`). Returns the new messages' ids.
     ///
     /// `messages` are ids, each message the child of the one before. They are removed. The first of `replacements` takes
     /// the place below the parent of the first of them, each further one hangs below the one before, and all stand where
@@ -106,9 +106,9 @@ pub trait OpalSession: Sealed {
     /// # Errors
     ///
     /// [`SessionError::WrongFamily`] in a session that is not Opal's; [`SessionError::EntryNotFound`] for an unknown
-    /// id; [`LiveError::NotASegment`](crate::error::LiveError::NotASegment) where the messages are none or no part of a
-    /// path; [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) where there is no replacement;
-    /// [`LiveError::Contended`](crate::error::LiveError::Contended) where others kept changing the session; those of
+    /// id; [`LiveError::NotASegment`](crate::error::LiveError::NotASegment) if the messages are none or no part of a
+    /// path; [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) if there is no replacement;
+    /// [`LiveError::Contended`](crate::error::LiveError::Contended) if others kept changing the session; those of
     /// the store.
     fn replace_path_segment(
         &mut self,
@@ -156,10 +156,10 @@ pub trait OpalReader: Sealed {
     ///
     /// # Errors
     ///
-    /// [`SessionError::WrongFamily`] in a session that is not Opal's; [`Error::Corrupted`] where the store is damaged.
+    /// [`SessionError::WrongFamily`] in a session that is not Opal's; [`Error::Corrupted`] if the store is damaged.
     fn metadata(&self) -> Result<Metadata>;
 
-    /// One value of the metadata, as JSON text; `None` where there is none.
+    /// One value of the metadata, as JSON text; `None` if there is none.
     ///
     /// # Errors
     ///
@@ -170,21 +170,21 @@ pub trait OpalReader: Sealed {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     fn current_id(&self) -> Result<Option<String>>;
 
     /// The message with this id. Where Opal answers nothing for an unknown id, this is an error.
     ///
     /// # Errors
     ///
-    /// [`SessionError::EntryNotFound`], for an entry that is no message, too.
+    /// [`SessionError::EntryNotFound`], for an entry that is not a message, too.
     fn get_message(&self, id: &str) -> Result<Entry>;
 
-    /// [`SessionReader::get_path`] to an entry by the name that Opal has for it. Answers how many entries the path has.
+    /// [`SessionReader::get_path`] to an entry by the name that Opal has for it. Returns how many entries the path has.
     ///
     /// # Errors
     ///
-    /// [`SessionError::EntryNotFound`], where Opal answers an empty path; what `take` fails with.
+    /// [`SessionError::EntryNotFound`], if Opal answers an empty path; what `take` fails with.
     fn get_path_to(&self, id: &str, take: impl FnMut(&Entry) -> Result<()>) -> Result<u64>;
 }
 

@@ -45,7 +45,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Exists`] where another one took its id meanwhile; those of the store.
+    /// [`SessionError::Exists`] if another one took its id meanwhile; those of the store.
     pub fn store_now(&mut self) -> Result<()> {
         self.persist(Self::store_waiting)
     }
@@ -61,7 +61,7 @@ impl Session {
     }
 }
 
-/// Copies a session into another store, in one piece, and answers its key there.
+/// Copies a session into another store, in one piece, and returns its key there.
 fn move_session(from: &Store, key: SessionKey, to: &Store) -> Result<SessionKey> {
     let snapshot = from.snapshot()?;
     let record = snapshot.session(key)?.ok_or_else(|| Corruption {

@@ -180,7 +180,7 @@ pub trait PiReader: Sealed {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     fn get_leaf_entry(&self) -> Result<Option<Entry>>;
 
     /// [`SessionReader::get_path`] by the name that pi has for it.

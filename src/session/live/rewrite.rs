@@ -144,7 +144,7 @@ fn title_line(line: &[u8], title: &str) -> Result<Vec<u8>> {
     Ok(written(&document))
 }
 
-/// Puts lines in the place of others, in one transaction. Answers how many changed.
+/// Puts lines in the place of others, in one transaction. Returns how many changed.
 pub(super) fn replace_lines(
     store: &Store,
     session: (SessionKey, &str),

@@ -52,7 +52,7 @@ impl Session {
     }
 }
 
-/// Writes the session again until nobody has changed it meanwhile. Answers its key, and the new messages' ids.
+/// Writes the session again until nobody has changed it meanwhile. Returns its key, and the new messages' ids.
 fn replace(
     store: &Store,
     session: (SessionKey, &str),
@@ -114,7 +114,7 @@ impl Plan {
         })
     }
 
-    /// Hands the session's lines to the builder. Answers the leaf's line among them.
+    /// Hands the session's lines to the builder. Returns the leaf's line among them.
     fn copy(&self, reader: &SessionReader, builder: &mut Builder<'_>) -> Result<Option<u64>> {
         let old_leaf = reader.leaf_ordinal()?;
         let new_parent = self.ids.last().map(String::as_bytes).unwrap_or_default();

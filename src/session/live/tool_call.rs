@@ -27,7 +27,7 @@ struct Block<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// The line with other arguments of the call with this id, as JSON; `None` where it makes no such call. No other
+/// The line with other arguments of the call with this id, as JSON; `None` if it makes no such call. No other
 /// value is read and written again, so that none changes.
 pub(super) fn with_arguments(line: &str, id: &str, arguments: &str) -> Option<String> {
     let parsed: Line<'_> = serde_json::from_str(line.trim_start_matches('\u{feff}')).ok()?;

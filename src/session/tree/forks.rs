@@ -94,7 +94,7 @@ impl Outline {
         self.branches = branches;
     }
 
-    /// How many roots a conversation begins with: those that are or lead to a prompt, and are no compact boundaries.
+    /// How many roots a conversation begins with: those that are or lead to a prompt, and are not compact boundaries.
     fn begun(&self, prompts: &[Prompts]) -> u64 {
         let mut begun = 0;
         let mut met = vec![false; self.segments.len()];

@@ -143,7 +143,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn get_tree(&self) -> Result<Tree> {
         self.tree_of(&self.get_outline()?)
     }
@@ -170,7 +170,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn get_folded_tree(&self) -> Result<Tree> {
         self.tree_of(&self.get_folded_outline()?)
     }

@@ -17,7 +17,7 @@ use crate::store::ordinal::Ordinal;
 
 /// A session's tree without its entries: what is needed to go through them in the tree's order.
 ///
-/// The entries are cut into [`Segment`]s: entries of the file in a row, lines that are no entries left out, each of which is
+/// The entries are cut into [`Segment`]s: entries of the file in a row, lines that are not entries left out, each of which is
 /// the only child of the one before. So a new segment begins only where the conversation branches, goes on elsewhere, or has
 /// a root; memory grows with their number, some 64 bytes each, and with the labels, not with the entries. The entries
 /// themselves are read by an [`OutlineReader`](super::OutlineReader).
@@ -225,7 +225,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_outline(&self) -> Result<Outline> {
         let entries = Entries { reader: self, folds: &Folds::default() };
         let cuts = entries.cuts()?;
@@ -241,7 +241,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_folded_outline(&self) -> Result<Outline> {
         if !self.family().splits_messages() {
             return self.get_outline();
@@ -250,7 +250,7 @@ impl SessionReader {
         let cuts = entries.cuts()?;
         let copies = entries.copies(&cuts)?;
         let folds = Folds::of(self, &entries.outline(&cuts, &[])?)?;
-        // Copies that were folded into one node are no copies of each other.
+        // Copies that were folded into one node are not copies of each other.
         let folded =
             copies.iter().map(|&(copy, later)| (folds.node_of(copy), folds.node_of(later)));
         let mut copies: Vec<u64> =

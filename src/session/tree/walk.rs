@@ -73,7 +73,7 @@ impl OutlineReader<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn next_entry(&mut self) -> Result<Option<OutlineEntry>> {
         let Some(segment) = self.outline.segment(self.place) else { return Ok(None) };
         while let Some(ordinal) = self.next {
@@ -102,7 +102,7 @@ impl OutlineReader<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn line(&mut self, ordinal: u64) -> Result<Entry> {
         self.lines.entry(ordinal)
     }

@@ -152,8 +152,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`ImportError::Lost`](crate::error::ImportError::Lost) where rows of earlier commits of a session are gone;
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where a
+    /// [`ImportError::Lost`](crate::error::ImportError::Lost) if rows of earlier commits of a session are gone;
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if a
     /// session would contradict itself. Nothing is written then.
     pub(crate) fn commit(&self, batch: Batch) -> Result<Committed> {
         if batch.slice.is_empty() {

@@ -33,7 +33,7 @@ fn chunk_of(first: u64, line: &[u8], kind: EntryKind, holes: &[Hole]) -> ChunkBu
     chunk
 }
 
-/// A chunk of one line that is no entry.
+/// A chunk of one line that is not an entry.
 pub(super) fn chunk(first: u64, line: &[u8]) -> ChunkBuilder {
     chunk_of(first, line, EntryKind::Header, &[])
 }
@@ -268,7 +268,7 @@ fn a_file_leads_to_a_session_that_names_it() {
     store.commit(batch).unwrap();
     let noted = store.snapshot().unwrap().session(SessionKey::new(1)).unwrap().unwrap();
     assert_eq!((noted.revision, &noted.sources), (1, &vec![path.clone()]));
-    // What the record says already is no revision.
+    // What the record says already is not a revision.
     let mut batch = Batch::default();
     let edit = Edit::new(&mut batch, SessionKey::new(1), &noted);
     let longer = SourceRecord { size: 9, ..source };

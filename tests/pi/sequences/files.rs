@@ -60,7 +60,7 @@ fn sequences_go_on_with_files() {
     assert!(compared > 100, "only {compared} files were compared");
 }
 
-/// Imports a file as one of pi's; `None` where it is none.
+/// Imports a file as one of pi's; `None` if it is none.
 fn import(store: &Store, path: &Path) -> Option<String> {
     let options = ImportOptions { family: Some(Family::Pi), ..ImportOptions::default() };
     let mut reports = Reports::default();
@@ -125,7 +125,7 @@ fn each_reads_what_the_other_writes() {
     assert!(read > 100 && loaded > 30, "only {read} and {loaded} files were read");
 }
 
-/// pi loads an export, and finds the session as it is in the store. Answers `false` where the context holds lone
+/// pi loads an export, and finds the session as it is in the store. Returns `false` where the context holds lone
 /// surrogates, which JSON readers in Rust refuse.
 fn loads(
     questions: &mut Questions,

@@ -27,7 +27,7 @@ pub(super) struct Observation {
     pub(super) paths: Vec<Option<Vec<String>>>,
     pub(super) children: Vec<Vec<String>>,
     pub(super) contexts: Vec<Option<String>>,
-    /// The session's file; `None` where it is not compared, or there is none.
+    /// The session's file; `None` if it is not compared, or there is none.
     pub(super) file: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub(super) enum Header {
 impl Header {
     /// The header's text, in which what is each program's own is blank.
     fn comparable(&self, header: &str) -> String {
-        // A file of somebody's may begin with a mark that is no part of its first line.
+        // A file of somebody's may begin with a mark that is not part of its first line.
         let header = header.trim_start_matches('\u{feff}');
         let mut value: Value = serde_json::from_str(header).unwrap();
         if *self == Self::Shared {
