@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::oracle::random::{Random, value};
 
-/// Bytes that get far into a file of Opal's before something is wrong.
+/// Bytes of an Opal file that is valid for long before something is wrong.
 fn near_opal() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![

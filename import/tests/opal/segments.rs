@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use leafline_import::opal::{ReplaceOptions, Tree, replace_path_segment};
 use proptest::prelude::*;
 
-/// What stands for the replacement.
+/// The id of the replacement.
 const REPLACEMENT: usize = usize::MAX;
 
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ proptest! {
                 prop_assert!(before.iter().any(|above| plan.orphaned.contains(above)));
                 continue;
             };
-            // The same path, with one replacement for all that was replaced.
+            // The same path, with one replacement for everything that was replaced.
             let mut expected: Vec<usize> = before.clone();
             if let Some(first) = before.iter().position(|above| removed.contains(above)) {
                 let replaced = before.iter().filter(|above| removed.contains(above)).count();
