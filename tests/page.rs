@@ -229,7 +229,7 @@ fn a_line_longer_than_a_page_comes_alone() {
 #[test]
 fn a_loop_ends_at_its_earliest_line_whatever_the_pages() {
     let place = Place::new();
-    // The loop is c, e, d, b; f hangs below e.
+    // The loop is c, e, d, b; f is below e.
     import(
         &place,
         &[

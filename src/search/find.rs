@@ -112,7 +112,7 @@ pub struct SearchHit {
     pub time: Option<i64>,
     /// How well it matches, by BM25: higher is better.
     pub score: f32,
-    /// Where the words stand in it.
+    /// The part of its text that shows why it was found.
     pub snippet: Snippet,
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Node {
     pub(crate) role: u8,
     /// Whether it belongs to an agent's conversation beside the session's own.
     pub(crate) is_sidechain: bool,
-    /// Where the line hangs.
+    /// The line's parent.
     pub(crate) parent: Parent,
     /// The line's timestamp in milliseconds since 1970, if it has one.
     pub(crate) time: Option<i64>,

@@ -124,7 +124,7 @@ fn a_folder_is_listed_as_pi_lists_it() {
     }
 }
 
-/// The facts as pi tells them.
+/// The facts according to pi.
 fn told(facts: &FileFacts) -> Value {
     let mut told = json!({
         "path": facts.path,

@@ -19,7 +19,7 @@ pub(crate) enum Class {
     Separator,
     /// It is omitted, and does not end a token.
     Dropped,
-    /// It stands there as this one.
+    /// It is part of a token, in this form.
     Token(char),
 }
 

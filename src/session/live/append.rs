@@ -22,7 +22,7 @@ use crate::store::session_key::SessionKey;
 /// Bytes of stored lines that are worth chunks of their own; what is appended in smaller pieces is sealed later.
 const WORTH_A_CHUNK: u64 = 8 << 10;
 
-/// Where appended entries hang.
+/// Where entries are appended.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin<'a> {
     /// Below the leaf at the beginning of the transaction.

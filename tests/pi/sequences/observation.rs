@@ -75,7 +75,7 @@ impl Header {
 /// An id, or null: the leaf for paths, nothing for contexts, and the entries without a parent for children.
 pub(super) type Asked = Option<String>;
 
-/// What Leafline tells.
+/// What Leafline says.
 pub(super) fn ours(session: &Session, header: &Header, asked: &[Asked]) -> Observation {
     let reader = session.reader().unwrap();
     let tree = reader.get_tree().unwrap();
