@@ -1,4 +1,4 @@
-//! The public names by subject. The crate's root has only those that every program uses.
+//! The public names by subject. The crate's root has only those that every program needs.
 
 /// Files into the store: [`Store::import`](crate::Store::import), [`Store::sync`](crate::Store::sync) and, with the feature
 /// `watch`, `Store::watch`.
@@ -33,9 +33,9 @@ pub mod import {
     pub use crate::catalog::watch::Watch;
 }
 
-/// Sessions out of the store again: one by [`SessionReader::export`](crate::SessionReader::export) or
-/// [`Store::export_file`](crate::Store::export_file), a folder kept in step by
-/// [`Store::export_all`](crate::Store::export_all).
+/// Exports: one session by [`SessionReader::export`](crate::SessionReader::export) or
+/// [`Store::export_file`](crate::Store::export_file), all of them by [`Store::export_all`](crate::Store::export_all),
+/// which keeps a folder in step.
 ///
 /// ```
 /// use leafline::Store;
@@ -60,8 +60,8 @@ pub mod export {
     pub use crate::session::ExportMode;
 }
 
-/// Lists of a store's sessions: which ones, and in what order. [`Store::list`](crate::Store::list) answers
-/// [`SessionFacts`](crate::SessionFacts), without a look at any line.
+/// Lists of a store's sessions: which ones, and in what order. [`Store::list`](crate::Store::list) returns
+/// [`SessionFacts`](crate::SessionFacts) without reading any line.
 ///
 /// ```
 /// use leafline::{Family, NewSession, Store};
@@ -80,7 +80,7 @@ pub mod list {
     pub use crate::session::{SharedText, TypeFacts};
 }
 
-/// The same lists of session files that no store has.
+/// The same lists for session files that are not in a store.
 ///
 /// ```
 /// use leafline::files::SessionFiles;
@@ -101,7 +101,7 @@ pub mod files {
 
 /// What a session's program would send to the model at an entry:
 /// [`SessionReader::build_context`](crate::SessionReader::build_context), which has an example, and
-/// [`SessionReader::get_history`](crate::SessionReader::get_history), the entries of which it is made.
+/// [`SessionReader::get_history`](crate::SessionReader::get_history), the entries of that context.
 pub mod context {
     pub use leafline_import::conversation::{History, HistoryScope, PathEnd};
     pub use leafline_import::{ContextModel, ContextSettings, JsonText};
@@ -135,7 +135,7 @@ pub mod tree {
     };
 }
 
-/// What an entry says, whatever its family: [`Entry::view`](crate::Entry::view).
+/// What an entry of any family says: [`Entry::view`](crate::Entry::view).
 ///
 /// ```
 /// use leafline::view::Role;
@@ -162,8 +162,8 @@ pub mod page {
     pub use crate::session::{Page, PageLimit};
 }
 
-/// Writing to a session, whatever its family: [`Session::append`](crate::Session::append) takes an [`EntryDraft`], which
-/// every family's draft becomes. [`Persistence`](live::Persistence) says when and how it is stored.
+/// Writing to a session of any family: [`Session::append`](crate::Session::append) takes an [`EntryDraft`], into which
+/// every family's draft converts. [`Persistence`](live::Persistence) says when and how it is stored.
 ///
 /// ```
 /// use leafline::live::Persistence;
@@ -188,7 +188,7 @@ pub mod live {
     pub use crate::session::{EntryDraft, Persistence};
 }
 
-/// Tables held against lines, and blobs against their hashes: [`Store::verify`](crate::Store::verify).
+/// Checks of tables against lines, and of blobs against their hashes: [`Store::verify`](crate::Store::verify).
 ///
 /// ```
 /// # fn main() -> leafline::Result<()> {
@@ -201,10 +201,10 @@ pub mod verify {
     pub use crate::session::{Finding, Verification};
 }
 
-/// Where the bytes go: [`Store::statistics`](crate::Store::statistics) and
-/// [`Session::statistics`](crate::Session::statistics); what a deletion gives back:
-/// [`Store::remove`](crate::Store::remove); and what a session has used:
-/// [`SessionReader::usage_statistics`](crate::SessionReader::usage_statistics), which has an example.
+/// Where the bytes are: [`Store::statistics`](crate::Store::statistics) and
+/// [`Session::statistics`](crate::Session::statistics); what a deletion frees: [`Store::remove`](crate::Store::remove);
+/// and what a session has used: [`SessionReader::usage_statistics`](crate::SessionReader::usage_statistics), which has
+/// an example.
 pub mod statistics {
     pub use crate::catalog::remove::Removed;
     pub use crate::catalog::statistics::{BlobStatistics, SessionStatistics, Statistics};
@@ -212,7 +212,7 @@ pub mod statistics {
     pub use crate::store::TableStatistics;
 }
 
-/// The prompts that were given to agents, in any session: [`Store::history`](crate::Store::history).
+/// The prompts given to agents in all sessions: [`Store::history`](crate::Store::history).
 /// [`PromptHistory`](prompts::PromptHistory) has an example.
 pub mod prompts {
     #[cfg(feature = "omp-history")]
@@ -227,7 +227,7 @@ pub mod pi {
     pub use crate::session::{PiReader, PiSession};
 }
 
-/// omp: what it has beyond [`pi`], and which session a terminal had last. [`OmpSession`](omp::OmpSession) and
+/// omp: what it has beyond [`pi`], and each terminal's last session. [`OmpSession`](omp::OmpSession) and
 /// [`Breadcrumbs`](omp::Breadcrumbs) have examples.
 pub mod omp {
     pub use leafline_import::pi_omp::{Compaction, Draft, DraftError};

@@ -1,9 +1,9 @@
 //! Leafline keeps coding agents' sessions in one file.
 //!
-//! An agent's session is a JSONL file: a line a message, a tree of conversations, often very long. A [`Store`] is one redb
-//! file that holds many of them, of pi, omp, Claude Code, Opal and Codex. Any entry of any session is found by its id at once, a
-//! path or a tree is read without the rest of the session, an image that is met often is kept once, and every file comes
-//! back byte for byte: blank lines, torn lines and lines that are no JSON among them.
+//! An agent's session is a JSONL file: one message per line, a tree of conversations, often very long. A [`Store`] is
+//! one redb file with many sessions, of pi, omp, Claude Code, Opal and Codex. It finds any entry of any session by its
+//! id at once, reads a path or a tree without the rest of the session, stores repeated images once, and returns every
+//! file byte for byte: including blank lines, torn lines and lines that are not JSON.
 //!
 //! # Example
 //!
@@ -46,8 +46,8 @@
 //!
 //! # In an agent
 //!
-//! A [`Store`] is cheap to clone, and a [`Session`] holds a clone of its own: neither borrows from anything. A program keeps
-//! both in its structs, and gives them to its threads and tasks. The store closes with the last handle of it.
+//! A [`Store`] is cheap to clone, and a [`Session`] holds a clone of it: neither borrows from anything. A program keeps
+//! both in its structs, and gives them to its threads and tasks. The store closes with its last handle.
 //!
 //! ```
 //! use leafline::context::ContextLeaf;
@@ -89,61 +89,62 @@
 //! # }
 //! ```
 //!
-//! Calls wait for the disk. In a program with an async runtime they belong where it lets calls wait, such as tokio's
-//! `spawn_blocking`. A [`SessionReader`] can be given to a thread too, but is used by one at a time.
+//! Calls block on the disk. In a program with an async runtime they belong where blocking is allowed, such as tokio's
+//! `spawn_blocking`. A [`SessionReader`] can be sent to another thread, but only one thread at a time can use it.
 //!
 //! The repository's `examples/` has longer ones.
 //!
 //! # Where to begin
 //!
-//! - [`Store::open`] makes or opens a store, [`Store::open_with`] with [`StoreOptions`]. [`Store::in_memory`] keeps
-//!   nothing.
-//! - [`import`]: [`Store::import`] takes files and folders of any [`Family`], [`Store::sync`] does the same at the cost
-//!   of what is new, and `Store::watch` goes on with it.
-//! - [`list`]: [`Store::sessions`] lists [`SessionFacts`] without a look at any line, [`Store::list`] those that a
-//!   filter takes, [`Store::agents_of`] those of the agents that a session started. [`Store::move_session`] and
-//!   [`Store::relocate`] note that a project has moved. [`files`] has the same lists of files that no store has.
-//! - [`Store::session`] gives a [`Session`], which writes; [`Session::reader`] a [`SessionReader`], which shows it as
-//!   it is at one moment: [`SessionReader::get_path`], [`SessionReader::get_children`], [`SessionReader::lines`], a
-//!   [`tree`], a [`page`] of a long one. [`Session::get_entry`] is the short way to one [`Entry`], and a [`view`] is
-//!   what an entry says.
-//! - [`context`]: [`SessionReader::build_context`] gives the messages for the model and the settings in force, as the
-//!   session's program builds it, [`SessionReader::build_full_history`] what was compacted too.
-//! - [`live`]: [`Store::create_session`] begins a session, [`Store::continue_recent`] goes on with the newest one of a
+//! - [`Store::open`] creates or opens a store, [`Store::open_with`] does so with [`StoreOptions`]. [`Store::in_memory`]
+//!   keeps nothing.
+//! - [`import`]: [`Store::import`] stores files and folders of any [`Family`], [`Store::sync`] does the same at the
+//!   cost of what is new, and `Store::watch` does so continuously.
+//! - [`list`]: [`Store::sessions`] lists [`SessionFacts`] without reading any line, [`Store::list`] those that a filter
+//!   accepts, [`Store::agents_of`] those of the agents that a session started. [`Store::move_session`] and
+//!   [`Store::relocate`] record that a project has moved. [`files`] has the same lists for files that are not in a
+//!   store.
+//! - [`Store::session`] returns a [`Session`], which writes; [`Session::reader`] returns a [`SessionReader`], which
+//!   shows the session at one moment: [`SessionReader::get_path`], [`SessionReader::get_children`],
+//!   [`SessionReader::lines`], a [`tree`], a [`page`] of a long one. [`Session::get_entry`] is the short way to one
+//!   [`Entry`], and a [`view`] is what an entry says.
+//! - [`context`]: [`SessionReader::build_context`] returns the messages for the model and the settings in force, as the
+//!   session's program builds them, [`SessionReader::build_full_history`] also what was compacted.
+//! - [`live`]: [`Store::create_session`] begins a session, [`Store::continue_recent`] continues the newest one of a
 //!   directory, [`Store::fork_from`] copies one. [`Session::append_message`], [`Session::append`] and
 //!   [`Session::append_all`] write, [`Session::branch`] moves the leaf.
-//! - [`pi`], [`omp`] and [`opal`] have what is one program's: its entries as drafts, and a trait with the methods of
-//!   its session manager by its own names. What a family's program does not have is a
+//! - [`pi`], [`omp`] and [`opal`] have what belongs to one program: its entries as drafts, and a trait with the methods
+//!   of its session manager under its own names. An operation that a family's program does not have is a
 //!   [`SessionError::WrongFamily`](error::SessionError::WrongFamily).
 //! - [`export`]: [`SessionReader::export`] writes a session in one of several forms, [`Store::export_file`] a file, and
 //!   [`Store::export_all`] brings a folder of files in step.
 //! - `search`: an index beside the store, which finds entries by their words.
-//! - [`prompts`]: [`Store::history`] keeps the prompts that were given to agents.
-//! - [`verify`] checks every table against the lines, [`statistics`] says where the bytes go; [`Store::remove`] and
-//!   [`Store::compact`] give space back, the latter where no other handle is left.
+//! - [`prompts`]: [`Store::history`] keeps the prompts given to agents.
+//! - [`verify`] checks every table against the lines, [`statistics`] says where the bytes are; [`Store::remove`] and
+//!   [`Store::compact`] free space, the latter only if there is no other handle.
 //! - [`error`]: an [`Error`] wraps a small enum for each of these subjects, with the facts in it.
 //!
 //! # What survives what
 //!
-//! - When [`Store::import`] returns, or reports a file as imported, grown or replaced, that file's session is on
-//!   disk: it survives a crash of the process and of the machine, as far as the disk keeps what it has confirmed.
-//!   So does a deletion when [`Store::remove`] or [`Store::remove_all`] returns.
-//! - When a method that appends, branches or rewrites returns, what it did is on disk; when it fails, it did nothing.
-//!   Entries that several processes append to one session chain after each other, each below the one before. Only a
-//!   session that waits for its first message of an assistant ([`Session::is_waiting`]) is in memory alone.
-//! - A file is stored as a whole or not at all. After a crash in the middle of an import the files that were
-//!   reported are there. Of the file under way nothing is to be seen; the next import or [`Store::compact`] sweeps
-//!   its rows. Importing the same folder again brings what is missing.
-//! - A replaced session is there until its successor is complete; at no moment is neither there.
-//! - Every piece of text is checked when it is read, and every blob against its SHA-256; an export ends well only where
-//!   it is all that the session's record tells of. Damage is an [`Error::Corrupted`] that names the table and the place;
-//!   it is never handed out as a line, and a gap is never taken for a session's end.
+//! - When [`Store::import`] returns, or reports a file as imported, grown or replaced, that file's session is on disk:
+//!   it survives a crash of the process and of the machine, as far as the disk keeps what it has confirmed. So does a
+//!   deletion when [`Store::remove`] or [`Store::remove_all`] returns.
+//! - When a method that appends, branches or rewrites returns, its effect is on disk; when it fails, it has no effect.
+//!   Entries that several processes append to one session follow one another, each below the one before. Only a session
+//!   that waits for its first assistant message ([`Session::is_waiting`]) is only in memory.
+//! - A file is stored as a whole or not at all. After a crash in the middle of an import the reported files are stored.
+//!   Nothing of the file in progress is visible; the next import or [`Store::compact`] sweeps its rows. Importing the
+//!   same folder again adds what is missing.
+//! - A replaced session exists until its successor is complete; at every moment one of them exists.
+//! - Every piece of text is checked when it is read, and every blob against its SHA-256; an export succeeds only if it
+//!   agrees with the session's record. Damage is an [`Error::Corrupted`] that names the table and the place; it is
+//!   never returned as a line, and a gap is never treated as a session's end.
 //! - Any number of processes may have a store open. One writes at a time, and the others wait for its transaction,
 //!   not for its import. A reader never waits, and never sees half of a transaction.
-//! - Files that an export writes are written beside their place and renamed. One that an export of all sessions finds
-//!   changed by someone else is not written over, unless that loses nothing or the caller wants it. No output takes the
-//!   place of a store ([`ExportError::WouldReplaceStore`](error::ExportError::WouldReplaceStore)), and what a killed export
-//!   has left half written is removed by the next one.
+//! - An export writes files under a temporary name and renames them. If an export of all sessions finds a file that
+//!   someone else has changed, it does not overwrite it, unless that loses nothing or the caller allows it. No output
+//!   replaces a store ([`ExportError::WouldReplaceStore`](error::ExportError::WouldReplaceStore)), and the next export
+//!   removes what a killed one has left incomplete.
 //!
 //! # What it is not, yet
 //!

@@ -1,4 +1,4 @@
-//! Images live once, by hash, and come out as they are asked for.
+//! Images are stored once, by hash, and exported in the requested form.
 //!
 //! Guards against an image that is lost, kept twice, freed while a session needs it, or put back in another place.
 
@@ -149,7 +149,7 @@ fn text_that_only_looks_like_an_image_stays_in_its_line() {
     let place = Place::new();
     let canonical = STANDARD.encode(picture(6, 1_500));
     let mut blocks = vec![
-        // Trailing bits that encoding would not give back; a line break; the other alphabet; padding amiss.
+        // Trailing bits that encoding would not reproduce; a line break; the other alphabet; wrong padding.
         image(&format!("{}B==", "A".repeat(1_401))),
         image(&format!("{}\\n{}", &canonical[..1_000], &canonical[1_000..])),
         image(&canonical.replace('A', "-")),
@@ -157,7 +157,7 @@ fn text_that_only_looks_like_an_image_stays_in_its_line() {
         image(""),
         image("blob:sha256:123"),
         image(&format!("blob:sha256:{}", "G".repeat(64))),
-        // A payload that is no image block: it may be kept apart, but is never turned into a reference.
+        // A payload that is not an image block: it may be kept apart, but is never turned into a reference.
         format!("{{\"type\":\"file\",\"data\":\"{canonical}\"}}"),
     ];
     blocks.push(format!("{{\"data\":\"{canonical}\",\"type\":\"image\"}}"));

@@ -1,6 +1,6 @@
-//! Which session a terminal had last.
+//! Each terminal's last session.
 //!
-//! Guards against a terminal that goes on with somebody else's session, and against breadcrumbs that omp cannot follow.
+//! Guards against a terminal that continues somebody else's session, and against breadcrumbs that omp cannot follow.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -47,14 +47,14 @@ fn each_terminal_goes_on_with_its_session() {
     let text = std::fs::read_to_string(place.path("crumbs/pts-1")).unwrap();
     assert_eq!(text, format!("/work\n{}#{first}\n", place.store.path().display()));
 
-    // Switching is noted; a terminal without a breadcrumb goes by time, and has one then.
+    // Switching is recorded; a terminal without a breadcrumb uses the latest session, and has a breadcrumb then.
     one.session(&place.store, &third, "/work").unwrap();
     assert_eq!(of(&one), third);
     let other = crumbs.clone().in_terminal(Some("pts-3"));
     assert!(other.read().unwrap().is_none());
     assert_eq!(of(&other), third);
     assert!(other.read().unwrap().unwrap().session_file.ends_with(&third));
-    // No terminal: by time, and nothing is written.
+    // No terminal: the latest session, and nothing is written.
     assert_eq!(of(&crumbs.in_terminal(None)), third);
     assert_eq!(std::fs::read_dir(place.path("crumbs")).unwrap().count(), 3);
 }
@@ -91,7 +91,7 @@ fn breadcrumbs_of_omps_lead_to_imported_sessions() {
     place.write("crumbs/tmux-%1", &crumb);
     let crumbs = Breadcrumbs::new(place.path("crumbs")).in_terminal(Some("tmux-%1"));
     assert_eq!(crumbs.continue_recent(&place.store, &new()).unwrap().id(), "imported");
-    // omp can follow ours back to the file, as long as it is there.
+    // omp can follow our breadcrumb back to the file, as long as that exists.
     assert_eq!(std::fs::read_to_string(place.path("crumbs/tmux-%1")).unwrap(), crumb);
     std::fs::remove_file(&file).unwrap();
     assert_eq!(crumbs.continue_recent(&place.store, &new()).unwrap().id(), "imported");
@@ -119,7 +119,7 @@ fn odd_breadcrumbs_are_none() {
         place.write("crumbs/pts-1", text);
         assert_eq!(crumbs.continue_recent(&place.store, &new()).unwrap().id(), id);
     }
-    // A directory or a session that does not stand on a line leaves none.
+    // A directory or a session that does not fit on a line leaves none.
     let mut odd = new();
     odd.cwd = "/work\nelse".to_owned();
     let session = place.store.create_session(&odd).unwrap();

@@ -116,11 +116,11 @@ fn a_project_that_moved_keeps_its_sessions() {
     let bytes = std::fs::read(place.path("one.jsonl")).unwrap();
     assert!(place.exact("one") == bytes && place.export("one", &ExportMode::Current) == bytes);
     assert_eq!(place.import(&place.path("one.jsonl")).status, ImportStatus::Unchanged);
-    // The agent that goes on in the new directory goes on with it.
+    // The agent that continues in the new directory continues this session.
     let mut new = NewSession::new(Family::Pi, "/home/new/app");
     new.persistence = Some(Persistence::immediate());
     assert_eq!(place.store.continue_recent(&new).unwrap().id(), "one");
-    // A file that takes its place leaves it where it is.
+    // A file that replaces it leaves it in that directory.
     let more = session("one", "/work/app", 10, "Fix the login page").replace("m1", "m0");
     let more = format!("{more}{}", String::from_utf8(bytes).unwrap().lines().nth(1).unwrap());
     place.write("one.jsonl", more);

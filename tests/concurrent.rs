@@ -1,4 +1,4 @@
-//! Several handles import and delete at the same time. The command's tests do so in several processes.
+//! Several handles import and delete at the same time. The tests of the command do so in several processes.
 //!
 //! Guards against rows that one of them loses, or takes from another.
 
@@ -20,7 +20,7 @@ fn message(id: &str) -> String {
     )
 }
 
-/// Lets another handle do something in the middle of an import: when the file was compared and read.
+/// Lets another handle act in the middle of an import: after the file was compared and read.
 struct Meanwhile<'m> {
     action: Option<Box<dyn FnOnce() + 'm>>,
     reports: Vec<FileReport>,

@@ -1,5 +1,5 @@
-//! Every example of the documents of pi's and omp's formats goes in, means what the document says, and comes out as it was.
-//! The package `leafline-import` has them as entries that are written.
+//! Every example in the documents of pi's and omp's formats is imported, means what the document says, and is exported
+//! unchanged. The package `leafline-import` tests them as entries that are written.
 //!
 //! Guards against a reading of the formats that their own documents contradict.
 
@@ -14,7 +14,7 @@ use leafline::{EntryKind, Family, MessageRole, SessionReader};
 use place::Place;
 use serde_json::{Value, json};
 
-/// The examples of pi's document, in its order. Lines that the document shows over several lines are one here.
+/// The examples in pi's document, in its order. Lines that the document breaks are one line here.
 const PI: &[&str] = &[
     r#"{"type":"session","version":3,"id":"uuid","timestamp":"2024-12-03T14:00:00.000Z","cwd":"/path/to/project"}"#,
     r#"{"type":"message","id":"a1b2c3d4","parentId":"prev1234","timestamp":"2024-12-03T14:00:01.000Z","message":{"role":"user","content":"Hello"}}"#,
@@ -46,7 +46,7 @@ const OMP: &[&str] = &[
     r#"{"type": "mode_change", "id": "e2f3a4b5", "parentId": "d2e3f4a5", "timestamp": "2026-02-16T10:30:00.000Z", "mode": "plan", "data": { "planFile": "/tmp/plan.md" }}"#,
 ];
 
-/// Imports the lines as a file; answers its bytes.
+/// Imports the lines as a file; returns its bytes.
 fn import(place: &Place, lines: &[&str]) -> Vec<u8> {
     let bytes =
         lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect::<Vec<u8>>();
@@ -117,14 +117,14 @@ fn pis_examples() {
         path(&reader, "k1l2m3n4"),
         ["a1b2c3d4", "g7h8i9j0", "h8i9j0k1", "i9j0k1l2", "j0k1l2m3", "k1l2m3n4"]
     );
-    // The branch with the compaction: summary, what is kept, nothing behind it.
+    // The branch with the compaction: summary, what is kept, nothing after it.
     let compacted = context(&reader, "f6g7h8i9");
     assert_eq!(compacted["model"], json!({"provider": "openai", "modelId": "gpt-4o"}));
     assert_eq!(compacted["thinkingLevel"], "high");
     let roles: Vec<_> =
         compacted["messages"].as_array().unwrap().iter().map(|m| &m["role"]).collect();
     assert_eq!(roles, ["compactionSummary", "toolResult"]);
-    // The other branch: the summary of the one that was left, and the extension's message.
+    // The other branch: the summary of the abandoned one, and the extension's message.
     let other = context(&reader, "k1l2m3n4");
     assert_eq!(
         other["messages"][1],
@@ -200,7 +200,7 @@ fn headers_with_a_parent() {
     }
 }
 
-/// The tree that both documents draw: a branch at the second answer, the leaf on the first of its branches.
+/// The tree that both documents show: a branch at the second answer, the leaf on the first of its branches.
 #[test]
 fn the_drawn_tree() {
     let place = Place::new();

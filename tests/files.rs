@@ -1,6 +1,6 @@
-//! Sessions in files that no store has: what is told of them is what a store tells of them.
+//! Sessions in files that are not in a store have the same facts as in a store.
 //!
-//! Guards against a list of files that says something else than the list after an import.
+//! Guards against a list of files that differs from the list after an import.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -17,7 +17,7 @@ use leafline::{Family, SessionFacts};
 use place::{Place, corpus};
 use serde_json::Value;
 
-/// What is not told of a file, or told in another way.
+/// The facts that a file's session lacks, or states differently.
 const OF_STORES: [&str; 6] =
     ["irregular", "orphans", "duplicates", "unaddressed", "migrated", "imported_version"];
 
@@ -41,7 +41,7 @@ fn odd_files(folder: &Path) {
     }
 }
 
-/// Sessions of Claude Code's whose title is a summary's text, or is not, by what the summary names and where it stands.
+/// Sessions of Claude Code whose title is a summary's text or not, depending on what the summary names and where it is.
 fn summaries() -> Vec<Vec<String>> {
     let summary = |text: &str, leaf: &str| {
         format!(r#"{{"type":"summary","summary":"{text}","leafUuid":"{leaf}"}}"#)
@@ -71,7 +71,7 @@ fn summaries() -> Vec<Vec<String>> {
     ]
 }
 
-/// What a store tells of each file, once it is imported alone.
+/// The facts in a store that imports each file alone.
 fn of_store(path: &Path) -> Option<(SessionFacts, String, Option<String>)> {
     let place = Place::new();
     place.import(path).session.as_ref()?;
@@ -136,7 +136,7 @@ fn a_file_has_the_facts_that_it_has_in_a_store() {
     }
 }
 
-/// A session of pi's with a first message, and what is to stand behind that.
+/// A pi session with a first message, and what follows it.
 fn session(id: &str, cwd: &str, prompt: &str, rest: &str) -> String {
     format!(
         concat!(
@@ -163,7 +163,7 @@ fn write(folder: &Path, name: &str, text: impl AsRef<[u8]>, age: u64) -> PathBuf
     path
 }
 
-/// The newest file begun first, and one that is no session between them.
+/// The newest file begun first, and one that is not a session between them.
 fn three() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let late = r#"{"type":"message","id":"m2","parentId":"m1","timestamp":"2026-03-02T10:00:00.000Z","message":{"role":"assistant","content":"Done"}}"#;
@@ -225,7 +225,7 @@ fn what_cannot_be_read_is_told_and_costs_the_others_nothing() {
     let gone = folder.path().join("gone");
     let mut paths = vec![gone.clone(), folder.path().to_owned()];
     if cfg!(target_os = "linux") {
-        // It can be opened, and not be read.
+        // It can be opened but not read.
         paths.push("/proc/self/mem".into());
     }
     let files = SessionFiles::new(&paths);
@@ -272,7 +272,7 @@ fn recent_sessions_are_told_by_a_prefix_cut_anywhere() {
         assert!(session.name().starts_with("Äpfel zählen ääää"), "{session:?}");
         assert!(session.name().ends_with('…'), "{session:?}");
         assert!(!session.name().contains('\u{fffd}'), "{session:?}");
-        // What stands behind the prefix is told by the whole file alone.
+        // Only the whole file shows what comes after the prefix.
         assert_eq!(session.title, None);
         assert_eq!(files.list_all().sessions[0].title.as_deref(), Some("Named"));
     }

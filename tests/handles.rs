@@ -1,9 +1,9 @@
 //! Handles that an agent keeps in its own structs, threads and async tasks.
 //!
-//! It guards against a handle that borrows from another one, or that cannot leave its thread: then no struct can own a
-//! store together with a session of it, no thread and no task can be given a session, and code that worked in a `main`
-//! does not compile in a program. It guards also against a store that closes while one of its handles is alive, and
-//! against a compaction under the feet of one.
+//! Guards against a handle that borrows from another one, or that cannot leave its thread: then no struct could own a
+//! store together with a session of it, no thread and no task could be given a session, and code that worked in `main`
+//! would not compile in a larger program. Guards also against a store that closes while one of its handles is alive,
+//! and against a compaction while one is in use.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -22,10 +22,10 @@ use serde_json::{Value, json};
 
 const APPENDS: usize = 20;
 
-/// What a program can put into a struct of its own and give to a thread or a task.
+/// What a program can put into its own struct and move to a thread or a task.
 fn is_owned<T: Send + 'static>() {}
 
-/// What several threads can use at once, too.
+/// What several threads can also use at once.
 fn is_shared<T: Send + Sync + 'static>() {}
 
 fn is_cloned<T: Clone>() {}
@@ -43,7 +43,7 @@ fn handles_are_owned_and_leave_their_thread() {
     is_owned::<leafline::import::Watch>();
 }
 
-/// An agent as a program has it: everything in one value.
+/// An agent in a program: everything in one value.
 struct Agent {
     store: Store,
     session: Session,
@@ -91,7 +91,7 @@ fn an_agent_works_in_a_thread_while_others_read() {
         agent
     });
     for number in told {
-        // What the agent was told to be on disk is seen by whoever looks now.
+        // Every reader sees what was reported to the agent as stored.
         let now = messages(&store.reader(&id).unwrap());
         assert!(now >= 2 * (number + 2), "{now} messages after {number}");
     }
@@ -138,7 +138,7 @@ fn a_session_and_a_reader_outlive_the_variable_of_their_store() {
     let reader = session.reader().unwrap();
     session.append_message(&user("three")).unwrap();
     drop(session);
-    // The reader alone keeps the store open now.
+    // Only the reader keeps the store open now.
     assert_eq!(messages(&reader), 2);
     drop(reader);
     let again = Store::open(path).unwrap();
@@ -147,7 +147,7 @@ fn a_session_and_a_reader_outlive_the_variable_of_their_store() {
 
 #[test]
 fn a_task_holds_a_session_over_its_waits() {
-    /// What a runtime asks of a task that it may move between threads.
+    /// What a runtime requires of a task that it may move between threads.
     fn run<T: Send + 'static>(task: impl Future<Output = T> + Send + 'static) -> T {
         let worker = std::thread::spawn(|| {
             let mut task = pin!(task);
@@ -193,7 +193,7 @@ fn a_store_is_compacted_by_its_only_handle() {
     drop(reader);
     store.compact().unwrap();
     let mut session = store.session(&id).unwrap();
-    // One that is opened for it alone disturbs nobody who is not in the middle of a read.
+    // A handle of its own disturbs nobody who is not in the middle of a read.
     Store::open(store.path()).unwrap().compact().unwrap();
     session.append_message(&user("second")).unwrap();
     assert_eq!(messages(&store.reader(&id).unwrap()), 3);

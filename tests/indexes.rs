@@ -1,6 +1,6 @@
 //! The indexes of sessions by time and by parent.
 //!
-//! Guards against lists that go by an index which has lost a row or has one too many, and against a check that misses it.
+//! Guards against lists that use an index with a missing or an extra row, and against a check that misses it.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -15,10 +15,10 @@ use redb::{TableDefinition, WriteTransaction};
 const TIMES: TableDefinition<(i64, u64), ()> = TableDefinition::new("session_times");
 const PARENTS: TableDefinition<(&[u8], u64), ()> = TableDefinition::new("session_parents");
 
-/// The sample of Claude Code's that has started agents.
+/// The sample of Claude Code that has started agents.
 const PARENT: &str = "5b0c7a52-9d1e-4c3f-8a64-0f2e6d7b1c90";
 
-/// The samples, with a change of the tables behind the library's back.
+/// The samples, with a change of the tables made without the library.
 fn changed(change: impl FnOnce(&WriteTransaction)) -> Place {
     let place = Place::new();
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples");

@@ -1,5 +1,5 @@
-//! A session of more entries than an import keeps in memory: ids are loaded in several heaps, and parents are
-//! looked up among those that are stored already.
+//! A session of more entries than an import keeps in memory: ids are loaded in several batches, and parents are looked
+//! up among those already stored.
 //!
 //! Guards against parents and ids that are lost where one batch of them ends and the next begins.
 
@@ -12,7 +12,7 @@ use std::io::Write;
 use leafline::import::ImportStatus;
 use place::Place;
 
-/// More than a million, after which the ids in memory are loaded, and long ids fill it sooner.
+/// More than a million, after which the ids in memory are loaded; long ids reach that point sooner.
 const ENTRIES: u64 = 1_150_000;
 
 fn id(entry: u64) -> String {
@@ -26,7 +26,7 @@ fn session(extra: &str) -> Vec<u8> {
     for entry in 0..ENTRIES {
         let parent = match entry {
             0 => "null".to_owned(),
-            // Every thousandth hangs far back.
+            // The parent of every thousandth entry is far back.
             _ if entry % 1000 == 0 => format!("\"{}\"", id(entry / 7)),
             _ => format!("\"{}\"", id(entry - 1)),
         };
@@ -78,7 +78,7 @@ fn an_id_that_comes_back_a_million_entries_later_wins() {
     assert!(facts.irregular);
     assert_eq!((facts.duplicates, facts.orphans), (1, 1));
     assert_eq!(reader.get_entry(&id(5)).unwrap().ordinal(), ENTRIES + 1);
-    // Its children hang below the later one, whose ancestors they are: a walk ends where that closes.
+    // Its children are below the later one, whose ancestors they are: a walk ends where the loop closes.
     let parent = reader.get_children(Some(&id(5))).unwrap();
     assert_eq!(parent[0].id().unwrap(), id(6));
     drop(reader);

@@ -1,6 +1,6 @@
-//! Opening what is a store, and what is none.
+//! Opening files that are stores, and files that are not.
 //!
-//! Guards against other people's files that are changed by opening them, and stores that are refused without a reason.
+//! Guards against changing other people's files by opening them, and against refusing stores without a reason.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

@@ -1,4 +1,4 @@
-//! Paging through sessions: every entry once, in order, and never more than was asked for.
+//! Paging through sessions: every entry once, in order, and never more than the limit.
 //!
 //! Guards against pages that repeat an entry, skip one, or grow beyond their bounds.
 
@@ -54,7 +54,7 @@ fn assert_limited(page: &Page, limit: &PageLimit, next: Option<&Entry>) {
     }
 }
 
-/// All pages together, each checked against its limit and against what `all` has.
+/// All pages together, each checked against its limit and against `all`.
 fn turn(
     mut page: Page,
     all: &[Entry],
@@ -99,7 +99,7 @@ fn pages_forwards(reader: &SessionReader, limit: &PageLimit) {
     same(&turn(first, &all, limit, |next| reader.entries(next.., limit).unwrap()), &all);
 }
 
-/// The way up in pages is the path from its end; in a loop it ends at the loop's earliest line.
+/// The way up in pages is the reversed path; in a loop it ends at the loop's earliest line.
 fn pages_backwards(reader: &SessionReader, from: Option<&str>, limit: &PageLimit) {
     let mut path = Vec::new();
     reader
@@ -152,7 +152,7 @@ proptest! {
     }
 }
 
-/// An entry's neighbours are consecutive, no more than asked for, and within the limit.
+/// An entry's neighbours are consecutive, no more than requested, and within the limit.
 fn around(reader: &SessionReader, all: &[Entry], id: &str, limit: &PageLimit) {
     let ordinal = reader.get_entry(id).unwrap().ordinal();
     let at = all.iter().position(|entry| entry.ordinal() == ordinal).unwrap();
@@ -229,7 +229,7 @@ fn a_line_longer_than_a_page_comes_alone() {
 #[test]
 fn a_loop_ends_at_its_earliest_line_whatever_the_pages() {
     let place = Place::new();
-    // The loop is c, e, d, b; f hangs below e.
+    // The loop is c, e, d, b; f is below e.
     import(
         &place,
         &[

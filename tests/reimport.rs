@@ -272,7 +272,7 @@ fn a_file_that_its_program_has_migrated_since_replaces_its_session() {
     assert_eq!(place.import(&path).status, ImportStatus::Imported);
     let current = String::from_utf8(place.export("v1", &ExportMode::Current)).unwrap();
     assert_eq!(place.exact("v1"), old.as_bytes());
-    // The program makes its own ids; Leafline's are recognised by their content.
+    // The program makes its own ids; Leafline's are recognised by their contents.
     let mut theirs = current.clone();
     let reader = place.store.reader("v1").unwrap();
     for (number, node) in reader.get_tree().unwrap().nodes().iter().enumerate() {
@@ -317,10 +317,10 @@ fn what_was_exported_of_a_migrated_session_is_that_session() {
     let report = place.import(&copy);
     assert_eq!((report.status, report.entries), (ImportStatus::Grown, 3), "{report:?}");
     assert_eq!(place.export("s", &ExportMode::Current), grown.as_bytes());
-    // The file of old is still known, and comes out as it was.
+    // The old file is still known, and is exported unchanged.
     assert_eq!(place.import(&original).status, ImportStatus::Unchanged);
     assert_eq!(place.exact("s"), old.as_bytes());
-    // When it grows as well, it does not take the place of what the other has brought.
+    // When it grows as well, it does not replace what the other has added.
     let more = r#"{"type":"message","timestamp":"2025-11-20T19:07:00.000Z","message":{"role":"user","content":"another"}}"#;
     place.write("original.jsonl", format!("{old}{more}\n"));
     assert_eq!(place.import(&original).status, ImportStatus::Failed);

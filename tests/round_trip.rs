@@ -1,4 +1,4 @@
-//! Whatever goes in comes out, byte for byte.
+//! Every file is exported byte for byte as it was imported.
 //!
 //! Guards against a changed byte in any file, in any form that an import can take.
 

@@ -1,9 +1,9 @@
 //! Stores of earlier formats, as their versions of Leafline wrote them.
 //!
-//! Guards against an upgrade that loses or changes something, and against a change of a format that keeps its number: each
-//! store of tests/stores must be read, upgraded and gone on with by every later version. They hold the samples of
-//! import/samples, a message that was appended to one of them, and a prompt. A new format adds a store here; none is ever
-//! changed.
+//! Guards against an upgrade that loses or changes something, and against a change of a format that keeps its number:
+//! every later version must read, upgrade and continue each store of tests/stores. They have the samples of
+//! import/samples, a message that was appended to one of them, and a prompt. A new format adds a store here; none is
+//! ever changed.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -53,7 +53,7 @@ fn exact(store: &Store, session: &str) -> Vec<u8> {
     bytes
 }
 
-/// Checks that the store has what all of them were given.
+/// Checks that the store has what was put into all of them.
 fn check(store: &Store) {
     let verification = store.verify().unwrap();
     assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
@@ -66,7 +66,7 @@ fn check(store: &Store) {
                 && String::from_utf8_lossy(&export[bytes.len()..]).contains(APPENDED);
             *export == bytes || is_longer
         });
-        // Those of a later sample than the store are not in it.
+        // Samples that are newer than the store are not in it.
         if let Some(place) = found {
             exports.remove(place);
         }
@@ -98,7 +98,7 @@ fn stores_of_all_formats_are_upgraded_and_gone_on_with() {
     for format in FORMATS {
         let folder = tempfile::tempdir().unwrap();
         let path = unpack(format, folder.path());
-        // Twice: the second time it has the present format.
+        // Twice: the second time it has the current format.
         for _ in 0..2 {
             check(&Store::open(&path).unwrap());
         }

@@ -1,6 +1,6 @@
-//! Bringing a store in step with files that others go on writing.
+//! Bringing a store in step with files that others continue to write.
 //!
-//! Guards against lines that a sync misses, takes twice, or reads in halves.
+//! Guards against lines that a sync misses, stores twice, or stores in halves.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -15,7 +15,7 @@ use leafline::import::{FileReport, ImportOptions, ImportStatus};
 use leafline_generate::{Family, Shape, generate};
 use place::{Place, Reports};
 
-/// Long ago, so that a file's time of modification tells that it was not written since.
+/// Long ago, so that a file's time of modification shows that it was not written since.
 fn age(path: &Path, seconds: u64) {
     let time = SystemTime::now() - Duration::from_secs(seconds);
     File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
@@ -58,7 +58,7 @@ fn a_file_of_the_same_size_and_time_is_not_opened() {
     let path = written(&place, &session(Family::Pi, 200_000));
     let first = sync(&place, &path);
     assert_eq!(first.status, ImportStatus::Imported);
-    // What cannot be seen without opening it shows that it was not opened.
+    // The test sees that the file was not opened.
     let mut bytes = std::fs::read(&path).unwrap();
     let other = bytes.len() / 2;
     bytes[other] ^= 1;
@@ -91,7 +91,7 @@ fn a_grown_file_brings_what_is_new() {
             assert_in_step(&place, &report, &path);
         }
         assert_eq!(sync(&place, &path).status, ImportStatus::Unchanged);
-        // It is what an import of the whole gives.
+        // It equals an import of the whole file.
         let other = Place::new();
         let name = path.file_name().unwrap().to_str().unwrap();
         let fresh = other.import(&other.write(name, &whole));
@@ -103,14 +103,14 @@ fn a_grown_file_brings_what_is_new() {
     }
 }
 
-/// Bytes that the store takes from a file that has grown.
+/// The number of bytes that the store takes from a file that has grown.
 fn new_bytes(place: &Place, path: &Path) -> u64 {
     let totals = place.store.sync(&[path], &ImportOptions::default(), &mut ()).unwrap();
     assert_eq!(totals.grown, 1, "{totals:?}");
     totals.new_bytes
 }
 
-/// As much of what a session is as does not depend on how it came into the store.
+/// The facts of a session that do not depend on how it was imported.
 fn standing(place: &Place) -> (leafline::SessionFacts, Option<String>) {
     let id = place.store.sessions().unwrap().remove(0).id;
     let reader = place.store.reader(&id).unwrap();
@@ -128,7 +128,8 @@ fn much_that_is_new_comes_in_pieces() {
     append(&path, &whole[before..after]);
     assert_eq!(new_bytes(&place, &path), (after - before) as u64);
     assert_in_step(&place, &report, &path);
-    // Its last line is an entry that is there already: all is to be indexed again, after the first pieces were taken.
+    // Its last line is an entry that already exists: everything must be indexed again, after the first pieces were
+    // stored.
     append(&path, &whole[after..]);
     append(&path, &whole[before..after]);
     let size = std::fs::metadata(&path).unwrap().len();
@@ -155,7 +156,8 @@ fn an_irregular_session_gets_what_is_new() {
     lines.push('\n');
     let path = written(&place, lines.as_bytes());
     let report = sync(&place, &path);
-    // What fits below what is there, what is an orphan, and what changes what is there: an id again, an orphan's parent.
+    // What fits below the existing entries, an orphan, and what changes existing entries: a repeated id, an orphan's
+    // parent.
     for (id, parent, is_whole) in [
         ("c", "b", false),
         ("d", "c", false),
@@ -216,7 +218,7 @@ fn what_is_rewritten_ahead_of_new_lines_is_seen() {
     let mut bytes = session(Family::Omp, 2_500_000);
     let path = written(&place, &bytes);
     assert_eq!(sync(&place, &path).status, ImportStatus::Imported);
-    // omp writes its title in place, and goes on.
+    // omp writes its title in place, and continues.
     let title = bytes.windows(9).position(|window| window == b"\"title\":\"").unwrap() + 9;
     bytes[title] = b'X';
     let last =
@@ -292,7 +294,7 @@ fn a_watch_that_is_stopped_in_its_first_sync_stops_between_files() {
     let options = ImportOptions::default();
     let mut watch = place.store.watch(&[&folder], &options).unwrap();
     watch.run(&mut observer, &stop).unwrap();
-    // The file at hand is imported, and stays.
+    // The current file is imported, and stays.
     assert_eq!(observer.1.len(), 1, "{:?}", observer.1);
     assert_eq!(observer.1[0].status, ImportStatus::Imported);
     assert_eq!(place.store.sessions().unwrap().len(), 1);

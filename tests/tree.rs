@@ -50,7 +50,7 @@ impl Model {
         self.by_id.get(parent).copied()
     }
 
-    /// Root to entry; a loop ends it.
+    /// From the root to an entry; a loop ends it.
     fn path(&self, entry: usize) -> Vec<String> {
         let mut path = vec![entry];
         while let Some(parent) = self.parent(path[path.len() - 1]) {
@@ -113,7 +113,8 @@ fn paths_and_children_are_those_of_the_whole_file() {
     }
 }
 
-/// Segments end where the conversation branches, and go on over lines that are no entries and over parents that come later.
+/// Segments end where the conversation branches, and continue over lines that are not entries and over parents that
+/// come later.
 #[test]
 fn memory_grows_with_the_branches() {
     let place = Place::new();
@@ -126,7 +127,7 @@ fn memory_grows_with_the_branches() {
         lines.push(entry(id, id - 1));
         lines.push("no entry".to_owned());
     }
-    // Two branches from the middle, of which one has a loop beside it that nothing leads to.
+    // Two branches from the middle, one of which has an unreachable loop beside it.
     lines.extend([entry(5000, 1000), entry(5001, 5000), entry(6001, 6002), entry(6002, 6001)]);
     lines.extend([entry(7000, 2000), entry(7001, 7000)]);
     place.import(&place.write("s.jsonl", lines.join("\n")));

@@ -1,4 +1,4 @@
-//! Enums of names that the documents use, each with a number that stands for it in stored data.
+//! Enums of the documents' names, each with a number that stands for the name in stored data.
 
 macro_rules! codes {
     ($(#[$meta:meta])* $type:ident { $($(#[doc = $meaning:literal])* $variant:ident = $code:literal $name:literal,)* }) => {
@@ -13,7 +13,7 @@ macro_rules! codes {
             /// All of them, by code.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// A number that stands for it in stored data; it never changes.
+            /// The number that stands for it in stored data; it never changes.
             #[must_use]
             pub fn code(self) -> u8 {
                 match self {
@@ -21,7 +21,7 @@ macro_rules! codes {
                 }
             }
 
-            /// What a number stands for; `None` for a number of a later version.
+            /// The value that a number stands for; `None` for a number that a later version wrote.
             #[must_use]
             pub fn from_code(code: u8) -> Option<Self> {
                 match code {
@@ -30,7 +30,7 @@ macro_rules! codes {
                 }
             }
 
-            /// Its name in the documents, or for what no document names, a word in angle brackets.
+            /// Its name in the documents, or a word in angle brackets if no document names it.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -39,7 +39,7 @@ macro_rules! codes {
             }
 
             fn of_documented_name(name: &[u8]) -> Option<Self> {
-                // A name in angle brackets is ours, and no record may claim it.
+                // Names in angle brackets are ours; no record can use them.
                 Self::ALL
                     .iter()
                     .copied()

@@ -1,4 +1,4 @@
-//! Detecting from a file's first bytes which family's session it is.
+//! Detects from a file's first bytes which family's session it is.
 
 use crate::family::{Family, with_format};
 use crate::format::Format;
@@ -11,25 +11,25 @@ pub enum NotASession {
     /// It is empty.
     #[error("the file is empty")]
     Empty,
-    /// The bytes given end before they show whose it is.
+    /// The prefix ends before it shows the family.
     #[error("the first {bytes} bytes of the file do not show whose session it is")]
     PrefixTooShort {
         /// The number of bytes examined.
         bytes: usize,
     },
-    /// It belongs to none of the families.
+    /// It belongs to no family.
     #[error("no session of {}: {reason}", Family::programs(Family::ALL, "or"))]
     Unknown {
         /// Why it does not belong to the first family, in words.
         reason: String,
     },
-    /// It is a family's for certain, or none of any family's, and cannot be read.
+    /// It surely belongs to one family, or surely to none, and cannot be read.
     #[error("no session that can be read: {reason}")]
     Unreadable {
         /// Why, in words.
         reason: String,
     },
-    /// It is none of the family's that was asked for.
+    /// It does not belong to the chosen family.
     #[error("no session of {}: {reason}", Family::programs(&family.kin(), "or"))]
     OtherFamily {
         /// The chosen family.
@@ -39,7 +39,7 @@ pub enum NotASession {
     },
 }
 
-/// Detects a file's family from its first bytes; a few hundred kilobytes are enough, mostly far less.
+/// Detects a file's family from its first bytes; a few hundred kilobytes are enough, usually far less.
 ///
 /// `complete` says that `prefix` is the whole file. `choice` is the family that the caller chose; without one the rules
 /// of each family apply ([`Format::detect`]), which are mutually exclusive.

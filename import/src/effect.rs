@@ -1,19 +1,20 @@
-//! What a line changes beside adding itself: settings, labels, the title, the first prompt.
+//! What a line changes besides adding itself: settings, labels, the title, the first prompt.
 
 use crate::omp::DEFAULT_ROLE;
 use crate::scan::Raw;
 use crate::text::one_line;
 
-/// Characters of the first prompt that a list shows at the most.
+/// The most characters of the first prompt that a list shows.
 const PROMPT_CHARACTERS: usize = 200;
 
-/// Stands where a change of settings names no value: JavaScript sets `undefined` then, which is no JSON and not the default.
+/// The value of a setting whose entry names none: JavaScript sets `undefined` then, which is not JSON and not the
+/// default.
 pub const UNDEFINED: &str = "undefined";
 
-/// The rank of a title that says what a [`PointerKind::Summary`] does, where no line gives a title of a higher rank.
+/// The rank of the title from a [`PointerKind::Summary`], used if no line gives a title of a higher rank.
 pub const SUMMARY_TITLE: u8 = 1;
 
-/// The rank of a title that no line of the session gives: it stands in another file beside those of the sessions.
+/// The rank of a title that no line of the session gives: it comes from another file beside the sessions.
 pub const TITLE_BESIDE: u8 = u8::MAX;
 
 /// One effect of one line.
@@ -32,7 +33,7 @@ pub enum Effect {
     Title {
         /// The title; never empty.
         title: Option<String>,
-        /// Of two titles the one with the higher rank stays, and of equal ones the later.
+        /// Of two titles the one with the higher rank wins; of equal ranks, the later one.
         rank: u8,
     },
     /// A record that names the leaf, or where the conversation came from.
@@ -44,38 +45,38 @@ pub enum Effect {
         /// Of a summary, the beginning of its text.
         text: Option<String>,
     },
-    /// A user message begins with this.
+    /// A user message begins with this text.
     Prompt(String),
 }
 
 impl Effect {
-    /// That of a user's message: what it begins with, on one line; `None` if that is nothing.
+    /// The effect of a user message: the beginning of its text, on one line; `None` if that is empty.
     #[must_use]
     pub fn prompt(text: &str) -> Option<Self> {
         beginning(text).map(Self::Prompt)
     }
 }
 
-/// The beginning of a text, on one line; `None` if there is none.
+/// The beginning of a text, on one line; `None` if that is empty.
 pub(crate) fn beginning(text: &str) -> Option<String> {
     Some(one_line(text, PROMPT_CHARACTERS)).filter(|line| !line.is_empty())
 }
 
-/// What a record is that points to an entry.
+/// What kind of record points to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointerKind {
     /// It describes the session, and names its leaf.
     Summary,
     /// It names the leaf.
     LastPrompt,
-    /// The conversation was compacted here, and came from the entry that it names.
+    /// The conversation was compacted here, and continues from the entry that it names.
     Boundary,
 }
 
-/// A change of settings, for the readers of all families. Values are JSON text, but for what is a name.
+/// A change of settings, for all families. Values are JSON text, except names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingsChange {
-    /// A thinking level; [`UNDEFINED`] where the entry has no such member.
+    /// A thinking level; [`UNDEFINED`] if the entry has no such member.
     ThinkingLevel(String),
     /// A model.
     Model {
@@ -86,7 +87,7 @@ pub enum SettingsChange {
         /// The role that a model is for, and the model with its provider (omp).
         by_role: Option<(String, String)>,
     },
-    /// A message of the model's names the model.
+    /// An assistant message names the model.
     Assistant {
         /// The provider.
         provider: Option<String>,
@@ -95,16 +96,16 @@ pub enum SettingsChange {
     },
     /// A mode.
     Mode {
-        /// Its name; [`UNDEFINED`] where the entry has no such member.
+        /// Its name; [`UNDEFINED`] if the entry has no such member.
         mode: String,
-        /// What goes with it.
+        /// The mode's data.
         data: Option<String>,
     },
     /// Rules to add to those that were injected.
     InjectedRules(Vec<String>),
 }
 
-/// The model that the message of an assistant sets by role, as omp reads it: that of the default role.
+/// The model that an assistant message sets, as omp reads it: that of the default role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AssistantModel<'a> {
     provider: Option<&'a str>,
@@ -112,7 +113,7 @@ pub struct AssistantModel<'a> {
 }
 
 impl<'a> AssistantModel<'a> {
-    /// The role that it is for.
+    /// The role whose model it is.
     pub const ROLE: &'static str = DEFAULT_ROLE;
 
     /// Of a provider and a model as JSON text.
@@ -129,7 +130,7 @@ impl<'a> AssistantModel<'a> {
         Some(format!("{}/{}", text(self.provider)?, text(self.model)?))
     }
 
-    /// Whether it plainly has this name. It may have it where the JSON strings have escapes, too.
+    /// Whether it has this name; it can also be false if the JSON strings contain escapes.
     #[must_use]
     pub fn is_named(self, name: &str) -> bool {
         fn inside(json: Option<&str>) -> Option<&str> {

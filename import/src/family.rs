@@ -1,7 +1,7 @@
 //! The format families: the list of them, and what is generated from it.
 //!
-//! A family is one line of the list below and a folder with its [`Format`]. Everything that takes a [`Family`] finds the
-//! format by a `match` that the list makes, so that nothing else names a family.
+//! A family is one line of the list below and a folder with its [`Format`]. Everything that takes a [`Family`] finds
+//! the format by a `match` generated from the list, so that nothing else names a family.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ macro_rules! families {
             /// All of them, by code.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// A number that stands for it in stored data; it never changes.
+            /// The number that stands for it in stored data; it never changes.
             #[must_use]
             pub fn code(self) -> u8 {
                 match self {
@@ -32,7 +32,7 @@ macro_rules! families {
                 }
             }
 
-            /// What a number stands for; `None` for a number of a later version.
+            /// The family that a number stands for; `None` for a number that a later version wrote.
             #[must_use]
             pub fn from_code(code: u8) -> Option<Self> {
                 match code {
@@ -41,7 +41,7 @@ macro_rules! families {
                 }
             }
 
-            /// Its name, as a command's argument takes it.
+            /// Its name, as command arguments use it.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -49,7 +49,7 @@ macro_rules! families {
                 }
             }
 
-            /// What its program is called in prose.
+            /// Its program's name in prose.
             #[must_use]
             pub fn program(self) -> &'static str {
                 match self {
@@ -58,7 +58,7 @@ macro_rules! families {
             }
         }
 
-        /// An expression for the format of a family, which has the given name in it.
+        /// Evaluates an expression with the family's format bound to the given name.
         macro_rules! with_format {
             ($d family:expr, $d format:ident => $d body:expr) => {
                 match $d family {
@@ -71,16 +71,16 @@ macro_rules! families {
         }
         pub(crate) use with_format;
 
-        /// What the facts of a line are read from.
+        /// The source of a line's facts.
         #[derive(Debug, Clone)]
         #[expect(clippy::large_enum_variant, reason = "a box would cost every line an allocation")]
         pub(crate) enum LineScan<'a> {
             $($(#[doc = $doc])+ $variant(<<$format as Format>::Scanner as LineScanner>::Scan<'a>),)+
-            /// What could be read of a record that is not JSON.
+            /// The part of a record that could be recovered from a line that is not JSON.
             Recovered($crate::line::RecoveredLine<'a>),
         }
 
-        /// An expression for the scan of a line, which has the given name in it.
+        /// Evaluates an expression with the line's scan bound to the given name.
         macro_rules! with_scan {
             ($d scan:expr, $d line:ident => $d body:expr) => {
                 match $d scan {
@@ -117,7 +117,7 @@ macro_rules! families {
             }
         }
 
-        /// How a file is rewritten whose program would do so on opening it.
+        /// How a program rewrites a file on opening it.
         #[derive(Debug, Clone)]
         pub enum Migration {
             $($(#[doc = $doc])+ $variant(<$format as Format>::Migration),)+
@@ -130,11 +130,11 @@ macro_rules! families {
         }
 
         impl Migration {
-            /// Begins with a file's first line. `open` opens the file from its start, for rules that have to look ahead.
+            /// Begins with a file's first line. `open` opens the file from its start, for rules that look ahead.
             ///
             /// # Errors
             ///
-            /// What opening or reading the file gives.
+            /// Errors of opening or reading the file.
             pub fn begin<R: std::io::BufRead>(
                 &self,
                 open: impl FnOnce() -> std::io::Result<R>,
@@ -147,7 +147,7 @@ macro_rules! families {
         }
 
         impl LineMigrator {
-            /// Takes the next line's decoded text, with or without its terminator, and appends what becomes of it to `out`.
+            /// Takes the next line's decoded text, with or without terminator, and appends the result to `out`.
             pub fn migrate_line(&mut self, text: &str, out: &mut Vec<u8>) -> $crate::migration::Migrated {
                 use $crate::migration::MigrateLines as _;
                 match self {
@@ -155,7 +155,7 @@ macro_rules! families {
                 }
             }
 
-            /// Appends what is still owed once all lines were taken.
+            /// Appends what remains after the last line.
             pub fn finish(&mut self, out: &mut Vec<u8>) -> $crate::migration::Migrated {
                 use $crate::migration::MigrateLines as _;
                 match self {
@@ -166,7 +166,7 @@ macro_rules! families {
     };
 }
 
-// A family is a line here: its code, its name, what its program is called, its format.
+// One line per family: its code, its name, its program's name in prose, its format.
 families! { $
     /// pi (pi session file document).
     Pi = 0 "pi" "pi" crate::pi::Pi;
@@ -187,7 +187,7 @@ impl Family {
         matches!(self, Self::Pi | Self::Omp)
     }
 
-    /// What the programs of some families are called, with commas and a last word between them.
+    /// The names of some families' programs, joined by commas and a last word.
     #[must_use]
     pub fn programs(families: &[Self], last_word: &str) -> String {
         let mut names = String::new();
@@ -230,7 +230,7 @@ fn names() -> String {
 impl FromStr for Family {
     type Err = UnknownFamily;
 
-    /// Takes the name as [`Family::name`] gives it.
+    /// Parses the name that [`Family::name`] returns.
     fn from_str(name: &str) -> Result<Self, UnknownFamily> {
         let named = Self::ALL.iter().copied().find(|family| family.name() == name);
         named.ok_or_else(|| UnknownFamily { name: name.to_owned() })

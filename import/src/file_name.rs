@@ -1,9 +1,9 @@
-//! What the names of session files are made of.
+//! The names of session files.
 
-/// Bytes of a name that every file system takes, less what is put around it.
+/// The longest part of a name, in bytes, such that every file system accepts the whole name.
 const LONGEST: usize = 200;
 
-/// What a session's file is called after.
+/// The facts that a session file's name is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct FileName<'a> {
     /// The session's id.
@@ -14,12 +14,12 @@ pub struct FileName<'a> {
     pub created_ms: Option<i64>,
     /// Whether it came from another session.
     pub has_parent: bool,
-    /// The header's line, where the family [asks for it](crate::format::Format::is_named_by_header).
+    /// The header's line, if the family [needs it](crate::format::Format::is_named_by_header).
     pub header: Option<&'a [u8]>,
 }
 
 impl FileName<'_> {
-    /// The id as a part of a name: it may hold anything, and a name must not lead out of its folder.
+    /// The id made safe as a part of a name: it may contain anything, and a name must not lead out of its folder.
     pub(crate) fn plain_id(&self) -> String {
         let id: String = self
             .id
@@ -39,7 +39,7 @@ impl FileName<'_> {
     }
 }
 
-/// As much of a name as every file system takes.
+/// Shortens a name to a length that every file system accepts.
 pub(crate) fn shorten(name: &str) -> &str {
     let mut end = name.len().min(LONGEST);
     while !name.is_char_boundary(end) {

@@ -1,14 +1,14 @@
-//! Where the user went back and asked something else.
+//! Finds where the user went back and asked something else.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// What the search for forks needs of an entry. Copies of an entry (one uuid) are to be given as the same `entry`.
+/// An entry as the search for forks needs it. Copies of an entry (one uuid) must be given as the same `entry`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForkEntry<E> {
     /// The entry.
     pub entry: E,
-    /// Its parent, where that is in the file.
+    /// Its parent, if that is in the file.
     pub parent: Option<E>,
     /// Whether it is a prompt.
     pub is_prompt: bool,
@@ -19,17 +19,17 @@ pub struct ForkEntry<E> {
 pub struct Fork<E> {
     /// The entry.
     pub at: E,
-    /// Those of its children that are or lead to a prompt, at least two, in the order of the file.
+    /// Those of its children, at least two, that are or lead to a prompt, in the order of the file.
     pub branches: Vec<E>,
 }
 
-/// The real forks of a session, given its entries in the order of the file; they come in the order of their entries.
+/// The real forks of a session, in the order of their entries, given the entries in the order of the file.
 ///
-/// An entry is one if two of its children are, or lead to, prompts of the user (observed): different ones, as subtrees
-/// share nothing. Most entries with several children are none: a message of the API in several records, a tool's results
-/// and what it reports while it runs, attachments.
+/// An entry is a fork if at least two of its children are, or lead to, prompts of the user (observed); the prompts
+/// differ, as subtrees share nothing. Most entries with several children are not forks: their children are records of
+/// one API message, a tool's results and its progress, or attachments.
 ///
-/// Time grows with the number of entries. Loops do no harm.
+/// Runs in linear time. Loops do no harm.
 ///
 /// ```
 /// use leafline_import::forks::{Fork, ForkEntry, forks};

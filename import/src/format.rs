@@ -1,4 +1,4 @@
-//! The interface between the formats and the code that stores or shows sessions: what a family defines about its files.
+//! The interface between the formats and the code that stores or shows sessions: the rules of a family's files.
 
 use std::path::{Path, PathBuf};
 
@@ -16,10 +16,10 @@ use crate::view::View;
 
 /// The rules of a family. Each default is what most families do.
 ///
-/// A type that implements it stands for its family and has no values; the list in `family.rs` names it. Callers use
+/// The type that implements it stands for its family and has no values; the list in `family.rs` names it. Callers use
 /// [`Family`], which has a function for each rule.
 pub trait Format: Contexts {
-    /// Scans the lines, and reads their facts.
+    /// Scans lines and reads their facts.
     type Scanner: LineScanner;
     /// How the program rewrites files on opening them; [`NoMigration`](crate::migration::NoMigration) if it does not.
     type Migration: Migrate;
@@ -28,10 +28,10 @@ pub trait Format: Contexts {
     const FOLDER: &'static [&'static str];
     /// Further folders of the home folder, into which the program moves sessions.
     const ASIDE: &'static [&'static [&'static str]] = &[];
-    /// The names of `.jsonl` files in which the program keeps other things than sessions: they are passed over where a folder
-    /// is looked through.
+    /// The names of `.jsonl` files in which the program keeps other things than sessions: a search of a folder skips
+    /// them.
     const NO_SESSIONS: &'static [&'static str] = &[];
-    /// The families whose files have the same records, so that those of one can be read as the other's.
+    /// The families whose files have the same records, so that one can read the other's files.
     const KIN: &'static [Family] = &[];
     /// How entries are named.
     const ENTRY_IDS: EntryIds = EntryIds::Stated;
@@ -39,17 +39,17 @@ pub trait Format: Contexts {
     const RECOVERY: RecoveryRule = RecoveryRule::OnDemand;
     /// At which entries a conversation branches.
     const FORKS: ForkRule = ForkRule::EveryChild;
-    /// Whether the children of an entry are shown in order of time instead of file order.
+    /// Whether the children of an entry are sorted by time instead of file order.
     const SIBLINGS_BY_TIME: bool = true;
-    /// Whether the program writes one message of the API in several records.
+    /// Whether the program writes one API message in several records.
     const SPLITS_MESSAGES: bool = false;
-    /// Whether sessions start agents that have files of their own.
+    /// Whether sessions start agents that have their own files.
     const STARTS_AGENTS: bool = false;
-    /// Whether sessions of the family are begun and appended to here.
+    /// Whether this library can create and append to sessions of the family.
     const IS_WRITTEN: bool = false;
-    /// The members of an entry that a [migration](Self::Migration) invents, differently each time.
+    /// The members of an entry for which a [migration](Self::Migration) makes up values, different ones each time.
     const MADE_UP: &'static [&'static str] = &[];
-    /// Whether the beginning of a line shows that it is a prompt, whatever follows its text.
+    /// Whether the beginning of a line shows whether it is a prompt, whatever follows its text.
     const TELLS_PROMPT_FIRST: bool = true;
 
     /// Whether a file is a session of the family, decided from its first bytes; the families' rules are mutually
@@ -69,22 +69,22 @@ pub trait Format: Contexts {
         start
     }
 
-    /// Whether lines of a kind and a role can state what an answer has used: others are not read for it.
+    /// Whether lines of this kind and role can state an answer's usage: other lines are not read for it.
     fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
         kind == EntryKind::Message && role == MessageRole::Assistant
     }
 
-    /// What could be read from a record that is not JSON.
+    /// The part of a record that could be recovered from a line that is not JSON.
     fn recovered(recovered: Recovered<'_>) -> RecoveredLine<'_> {
         RecoveredLine::no_entry(recovered)
     }
 
-    /// The leaf of a session, and the summary that describes it. Without a rule of its own it is the last entry that
+    /// The leaf of a session, and the summary that describes it. By default the leaf is the last entry that
     /// [leads](crate::Line::leads).
     ///
     /// # Errors
     ///
-    /// What a look-up gives.
+    /// Errors of the look-ups.
     fn leaf<L: SessionLines>(lines: &mut L, facts: &LeafFacts<'_>) -> Result<Decided, L::Error> {
         let _ = lines;
         Ok(Decided { leaf: facts.last_entry, summary: None })
@@ -94,7 +94,7 @@ pub trait Format: Contexts {
     ///
     /// # Errors
     ///
-    /// What a look-up gives.
+    /// Errors of the look-ups.
     fn summary<L: SessionLines>(
         lines: &mut L,
         facts: &LeafFacts<'_>,
@@ -103,17 +103,17 @@ pub trait Format: Contexts {
         Ok(None)
     }
 
-    /// One text for all forms in which a line may be written; `None` if it is not JSON.
+    /// The same text for all forms in which a line may be written; `None` if the line is not JSON.
     fn canonical(text: &str) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         ecma::restringify(text, &mut out).ok().map(|()| out)
     }
 
-    /// Appends the header that the program would save for this one, in a session with this id and this leaf; both are WTF-8.
+    /// Appends the header that the program would save for this one, for a session with this id and leaf, both WTF-8.
     ///
     /// # Errors
     ///
-    /// Why the line is no header.
+    /// Why the line is not a header.
     fn save_header(
         line: &[u8],
         id: &[u8],
@@ -124,26 +124,26 @@ pub trait Format: Contexts {
         Self::save_line(line, out)
     }
 
-    /// Appends the line that the program would save for what it reads from this one.
+    /// Appends the line that the program would save after reading this one.
     ///
     /// # Errors
     ///
-    /// Why the program does not read it.
+    /// Why the program cannot read it.
     fn save_line(line: &[u8], out: &mut Vec<u8>) -> Result<(), NotSaved> {
         out.extend_from_slice(line);
         Ok(())
     }
 
-    /// The path of a session's file below the folder that holds all of the family's.
+    /// The path of a session's file, relative to the folder of all the family's sessions.
     fn file_path(name: &FileName<'_>) -> PathBuf;
 
-    /// Whether the name of a session's file has what only its header tells: then [`Self::file_path`] is given that as well.
+    /// Whether a session's file name contains facts from its header: then [`Self::file_path`] is given the header too.
     fn is_named_by_header(name: &FileName<'_>) -> bool {
         let _ = name;
         false
     }
 
-    /// The folder of the blobs that sessions at this absolute path refer to, whether it is there or not.
+    /// The folder of the blobs that sessions at this absolute path refer to, existing or not.
     fn blobs_folder(path: &Path) -> Option<PathBuf> {
         let _ = path;
         None
@@ -168,9 +168,9 @@ pub enum EntryIds {
 /// Whether records are recovered from lines that are not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecoveryRule {
-    /// They are, unless the caller says otherwise.
+    /// Always, unless the caller says otherwise.
     Usual,
-    /// They are if the caller asks for it.
+    /// Only if the caller asks for it.
     OnDemand,
     /// They never are.
     Never,
@@ -179,13 +179,13 @@ pub enum RecoveryRule {
 /// At which entries a conversation branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForkRule {
-    /// At each that has several children.
+    /// At each entry with several children.
     EveryChild,
-    /// At those whose children lead to different prompts, as [`forks`](crate::forks::forks) finds them.
+    /// At entries whose children lead to different prompts, as [`forks`](crate::forks::forks) finds them.
     Prompts,
 }
 
-/// Why a line is not what its program would save.
+/// Why the line that a program would save cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct NotSaved {
@@ -199,7 +199,7 @@ impl NotSaved {
     }
 }
 
-/// The rules of a family, each as its [`Format`] has it.
+/// The rules of a family, as its [`Format`] defines them.
 impl Family {
     /// Where the program keeps its sessions, in the user's home folder: [`Format::FOLDER`].
     #[must_use]
@@ -243,43 +243,43 @@ impl Family {
         with_format!(self, F => F::FORKS)
     }
 
-    /// Whether siblings are in order of time instead of file order: [`Format::SIBLINGS_BY_TIME`].
+    /// Whether siblings are sorted by time instead of file order: [`Format::SIBLINGS_BY_TIME`].
     #[must_use]
     pub fn sorts_siblings_by_time(self) -> bool {
         with_format!(self, F => F::SIBLINGS_BY_TIME)
     }
 
-    /// Whether one message of the API may be several records: [`Format::SPLITS_MESSAGES`].
+    /// Whether one API message may be several records: [`Format::SPLITS_MESSAGES`].
     #[must_use]
     pub fn splits_messages(self) -> bool {
         with_format!(self, F => F::SPLITS_MESSAGES)
     }
 
-    /// Whether sessions start agents that have files of their own: [`Format::STARTS_AGENTS`].
+    /// Whether sessions start agents that have their own files: [`Format::STARTS_AGENTS`].
     #[must_use]
     pub fn starts_agents(self) -> bool {
         with_format!(self, F => F::STARTS_AGENTS)
     }
 
-    /// The members of an entry that a migration invents: [`Format::MADE_UP`].
+    /// The members of an entry for which a migration makes up values: [`Format::MADE_UP`].
     #[must_use]
     pub fn made_up_members(self) -> &'static [&'static str] {
         with_format!(self, F => F::MADE_UP)
     }
 
-    /// Whether lines of a kind and a role can state what an answer has used: [`Format::may_state_usage`].
+    /// Whether lines of this kind and role can state an answer's usage: [`Format::may_state_usage`].
     #[must_use]
     pub fn may_state_usage(self, kind: EntryKind, role: MessageRole) -> bool {
         with_format!(self, F => F::may_state_usage(kind, role))
     }
 
-    /// Whether sessions of the family are begun and appended to here: [`Format::IS_WRITTEN`].
+    /// Whether this library can create and append to sessions of the family: [`Format::IS_WRITTEN`].
     #[must_use]
     pub fn is_written(self) -> bool {
         with_format!(self, F => F::IS_WRITTEN)
     }
 
-    /// Whether the beginning of a line shows that it is a prompt: [`Format::TELLS_PROMPT_FIRST`].
+    /// Whether the beginning of a line shows whether it is a prompt: [`Format::TELLS_PROMPT_FIRST`].
     #[must_use]
     pub fn tells_prompt_first(self) -> bool {
         with_format!(self, F => F::TELLS_PROMPT_FIRST)
@@ -289,7 +289,7 @@ impl Family {
     ///
     /// # Errors
     ///
-    /// What a look-up gives.
+    /// Errors of the look-ups.
     pub fn leaf<L: SessionLines>(
         self,
         lines: &mut L,
@@ -302,7 +302,7 @@ impl Family {
     ///
     /// # Errors
     ///
-    /// What a look-up gives.
+    /// Errors of the look-ups.
     pub fn summary<L: SessionLines>(
         self,
         lines: &mut L,
@@ -311,7 +311,7 @@ impl Family {
         with_format!(self, F => F::summary(lines, facts))
     }
 
-    /// One text for all forms of a line: [`Format::canonical`].
+    /// The same text for all forms of a line: [`Format::canonical`].
     #[must_use]
     pub fn canonical(self, text: &str) -> Option<Vec<u8>> {
         with_format!(self, F => F::canonical(text))
@@ -321,7 +321,7 @@ impl Family {
     ///
     /// # Errors
     ///
-    /// Why the line is no header.
+    /// Why the line is not a header.
     pub fn save_header(
         self,
         line: &[u8],
@@ -336,7 +336,7 @@ impl Family {
     ///
     /// # Errors
     ///
-    /// Why the program does not read it.
+    /// Why the program cannot read it.
     pub fn save_line(self, line: &[u8], out: &mut Vec<u8>) -> Result<(), NotSaved> {
         with_format!(self, F => F::save_line(line, out))
     }
@@ -347,14 +347,13 @@ impl Family {
         with_format!(self, F => F::file_path(name))
     }
 
-    /// Whether the name of a session's file has what only its header tells: [`Format::is_named_by_header`].
+    /// Whether a session's file name contains facts from its header: [`Format::is_named_by_header`].
     #[must_use]
     pub fn is_named_by_header(self, name: &FileName<'_>) -> bool {
         with_format!(self, F => F::is_named_by_header(name))
     }
 
-    /// The folder of the blobs that the sessions at an absolute path refer to, whether it is there or not:
-    /// [`Format::blobs_folder`].
+    /// The folder of the blobs that sessions at an absolute path refer to, existing or not: [`Format::blobs_folder`].
     #[must_use]
     pub fn blobs_folder(self, path: &Path) -> Option<PathBuf> {
         with_format!(self, F => F::blobs_folder(path))

@@ -5,29 +5,29 @@ use std::fmt;
 use crate::scan::Raw;
 use crate::{Malformed, ecma};
 
-/// A JSON value as the text that `JSON.stringify` gives for it.
+/// A JSON value as the text that `JSON.stringify` returns for it.
 ///
-/// A program may write any value anywhere, and some of them, such as lone surrogates, only text can hold.
+/// A program may write any value anywhere, and only text can hold some of them, such as lone surrogates.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct JsonText(String);
 
 impl JsonText {
-    /// The text of a value, given as JSON of whatever form.
+    /// The text of a value, given as JSON in any form.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where it is no JSON.
+    /// [`Malformed`] if it is not JSON.
     pub fn of_raw(raw: &str) -> Result<Self, Malformed> {
         let mut written = Vec::with_capacity(raw.len());
         ecma::restringify(raw, &mut written)?;
         Ok(Self::of_written(written))
     }
 
-    /// What a [context](crate::Family::context) hands out, which is such a text already.
+    /// Takes the output of a [context](crate::Family::context), which is already such a text.
     ///
     /// # Panics
     ///
-    /// Where the bytes are no UTF-8.
+    /// If the bytes are not UTF-8.
     #[must_use]
     pub fn of_written(bytes: Vec<u8>) -> Self {
         Self(
@@ -41,7 +41,7 @@ impl JsonText {
         &self.0
     }
 
-    /// What the value says where it is a string, with U+FFFD for each lone surrogate; `None` for any other value.
+    /// The value of a string, with U+FFFD for each lone surrogate; `None` for any other value.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         Some(Raw::parse(&self.0).ok()?.to_string_lossy()?.into_owned())
@@ -51,8 +51,8 @@ impl JsonText {
     ///
     /// # Errors
     ///
-    /// That of the JSON reader, for what it refuses and JavaScript takes: lone surrogates, and nesting deeper than
-    /// 128.
+    /// The error of the JSON reader, for what it refuses although JavaScript accepts it: lone surrogates, and nesting
+    /// deeper than 128.
     pub fn value(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::from_str(&self.0)
     }

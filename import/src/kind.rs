@@ -6,9 +6,9 @@ use crate::scan::{Raw, Scan, Shape};
 codes! {
     /// What a line of a session is.
     ///
-    /// Of pi's and omp's an object that is no header or title is an entry, whatever its type: unknown types are kept and
-    /// can be parents and leaves (observed behaviour). The records of other families are given the kind that is nearest: their
-    /// messages are [`EntryKind::Message`], a compact boundary is [`EntryKind::Compaction`], Opal's first line
+    /// In pi's and omp's files, any object that is not a header or title is an entry, whatever its type: unknown types
+    /// are kept and can be parents and leaves (observed behaviour). Records of other families get the nearest kind:
+    /// their messages are [`EntryKind::Message`], a compact boundary is [`EntryKind::Compaction`], Opal's first line
     /// [`EntryKind::Header`].
     EntryKind {
         /// The session's header, or a later line of that type.
@@ -21,7 +21,7 @@ codes! {
         ThinkingLevelChange = 3 "thinking_level_change",
         /// A new model.
         ModelChange = 4 "model_change",
-        /// A summary in place of earlier messages.
+        /// A summary that replaces earlier messages.
         Compaction = 5 "compaction",
         /// A summary of a branch that was left.
         BranchSummary = 6 "branch_summary",
@@ -35,29 +35,29 @@ codes! {
         SessionInfo = 10 "session_info",
         /// omp: rules that were injected.
         TtsrInjection = 11 "ttsr_injection",
-        /// omp: what the session began with.
+        /// omp: the session's initial state.
         SessionInit = 12 "session_init",
         /// omp: a new mode.
         ModeChange = 13 "mode_change",
-        /// An object of any other type, or of none.
+        /// An object of any other type, or without a type.
         Unknown = 14 "<unknown>",
         /// A line of white space.
         Blank = 15 "<blank>",
         /// A line that is not JSON.
         Malformed = 16 "<malformed>",
-        /// A line that is JSON but no object.
+        /// A line that is JSON but not an object.
         Scalar = 17 "<scalar>",
-        /// Claude Code, Codex: a note of the program itself.
+        /// Claude Code, Codex: a note by the program itself.
         System = 18 "system",
-        /// Claude Code: a short description of a session, which stands outside the tree.
+        /// Claude Code: a short description of a session, outside the tree.
         Summary = 19 "summary",
-        /// Claude Code: any other record that stands outside the tree.
+        /// Claude Code: any other record outside the tree.
         Outside = 20 "<outside>",
     }
 }
 
 impl EntryKind {
-    /// What a scanned line of pi or omp is.
+    /// The kind of a scanned line of pi or omp.
     #[must_use]
     pub fn of(scan: &Scan<'_>) -> Self {
         match scan.shape {
@@ -68,7 +68,7 @@ impl EntryKind {
         }
     }
 
-    /// What a parsed record is, given whether it is an object and its `type`.
+    /// The kind of a parsed record, given whether it is an object and its `type`.
     pub(crate) fn of_record(is_object: bool, entry_type: Option<Raw<'_>>) -> Self {
         if !is_object {
             return Self::Scalar;
@@ -83,8 +83,8 @@ impl EntryKind {
         Self::of_documented_name(name).filter(|kind| *kind <= Self::ModeChange)
     }
 
-    /// Whether such a line takes part in the tree. A header, a title line, a line that is no object, and what Claude Code
-    /// keeps outside the tree do not.
+    /// Whether such a line is part of the tree. A header, a title line, a line that is not an object, and what Claude
+    /// Code keeps outside the tree are not.
     #[must_use]
     pub fn is_entry(self) -> bool {
         !matches!(
@@ -113,7 +113,7 @@ codes! {
         BashExecution = 3 "bashExecution",
         /// An extension.
         Custom = 4 "custom",
-        /// What [`MessageRole::Custom`] was called before version 3.
+        /// The name of [`MessageRole::Custom`] before version 3.
         HookMessage = 5 "hookMessage",
         /// A branch summary, as a message.
         BranchSummary = 6 "branchSummary",
@@ -121,9 +121,9 @@ codes! {
         CompactionSummary = 7 "compactionSummary",
         /// Any other role.
         Other = 8 "<other>",
-        /// The line has no `message` with a role that is a string.
+        /// The line has no `message` whose role is a string.
         None = 9 "<none>",
-        /// Claude Code, Codex: the program, in the user's name or as the developer.
+        /// Claude Code, Codex: the program, writing in the user's name or as the developer.
         Meta = 10 "<meta>",
     }
 }

@@ -1,9 +1,9 @@
-//! Which entry of a session is its leaf: what the rules of the families ask, and what they answer.
+//! Which entry of a session is its leaf: the facts that the families' rules use, and their result.
 
 use crate::effect::PointerKind;
 use crate::kind::EntryKind;
 
-/// What a file's header says of the leaf.
+/// What a file's header says about the leaf.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum LeafHint {
     /// Nothing: the family's rule decides.
@@ -11,40 +11,40 @@ pub enum LeafHint {
     None,
     /// That there is none.
     NoLeaf,
-    /// The id of the leaf, as WTF-8 (see [`crate::text`]). The family's rule decides where no entry has it.
+    /// The id of the leaf, as WTF-8 (see [`crate::text`]). If no entry has it, the family's rule decides.
     Entry(Vec<u8>),
 }
 
-/// What the rules ask of a line.
+/// The facts of a line that the rules use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineNode {
     /// What kind of line it is.
     pub kind: EntryKind,
-    /// Whether it is part of an agent's conversation beside the session's own.
+    /// Whether it belongs to an agent's conversation beside the session's own.
     pub is_sidechain: bool,
-    /// The ordinal of its parent, where the session has that.
+    /// The ordinal of its parent, if the session has it.
     pub parent: Option<u64>,
-    /// The number of entries above it. Of an irregular session it means nothing.
+    /// The number of entries above it. Meaningless in an irregular session.
     pub depth: u64,
 }
 
-/// The lines of a session, to look up in.
+/// Access to the lines of a session.
 pub trait SessionLines {
     /// Why a look-up can fail.
     type Error;
 
-    /// The ordinal of the last entry with an id, given as WTF-8.
+    /// The ordinal of the last entry with this id, given as WTF-8.
     ///
     /// # Errors
     ///
-    /// What the look-up gives.
+    /// Errors of the look-up.
     fn find(&mut self, id: &[u8]) -> Result<Option<u64>, Self::Error>;
 
-    /// The node of a line, which must be there.
+    /// The node of a line, which must exist.
     ///
     /// # Errors
     ///
-    /// What the look-up gives.
+    /// Errors of the look-up.
     fn node(&mut self, ordinal: u64) -> Result<LineNode, Self::Error>;
 }
 
@@ -55,32 +55,32 @@ pub struct Pointer<'a> {
     pub ordinal: u64,
     /// Which record it is.
     pub kind: PointerKind,
-    /// The id that it names, as WTF-8.
+    /// The id in it, as WTF-8.
     pub target: Option<&'a [u8]>,
-    /// Of a boundary, the last message before it that is on no sidechain.
+    /// For a boundary, the last message before it that is not on a sidechain.
     pub message_before: Option<u64>,
 }
 
-/// What was gathered while the lines were read.
+/// The facts gathered while reading the lines.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafFacts<'a> {
     /// How many lines there are.
     pub lines: u64,
-    /// Whether no parent comes later than its child, no id is met twice and no parents loop.
+    /// Whether every parent comes before its child, ids are unique and parents form no loop.
     pub is_regular: bool,
     /// The last entry that [leads](crate::Line::leads).
     pub last_entry: Option<u64>,
-    /// The last message that is on no sidechain.
+    /// The last message that is not on a sidechain.
     pub last_message: Option<u64>,
-    /// The last message that is on one.
+    /// The last message on a sidechain.
     pub last_sidechain_message: Option<u64>,
-    /// The records that point, in the order of the lines.
+    /// The records that point to entries, in the order of the lines.
     pub pointers: &'a [Pointer<'a>],
     /// What the header says.
     pub hint: &'a LeafHint,
 }
 
-/// What the lines of a session decide together.
+/// What depends on all lines of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Decided {
     /// The leaf's ordinal.

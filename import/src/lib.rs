@@ -1,7 +1,7 @@
 //! The JSONL session files of coding agents: bytes to lines to typed records and back, without storage.
 //!
 //! A session file is a sequence of lines, and the line is the truth: everything here reads lines without changing them.
-//! Only a migration writes new ones, and then the very bytes that the program that owns the format would write.
+//! Only a migration writes new ones, byte for byte as the program that owns the format would.
 //!
 //! ```
 //! use leafline_import::lines;
@@ -32,26 +32,26 @@
 //! From the bottom up:
 //!
 //! - [`lines`]: physical lines, and files in blocks that end at one.
-//! - [`text`]: decoding, white space and string escapes as JavaScript has them.
-//! - [`scan`]: one pass over a line: is it JSON, the members an index needs, its payloads.
+//! - [`text`]: decoding, white space and string escapes as in JavaScript.
+//! - [`scan`]: one pass over a line: whether it is JSON, the members an index needs, its payloads.
 //! - [`ecma`]: `JSON.stringify(JSON.parse(text))`, with edits.
 //! - [`time`]: ISO texts and milliseconds since 1970.
-//! - [`recover`]: the records of a line that is not JSON: several on one line, or one that is torn.
+//! - [`recover`]: the records of a line that is not JSON, because it has several or a torn one.
 //! - [`detect()`]: whose session a file is, and what its beginning shows ([`Start`]).
-//! - [`LineReader`] and [`Line`]: what a line says, whatever its family; [`Effect`], what it changes.
+//! - [`LineReader`] and [`Line`]: the facts of a line of any family; [`Effect`]: what it changes.
 //! - [`Family`] and [`format::Format`]: the families, and the rules by which they differ. This is the interface: code
 //!   that stores or shows sessions uses it and names no family.
 //! - [`EntryKind`] and [`MessageRole`]: what a record and a message are.
-//! - [`pi_omp`], with [`pi`] and [`omp`] for what is theirs alone: the families. A family has a folder of its own, and what
-//!   two share has another.
+//! - [`pi_omp`], and [`pi`] and [`omp`] for what only one of them has: the families. A family has its own folder, and
+//!   what two share has another.
 //! - [`claude`]: Claude Code's files.
 //! - [`opal`]: Opal's sessions.
 //! - [`codex`]: Codex's rollouts.
-//! - [`conversation`]: a stored session, to look up in. [`Family::context`] and its neighbours make of it what a program sends
-//!   to its model.
+//! - [`conversation`]: a stored session. From it [`Family::context`] and its neighbours build what a program sends to
+//!   its model.
 //! - [`view`]: one entry of any family as a reader of the conversation sees it.
 //!
-//! No input makes it panic, hang, or use stack by the depth of its nesting.
+//! No input makes it panic, hang, or use stack in proportion to its nesting.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 

@@ -1,4 +1,4 @@
-//! What one line says, whatever its family.
+//! The facts of one line of any family.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -11,20 +11,20 @@ use crate::scan::{Payload, Shape};
 use crate::time::parse_timestamp;
 use crate::usage::Usage;
 
-/// What a line says of its parent.
+/// What a line says about its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParentLink<'a> {
-    /// Nothing, null, or an empty id: a root, or no entry.
+    /// Nothing, null, or an empty id: it is a root, or not an entry.
     None,
     /// This id, as WTF-8 (see [`crate::text`]).
     Id(Cow<'a, [u8]>),
-    /// A value that is no id: it can name no entry.
+    /// A value that is not an id, and so can name no entry.
     NoId,
-    /// The entry before it in the file, or none where it is the first: the family's lines name no parents.
+    /// The entry before it in the file, if any: the family's lines name no parents.
     Previous,
 }
 
-/// Scans the lines of a family; keeps its memory from one to the next.
+/// Scans the lines of a family, reusing its memory.
 pub trait LineScanner: Debug + Default {
     /// What a scan gives.
     type Scan<'a>: LineFacts<'a> + Debug + Clone;
@@ -32,11 +32,11 @@ pub trait LineScanner: Debug + Default {
     /// Scans one line's decoded text, with or without its terminator.
     fn scan<'a>(&mut self, text: &'a str) -> Self::Scan<'a>;
 
-    /// The payloads of the line that was scanned last, whose text this is, in the order in which they stand.
+    /// The payloads of the line scanned last, whose text this is, in the order of the text.
     fn payloads(&self, text: &str) -> &[Payload];
 }
 
-/// The facts of a scanned line, by the rules of its family. Each is read when it is asked for.
+/// The facts of a scanned line, by the rules of its family. Each is read when it is needed.
 pub trait LineFacts<'a> {
     /// What it is as JSON.
     fn shape(&self) -> Shape;
@@ -50,18 +50,19 @@ pub trait LineFacts<'a> {
     /// The value of its `type`.
     fn type_name(&self) -> Option<Cow<'a, str>>;
 
-    /// The name under which it counts, given its kind, which is that of an object; `None` if kind and role say it.
+    /// The name under which the line is counted, given its kind, which is that of an object; `None` if kind and role
+    /// say it.
     fn count_name(&self, kind: EntryKind) -> Option<Cow<'a, str>> {
         (kind == EntryKind::Unknown).then(|| self.type_name().unwrap_or_default())
     }
 
-    /// Whether it is part of an agent's conversation beside the session's own.
+    /// Whether it belongs to an agent's conversation beside the session's own.
     fn is_sidechain(&self) -> bool {
         false
     }
 
-    /// Whether the entry is the leaf as long as no later one is, where no other rule decides. Entries that take no part in
-    /// the conversation do not.
+    /// Whether the entry becomes the leaf by being the last one, unless another rule decides. False for entries that
+    /// take no part in the conversation.
     fn leads(&self) -> bool {
         true
     }
@@ -78,25 +79,25 @@ pub trait LineFacts<'a> {
     /// Its parent.
     fn parent(&self) -> ParentLink<'a>;
 
-    /// The message of the API that it is a part of, where the program writes one in several records.
+    /// The API message that it is a part of, if the program writes one in several records.
     fn message_id(&self) -> Option<Cow<'a, [u8]>> {
         None
     }
 
-    /// The title that it gives the session if it is the header.
+    /// The session's title, if the line is the header.
     fn header_title(&self) -> Option<Cow<'a, str>> {
         None
     }
 
-    /// What the user or the model says in a line that is known to be a message of either.
+    /// What the user or the model says, in a line known to be a message of either.
     fn message_text(&self) -> Option<String>;
 
-    /// The usage of the answer that the line is, or reports; see [`Format::may_state_usage`](crate::format::Format).
+    /// The usage of the answer that the line is or reports; see [`Format::may_state_usage`](crate::format::Format).
     fn usage(&self) -> Option<Usage> {
         None
     }
 
-    /// What it changes beside adding itself, given its kind and role.
+    /// What it changes besides adding itself, given its kind and role.
     fn effect(&self, kind: EntryKind, role: MessageRole) -> Option<Effect>;
 }
 
@@ -111,7 +112,7 @@ pub struct RecoveredLine<'a> {
 }
 
 impl<'a> RecoveredLine<'a> {
-    /// A record that is no entry.
+    /// A record that is not an entry.
     #[must_use]
     pub fn no_entry(recovered: Recovered<'a>) -> Self {
         Self {
@@ -194,8 +195,8 @@ impl<'a> LineFacts<'a> for RecoveredLine<'a> {
     }
 }
 
-/// One line, or one record of it, read by a [`LineReader`](crate::LineReader). Its facts are read from its text when they
-/// are asked for, but for kind and role.
+/// One line, or one record of it, read by a [`LineReader`](crate::LineReader). Its facts are read from its text on
+/// demand, except kind and role.
 #[derive(Debug, Clone)]
 pub struct Line<'a> {
     scan: LineScan<'a>,
@@ -211,7 +212,7 @@ impl<'a> Line<'a> {
         Self { scan, is_malformed, kind, role }
     }
 
-    /// Whether it is not JSON, whatever could be recovered of it.
+    /// Whether it is not JSON, even if something could be recovered from it.
     #[must_use]
     pub fn is_malformed(&self) -> bool {
         self.is_malformed
@@ -235,7 +236,7 @@ impl<'a> Line<'a> {
         with_scan!(&self.scan, line => LineFacts::type_name(line))
     }
 
-    /// The name under which it counts; `None` if kind and role say it.
+    /// The name under which it is counted; `None` if kind and role say it.
     #[must_use]
     pub fn count_name(&self) -> Option<Cow<'a, str>> {
         if matches!(self.kind, EntryKind::Blank | EntryKind::Malformed | EntryKind::Scalar) {
@@ -244,13 +245,13 @@ impl<'a> Line<'a> {
         with_scan!(&self.scan, line => LineFacts::count_name(line, self.kind))
     }
 
-    /// Whether it is part of an agent's conversation beside the session's own.
+    /// Whether it belongs to an agent's conversation beside the session's own.
     #[must_use]
     pub fn is_sidechain(&self) -> bool {
         with_scan!(&self.scan, line => LineFacts::is_sidechain(line))
     }
 
-    /// Whether the entry is the leaf as long as no later one is, where no other rule decides.
+    /// Whether the entry becomes the leaf by being the last one, unless another rule decides.
     #[must_use]
     pub fn leads(&self) -> bool {
         with_scan!(&self.scan, line => LineFacts::leads(line))
@@ -268,8 +269,8 @@ impl<'a> Line<'a> {
         with_scan!(&self.scan, line => LineFacts::activity(line, self.role))
     }
 
-    /// The id that it states, as WTF-8 (see [`crate::text`]). Of families whose lines state none,
-    /// [`Reading::id_at`](crate::Reading::id_at) gives it.
+    /// The id that it states, as WTF-8 (see [`crate::text`]). For families whose lines state none, see
+    /// [`Reading::id_at`](crate::Reading::id_at).
     #[must_use]
     pub fn id(&self) -> Option<Cow<'a, [u8]>> {
         with_scan!(&self.scan, line => LineFacts::id(line))
@@ -290,21 +291,21 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The message of the API that it is a part of, where the program writes one in several records.
+    /// The API message that it is a part of, if the program writes one in several records.
     #[must_use]
     pub fn message_id(&self) -> Option<Cow<'a, [u8]>> {
         with_scan!(&self.scan, line => LineFacts::message_id(line))
     }
 
-    /// The title that it gives the session if it is the header; never empty.
+    /// The session's title, if the line is the header; never empty.
     #[must_use]
     pub fn header_title(&self) -> Option<Cow<'a, str>> {
         let title = with_scan!(&self.scan, line => LineFacts::header_title(line));
         title.filter(|title| !title.is_empty())
     }
 
-    /// What the user or the model says in it: its text, or its text blocks with a space between them, as pi lists
-    /// sessions. `None` for all else, and where there is none.
+    /// What the user or the model says in it: its text, or its text blocks joined by spaces, as pi lists sessions.
+    /// `None` for other lines and for empty text.
     #[must_use]
     pub fn message_text(&self) -> Option<String> {
         if !matches!(self.role, MessageRole::User | MessageRole::Assistant) {
@@ -313,13 +314,13 @@ impl<'a> Line<'a> {
         with_scan!(&self.scan, line => LineFacts::message_text(line))
     }
 
-    /// The usage of the answer that the line is, or reports.
+    /// The usage of the answer that the line is or reports.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
         with_scan!(&self.scan, line => LineFacts::usage(line))
     }
 
-    /// What it changes beside adding itself.
+    /// What it changes besides adding itself.
     #[must_use]
     pub fn effect(&self) -> Option<Effect> {
         with_scan!(&self.scan, line => LineFacts::effect(line, self.kind, self.role))

@@ -1,7 +1,7 @@
 //! Physical lines: splitting bytes at `\n`, and reading a file in blocks that end at a line boundary.
 //!
-//! A line is its bytes with the terminator included. Nothing here looks inside a line, so whatever the bytes are (CRLF,
-//! a BOM, NUL bytes, invalid UTF-8, a torn last line), the lines of a file put together are the file.
+//! A line is its bytes including the terminator. Nothing here looks inside a line, so whatever the bytes are (CRLF, a
+//! BOM, NUL bytes, invalid UTF-8, a torn last line), the lines of a file put together are the file.
 
 use std::io::{self, Read};
 use std::iter::FusedIterator;
@@ -49,10 +49,9 @@ impl<'a> Iterator for Lines<'a> {
 
 impl FusedIterator for Lines<'_> {}
 
-/// Reads a source in blocks that end at a line boundary, so that workers can split and scan them apart from each
-/// other.
+/// Reads a source in blocks that end at a line boundary, so that workers can split and scan them independently.
 ///
-/// A block is about the target size, and longer only where a single line is. Memory in use is the longer of the target
+/// A block has about the target size; it is longer only for a single line. Memory in use is the larger of the target
 /// and the longest line, plus at most one target of bytes carried over to the next block. The blocks put together are
 /// the source.
 ///
@@ -83,11 +82,11 @@ impl<R: Read> BlockReader<R> {
         Self { reader, target_bytes: target_bytes.max(1), carry: Vec::new(), ended: false }
     }
 
-    /// The next block, in `buffer`, whose contents are dropped and whose memory is used again. `None` at the end.
+    /// The next block, in `buffer`: its contents are dropped and its memory is reused. `None` at the end.
     ///
     /// # Errors
     ///
-    /// What the source gives. No byte that was read before the error is lost: calling again continues there.
+    /// Errors of the source. No byte read before the error is lost: the next call continues there.
     pub fn next_block(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
         buffer.clear();
         buffer.append(&mut self.carry);
@@ -121,7 +120,7 @@ impl<R: Read> BlockReader<R> {
         Ok((!buffer.is_empty()).then_some(buffer))
     }
 
-    /// Gives the source back; bytes already read ahead are dropped.
+    /// Returns the source; bytes already read ahead are dropped.
     pub fn into_inner(self) -> R {
         self.reader
     }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 use std::io::{self, BufRead};
 
-/// What became of a line.
+/// What happened to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Migrated {
     /// It was written, ended by `\n`.
@@ -18,24 +18,24 @@ pub trait Migrate: Debug + Clone {
     /// Rewrites the lines.
     type Lines: MigrateLines;
 
-    /// Begins with a file's first line. `open` opens the file from its start, for rules that have to look ahead.
+    /// Begins with a file's first line. `open` opens the file from its start, for rules that look ahead.
     ///
     /// # Errors
     ///
-    /// What opening or reading the file gives.
+    /// Errors of opening or reading the file.
     fn begin<R: BufRead>(&self, open: impl FnOnce() -> io::Result<R>) -> io::Result<Self::Lines>;
 }
 
 /// Rewrites lines, one after the other.
 pub trait MigrateLines: Debug {
-    /// Takes the next line's decoded text, with or without its terminator, and appends what becomes of it to `out`.
+    /// Takes the next line's decoded text, with or without terminator, and appends the result to `out`.
     fn migrate_line(&mut self, text: &str, out: &mut Vec<u8>) -> Migrated;
 
-    /// Appends what is still owed once all lines were taken.
+    /// Appends what remains after the last line.
     fn finish(&mut self, out: &mut Vec<u8>) -> Migrated;
 }
 
-/// Of programs that rewrite no file on opening it.
+/// For programs that rewrite no file on opening it.
 pub type NoMigration = Infallible;
 
 impl Migrate for Infallible {

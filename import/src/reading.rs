@@ -1,4 +1,4 @@
-//! Reading the lines of a session, whatever its family.
+//! Reading the lines of a session of any family.
 
 use std::borrow::Cow;
 
@@ -12,21 +12,21 @@ use crate::text;
 /// How the lines of a session are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// Whose they are.
+    /// The family of the lines.
     pub family: Family,
     /// Whether records are recovered from lines that are not JSON.
     pub recovers: bool,
 }
 
 impl Reading {
-    /// That of sessions in which every line is JSON.
+    /// For sessions in which every line is JSON.
     #[must_use]
     pub fn plain(family: Family) -> Self {
         Self { family, recovers: false }
     }
 
-    /// The id of the entry on a line, given the line's ordinal from 0: the one that the line states or, in families whose
-    /// lines state none, the ordinal in decimal. As WTF-8 (see [`crate::text`]).
+    /// The id of the entry on a line, given the line's ordinal from 0: the id that the line states or, in families
+    /// whose lines state none, the ordinal in decimal. As WTF-8 (see [`crate::text`]).
     #[must_use]
     pub fn id_at<'a>(self, line: &Line<'a>, ordinal: u64) -> Option<Cow<'a, [u8]>> {
         match self.family.entry_ids() {
@@ -39,7 +39,7 @@ impl Reading {
     }
 }
 
-/// Reads lines; keeps its memory from one to the next.
+/// Reads lines, reusing its memory.
 ///
 /// ```
 /// use leafline_import::{EntryKind, Family, LineReader, Reading};
@@ -57,7 +57,7 @@ pub struct LineReader {
 }
 
 impl LineReader {
-    /// A reader with no memory in use yet.
+    /// A reader that has not allocated yet.
     #[must_use]
     pub fn new(reading: Reading) -> Self {
         Self { reading, scanner: FamilyScanner::new(reading.family) }
@@ -69,7 +69,7 @@ impl LineReader {
         self.reading
     }
 
-    /// Reads the lines of another session from now on.
+    /// Switches to the lines of another session.
     pub fn set_reading(&mut self, reading: Reading) {
         if self.reading.family != reading.family {
             self.scanner = FamilyScanner::new(reading.family);
@@ -77,7 +77,7 @@ impl LineReader {
         self.reading = reading;
     }
 
-    /// The facts of a line, or of a record on its own, given its decoded text.
+    /// The facts of a line, or of a single record, given its decoded text.
     pub fn read<'a>(&mut self, text: &'a str) -> Line<'a> {
         let scan = self.scanner.scan(text);
         let is_malformed = shape(&scan) == Shape::Malformed;
@@ -87,7 +87,7 @@ impl LineReader {
         let Some(recovered) = recover(text.as_bytes()).into_iter().next() else {
             return Line::new(scan, is_malformed);
         };
-        // What is JSON by itself, with something around it, has all its facts.
+        // A record that is JSON by itself, with something around it, has all its facts.
         if recovered.wholeness == Wholeness::Whole
             && let Some(whole) = text.get(recovered.bytes.clone())
         {
@@ -100,13 +100,13 @@ impl LineReader {
         Line::new(LineScan::Recovered(recovered), is_malformed)
     }
 
-    /// What the user or the model says in a line on its own, which is known to be a message.
+    /// What the user or the model says in a single line that is known to be a message.
     pub fn message_text(&mut self, line: &[u8]) -> Option<String> {
         let decoded = text::decode(line);
         self.read(text::trim_start_of_file(&decoded)).message_text()
     }
 
-    /// The payloads of the line with this text, which was read last and is JSON.
+    /// The payloads of the line read last, which is JSON and has this text.
     #[must_use]
     pub fn payloads(&self, text: &str) -> &[Payload] {
         self.scanner.payloads(text)
@@ -117,7 +117,7 @@ fn shape(scan: &LineScan<'_>) -> Shape {
     with_scan!(scan, line => LineFacts::shape(line))
 }
 
-/// Reads something off one line that is on its own, as it would be read in its file.
+/// Reads something from a single line, as it would be read in its file.
 pub fn read_line<T>(reading: Reading, line: &[u8], read: impl FnOnce(&Line<'_>) -> T) -> T {
     let decoded = text::decode(line);
     read(&LineReader::new(reading).read(text::trim_start_of_file(&decoded)))

@@ -1,4 +1,4 @@
-//! Text as the programs that own the formats see it: UTF-8 decoding, JavaScript's white space, string escapes.
+//! Text as the programs that own the formats read it: UTF-8 decoding, JavaScript's white space, string escapes.
 //!
 //! Ids and other strings may hold lone surrogates (observed behaviour), which UTF-8 cannot carry. They are kept as
 //! WTF-8: UTF-8 in which a lone surrogate is its three-byte form, and a pair is always the four-byte form.
@@ -8,20 +8,21 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 /// Decodes a line as `readFileSync(path, "utf8")` does: each maximal part of an invalid sequence becomes U+FFFD, and a
-/// BOM stays. Borrows when the line is valid UTF-8.
+/// BOM stays. Borrows if the line is valid UTF-8.
 ///
-/// Decoding line by line gives the same text as decoding the whole file, as `\n` is part of no longer sequence.
+/// Decoding line by line gives the same text as decoding the whole file, as `
+/// ` is not part of a longer sequence.
 ///
 /// ```
 /// assert_eq!(leafline_import::text::decode(b"a\xe2\x82z"), "a\u{fffd}z");
 /// ```
 #[must_use]
 pub fn decode(line: &[u8]) -> Cow<'_, str> {
-    // The lossy decoder takes valid text in small steps; checking alone is several times as fast.
+    // The lossy decoder goes through valid text in small steps; only checking it is several times as fast.
     std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed)
 }
 
-/// Whether JavaScript's `trim` takes the character for white space.
+/// Whether JavaScript's `trim` treats the character as white space.
 #[must_use]
 pub fn is_white_space(character: char) -> bool {
     matches!(
@@ -40,8 +41,8 @@ pub fn is_white_space(character: char) -> bool {
 /// Removes the white space before the first record of a file.
 ///
 /// pi trims the whole file before it splits it into lines, so a BOM or other JavaScript white space before the first
-/// record does no harm there, while on any later line it makes the line malformed. Apply this to the lines of a file
-/// up to and including the first that is not blank.
+/// record does no harm, while on any later line it makes the line malformed. Apply this to the lines of a file up to
+/// and including the first that is not blank.
 #[must_use]
 pub fn trim_start_of_file(text: &str) -> &str {
     text.trim_start_matches(is_white_space)
@@ -54,11 +55,11 @@ pub fn trim_end_of_file(text: &str) -> &str {
     text.trim_end_matches(is_white_space)
 }
 
-/// Stands for what was left out.
+/// Marks omitted text.
 const ELLIPSIS: char = '…';
 
-/// The beginning of a text on one line: at most `most` characters, the last one `…` where more follows. Runs of white
-/// space become one space. No more of the text is read than is shown.
+/// The beginning of a text on one line: at most `most` characters, the last one `…` if the text goes on. Runs of white
+/// space become one space. It reads no more of the text than it shows.
 ///
 /// ```
 /// use leafline_import::text::one_line;
@@ -75,7 +76,7 @@ pub fn one_line(text: &str, most: usize) -> String {
 pub(crate) fn words_on_one_line<'a>(words: impl Iterator<Item = &'a str>, most: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
-    // Where the last character that leaves room for the ellipsis ends.
+    // The end of the last character that leaves room for the ellipsis.
     let mut cut = 0;
     for word in words {
         let space = (length > 0).then_some(' ');
@@ -101,12 +102,12 @@ pub fn trim(text: &str) -> &str {
     text.trim_matches(is_white_space)
 }
 
-/// The same of WTF-8 text, which `str` cannot hold. A lone surrogate is no white space.
+/// The same for WTF-8 text, which `str` cannot hold. A lone surrogate is not white space.
 pub(crate) fn trim_wtf8(text: &[u8]) -> &[u8] {
     let first = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     let text = &text[first.len() - trim_start_of_file(first).len()..];
     let last = text.utf8_chunks().last();
-    // Where something invalid comes after its valid part, the text does not end in white space.
+    // If something invalid follows the valid part, the text does not end in white space.
     let last = last.filter(|chunk| chunk.invalid().is_empty()).map_or("", |chunk| chunk.valid());
     &text[..text.len() - (last.len() - trim_end_of_file(last).len())]
 }
@@ -114,14 +115,14 @@ pub(crate) fn trim_wtf8(text: &[u8]) -> &[u8] {
 /// Whether a line has nothing but JavaScript white space.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
-    // Nearly every line starts with `{`, and asking that first keeps the character loop off the hot path.
+    // Nearly every line starts with `{`; checking that first keeps the character loop off the hot path.
     !text.starts_with('{') && text.chars().all(is_white_space)
 }
 
-/// The value of a JSON string, given the text between its quotes, as WTF-8. Borrows when there is no escape.
+/// The value of a JSON string, given the text between its quotes, as WTF-8. Borrows if there is no escape.
 ///
-/// Two escapes that make a surrogate pair give one four-byte character; a lone surrogate gives its three-byte form. The
-/// text must be valid inside a JSON string; where it is not, broken escapes are passed through as they are.
+/// Two escapes that make a surrogate pair become one four-byte character; a lone surrogate becomes its three-byte form.
+/// The text must be valid inside a JSON string; otherwise broken escapes are passed through unchanged.
 ///
 /// ```
 /// use leafline_import::text::unescape;
@@ -153,7 +154,7 @@ pub fn unescape(raw_inside_quotes: &str) -> Cow<'_, [u8]> {
     Cow::Owned(value)
 }
 
-/// What one escape sequence stands for.
+/// The meaning of one escape sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escape {
     /// One of the two-character escapes.
@@ -164,7 +165,7 @@ pub(crate) enum Escape {
     Broken,
 }
 
-/// Reads the escape whose backslash is at `at`; gives its meaning and where the text goes on.
+/// Reads the escape whose backslash is at `at`; returns its meaning and where the text goes on.
 pub(crate) fn read_escape(bytes: &[u8], at: usize) -> (Escape, usize) {
     let byte = match bytes.get(at + 1) {
         Some(b'"') => b'"',
@@ -176,7 +177,7 @@ pub(crate) fn read_escape(bytes: &[u8], at: usize) -> (Escape, usize) {
         Some(b'r') => b'\r',
         Some(b't') => b'\t',
         Some(b'u') => return read_unicode_escape(bytes, at),
-        // Never steps into the middle of a character: a continuation byte is no start of an escape.
+        // Never steps into the middle of a character: a continuation byte cannot start an escape.
         _ => return (Escape::Broken, at + 1),
     };
     (Escape::Byte(byte), at + 2)

@@ -2,18 +2,18 @@
 
 use std::fmt::Write;
 
-/// The furthest a JavaScript date can be from 1970, in milliseconds.
+/// The greatest distance of a JavaScript date from 1970, in milliseconds.
 const FURTHEST: i64 = 8_640_000_000_000_000;
 
 const DAY: i64 = 86_400_000;
 const HOUR: i64 = 3_600_000;
 const MINUTE: i64 = 60_000;
 
-/// Milliseconds since 1970 of an ISO date or date-time, as `new Date(text).getTime()` gives them.
+/// Milliseconds since 1970 of an ISO date or date-time, as `new Date(text).getTime()` returns them.
 ///
-/// A date without a time is UTC. So is a time without an offset: JavaScript takes the machine's zone there, which would
-/// make the same file mean different times on different machines. Digits past the millisecond are dropped; a year may
-/// have six digits and a sign; `24:00` is midnight at the end of the day. `None` for any other text.
+/// A date without a time is UTC. So is a time without an offset: JavaScript would take the machine's zone, so that the
+/// same file meant different times on different machines. Digits past the millisecond are dropped; a year may have six
+/// digits and a sign; `24:00` is midnight at the end of the day. `None` for any other text.
 ///
 /// ```
 /// use leafline_import::time::parse_timestamp;
@@ -107,7 +107,7 @@ impl Cursor<'_> {
         Some(milliseconds)
     }
 
-    /// Milliseconds that local time is ahead of UTC.
+    /// How far local time is ahead of UTC, in milliseconds.
     fn offset(&mut self) -> Option<i64> {
         if self.0.is_empty() || self.one_of(b"Zz").is_some() {
             return Some(0);
@@ -132,7 +132,8 @@ fn days_before(year: i64, month: i64) -> i64 {
     cycle * 146_097 + day_of_cycle - 719_468
 }
 
-/// The text of a time as `toISOString` gives it: UTC, milliseconds, six digits and a sign for years outside 0 to 9999.
+/// The text of a time as `toISOString` returns it: UTC, milliseconds, six digits and a sign for years outside 0 to
+/// 9999.
 ///
 /// ```
 /// use leafline_import::time::format_timestamp;

@@ -1,9 +1,9 @@
-//! What an answer of the model's has used.
+//! The usage of an answer of the model.
 
 /// Tokens and cost of one answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
-    /// Tokens of input that no cache held.
+    /// Tokens of input that were not in a cache.
     pub input: u64,
     /// Tokens of output.
     pub output: u64,

@@ -1,6 +1,6 @@
-//! What each program sends to its model, of sessions in memory.
+//! What each program sends to its model, for sessions in memory.
 //!
-//! Guards against rules of contexts that need more of a store than [`Conversation`] promises.
+//! Guards against context rules that need more of a store than [`Conversation`] promises.
 //!
 //! [`Conversation`]: leafline_import::conversation::Conversation
 
@@ -15,7 +15,7 @@ use leafline_import::{EntryKind, Family, MessageRole, NamedEntry, claude, opal};
 
 use in_memory::{Entry, InMemory};
 
-/// What an entry of pi or omp is.
+/// The kind and role of an entry of pi or omp.
 fn of_pi(line: &[u8]) -> Option<Entry> {
     let text = decode(line);
     let scan = Scanner::new().scan(&text);

@@ -1,4 +1,4 @@
-//! Real sessions: every line is what it should be, and the lines are the file.
+//! Real sessions: every line is what it should be, and the lines together are the file.
 //!
 //! Guards against scans that lose or change a byte, or read a real line differently from a JSON parser.
 

@@ -1,4 +1,4 @@
-//! The examples of Claude Code's and of Opal's documents are read as those say.
+//! The examples in Claude Code's and Opal's documents are read as the documents say.
 //!
 //! Guards against a reading that the documents' own examples contradict.
 
@@ -7,7 +7,7 @@
 use leafline_import::claude::{self, LeafFinder, RecordKind, SessionTree, for_each_node, path};
 use leafline_import::opal::{self, CurrentId};
 
-/// The summary and the snapshot of Claude Code's document, with the messages that it draws: A, B and C.
+/// The summary and the snapshot in Claude Code's document, with the messages that it shows: A, B and C.
 const CLAUDE: &str = concat!(
     r#"{"type": "summary", "summary": "Brief description of the session", "leafUuid": "C", "version": "1"}"#,
     "\n",
@@ -55,7 +55,7 @@ fn the_conversation_of_claude_codes_document() {
     assert_eq!(conversation, [2, 3, 4]);
 }
 
-/// The tree that Opal's document draws, below its header.
+/// The tree that Opal's document shows, below its header.
 const OPAL: &str = concat!(
     r#"{"metadata": {"title": "Fix auth bug", "created_at": "..."}}"#,
     "\n",
@@ -92,7 +92,7 @@ fn the_tree_of_opals_document() {
         messages.push((number, parent));
         ids.push(scanned.id().unwrap().into_owned());
     }
-    // The longest path's last message; with a pointer to the branch A, that.
+    // The longest path's last message; with a pointer to branch A, the message in that.
     assert_eq!(opal::leaf(&CurrentId::Absent, |_| None, messages.clone()), Some(6));
     let branch_a = CurrentId::Id(b"msg_4".to_vec());
     assert_eq!(opal::leaf(&branch_a, |id| (id == b"msg_4").then_some(4), messages), Some(4));

@@ -1,5 +1,5 @@
-//! Drafts: the documents' examples come out in the order in which the programs write, and reading what was written gives the
-//! same draft.
+//! Drafts: the documents' examples are written in the programs' order, and reading what was written gives the same
+//! draft.
 //!
 //! Guards against new lines that differ from those the programs write.
 
@@ -28,7 +28,7 @@ fn line(draft: &Draft, place: &Place<'_>) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What becomes of an example, with its own id, parent and time.
+/// An example after it was read and written, with its own id, parent and time.
 fn rewritten(example: &str, family: Family) -> String {
     let draft = Draft::from_json(example, family).unwrap();
     let members = Scanner::new().scan(example).members;
@@ -108,7 +108,7 @@ fn examples_of_the_documents() {
     examples.extend(IN_ANOTHER_ORDER);
     for (family, example, expected) in examples {
         assert_eq!(rewritten(example, family), format!("{expected}\n"));
-        // Members in the opposite order, with space between them, make the same line.
+        // Members in the opposite order, with spaces between them, give the same line.
         let members: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(example).unwrap();
         let backwards: Vec<String> = members
@@ -155,7 +155,7 @@ fn headers_of_the_documents() {
     }
 }
 
-/// An entry of a type that the documents name or do not, with members of any kind besides.
+/// An entry of a documented or undocumented type, with any further members.
 fn entry(seed: u64) -> (String, Family) {
     let mut random = Random::new(seed);
     let family = if random.one_in(2) { Family::Pi } else { Family::Omp };
@@ -243,7 +243,7 @@ proptest! {
         rules.apply(&mut draft, |_| [0; 32]);
         let data = draft.member("data").unwrap().to_owned();
         prop_assert_eq!(&stringified(&data), &data);
-        // serde_json cannot hold the halves that the text had alone.
+        // serde_json cannot hold the lone surrogates in the text.
         if !data.contains("\\ud") {
             prop_assert!(longest(&data) <= limit);
         }

@@ -55,7 +55,7 @@ fn node_gives_the_same_bytes() {
 }
 
 proptest! {
-    /// serde_json knows the same grammar, but for lone surrogates, numbers out of range, and deep nesting.
+    /// serde_json has the same grammar, except for lone surrogates, numbers out of range, and deep nesting.
     #[test]
     fn serde_json_accepts_the_same(text in r#"[{}\[\],:"\\u0-9a-f.eE+\- \ttruefalsn]{0,24}"#) {
         let theirs = serde_json::from_str::<&serde_json::value::RawValue>(&text).is_ok();

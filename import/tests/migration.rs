@@ -1,4 +1,4 @@
-//! Migration gives the bytes that pi gives, but for the ids, which pi draws at random.
+//! Migration gives the same bytes as pi, except for the ids, which pi draws at random.
 //!
 //! Guards against migrated sessions that pi would have written differently.
 
@@ -15,8 +15,8 @@ use leafline_import::scan::Raw;
 use leafline_import::{lines, text};
 use oracle::random::{Random, object, string, value};
 
-/// Migrates a file as a store would; `None` where it is no session or needs no migration. With `break_at`, the migration
-/// is put away at that line and taken up again.
+/// Migrates a file as a store would; `None` if it is not a session or needs no migration. With `break_at`, the
+/// migration is saved at that line and resumed.
 fn migrate(file: &[u8], break_at: Option<usize>) -> Option<Vec<u8>> {
     let detection = detect(file, None, true).ok()?;
     if !detection.needs_migration {
@@ -40,8 +40,8 @@ fn migrate(file: &[u8], break_at: Option<usize>) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Renames pi's ids, by their places, to ours; both files have the same records. Only what pi sets is renamed: the first
-/// member of that name of a line's text, where ours differs.
+/// Renames pi's ids to ours, by their places; both files have the same records. Only ids that pi sets are renamed: the
+/// first member of that name in a line's text, if ours differs.
 fn with_our_ids(pi: &[u8], ours: &[u8]) -> Vec<u8> {
     let mut names: HashMap<String, String> = HashMap::new();
     for (pi_line, our_line) in lines::split(pi).zip(lines::split(ours)) {
@@ -299,7 +299,7 @@ fn files_that_pi_cannot_open_are_migrated() {
     let out = String::from_utf8(migrate(file, None).unwrap()).unwrap();
     let lines: Vec<_> = out.lines().collect();
     assert_eq!(lines[1..4], ["null", "5", "\"x\""]);
-    // The first points at a record that is no entry, the second at the entry before it.
+    // The first points to a record that is not an entry, the second to the entry before it.
     assert!(!lines[4].contains("firstKept") && lines[4].contains("\"parentId\":null"));
     assert!(lines[5].contains("firstKeptEntryId"));
 }

@@ -1,4 +1,4 @@
-//! Opal's sessions: whole files read, written again and cut down, and what holds of any input.
+//! Opal's sessions: whole files read, written again and shortened, and what holds for any input.
 //!
 //! Guards against edits that change more of a file than they should.
 

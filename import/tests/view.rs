@@ -1,4 +1,4 @@
-//! Views of entries: real files against the same lines as serde_json sees them, and random input.
+//! Views of entries: real files compared with serde_json's reading of the same lines, and random input.
 //!
 //! Guards against text, tools or times that a transcript shows and the entry does not have.
 

@@ -1,4 +1,4 @@
-//! Breadcrumbs: which session a terminal had last (omp session storage document, terminal breadcrumbs).
+//! Breadcrumbs: each terminal's last session (omp session storage document, terminal breadcrumbs).
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::store::Store;
 use crate::temporary::remove_left;
 use crate::whole_file::WholeFile;
 
-/// The most that is read of a breadcrumb: two paths.
+/// The longest breadcrumb that is read: two paths.
 const LONGEST: u64 = 64 << 10;
 
 /// The separator between a store's file and a session's id.
@@ -27,9 +27,9 @@ const VARIABLES: [(&str, &str); 5] = [
 /// A folder of breadcrumbs, one file per terminal, and the terminal in which they are followed.
 ///
 /// A breadcrumb is two lines: the working directory, and the session's file. omp keeps its own in
-/// `~/.omp/agent/terminal-sessions`, and each of the two programs can follow the other's: a session that was imported
-/// is named by the file it came from, if that still exists. A session without a file is named `<store>#<session id>`;
-/// omp finds no such file and uses the latest session instead.
+/// `~/.omp/agent/terminal-sessions`, and each of the two programs can follow the other's: an imported session is named
+/// by the file it came from, if that still exists. A session without a file is named `<store>#<session id>`; omp finds
+/// no such file and uses the latest session instead.
 ///
 /// ```
 /// use leafline::{Family, NewSession, Store};
@@ -62,7 +62,7 @@ pub struct Breadcrumbs {
 pub struct Breadcrumb {
     /// The working directory.
     pub cwd: String,
-    /// The session's file; or, for one of a store, `<store>#<session id>`.
+    /// The session's file; for a session without one, `<store>#<session id>`.
     pub session_file: String,
 }
 
@@ -78,8 +78,9 @@ impl Breadcrumbs {
         Self { terminal: id.and_then(file_name), ..self }
     }
 
-    /// Records a session as the terminal's last one in a directory. Returns whether it did: not without a terminal, nor
-    /// for paths that do not fit on a line, nor if a link or a file that is not a breadcrumb has the terminal's name.
+    /// Records a session as the terminal's last one in a directory. Returns whether it did: it does not without a
+    /// terminal, for paths that do not fit on a line, or if the terminal's name is taken by a link or a file that is
+    /// not a breadcrumb.
     ///
     /// # Errors
     ///
@@ -136,7 +137,7 @@ impl Breadcrumbs {
         }))
     }
 
-    /// [`Store::create_session`], and a breadcrumb of it.
+    /// [`Store::create_session`], with a breadcrumb for the session.
     ///
     /// # Errors
     ///
@@ -147,7 +148,7 @@ impl Breadcrumbs {
         Ok(session)
     }
 
-    /// [`Store::session`], to open a session or to switch to it from a directory, and a breadcrumb of it.
+    /// [`Store::session`], to open a session or to switch to it from a directory, with a breadcrumb for it.
     ///
     /// # Errors
     ///
@@ -158,8 +159,8 @@ impl Breadcrumbs {
         Ok(session)
     }
 
-    /// The session that this terminal had last, if it was in the same directory, is of the family and still exists;
-    /// otherwise [`Store::continue_recent`]. Leaves a breadcrumb of it.
+    /// The terminal's last session, if it was in the same directory, belongs to the family and still exists; otherwise
+    /// [`Store::continue_recent`]. Leaves a breadcrumb for it.
     ///
     /// # Errors
     ///
@@ -179,8 +180,8 @@ impl Breadcrumbs {
     }
 }
 
-/// This process's terminal: the device at standard input, such as `pts-3`; otherwise what the terminal program says
-/// about the window, such as `tmux-%1` (observed in omp). `None` if neither identifies it.
+/// This process's terminal: the device at standard input, such as `pts-3`; otherwise the window as identified by the
+/// terminal program, such as `tmux-%1` (observed in omp). `None` if neither identifies it.
 ///
 /// The device is available on Linux; elsewhere only the variables count.
 pub fn terminal_id() -> Option<String> {
@@ -206,8 +207,8 @@ fn file_name(id: &str) -> Option<String> {
     is_name.then_some(name)
 }
 
-/// Whether a breadcrumb's file is missing, was cut off when it was written, or is a breadcrumb. Anything else with its
-/// name is the user's; so is a link, wherever it leads.
+/// Whether a breadcrumb's file is missing, incompletely written, or a breadcrumb. Anything else with its name is the
+/// user's, and so is a link, wherever it leads.
 fn may_be_written(path: &Path) -> Result<bool> {
     let found = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
@@ -220,7 +221,7 @@ fn may_be_written(path: &Path) -> Result<bool> {
     Ok(text.is_ok_and(|text| text.is_empty() || is_breadcrumb(&text)))
 }
 
-/// Whether a text is a directory and the absolute path of a file, a line each.
+/// Whether a text is a directory and the absolute path of a file, each on a line.
 fn is_breadcrumb(text: &str) -> bool {
     let mut lines = text.trim_end().lines();
     let (cwd, file, more) = (lines.next(), lines.next(), lines.next());
@@ -229,7 +230,7 @@ fn is_breadcrumb(text: &str) -> bool {
         && more.is_none()
 }
 
-/// How a breadcrumb names the session; `None` if that is not text, and for a store in memory.
+/// The name of the session in a breadcrumb; `None` if it is not text, or if the store is in memory.
 fn session_file(session: &Session) -> Result<Option<String>> {
     let store = session.store();
     let Some(prefix) = prefix_of(store.path()) else { return Ok(None) };
@@ -243,7 +244,7 @@ fn session_file(session: &Session) -> Result<Option<String>> {
     Ok(Some(file.unwrap_or_else(|| format!("{prefix}{}", session.id()))))
 }
 
-/// What the sessions of a store begin with on a breadcrumb.
+/// The beginning of the names of a store's sessions in breadcrumbs.
 fn prefix_of(store: &Path) -> Option<String> {
     let path = std::path::absolute(store).ok()?;
     Some(format!("{}{SEPARATOR}", path.to_str()?))
@@ -260,7 +261,7 @@ fn find(store: &Store, file: &str, new: &NewSession) -> Result<Option<Session>> 
     };
     let Some(id) = id else { return Ok(None) };
     match store.session(&id) {
-        // A prefix of another session's id does not name that session.
+        // The beginning of another session's id does not name that session.
         Ok(session) if session.id() == id && session.reader()?.family() == new.family => {
             Ok(Some(session))
         }

@@ -1,12 +1,12 @@
-//! Files' modification times, and what can be concluded from them.
+//! Files' modification times, and what can be inferred from them.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A file that was modified within this time may yet be modified without another time to show for it, and a line of it
-/// may be half written. The coarsest clock of a file system, FAT's, has steps of two seconds.
+/// A file that was modified within this time may be modified again without its time changing, and its last line may be
+/// half written. The coarsest clock of a file system, FAT's, has steps of two seconds.
 pub(super) const RECENT: Duration = Duration::from_secs(2);
 
-/// Whether a time is a moment ago, or lies ahead.
+/// Whether a time is just past, or in the future.
 pub(super) fn is_recent(time: SystemTime) -> bool {
     time.elapsed().map_or(true, |elapsed| elapsed < RECENT)
 }

@@ -5,7 +5,7 @@ use leafline_import::Family;
 use super::relocate::rest;
 use crate::store::session_record::SessionRecord;
 
-/// Which sessions a list has, and in which order. The default has all, the one with the latest message first.
+/// Which sessions a list has, and in which order. The default is all of them, the one with the latest message first.
 ///
 /// ```
 /// use leafline::Family;
@@ -24,7 +24,7 @@ use crate::store::session_record::SessionRecord;
 pub struct SessionFilter {
     /// Of this family alone.
     pub family: Option<Family>,
-    /// Of this working directory alone.
+    /// Only of this working directory.
     pub cwd: Option<String>,
     /// Of this working directory, or one below it.
     pub below: Option<String>,
@@ -49,7 +49,7 @@ pub enum SessionOrder {
     /// The latest message first; sessions without a time last.
     #[default]
     Modified,
-    /// The one that was begun last first.
+    /// The latest creation first.
     Created,
     /// By title, or first prompt, as texts compare; sessions without either last.
     Title,
@@ -64,7 +64,7 @@ impl SessionFilter {
     }
 }
 
-/// A filter that is held against many sessions.
+/// A filter prepared to be applied to many sessions.
 pub(super) struct Sieve<'f> {
     pub(super) filter: &'f SessionFilter,
     /// The filter's text in lower case.
@@ -76,7 +76,7 @@ impl<'f> Sieve<'f> {
         Self { filter, text: filter.text.as_ref().map(|text| text.to_lowercase()) }
     }
 
-    /// Whether sessions of this family and directory are taken.
+    /// Whether sessions of this family and directory are accepted.
     pub(super) fn takes_place<Text, Bytes, Rest>(
         &self,
         record: &SessionRecord<Text, Bytes, Rest>,
@@ -92,7 +92,7 @@ impl<'f> Sieve<'f> {
             && self.filter.below.as_ref().is_none_or(is_below)
     }
 
-    /// Whether a session is taken; the caller filters agents.
+    /// Whether a session is accepted; the caller filters agents.
     pub(super) fn takes<Text, Bytes, Rest>(&self, record: &SessionRecord<Text, Bytes, Rest>) -> bool
     where
         Text: AsRef<str> + PartialEq,

@@ -15,19 +15,19 @@ use crate::store::session_record::ListedRecord;
 use crate::store::sessions::{Addresses, SessionRow, Sessions};
 use crate::store::snapshot::Snapshot;
 
-/// The sessions for which a thread is worthwhile: reading them takes a millisecond or two, starting a thread a fraction
-/// of that.
+/// The number of sessions for which a thread is worthwhile: reading them takes a millisecond or two, starting a thread
+/// a fraction of that.
 const WORTH_A_THREAD: u64 = 2048;
 
-/// The sessions of a span of time are looked up one by one if they are at most an eighth of all. Of 100,000, that took
+/// The sessions in a span of time are looked up one by one if they are at most an eighth of all. Of 100,000, that took
 /// half the time in which two cores read all in the order of their keys.
 const LOOKED_UP_SHARE: u64 = 8;
 
-/// A walk back from the newest session is given up after this fraction of all sessions, so that a filter that takes
-/// hardly any costs hardly more than reading all.
+/// A walk back from the newest session is abandoned after this fraction of all sessions, so that a filter that accepts
+/// hardly any costs little more than reading all.
 const WALKED_SHARE: u64 = 64;
 
-/// A walk may always read as many sessions as this, which takes less than the threads of a scan.
+/// A walk may always read this many sessions, which takes less time than the threads of a scan.
 const LEAST_WALK: usize = 64;
 
 impl Store {
@@ -40,9 +40,10 @@ impl Store {
         self.list(&SessionFilter::default())
     }
 
-    /// The facts of the sessions that a filter takes, in its order. No line is read. A list of the newest ones, with a
-    /// limit and in order of time, or one with `since` or `until`, costs what it reads, as long as that is a small part
-    /// of the store; any other list costs about a microsecond for each session of the store, and a long one is read by
+    /// The facts of the sessions that a filter accepts, in its order. No line is read. A list of the newest ones, with
+    /// a limit and in order of time, or one with `since` or `until`, costs what it reads, as long as that is a small
+    /// part of the store; any other list costs about a microsecond for each session of the store, and all cores read a
+    /// long one.
     /// all cores.
     ///
     /// # Errors
@@ -70,7 +71,7 @@ impl Store {
         Ok(listed.finish())
     }
 
-    /// The keys of the sessions that a filter takes, whatever its limit.
+    /// The keys of the sessions that a filter accepts, ignoring its limit.
     #[cfg(feature = "search")]
     pub(crate) fn keys_of(&self, filter: &SessionFilter) -> Result<HashSet<SessionKey>> {
         let mut keys = HashSet::new();
@@ -90,7 +91,7 @@ impl Store {
         self.list(&SessionFilter { limit: Some(limit), ..SessionFilter::default() })
     }
 
-    /// The session with the latest message, of those that a filter takes (omp document, `findMostRecentSession`).
+    /// The session with the latest message, of those that a filter accepts (omp document, `findMostRecentSession`).
     ///
     /// # Errors
     ///
@@ -129,7 +130,7 @@ impl Store {
     }
 
     /// The sessions of the agents that a session started (Claude Code), the oldest first. Agents that its agents
-    /// started are among them: their files name the session alone.
+    /// started are among them: their files name only the session.
     ///
     /// ```
     /// # fn main() -> leafline::Result<()> {
@@ -238,7 +239,7 @@ impl<'s, 'f> Rows<'s, 'f> {
         let Some((first, last)) = self.sessions.keys()?.map(RangeInclusive::into_inner) else {
             return Ok(Vec::new());
         };
-        // Keys are given out in order, so that those of a part are about as many as those of another.
+        // Keys are given out in order, so that all parts have about as many sessions.
         let (first, last) = (first.raw(), last.raw());
         let share = (last.saturating_sub(first) / parts).saturating_add(1);
         let begins = (0..parts).map(|part| first.saturating_add(share.saturating_mul(part)));
@@ -246,7 +247,7 @@ impl<'s, 'f> Rows<'s, 'f> {
         Ok(ranges.map(|(begin, end)| SessionKey::new(begin)..=SessionKey::new(end)).collect())
     }
 
-    /// Passes on the key and the record of each session that the filter takes, in key order.
+    /// Passes on the key and the record of each session that the filter accepts, in key order.
     fn each_taken(
         &self,
         keys: RangeInclusive<SessionKey>,
@@ -262,7 +263,7 @@ impl<'s, 'f> Rows<'s, 'f> {
         Ok(())
     }
 
-    /// Whether the filter takes a session.
+    /// Whether the filter accepts a session.
     fn takes(&self, record: &ListedRecord<'_>) -> Result<bool> {
         if self.sieve.filter.without_agents
             && let Some(parent) = starter(record)
@@ -273,8 +274,8 @@ impl<'s, 'f> Rows<'s, 'f> {
         Ok(self.sieve.takes(record))
     }
 
-    /// The list of a filter that asks for the newest sessions, or for those of some time: from the newest hour back, as far as
-    /// is needed. `None` for any other filter, and where that would be a large part of all sessions.
+    /// The list for a filter that asks for the newest sessions, or for those in a span of time: from the newest hour
+    /// back, as far as needed. `None` for any other filter, and if it would read a large part of all sessions.
     fn walk(&self, times: &SessionTimes) -> Result<Option<Ordered<'f, SessionFacts>>> {
         let filter = self.sieve.filter;
         let newest = filter.limit.filter(|_| filter.order == SessionOrder::Modified);
@@ -330,7 +331,7 @@ impl<'s, 'f> Rows<'s, 'f> {
     }
 }
 
-/// A list that sessions are added to.
+/// A list to which sessions are added.
 struct List<'f> {
     listed: Ordered<'f, SessionFacts>,
     texts: SharedTexts,
@@ -338,7 +339,7 @@ struct List<'f> {
 
 impl<'f> List<'f> {
     fn new(filter: &'f SessionFilter) -> Self {
-        // With a limit, those that are listed so far are compared with those that come.
+        // With a limit, sessions in the list are compared with later ones.
         let texts = match filter.limit {
             Some(_) => SharedTexts::by_session(),
             None => SharedTexts::batches(),
@@ -346,7 +347,7 @@ impl<'f> List<'f> {
         Self { listed: Ordered::new(filter), texts }
     }
 
-    /// Takes a session, unless it comes after the limit.
+    /// Adds a session, unless it comes after the limit.
     fn push(&mut self, record: &ListedRecord<'_>) {
         let key = SortKey {
             said: record.title.or(record.first_prompt),
@@ -385,7 +386,7 @@ mod tests {
     use crate::store::commit::{Author, Batch, Creation, Finished, Place};
     use crate::store::session_record::SessionRecord;
 
-    /// So many that all cores read them, with keys that leave gaps.
+    /// Enough sessions for all cores to read them, with keys that leave gaps.
     #[test]
     fn parts_make_the_whole_list() {
         let folder = tempfile::tempdir().unwrap();
@@ -465,7 +466,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// A walk by time lists what a look at all sessions lists.
+        /// A walk by time lists what a scan of all sessions lists.
         #[test]
         fn a_walk_lists_what_a_scan_does(
             records in proptest::collection::vec(a_record(), 0..LEAST_WALK),

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-/// JSON is Unicode, and a path need not be: what is none is shown as U+FFFD.
+/// JSON is Unicode, and a path need not be: other bytes become U+FFFD.
 fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     path.to_string_lossy().serialize(serializer)
 }

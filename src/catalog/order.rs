@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use super::filter::{SessionFilter, SessionOrder};
 
-/// A list of fewer sessions than this is put in order once, whatever its limit.
+/// Lists of fewer sessions than this are sorted once, whatever their limit.
 const LEAST_ROOM: usize = 64;
 
-/// What decides the place of a session in a list; of those with the same key the id does.
+/// What decides the position of a session in a list; equal ones are ordered by id.
 pub(super) struct SortKey<'f> {
     /// Its title, or else its first prompt.
     pub(super) said: Option<&'f str>,
@@ -17,8 +17,8 @@ pub(super) struct SortKey<'f> {
 }
 
 impl SortKey<'_> {
-    /// Its rank in an order that goes by numbers, as all but the one by title do: whether it has none, then it comes last, and
-    /// what it is.
+    /// Its rank in a numeric order, which is any but that by title: first whether it has no value, as such sessions
+    /// come last, then the value.
     fn rank(&self, order: SessionOrder) -> Option<(bool, u64)> {
         match order {
             SessionOrder::Modified => Some(latest_first(self.modified)),
@@ -52,13 +52,13 @@ pub(super) trait Sortable {
     fn sort_key(&self) -> SortKey<'_>;
 }
 
-/// The sessions of a list with a filter's order and limit: no more than twice the limit are held at a time.
+/// The sessions of a list with a filter's order and limit: at most twice the limit are in memory at a time.
 pub(super) struct Ordered<'f, T> {
     filter: &'f SessionFilter,
     sessions: Vec<T>,
-    /// How many are held until those that no longer count are let go.
+    /// How many are kept until those beyond the limit are dropped.
     room: usize,
-    /// Whether the sessions up to the limit are there and in order: then a session that would follow them is not in the
+    /// Whether the sessions up to the limit are present and sorted: then a session that would follow them is not in the
     /// list.
     is_full: bool,
 }
@@ -72,14 +72,14 @@ impl<'f, T: Sortable> Ordered<'f, T> {
         Self { filter, sessions: Vec::new(), room, is_full: false }
     }
 
-    /// Whether a session with this key may be among those of the list.
+    /// Whether a session with this key may be in the list.
     pub(super) fn wants(&self, key: &SortKey<'_>) -> bool {
         let last = self.filter.limit.and_then(|limit| self.sessions.get(limit.checked_sub(1)?));
         !self.is_full
             || last.is_some_and(|last| key.cmp(&last.sort_key(), self.filter.order).is_le())
     }
 
-    /// Takes a session, which comes after those taken before where all that counts is equal.
+    /// Adds a session, which comes after earlier ones that are equal in every respect.
     pub(super) fn push(&mut self, session: T) {
         if self.sessions.len() >= self.room {
             self.sort();
@@ -88,7 +88,7 @@ impl<'f, T: Sortable> Ordered<'f, T> {
         self.sessions.push(session);
     }
 
-    /// Takes the sessions of a list of those that come after.
+    /// Adds the sessions of a list of later ones.
     pub(super) fn append(&mut self, mut other: Self) {
         if self.filter.limit.is_none() {
             self.sessions.append(&mut other.sessions);
@@ -109,9 +109,9 @@ impl<'f, T: Sortable> Ordered<'f, T> {
             order => self.places(|key| key.rank(order)),
         };
         let wanted = self.filter.limit.unwrap_or(usize::MAX).min(self.sessions.len());
-        // They are large, so places are sorted, and each session then changes its place where it is. What stood at a
-        // place before is where that place's session came from. Each step moves one session away, so looking for them
-        // takes no more steps than there are sessions.
+        // They are large, so indices are sorted, and each session then moves to its place. What was at an index before
+        // is where that index's session came from. Each step moves one session away, so finding them takes no more
+        // steps than there are sessions.
         for to in 0..wanted {
             let gone_to = |place: usize| places.get(place).copied().unwrap_or(place);
             let mut from = gone_to(to);
@@ -126,7 +126,7 @@ impl<'f, T: Sortable> Ordered<'f, T> {
         self.sessions.truncate(wanted);
     }
 
-    /// The places of the sessions in the order of what is asked of each, then of their ids, then of their coming.
+    /// The indices of the sessions, sorted by a key of each, then by id, then by arrival.
     fn places<By: Ord>(&self, by: impl Fn(&SortKey<'_>) -> By) -> Vec<usize> {
         let sessions = self.sessions.iter().enumerate();
         let mut keyed: Vec<(By, usize, &T)> =
@@ -161,8 +161,8 @@ mod tests {
         }
     }
 
-    /// The newest session is the last one, the others come in order: who follows each of them through all places that the
-    /// earlier ones had takes hours.
+    /// The newest session is last, the others are in order: following each of them through all places that the earlier
+    /// ones had would take hours.
     #[test]
     fn one_session_that_is_out_of_place_moves_all() {
         let filter = SessionFilter::default();

@@ -6,7 +6,7 @@ use leafline_import::Family;
 
 use super::import::find_files;
 
-/// The folder in which a program keeps its sessions, whether it is there or not.
+/// The folder in which a program keeps its sessions, existing or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramFolder {
@@ -16,12 +16,13 @@ pub struct ProgramFolder {
     pub path: PathBuf,
 }
 
-/// The folders in which the programs keep their sessions, in the order of [`Family::ALL`]; those into which a program moves
-/// sessions follow its own where they are there. Empty where the user's home folder is not known.
+/// The folders in which the programs keep their sessions, in the order of [`Family::ALL`]; those into which a program
+/// moves sessions follow its own if they exist. Empty if the user's home folder is not known.
 ///
 /// They are `.pi/agent/sessions` (pi session file document, file location), `.omp/agent/sessions` (omp session storage
-/// document), and, as observed, `.claude/projects`, `.opal/sessions` and `.codex/sessions` with `.codex/archived_sessions`, all
-/// in the home folder: `HOME`, on Windows `USERPROFILE`. No setting by which a program takes another place is looked at.
+/// document), and, as observed, `.claude/projects`, `.opal/sessions` and `.codex/sessions` with
+/// `.codex/archived_sessions`, all in the home folder: `HOME`, on Windows `USERPROFILE`. Settings of the programs for
+/// another folder are ignored.
 ///
 /// ```
 /// # fn main() -> leafline::Result<()> {
@@ -66,7 +67,7 @@ impl ProgramFolder {
         self.path.is_dir()
     }
 
-    /// How many files an import of it looks at, and their bytes; zeros where it is not there.
+    /// The number and the bytes of the files that an import of it examines; zeros if it does not exist.
     #[must_use]
     pub fn size(&self) -> (u64, u64) {
         if !self.exists() {
@@ -78,7 +79,7 @@ impl ProgramFolder {
     }
 }
 
-/// The folder in which a program keeps the blobs of the sessions in these places, of the first place that has one.
+/// The folder in which a program keeps the blobs of the sessions at these paths: that of the first path that has one.
 pub(super) fn blobs_of(paths: &[impl AsRef<Path>]) -> Option<PathBuf> {
     paths.iter().find_map(|path| {
         let path = std::path::absolute(path).ok()?;

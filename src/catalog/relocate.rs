@@ -8,12 +8,12 @@ use crate::store::session_key::SessionKey;
 use crate::store::session_record::{Moved, SessionRecord};
 
 impl Store {
-    /// Notes that a session belongs to another working directory: its project was moved. Lists, filters and
-    /// [`Self::continue_recent`] use it, and so does the folder to which an export of all sessions writes it. The
-    /// session's bytes stay, including its header, so that its file is still recognised.
+    /// Records that a session belongs to another working directory, because its project was moved. Lists, filters and
+    /// [`Self::continue_recent`] use it, and so does the path that an export of all sessions gives it. The session's
+    /// bytes stay, including its header, so that its file is still recognised.
     ///
-    /// The move applies as long as the header names the directory that it names now. Moving the session to that
-    /// directory undoes it.
+    /// The move applies as long as the header names the same directory as now. Moving the session to that directory
+    /// undoes it.
     ///
     /// # Errors
     ///
@@ -31,8 +31,8 @@ impl Store {
         })
     }
 
-    /// Notes that a directory was moved, for all sessions of it and of those below it, as [`Self::move_session`] does for
-    /// one, in one transaction. Returns how many there are.
+    /// Records that a directory was moved, for all sessions in it and below it, as [`Self::move_session`] does for one,
+    /// in one transaction. Returns the number of sessions.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ fn move_record(batch: &mut Batch, session: SessionKey, mut record: SessionRecord
     edit.note_facts(batch, record);
 }
 
-/// The rest of a path after a directory that it is, or is below: nothing, or a separator and a name.
+/// The rest of a path after a directory that it is in or equal to: nothing, or a separator and a name.
 pub(super) fn rest<'d>(directory: &'d str, above: &str) -> Option<&'d str> {
     let rest = directory.strip_prefix(trim_end(above))?;
     (rest.is_empty() || rest.starts_with(['/', '\\'])).then_some(rest)

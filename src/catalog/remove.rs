@@ -8,7 +8,7 @@ use crate::store::commit::Batch;
 use crate::store::session_key::SessionKey;
 use crate::store::{Store, StoreOptions};
 
-/// Bytes of a page of the engine's.
+/// Bytes of a page of the engine.
 const PAGE_BYTES: u64 = 4096;
 
 /// Tables whose rows a deletion removes or adds.
@@ -113,8 +113,8 @@ impl Store {
         Ok(chosen.into_iter().map(|(_, removed)| removed).collect())
     }
 
-    /// Whether the store's file has none of these sessions. It is opened again, since this handle is useless after a
-    /// failure. If it cannot be read, the answer is no.
+    /// Whether the store's file has none of these sessions. It is opened again, since this handle cannot be used after
+    /// a failure. Returns false if it cannot be read.
     fn has_lost(&self, mut keys: impl ExactSizeIterator<Item = SessionKey>) -> bool {
         if self.is_in_memory() || keys.len() == 0 {
             return false;
@@ -125,12 +125,12 @@ impl Store {
         keys.all(|key| matches!(snapshot.session(key), Ok(None)))
     }
 
-    /// The error of a deletion of so many sessions.
+    /// The error of a deletion of this many sessions.
     fn not_removed(&self, error: Error, sessions: usize) -> Error {
         if !error.is_for_want_of_room() {
             return error;
         }
-        // A row's page in each table and those above it, the tables' own, and the engine's notes of what is free.
+        // In each table, a row's page and those above it; the tables' own pages, and the engine's record of free pages.
         let pages = TABLES * (sessions as u64 + 3) + 16;
         Error::Store(StoreError::NoRoomToRemove {
             path: self.path().to_owned(),
@@ -151,7 +151,7 @@ mod tests {
     use crate::store::session_record::SessionRecord;
     use crate::{Family, NewSession};
 
-    /// A store with sessions of a header and an entry each.
+    /// A store with sessions of a header and one entry each.
     fn store(ids: &[&str]) -> Store {
         let store = Store::in_memory().unwrap();
         for id in ids {
@@ -178,7 +178,7 @@ mod tests {
         let removed = std::thread::scope(|scope| {
             let removing = store
                 .write(|snapshot| {
-                    // It comes as far as it can while this transaction is open.
+                    // It gets as far as it can while this transaction is open.
                     let removing = scope.spawn(|| store.remove("a"));
                     std::thread::sleep(Duration::from_millis(100));
                     let key = find(&snapshot, "a")?;

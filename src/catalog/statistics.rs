@@ -37,15 +37,15 @@ pub struct Statistics {
 #[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
 pub struct BlobStatistics {
-    /// Different blobs whose bytes are there.
+    /// Different blobs whose bytes are in the store.
     pub count: u64,
     /// Their bytes, each once.
     pub bytes: u64,
     /// How often lines refer to them.
     pub references: u64,
-    /// Bytes that it saves to keep each once: what the further references would take.
+    /// Bytes saved by keeping each blob once: what the further references would take.
     pub saved_bytes: u64,
-    /// Blobs that lines refer to and the store does not have.
+    /// Blobs that lines refer to but the store does not have.
     pub missing: u64,
 }
 
@@ -53,7 +53,7 @@ pub struct BlobStatistics {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct SessionStatistics {
-    /// The session's facts, counts by type among them.
+    /// The session's facts, including counts by type.
     #[serde(flatten)]
     pub facts: SessionFacts,
     /// Bytes of its lines that are compressed: without the payloads that are kept as blobs.
@@ -69,7 +69,7 @@ pub struct SessionStatistics {
 }
 
 impl Store {
-    /// Where the store's bytes go. Costs a look at every table's pages, but at no line.
+    /// Where the store's bytes are. Visits every table's pages, but reads no line.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Store {
 }
 
 impl Session {
-    /// Where the session's bytes go.
+    /// Where the session's bytes are.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Session {
             blobs: BlobStatistics::default(),
         };
         let mut references = std::collections::BTreeMap::<_, u64>::new();
-        // The reader's chunks, and not the handle's: an import may have replaced the session since that was made.
+        // The reader's chunks, not the handle's: an import may have replaced the session since the handle was made.
         let mut chunks = reader.view().chunks();
         while let Some(chunk) = chunks.next()? {
             statistics.chunks += 1;

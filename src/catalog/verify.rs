@@ -1,4 +1,4 @@
-//! Checking a whole store: its sessions, its blobs, its history, and what no session owns.
+//! Checks a whole store: its sessions, its blobs, its history, and rows that no session owns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Only if the store cannot be read at all; damage is a finding.
+    /// If the store cannot be read at all; damage is a finding.
     pub fn verify(&self) -> Result<Verification> {
         let mut verification = Verification::default();
         let snapshot = self.snapshot()?;

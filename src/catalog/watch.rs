@@ -1,4 +1,4 @@
-//! Keeping the store in step with folders while others write to them.
+//! Keeps the store in step with folders while others write to them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use super::import::{ImportObserver, ImportOptions};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
-/// How long a file is left alone after an event: a writer's few calls come together.
+/// How long a file is left alone after an event: a writer makes several calls in a row.
 const SETTLING: Duration = Duration::from_millis(50);
 
 /// After this a file is checked once more: by then a last line without an end counts, and the modification time is
 /// reliable.
 const QUIET: Duration = Duration::from_millis(2_200);
 
-/// How long a stop can go unnoticed.
+/// How long a request to stop can go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Files and folders that are kept in step; see [`Store::watch`].
@@ -41,7 +41,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::File`] if the system watches no more, or a path cannot be watched.
+    /// [`Error::File`] if the system allows no more watches, or if a path cannot be watched.
     pub fn watch(&self, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Watch> {
         let (send, events) = unbounded();
         let failed = |path: &Path, error: notify::Error| Error::File {
@@ -55,7 +55,7 @@ impl Store {
             .map_err(|error| failed(first, error))?;
         let mut roots = Vec::new();
         for path in paths.iter().map(AsRef::as_ref) {
-            // A file is watched through its folder: one that is renamed into its place is another file.
+            // A file is watched through its folder: a file renamed to its path is another file.
             let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             let mode =
@@ -84,7 +84,7 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// Only if the store itself fails; a file's failure is in its report.
+    /// If the store itself fails; a file's failure is in its report.
     pub fn run(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
         self.store.sync_until(stop, &self.roots, &self.options, observer)?;
         let now = Instant::now();
@@ -110,7 +110,7 @@ impl Watch {
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
-            // The watcher lives as long as this does, so this cannot happen, and must not spin if it does.
+            // The watcher lives as long as this does, so this cannot happen; if it did, the loop must not spin.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PATIENCE),
         }
     }
@@ -138,7 +138,8 @@ impl Watch {
         }
     }
 
-    /// Whether a path can be a session's file, or a folder of some: other changes beside a watched file are ignored.
+    /// Whether a path can be a session's file, or a folder of such files: other changes beside a watched file are
+    /// ignored.
     fn is_watched(&self, path: &Path) -> bool {
         let is_file = path.extension().is_some_and(|extension| extension == "jsonl");
         let is_below = |root: &PathBuf| path.starts_with(root) && root.is_dir();

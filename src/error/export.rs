@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why a session was not written out.
+/// Why a session was not exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -26,7 +26,7 @@ pub enum ExportError {
         /// The first missing blob's SHA-256 in hex.
         first: String,
     },
-    /// What was to be written would take the place of the store, or of another redb database.
+    /// The output would replace the store, or another redb database.
     #[error(
         "{path} is {}; nothing was written, name another file",
         if *.is_in_use { "the store in use" } else { "a store, or another redb database" }
@@ -34,7 +34,7 @@ pub enum ExportError {
     WouldReplaceStore {
         /// The file, as it was named.
         path: PathBuf,
-        /// Whether it is the store that is to be read, by whatever name.
+        /// Whether it is the store that is being read, under any name.
         is_in_use: bool,
     },
     /// Writing exported bytes to the caller's writer failed.

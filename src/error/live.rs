@@ -4,13 +4,13 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveError {
-    /// What was to be appended, or to take the place of an entry, is no entry of the formats.
+    /// The new entry or message is not one of the formats.
     #[error("{problem}")]
     InvalidEntry {
         /// What is wrong with it.
         problem: String,
     },
-    /// Messages that were to be replaced are no part of a path.
+    /// Messages that were to be replaced are not part of a path.
     #[error("the messages are no part of a path of session {session}: {problem}")]
     NotASegment {
         /// The session's id.
@@ -18,7 +18,7 @@ pub enum LiveError {
         /// Why not, in words.
         problem: String,
     },
-    /// Others changed the session each time before it was written again.
+    /// Others changed the session each time before it could be rewritten.
     #[error(
         "session {id} was changed by others while it was written again, several times over; try again"
     )]
@@ -26,7 +26,7 @@ pub enum LiveError {
         /// The session's id.
         id: String,
     },
-    /// An earlier entry of this handle could not be stored, so that nothing may be appended behind it.
+    /// An earlier entry of this handle could not be stored, so nothing may be appended after it.
     #[error(
         "session {session} takes no more entries, since an earlier one could not be stored: {first}; open the session again to go on from what is stored"
     )]

@@ -19,7 +19,7 @@ pub use self::session::SessionError;
 pub use self::store::StoreError;
 pub use crate::store::EngineError;
 
-/// Everything that Leafline's library can fail with: a small enum for each subject.
+/// All errors of Leafline's library: a small enum for each subject.
 ///
 /// ```
 /// use leafline::error::SessionError;
@@ -37,22 +37,22 @@ pub use crate::store::EngineError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store cannot be opened, or not written.
+    /// The store cannot be opened, or cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A session or an entry is not there, or not as it must be.
+    /// A session or an entry is missing or not suitable.
     #[error(transparent)]
     Session(#[from] SessionError),
     /// Nothing was written to a session.
     #[error(transparent)]
     Live(#[from] LiveError),
-    /// A file was not taken into the store.
+    /// A file was not stored.
     #[error(transparent)]
     Import(#[from] ImportError),
-    /// A session was not written out.
+    /// A session was not exported.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// The search index cannot answer.
+    /// The search index cannot be used.
     #[error(transparent)]
     Search(#[from] SearchError),
     /// A history of prompts cannot be read or written.
@@ -64,7 +64,7 @@ pub enum Error {
     /// Reading or writing a file failed.
     #[error("{action} {path}: {source}")]
     File {
-        /// What was done, as in "reading".
+        /// What was being done, as in "reading".
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -77,7 +77,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether it is that a disk is full, or a file as large as it may be.
+    /// Whether the cause is a full disk, or a file at its maximum size.
     pub(crate) fn is_for_want_of_room(&self) -> bool {
         use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let kind = match self {
@@ -92,7 +92,7 @@ impl Error {
     }
 }
 
-/// A record that does not say what its table promises.
+/// A record that breaks its table's rules.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("damaged record in table `{table}` at {place}: {problem}")]
 pub struct Corruption {

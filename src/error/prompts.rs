@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
-    /// The file is no prompt history of omp's, or SQLite cannot read or write it.
+    /// The file is not a prompt history of omp, or SQLite cannot read or write it.
     #[error("{path} cannot be used as omp's history.db: {problem}")]
     OmpFile {
         /// The file.

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-/// Why the search index does not answer.
+/// Why the search index cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// A search that asks for no word.
+    /// The query has no word.
     #[error("{query:?} has no word to search for; letters and numbers make words")]
     NoWords {
         /// The search.
         query: String,
     },
-    /// Another process brings the search index in step.
+    /// Another process is updating the search index.
     #[error(
         "the search index {path} is being written by another process; try again when that is done"
     )]
@@ -20,7 +20,7 @@ pub enum SearchError {
         /// The index's folder.
         path: PathBuf,
     },
-    /// The search index cannot be read or written. The store is not concerned.
+    /// The search index cannot be read or written. The store is not affected.
     #[error("the search index {path} cannot be used: {problem}")]
     Index {
         /// The index's folder.
@@ -28,7 +28,7 @@ pub enum SearchError {
         /// What is wrong with it.
         problem: String,
     },
-    /// What is in the place of the search index, or of one of its files, is somebody else's. It is left alone.
+    /// Something else than the search index, or than one of its files, is in its place. It is not touched.
     #[error("{path} is in the way of the search index: {problem}")]
     FolderTaken {
         /// The folder or the file.

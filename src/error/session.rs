@@ -1,28 +1,28 @@
-//! Which session or entry is meant, and whether its family has what was asked for.
+//! Errors about sessions and entries, and about operations that a family does not have.
 
 use leafline_import::Family;
 
-/// A session or an entry that is not there or not the only one, or whose family has no such thing.
+/// A session or an entry is missing or ambiguous, or the family does not have the operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// No session has this id, nor an id that begins with it.
+    /// No session has this id, or an id that begins with it.
     #[error("no session has the id {id:?} or one that begins with it")]
     NotFound {
         /// What was asked for.
         id: String,
     },
-    /// A session goes on from another one without repeating its lines, and the store does not have that.
+    /// A session continues another one without repeating its lines, and the store does not have that one.
     #[error(
         "session {session} goes on from session {base}, which is not in the store; import its file as well"
     )]
     BaseNotFound {
         /// The session.
         session: String,
-        /// The id of the one that it goes on from.
+        /// The id of the session that it continues.
         base: String,
     },
-    /// Several sessions' ids begin with the text that was given.
+    /// The ids of several sessions begin with the given text.
     #[error("{prefix:?} is the beginning of {count} session ids ({}); give more of it", .examples.join(", "))]
     Ambiguous {
         /// What was asked for.
@@ -32,13 +32,13 @@ pub enum SessionError {
         /// The first few of them.
         examples: Vec<String>,
     },
-    /// A session was to be made under an id that another one has.
+    /// A new session was given an id that another one has.
     #[error("a session with the id {id:?} exists already; open it, or choose another id")]
     Exists {
         /// The id.
         id: String,
     },
-    /// The session holds no entry with this id.
+    /// The session has no entry with this id.
     #[error("session {session} has no entry {entry:?}")]
     EntryNotFound {
         /// The session's id.
@@ -46,14 +46,14 @@ pub enum SessionError {
         /// The entry's id.
         entry: String,
     },
-    /// The session is of a family whose program does no such thing, or that Leafline does not write.
+    /// The session's program has no such operation, or Leafline does not write its family.
     #[error("session {id} is one of {family}, for which there is no {operation}")]
     WrongFamily {
         /// The session's id.
         id: String,
         /// Its family.
         family: Family,
-        /// What was to be done, as in "fork".
+        /// The operation, as in "fork".
         operation: &'static str,
     },
 }

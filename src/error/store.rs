@@ -1,4 +1,4 @@
-//! The store itself: where it is, whether it may be opened, and written.
+//! The store itself: its file, opening it, and writing it.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::Error;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is no store in this place, and none was to be made.
+    /// There is no store at this path, and none should be created.
     #[error("store {path} does not exist")]
     NotFound {
         /// The store's file.
@@ -22,17 +22,17 @@ pub enum StoreError {
         /// What was found instead.
         problem: String,
     },
-    /// The store's format is not known to this version of Leafline.
+    /// This version of Leafline does not know the store's format.
     #[error("store {path} has format {format}, which this Leafline does not know; {}", reads(*.reader))]
     UnknownFormat {
         /// The store's file.
         path: PathBuf,
         /// Its format.
         format: u64,
-        /// The first version of Leafline that reads it, where the store says so: major, minor, patch.
+        /// The first version of Leafline that reads it, if the store says so: major, minor, patch.
         reader: Option<[u16; 3]>,
     },
-    /// The store is in use by others, and the operation needs it alone.
+    /// Others are using the store, and the operation needs it exclusively.
     #[error(
         "store {path} is in use by another process or handle; try again when no one else has it open"
     )]
@@ -40,13 +40,13 @@ pub enum StoreError {
         /// The store's file.
         path: PathBuf,
     },
-    /// The store's file may be read only, and the operation writes.
+    /// The store's file is read-only, and the operation writes.
     #[error("store {path} cannot be written: its file or its folder is read-only")]
     ReadOnly {
         /// The store's file.
         path: PathBuf,
     },
-    /// There is no room on the disk for the commit that deletes sessions: they are all there.
+    /// The disk has no room for the commit that deletes sessions: none is deleted.
     #[error(
         "nothing was deleted: there is no room on the disk of {path} ({source}); make about {} kB free and try again, deleting then gives its own space back",
         .needed.div_ceil(1000)
@@ -54,7 +54,7 @@ pub enum StoreError {
     NoRoomToRemove {
         /// The store's file.
         path: PathBuf,
-        /// Bytes that must be free, about.
+        /// Approximate bytes that must be free.
         needed: u64,
         /// What failed.
         source: Box<Error>,

@@ -1,5 +1,5 @@
-//! Prompt history: recall and search of what was asked of agents, in any session (omp session storage document, prompt
-//! history storage).
+//! Prompt history: recall and search of the prompts given to agents in all sessions (omp session storage document,
+//! prompt history storage).
 
 #[cfg(feature = "omp-history")]
 mod omp;
@@ -23,7 +23,7 @@ use crate::store::Store;
 use crate::store::clock::now;
 use crate::store::prompt_record::PromptRecord;
 
-/// The most prompts that one call returns (observed behaviour, omp's folders).
+/// The largest number of prompts that one call returns (observed behaviour, omp's folders).
 const MOST: usize = 1000;
 
 /// A prompt of the history.
@@ -36,7 +36,7 @@ pub struct HistoryEntry {
     pub prompt: String,
     /// When it was given, in milliseconds since 1970.
     pub created_at: i64,
-    /// The working directory that it was given in.
+    /// The working directory in which it was given.
     pub cwd: Option<String>,
 }
 
@@ -46,11 +46,11 @@ impl HistoryEntry {
     }
 }
 
-/// The prompts that were given to agents, in all sessions and by any number of processes: omp's `HistoryStorage`, in the
-/// store. [`Store::history`] gives it.
+/// The prompts given to agents, in all sessions and by any number of processes: omp's `HistoryStorage`, in the store.
+/// [`Store::history`] returns it.
 ///
-/// A prompt that is the same as the newest one is not stored again. The comparison is in the transaction that would
-/// store it, so this holds across processes.
+/// A prompt that equals the newest one is not stored again. The comparison is in the transaction that would store it,
+/// so this holds across processes.
 ///
 /// ```
 /// # fn main() -> leafline::Result<()> {
@@ -71,9 +71,9 @@ impl HistoryEntry {
 #[derive(Debug)]
 pub struct PromptHistory {
     store: Store,
-    /// Made by the first prompt that is added asynchronously.
+    /// Created by the first prompt that is added asynchronously.
     queue: Mutex<Option<Queue>>,
-    /// The first error, since the last flush, of prompts that went past the queue.
+    /// The first error since the last flush, of prompts that bypassed the queue.
     error: Mutex<Option<Error>>,
 }
 
@@ -85,8 +85,8 @@ impl Store {
 }
 
 impl PromptHistory {
-    /// Stores a prompt, without the white space around it. Returns its id; `None` if it is empty or the same as the
-    /// newest one, whatever their directories. It is on disk when the method returns.
+    /// Stores a prompt, without the white space around it. Returns its id; `None` if it is empty or equals the newest
+    /// one, whatever their directories. It is on disk when the method returns.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl PromptHistory {
         locked(&self.queue).get_or_insert_with(|| Queue::start(self.store.path())).push(record);
     }
 
-    /// Waits until every prompt that was added asynchronously is on disk.
+    /// Waits until all asynchronously added prompts are on disk.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl PromptHistory {
         }
     }
 
-    /// The newest prompts, the newest first; 1,000 at most.
+    /// The newest prompts, the newest first; at most 1,000.
     ///
     /// # Errors
     ///
@@ -139,11 +139,11 @@ impl PromptHistory {
         Ok(found.into_iter().map(HistoryEntry::new).collect())
     }
 
-    /// The newest prompts that have, for each word of the query, a word that begins so; the newest first, 1,000 at
-    /// most. A query without words finds nothing.
+    /// The newest prompts that have, for each word of the query, a word that begins with it; the newest first, at most
+    /// 1,000. A query without words finds nothing.
     ///
     /// Words are those of SQLite's FTS5 with its default tokenizer, as omp uses it: runs of letters and digits, in
-    /// lower case and without diacritics. So `git-COMMIT` asks for two words.
+    /// lower case and without diacritics. So `git-COMMIT` is two words.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl PromptHistory {
     }
 }
 
-/// A prompt of this moment; `None` for an empty one.
+/// A prompt with the current time; `None` if it is empty.
 fn record(prompt: &str, cwd: Option<&str>) -> Option<PromptRecord> {
     let prompt = text::trim(prompt);
     (!prompt.is_empty()).then(|| PromptRecord {
@@ -164,7 +164,7 @@ fn record(prompt: &str, cwd: Option<&str>) -> Option<PromptRecord> {
     })
 }
 
-/// The value behind a lock; no thread of ours leaves it half changed.
+/// The value of a lock; none of our threads leaves it in an inconsistent state.
 fn locked<T>(value: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }

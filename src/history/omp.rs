@@ -20,14 +20,14 @@ use crate::store::prompts::ReadPrompts;
 use crate::temporary::{Temporary, remove_left};
 use crate::whole_file::sync_folder;
 
-/// How long another program's transaction on the file is waited for.
+/// How long to wait for another program's transaction on the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Prompts of one commit at most, and bytes of them.
+/// The most prompts in one commit, and the most bytes of them.
 const PROMPTS_A_COMMIT: usize = 4096;
 const BYTES_A_COMMIT: usize = 4 << 20;
 
-/// The table and its index, as omp makes them.
+/// The table and its index, as omp creates them.
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS history (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -43,38 +43,39 @@ const WORDS: &str = "
 CREATE VIRTUAL TABLE IF NOT EXISTS history_fts USING fts5(prompt, content='history', content_rowid='id');
 ";
 
-/// What keeps the index of words up to date.
+/// The trigger that keeps the index of words up to date.
 const TRIGGER: &str = "
 CREATE TRIGGER IF NOT EXISTS history_ai AFTER INSERT ON history BEGIN
 	INSERT INTO history_fts(rowid, prompt) VALUES (new.id, new.prompt);
 END;
 ";
 
-/// What an import or an export of a history has done.
+/// The result of importing or exporting a history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HistoryTransfer {
     /// Prompts that were copied.
     pub copied: u64,
-    /// Prompts that were there already.
+    /// Prompts that were already there.
     pub present: u64,
-    /// Rows that hold no prompt, or no time: they were left out.
+    /// Rows without a prompt or without a time: they were skipped.
     pub left_out: u64,
 }
 
 impl PromptHistory {
-    /// Adds the prompts of an omp `history.db` that the history does not have. A prompt is the same where its text,
-    /// its directory and its second are; what the file has twice comes twice. The file is only read, and may be in use.
+    /// Adds the prompts of an omp `history.db` that the history does not have. Prompts are the same if their text,
+    /// directory and second are; if the file has a prompt twice, so does the history. The file is only read, and may be
+    /// in use.
     ///
-    /// Columns that omp's document does not name are not kept. Bytes that are no UTF-8 become U+FFFD.
+    /// Columns that omp's document does not name are not kept. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
     ///
-    /// [`PromptError::OmpFile`] for a file that SQLite cannot read or that has no such table: what was read before is
-    /// kept, and another import brings the rest.
+    /// [`PromptError::OmpFile`] for a file that SQLite cannot read or that has no such table: prompts read before the
+    /// error are kept, and another import adds the rest.
     pub fn import_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
         let path = path.as_ref();
-        // SQLite's word for a file that is not there says nothing.
+        // SQLite's error for a missing file says nothing.
         std::fs::metadata(path).at("reading", path)?;
         let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, read_only).at(path)?;
@@ -103,7 +104,7 @@ impl PromptHistory {
         Ok(transfer)
     }
 
-    /// Adds those of the prompts that are not known, in one commit.
+    /// Adds those prompts that are not known, in one commit.
     fn add_missing(
         &self,
         prompts: Vec<PromptRecord>,
@@ -112,7 +113,8 @@ impl PromptHistory {
     ) -> Result<()> {
         let copied = self.store.add_prompts(|writer| {
             let mut copied = 0;
-            // What others have added since the last commit, in a transaction during which nothing else is added.
+            // The prompts that others have added since the last commit, in a transaction during which nothing else is
+            // added.
             for number in known.read..writer.count()? {
                 known.add(&writer.prompt(number)?);
             }
@@ -131,16 +133,16 @@ impl PromptHistory {
         Ok(())
     }
 
-    /// Adds the prompts that an omp `history.db` does not have to it, in one transaction; its own rows stay. Where
-    /// there is no file, one is made as omp makes it. Times are cut to the second, as omp has them.
+    /// Adds the prompts that an omp `history.db` does not have to it, in one transaction; its own rows stay. If there
+    /// is no file, one is created as omp creates it. Times are cut to the second, as in omp.
     ///
     /// A later omp keeps each text once: there a prompt whose text the file has counts as present.
     ///
     /// # Errors
     ///
-    /// [`PromptError::OmpFile`] for a file that SQLite cannot write, or that is a database of something else,
+    /// [`PromptError::OmpFile`] for a file that SQLite cannot write, or for another database,
     /// [`ExportError::WouldReplaceStore`](crate::error::ExportError::WouldReplaceStore) for a store, [`Error::File`]
-    /// for what is no file. Nothing has changed then.
+    /// for anything that is not a file. Nothing has changed then.
     pub fn export_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
         let path = path.as_ref();
         let place = Destination::of(path, self.store.path())?.file(path)?;
@@ -213,11 +215,11 @@ impl PromptHistory {
     }
 }
 
-/// Prompts by what makes them the same, each with how often it is there.
+/// Prompts by their identity, each with the number of times it occurs.
 #[derive(Debug, Default)]
 struct Known {
     counts: HashMap<u128, u64>,
-    /// How many of the store's prompts it has.
+    /// How many of the store's prompts it includes.
     read: u64,
 }
 
@@ -226,7 +228,7 @@ impl Known {
         *self.counts.entry(identity(prompt)).or_default() += 1;
     }
 
-    /// Whether it is there, one time more than was asked before.
+    /// Whether the prompt occurs once more than it was asked for before.
     fn take(&mut self, prompt: &PromptRecord) -> bool {
         match self.counts.get_mut(&identity(prompt)) {
             Some(count) if *count > 0 => {
@@ -249,7 +251,7 @@ fn identity(prompt: &PromptRecord) -> u128 {
     hash.digest128()
 }
 
-/// The prompt's time in seconds, as omp has it.
+/// The prompt's time in seconds, as in omp.
 fn second(prompt: &PromptRecord) -> i64 {
     prompt.created_at.div_euclid(1000)
 }
@@ -297,20 +299,20 @@ fn has_column(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     Ok(connection.query_row(columns, [name], |row| row.get::<_, i64>(0))? > 0)
 }
 
-/// All rows in the order in which they were added; of a table without directories too.
+/// All rows in the order in which they were added; also for a table without directories.
 fn select(connection: &Connection, path: &Path) -> Result<String> {
     let cwd = if has_column(connection, "cwd").at(path)? { "cwd" } else { "NULL" };
     Ok(format!("SELECT prompt, created_at, {cwd} FROM history ORDER BY created_at, rowid"))
 }
 
-/// Makes what is missing of the tables and the trigger.
+/// Creates the missing tables and the trigger.
 fn make_schema(file: &Transaction<'_>) -> rusqlite::Result<()> {
     file.execute_batch(TABLE)?;
     let words = "SELECT count(*) FROM sqlite_master WHERE name = 'history_fts'";
     let triggers =
         "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'history'";
     let has_words = count(file, words)? > 0;
-    // Another release's trigger may have another name and do the same.
+    // Another release's trigger may have another name and the same effect.
     let has_trigger = count(file, triggers)? > 0;
     file.execute_batch(WORDS)?;
     if !has_trigger {
@@ -326,7 +328,7 @@ fn count(connection: &Connection, query: &str) -> rusqlite::Result<i64> {
     connection.query_row(query, [], |row| row.get(0))
 }
 
-/// Names the file in an error of SQLite's.
+/// Names the file in an SQLite error.
 trait HistoryContext<T> {
     fn at(self, path: &Path) -> Result<T>;
 }

@@ -9,16 +9,16 @@ use crate::error::Result;
 use crate::store::prompt_record::PromptRecord;
 use crate::store::{Store, StoreOptions};
 
-/// Prompts that wait at most; a person gives one in seconds.
+/// The most prompts that wait; a person gives one in seconds.
 const WAITING: usize = 4096;
 
-/// Prompts of one commit at most.
+/// The most prompts in one commit.
 const PROMPTS_A_COMMIT: usize = 1000;
 
 /// The page cache of the thread's handle, in bytes: the pages that one prompt changes.
 const PAGE_CACHE: usize = 4 << 20;
 
-/// A thread that writes prompts, and the way to it.
+/// A thread that writes prompts, and the channel to it.
 #[derive(Debug)]
 pub(super) struct Queue {
     /// Gone when the queue ends.
@@ -29,7 +29,7 @@ pub(super) struct Queue {
 /// What the thread is to do.
 enum Job {
     Add(PromptRecord),
-    /// Answer what has become of the prompts before.
+    /// Report the result of all prompts before.
     Flush(SyncSender<Result<()>>),
 }
 
@@ -47,7 +47,7 @@ impl Queue {
         self.send(Job::Add(record));
     }
 
-    /// Waits for all prompts that were handed over.
+    /// Waits for all prompts in the queue.
     pub(super) fn flush(&self) -> Result<()> {
         let (answer, answered) = sync_channel(1);
         self.send(Job::Flush(answer));
@@ -89,7 +89,7 @@ fn write_all(path: &Path, jobs: &Receiver<Job>) {
             first_error.get_or_insert(error);
         }
         if let Some(answer) = flush {
-            // Who does not wait for the answer does not want it.
+            // A caller that no longer waits does not need the answer.
             let _ = answer.send(first_error.take().map_or(Ok(()), Err));
         }
     }

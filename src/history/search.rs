@@ -1,5 +1,5 @@
-//! Reading prompts: the newest ones, and those with certain words. Blocks are read newest first, until no other block
-//! has anything newer than what was found.
+//! Reads prompts: the newest ones, and those with certain words. Blocks are read newest first, until no other block has
+//! anything newer than what was found.
 
 use super::unicode61;
 use super::write::cut;
@@ -9,7 +9,7 @@ use crate::store::prompt_record::PromptRecord;
 use crate::store::prompts::{Prompts, ReadPrompts};
 use crate::store::snapshot::Snapshot;
 
-/// Prompts that are gathered beyond those that were asked for before the older ones are dropped.
+/// How many prompts beyond the limit are collected before the older ones are dropped.
 const MANY: usize = 1000;
 
 /// A prompt and its number.
@@ -36,7 +36,7 @@ pub(super) fn newest(prompts: &impl ReadPrompts, limit: usize) -> Result<Vec<Num
     newest_of(prompts, limit, all, |_| true)
 }
 
-/// The newest prompts with a word for each word of the query that begins so.
+/// The newest prompts that have, for each word of the query, a word that begins with it.
 pub(super) fn search(snapshot: &Snapshot, query: &str, limit: usize) -> Result<Vec<Numbered>> {
     let words = wanted(query);
     if words.is_empty() {
@@ -51,8 +51,8 @@ pub(super) fn search(snapshot: &Snapshot, query: &str, limit: usize) -> Result<V
     )
 }
 
-/// The words that a query asks for, the longest first: as a rule it is the rarest. One that another one begins with asks
-/// for nothing more.
+/// The words of a query, the longest first: it is usually the rarest. Words that are the beginning of another one are
+/// left out, as they add nothing.
 fn wanted(query: &str) -> Vec<String> {
     let mut words: Vec<String> = unicode61::tokens(query).collect();
     words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
@@ -71,7 +71,7 @@ fn places_with(prompts: &Prompts, block: u64, words: &[String]) -> Result<Places
     for word in words {
         let first = cut(word);
         let mut end = first.to_vec();
-        // No byte of UTF-8 is 255, so that this is what comes after all words that begin so.
+        // No byte of UTF-8 is 255, so this comes after all words with that beginning.
         if let Some(last) = end.last_mut() {
             *last += 1;
         }
@@ -83,7 +83,7 @@ fn places_with(prompts: &Prompts, block: u64, words: &[String]) -> Result<Places
     Ok(all)
 }
 
-/// Whether the prompt has the words that the index has the beginnings of alone.
+/// Whether the prompt has the words of which the index has only the beginnings.
 fn has_long_words(prompt: &PromptRecord, words: &[String]) -> bool {
     let long = |word: &&String| word.len() > LONGEST_WORD;
     words
@@ -92,7 +92,7 @@ fn has_long_words(prompt: &PromptRecord, words: &[String]) -> bool {
         .all(|word| unicode61::tokens(&prompt.prompt).any(|token| token.starts_with(word.as_str())))
 }
 
-/// The newest prompts among those at the places of each block that are accepted.
+/// The newest prompts among the accepted ones in each block.
 fn newest_of(
     prompts: &impl ReadPrompts,
     limit: usize,
@@ -106,7 +106,7 @@ fn newest_of(
     let mut blocks = prompts.blocks()?;
     blocks.sort_by(|(a, first), (b, second)| (second.newest, b).cmp(&(first.newest, a)));
     for (block, record) in blocks {
-        // What is older than this is not asked for.
+        // Older prompts are not needed.
         let oldest = found.get(limit - 1).map_or(i64::MIN, |(_, last)| last.created_at);
         if record.newest < oldest {
             break;
@@ -135,7 +135,7 @@ fn newest_of(
     Ok(found)
 }
 
-/// Sorts the prompts, the newest first, and drops those that are too many.
+/// Sorts the prompts, the newest first, and drops those beyond the limit.
 fn keep_newest(found: &mut Vec<Numbered>, limit: usize) {
     found.sort_by(|(a, first), (b, second)| (second.created_at, b).cmp(&(first.created_at, a)));
     found.truncate(limit);

@@ -1,4 +1,4 @@
-//! Checking the history: its index against its prompts.
+//! Checks the history: its index against its prompts.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::store::prompt_block::{BLOCK, Places, PromptBlockRecord, place_of};
 use crate::store::prompts::{Prompts, ReadPrompts};
 use crate::store::snapshot::Snapshot;
 
-/// Compares every row of the index with what the prompts make of it.
+/// Compares every row of the index with the one that the prompts give.
 ///
 /// # Errors
 ///
-/// Only if the store cannot be read at all; damage is a finding.
+/// If the store cannot be read at all; damage is a finding.
 pub(crate) fn check(snapshot: &Snapshot, findings: &mut Findings<'_>) -> Result<()> {
     let prompts = snapshot.prompts()?;
     let end = prompts.count()?;
@@ -31,7 +31,7 @@ pub(crate) fn check(snapshot: &Snapshot, findings: &mut Findings<'_>) -> Result<
         let numbers = block * BLOCK..end.min((block + 1) * BLOCK);
         let Some((record, words)) = made_of(&prompts, numbers, findings)? else { continue };
         match findings.absorb(prompts.block(block))? {
-            // It is damaged, which is a finding already.
+            // The block is damaged, which is already a finding.
             None => {}
             Some(stored) if stored.is_some() && stored == record => {}
             _ => findings.problem(
@@ -45,10 +45,10 @@ pub(crate) fn check(snapshot: &Snapshot, findings: &mut Findings<'_>) -> Result<
     Ok(())
 }
 
-/// A block's record and its words, as its prompts make them.
+/// A block's record and its words, computed from its prompts.
 type Made = (Option<PromptBlockRecord>, BTreeMap<Vec<u8>, Places>);
 
-/// What the prompts make of a block; `None` if they cannot be read.
+/// Computes a block's record and words from its prompts; `None` if they cannot be read.
 fn made_of(
     prompts: &Prompts,
     numbers: std::ops::Range<u64>,

@@ -8,8 +8,7 @@ use crate::store::Store;
 use crate::store::prompt_block::LONGEST_WORD;
 use crate::store::prompt_record::PromptRecord;
 
-/// Adds prompts in one durable transaction, each with its id in the answer; none for one that is the same as the newest
-/// before it.
+/// Adds prompts in one durable transaction. Returns the id of each; `None` for one that equals the newest before it.
 pub(super) fn add_all(store: &Store, prompts: Vec<PromptRecord>) -> Result<Vec<Option<u64>>> {
     store.add_prompts(|writer| {
         let mut ids = Vec::with_capacity(prompts.len());
@@ -20,7 +19,7 @@ pub(super) fn add_all(store: &Store, prompts: Vec<PromptRecord>) -> Result<Vec<O
                 continue;
             }
             ids.push(Some(writer.push(&prompt, indexed_words(&prompt.prompt))?));
-            // Of two prompts of one time, the later one is the newer.
+            // Of two prompts with the same time, the later one is the newer.
             if newest.as_ref().is_none_or(|newest| newest.created_at <= prompt.created_at) {
                 newest = Some(prompt);
             }
@@ -29,12 +28,12 @@ pub(super) fn add_all(store: &Store, prompts: Vec<PromptRecord>) -> Result<Vec<O
     })
 }
 
-/// The words of a prompt as the index has them: each once, and cut where they are long.
+/// The words of a prompt in the index: each once, long ones cut.
 pub(super) fn indexed_words(prompt: &str) -> BTreeSet<Vec<u8>> {
     unicode61::tokens(prompt).map(|word| cut(&word).to_vec()).collect()
 }
 
-/// The beginning of a word that the index has.
+/// The beginning of a word that the index keeps.
 pub(super) fn cut(word: &str) -> &[u8] {
     let bytes = word.as_bytes();
     bytes.get(..LONGEST_WORD).unwrap_or(bytes)

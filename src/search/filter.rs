@@ -1,4 +1,4 @@
-//! What a search leaves out by the columns of the index.
+//! Excludes entries from a search by the columns of the index.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 use super::schema::{ROLE, SESSION, TIME};
 use crate::store::session_key::SessionKey;
 
-/// The entries that a search takes.
+/// The entries that a search accepts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filter {
     /// Of these sessions, by key.
@@ -32,7 +32,7 @@ impl Filter {
     }
 }
 
-/// Hands on to another collector what the filter takes.
+/// Passes on to another collector what the filter accepts.
 pub(super) struct Filtered<C> {
     pub(super) filter: Filter,
     pub(super) collector: C,

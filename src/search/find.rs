@@ -27,20 +27,22 @@ use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
-/// Hits of a search that says nothing else.
+/// The default limit of a search.
 const USUAL_LIMIT: usize = 20;
 
-/// Words with one beginning that are ranked as words; with more of them, entries that have one are found, unranked.
+/// How many words with one beginning are ranked as words; if there are more, entries with one of them are found,
+/// unranked.
 const MOST_RANKED: usize = 256;
 
-/// Words that may end a phrase whose last word is only begun.
+/// How many words may end a phrase whose last word is only a beginning.
 const MOST_ENDINGS: u32 = 4096;
 
 /// What is searched for.
 ///
-/// `text` has words that an entry must all have, in any order: `migration error`. `"no such file"` are words in this
-/// order, `migrat*` is the beginning of a word, also in a phrase (`"cannot open mig*"`), and `-test` leaves out the entries
-/// that have a word. Upper and lower case are one, and so are letters with and without accents. What is written together
+/// `text` has words that an entry must all contain, in any order: `migration error`. `"no such file"` are words in this
+/// order, `migrat*` is the beginning of a word, also in a phrase (`"cannot open mig*"`), and `-test` excludes the
+/// entries that contain a word. Upper and lower case are equal, and so are letters with and without accents. Several
+/// words written together, such as `build_context`, are words in this order.
 /// and has several words, such as `build_context`, is words in this order.
 ///
 /// ```
@@ -59,13 +61,13 @@ const MOST_ENDINGS: u32 = 4096;
 pub struct SearchQuery {
     /// The words.
     pub text: String,
-    /// In this session alone: its id, or the unique beginning of it.
+    /// Only in this session: its id, or a unique beginning of it.
     pub session: Option<String>,
-    /// In the sessions that this takes; its order and its limit mean nothing here.
+    /// In the sessions that this accepts; its order and its limit have no effect here.
     pub sessions: SessionFilter,
-    /// Of these roles; all if none is named.
+    /// Of these roles; of all if there are none.
     pub roles: Vec<Role>,
-    /// Entries of this time or later, in milliseconds since 1970; entries without a time are none.
+    /// Entries at this time or later, in milliseconds since 1970; entries without a time are excluded.
     pub since: Option<i64>,
     /// Entries before this time.
     pub until: Option<i64>,
@@ -74,7 +76,7 @@ pub struct SearchQuery {
 }
 
 impl SearchQuery {
-    /// A search in all sessions, for the 20 best.
+    /// A search in all sessions, for the best 20 hits.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -96,7 +98,7 @@ pub struct SearchHit {
     pub session: String,
     /// Its session's family.
     pub family: Family,
-    /// Its session's title, or the beginning of the first prompt.
+    /// Its session's title, or the beginning of the session's first prompt.
     pub title: Option<String>,
     /// Its session's working directory.
     pub cwd: Option<String>,
@@ -108,23 +110,23 @@ pub struct SearchHit {
     pub role: Role,
     /// Its time in milliseconds since 1970.
     pub time: Option<i64>,
-    /// How well it answers, by BM25: the more, the better.
+    /// How well it matches, by BM25: higher is better.
     pub score: f32,
-    /// Where the words stand in it.
+    /// The part of its text that shows why it was found.
     pub snippet: Snippet,
 }
 
 impl SearchIndex {
-    /// The entries that answer a query best, the best one first.
+    /// The entries that match a query best, the best one first.
     ///
-    /// Entries that came since the last [`Self::update`] are not found; what is gone from the store is left out.
+    /// Entries added since the last [`Self::update`] are not found; those that are gone from the store are left out.
     ///
     /// # Errors
     ///
-    /// [`SearchError::NoWords`] for a text without a word to look for;
+    /// [`SearchError::NoWords`] for a text without a word to search for;
     /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) and
-    /// [`SessionError::Ambiguous`](crate::error::SessionError::Ambiguous) for a session; [`SearchError::Index`] where
-    /// the index cannot be read.
+    /// [`SessionError::Ambiguous`](crate::error::SessionError::Ambiguous) for a session; [`SearchError::Index`] if the
+    /// index cannot be read.
     pub fn search(&self, query: &SearchQuery) -> Result<Vec<SearchHit>> {
         let clauses = clauses(&query.text);
         if clauses.iter().all(|clause| clause.is_excluded) {
@@ -141,7 +143,7 @@ impl SearchIndex {
         let mut hits = Vec::new();
         let mut skip = 0;
         while hits.len() < query.limit {
-            // What is gone from the store leaves room for others.
+            // Entries that are gone from the store make room for others.
             let wanted = query.limit - hits.len();
             let found = self.top(&searcher, &*asked, &filter, (skip, wanted))?;
             for &(score, address) in &found {
@@ -191,7 +193,7 @@ impl SearchIndex {
         found.map_err(|error| self.failed(&error))
     }
 
-    /// The entry of a document, if it is still there.
+    /// The entry of a document, if it still exists.
     fn hit(
         &self,
         searcher: &Searcher,
@@ -209,7 +211,7 @@ impl SearchIndex {
         };
         let session = SessionKey::new(session);
         let Some(record) = snapshot.session(session)? else { return Ok(None) };
-        // The session may have been written anew since it was read, and be shorter.
+        // The session may have been rewritten since it was read, and be shorter.
         if ordinal >= record.lines {
             return Ok(None);
         }
@@ -274,7 +276,7 @@ impl SearchIndex {
         })
     }
 
-    /// The words that begin as the only word of a clause does.
+    /// The words that begin with the only word of a clause.
     fn begun(
         &self,
         searcher: &Searcher,
@@ -298,8 +300,8 @@ impl SearchIndex {
     }
 }
 
-/// A query as it can be excluded. tantivy 0.27 asks an excluded phrase for documents that it has passed, which a phrase does
-/// not stand where debug assertions are on; a union does, and this is one of the query with itself.
+/// A query in a form that can be excluded. tantivy 0.27 asks an excluded phrase for documents that it has passed, which
+/// fails a debug assertion in a phrase but not in a union; this is a union of the query with itself.
 fn excluded(query: Box<dyn Query>) -> Box<dyn Query> {
     Box::new(BooleanQuery::union(vec![query.box_clone(), query]))
 }

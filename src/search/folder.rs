@@ -1,7 +1,8 @@
-//! The folders of the indexes: which are ours, and which files in them.
+//! The folders of the indexes: which of them are ours, and which of their files.
 //!
-//! The name `<store>.search` may be taken by a folder of the user's, and users put files anywhere. So a folder that we make
-//! gets a mark, a folder without one is left alone, and of a marked one only the files that an index is made of are deleted.
+//! The name `<store>.search` may be taken by a folder of the user, and users put files anywhere. So a folder that we
+//! create gets a mark, a folder without a mark is not touched, and in a marked one only the files of an index are
+//! deleted.
 
 use std::fs::{DirEntry, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -15,16 +16,17 @@ const FIRST_LINE: &str = "leafline search index\n";
 const EXPLANATION: &str = "Leafline makes this folder from its store, and deletes it and makes it again as it needs to.\n\
      Files that it has not made are left alone.\n";
 
-/// The names that tantivy gives to files that are not of a segment.
+/// The names of tantivy's files that do not belong to a segment.
 const META: &str = "meta.json";
 const MANAGED: &str = ".managed.json";
 const LOCKS: [&str; 2] = [".tantivy-meta.lock", ".tantivy-writer.lock"];
 
-/// What begins the name of a file that is to replace `meta.json` or `.managed.json`, and how many letters and digits follow.
+/// The beginning of the name of a file that will replace `meta.json` or `.managed.json`, and the number of letters and
+/// digits after it.
 const TEMPORARY: &str = ".tmp";
 const TEMPORARY_DIGITS: usize = 6;
 
-/// The endings of a segment's files after its number. That of a file of deletions has a number before it.
+/// The extensions of a segment's files after its number. In a file of deletions another number comes before it.
 const SEGMENT_ENDINGS: [&str; 8] =
     ["idx", "pos", "term", "store", "store.temp", "temp", "fast", "fieldnorm"];
 const DELETIONS_ENDING: &str = ".del";
@@ -36,9 +38,9 @@ const STORE_DIGITS: usize = 16;
 /// Which of our folders one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// `<store>.search`. The user may have put a link to another folder in its place.
+    /// `<store>.search`. The user may have put a link to another folder there.
     Indexes,
-    /// `<version>-<store number>` in it.
+    /// `<version>-<store number>` in that folder.
     Index,
 }
 
@@ -49,13 +51,13 @@ enum Standing {
     Empty,
     /// It has our mark.
     Ours,
-    /// It has no mark, since the release that made it wrote none, and nothing but what that release made.
+    /// It has no mark, since the release that created it wrote none, and nothing but what that release created.
     OursUnmarked,
     /// It belongs to something else, for this reason.
     Foreign(String),
 }
 
-/// Whether there is an index in its folder. One that was made without a mark gets it.
+/// Whether there is an index in its folder. An index that was created without a mark gets one.
 pub(super) fn find(indexes: &Path, index: &Path) -> Result<bool> {
     if !is_ours(indexes, Kind::Indexes)? || !is_ours(index, Kind::Index)? {
         return Ok(false);
@@ -77,7 +79,7 @@ fn is_ours(folder: &Path, kind: Kind) -> Result<bool> {
     }
 }
 
-/// Makes the folders of an index where they are missing, and marks them as ours.
+/// Creates the missing folders of an index, and marks them as ours.
 pub(super) fn make(indexes: &Path, index: &Path) -> Result<()> {
     make_one(indexes, Kind::Indexes)?;
     make_one(index, Kind::Index)?;
@@ -108,7 +110,7 @@ pub(super) fn delete_all(indexes: &Path) -> Result<()> {
     delete_if_empty(indexes)
 }
 
-/// Deletes the indexes in a folder, without the one to keep: what in it is not ours is left alone.
+/// Deletes the indexes in a folder, except the one to keep: anything that is not ours stays.
 pub(super) fn delete_indexes(indexes: &Path, keep: Option<&Path>) -> Result<()> {
     for entry in entries(indexes)? {
         let folder = entry.path();
@@ -123,7 +125,7 @@ pub(super) fn delete_indexes(indexes: &Path, keep: Option<&Path>) -> Result<()> 
     Ok(())
 }
 
-/// Deletes the files that an index is made of, and its folder if nothing else is in it.
+/// Deletes the files of an index, and its folder if nothing else is in it.
 fn delete_index(folder: &Path) -> Result<()> {
     let mut own = Vec::new();
     for entry in entries(folder)? {
@@ -131,7 +133,7 @@ fn delete_index(folder: &Path) -> Result<()> {
             own.push(entry.path());
         }
     }
-    // Without its meta.json there is no index; the list of its files is of use as long as there are any.
+    // Without meta.json there is no index; the list of its files is needed as long as there are any.
     own.sort_by_key(|path| match path.file_name() {
         Some(name) if name == META => 0,
         Some(name) if name == MANAGED => 2,
@@ -143,7 +145,7 @@ fn delete_index(folder: &Path) -> Result<()> {
     delete_if_empty(folder)
 }
 
-/// Deletes a folder of ours, and its mark, if there is nothing else in it. Of a link to it, the mark alone.
+/// Deletes a folder of ours with its mark if there is nothing else in it. If it is a link, only the mark is deleted.
 fn delete_if_empty(folder: &Path) -> Result<()> {
     if entries(folder)?.iter().any(|entry| entry.file_name() != MARK) {
         return Ok(());
@@ -203,13 +205,13 @@ fn standing(folder: &Path, kind: Kind) -> Result<Standing> {
     Ok(Standing::Foreign(format!("Leafline has not made it, and {} is in it", name.display())))
 }
 
-/// Whether a folder in one without a mark is an index, by what is in it.
+/// Whether a folder in a folder without a mark is an index, judging by its contents.
 fn is_index_without_mark(entry: &DirEntry) -> bool {
     let standing = standing(&entry.path(), Kind::Index);
     matches!(standing, Ok(Standing::Empty | Standing::Ours | Standing::OursUnmarked))
 }
 
-/// Whether an entry is a folder named as an index is.
+/// Whether an entry is a folder with the name of an index.
 fn is_index_name(entry: &DirEntry) -> bool {
     let name = entry.file_name();
     let Some((version, number)) = name.to_str().and_then(|name| name.split_once('-')) else {
@@ -221,13 +223,13 @@ fn is_index_name(entry: &DirEntry) -> bool {
         && is_lower_hex(number, STORE_DIGITS)
 }
 
-/// Whether an entry is a file, and no link, named as one of an index is.
+/// Whether an entry is a file, not a link, with a name that a file of an index has.
 fn is_own_file(entry: &DirEntry) -> bool {
     let name = entry.file_name();
     name.to_str().is_some_and(is_own_name) && entry.file_type().is_ok_and(|kind| kind.is_file())
 }
 
-/// Whether an index may have a file of this name, the mark aside.
+/// Whether an index may have a file with this name, other than the mark.
 fn is_own_name(name: &str) -> bool {
     if name == META || name == MANAGED || LOCKS.contains(&name) {
         return true;
@@ -247,7 +249,7 @@ fn is_lower_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether a file is tantivy's `meta.json`, or has another name: many programs have a file of that one.
+/// Whether a file is tantivy's `meta.json`, or has another name: many programs have a file called that.
 fn is_no_other_meta(entry: &DirEntry) -> bool {
     if entry.file_name() != META {
         return true;
@@ -295,7 +297,7 @@ fn has_mark(folder: &Path) -> Result<bool> {
     Ok(beginning == FIRST_LINE.as_bytes())
 }
 
-/// Whether an entry is a mark whose writing was cut off.
+/// Whether an entry is a mark that was not written completely.
 fn is_torn_mark(entry: &DirEntry) -> bool {
     entry.file_name() == MARK
         && entry
@@ -362,7 +364,7 @@ mod tests {
         }
     }
 
-    /// The names are tantivy's own: what an update, with deletions and merges, leaves behind is known.
+    /// The names are tantivy's: all files that updates, deletions and merges leave are known.
     #[test]
     fn tantivy_makes_no_other_files() {
         use tantivy::schema::{FAST, INDEXED, Schema, TEXT};

@@ -1,4 +1,5 @@
-//! Full text over sessions: an index in a folder beside the store, made from the store and never needed for anything else.
+//! Full-text search over sessions: an index in a folder beside the store, made from the store and needed for nothing
+//! else.
 
 mod filter;
 mod find;
@@ -25,13 +26,13 @@ pub use self::update::{DamagedSession, IndexLag, IndexUpdate};
 use crate::error::{Error, Result, SearchError};
 use crate::store::Store;
 
-/// What is appended to the store's path to name the folder.
+/// The ending that is appended to the store's path to name the folder.
 const FOLDER_ENDING: &str = ".search";
 
 /// The words of all sessions' messages, and their places.
 ///
 /// It is a folder beside the store, `<store>.search`, and has nothing that the store does not have: it may be deleted,
-/// and [`Self::update`] makes it again. What is written to the store is found once the index was updated. Any number of
+/// and [`Self::update`] makes it again. What is written to the store is found after the next update. Any number of
 /// processes may search while one updates it.
 ///
 /// ```
@@ -86,11 +87,11 @@ impl Store {
     }
 
     /// Deletes the search index. A process that has it open can still search it. Files in its folder that Leafline did
-    /// not make stay, and then so does the folder.
+    /// not create stay, and the folder stays with them.
     ///
     /// # Errors
     ///
-    /// [`SearchError::FolderTaken`] if the folder is somebody else's, [`Error::File`] if the system refuses.
+    /// [`SearchError::FolderTaken`] if the folder is not ours, [`Error::File`] if the system refuses.
     pub fn remove_search_index(&self) -> Result<()> {
         folder::delete_all(&self.search_folder())
     }
@@ -100,12 +101,11 @@ impl SearchIndex {
     /// The roles whose entries are searched.
     pub const ROLES: &'static [Role] = passages::SEARCHED;
 
-    /// The index of the store; `None` if none was made yet, or only one of another version or of another store.
+    /// The index of the store; `None` if there is none, or only one of another version or of another store.
     ///
     /// # Errors
     ///
-    /// [`SearchError::Index`] if it cannot be read, [`SearchError::FolderTaken`] if its folder is somebody
-    /// else's.
+    /// [`SearchError::Index`] if it cannot be read, [`SearchError::FolderTaken`] if its folder is not ours.
     pub fn open(store: &Store) -> Result<Option<Self>> {
         let folder = folder_of(store)?;
         if store.is_in_memory() || !folder::find(&store.search_folder(), &folder)? {
@@ -124,8 +124,8 @@ impl SearchIndex {
     ///
     /// # Errors
     ///
-    /// [`SearchError::Index`] if it cannot be read, [`SearchError::FolderTaken`] if its folder is somebody
-    /// else's, [`Error::File`] if the folder cannot be made.
+    /// [`SearchError::Index`] if it cannot be read, [`SearchError::FolderTaken`] if its folder is not ours,
+    /// [`Error::File`] if the folder cannot be created.
     pub fn open_or_create(store: &Store) -> Result<Self> {
         if let Some(found) = Self::open(store)? {
             return Ok(found);
@@ -139,7 +139,7 @@ impl SearchIndex {
         }
         let folder = folder_of(store)?;
         folder::make(&store.search_folder(), &folder)?;
-        // With this one, the others are no longer needed. One that cannot be deleted stays.
+        // With this index, the others are no longer needed. One that cannot be deleted stays.
         let _ = folder::delete_indexes(&store.search_folder(), Some(&folder));
         let directory = MmapDirectory::open(&folder)
             .map_err(|error| failed(&folder, &TantivyError::from(error)))?;
@@ -164,7 +164,7 @@ impl SearchIndex {
         Ok(Self { store: store.clone(), folder, index, fields, reader })
     }
 
-    /// Whether it has nothing yet.
+    /// Whether it is empty.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl SearchIndex {
         Ok(self.searcher()?.num_docs() == 0)
     }
 
-    /// The index as it is now, whichever process wrote it.
+    /// The current state of the index, whichever process wrote it.
     fn searcher(&self) -> Result<Searcher> {
         let mut open = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.commit()?;

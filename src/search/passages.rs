@@ -1,10 +1,10 @@
-//! What of an entry is searched.
+//! The parts of an entry that are searched.
 
 use leafline_import::scan::Raw;
 use leafline_import::text::unescape;
 use leafline_import::view::{Part, Role, View};
 
-/// The roles whose entries are searched: settings and the programs' own records say nothing, or what a message says.
+/// The roles whose entries are searched: settings and the programs' own records say nothing, or repeat a message.
 pub(super) const SEARCHED: &[Role] = &[
     Role::User,
     Role::Assistant,
@@ -15,7 +15,7 @@ pub(super) const SEARCHED: &[Role] = &[
     Role::Custom,
 ];
 
-/// The passages of an entry: what is said or thought, the calls of tools and what they gave, and errors.
+/// The passages of an entry: text and reasoning, tool calls and their output, and errors.
 pub(super) fn passages(view: View) -> Vec<String> {
     let mut passages = Vec::with_capacity(view.parts.len());
     for part in view.parts {
@@ -34,7 +34,7 @@ pub(super) fn passages(view: View) -> Vec<String> {
     passages
 }
 
-/// JSON as it is read by a person: its strings without quotes and escapes.
+/// JSON as a person reads it: its strings without quotes and escapes.
 fn plain(json: &str) -> String {
     if json.starts_with('"')
         && let Ok(string) = Raw::parse(json)
@@ -54,7 +54,7 @@ fn plain(json: &str) -> String {
     plain
 }
 
-/// Where the string ends whose inside begins the text: at its closing quote.
+/// The end of a string at its closing quote, given the text after its opening quote.
 fn end_of_string(text: &str) -> usize {
     let mut is_escaped = false;
     for (place, byte) in text.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! What a search asks for, in words.
+//! The words of a query.
 
 use super::words::words;
 
@@ -13,9 +13,9 @@ pub(super) struct Clause {
     pub(super) is_excluded: bool,
 }
 
-/// Reads a query: words that an entry must all have, `"words in this order"`, `begin*`, and `-without`.
+/// Parses a query: words that an entry must all contain, `"words in this order"`, `begin*`, and `-without`.
 ///
-/// What is written without a space between and has several words (`build_context`, `src/main.rs`) are words in this order.
+/// Several words written together (`build_context`, `src/main.rs`) are words in this order.
 pub(super) fn clauses(query: &str) -> Vec<Clause> {
     let mut clauses = Vec::new();
     let mut rest = query.trim_start();
@@ -45,13 +45,13 @@ fn is_end(character: char) -> bool {
     character.is_whitespace() || character == '"'
 }
 
-/// Whether a `-` begins the text that leaves something out: `--flag` and a dash alone do not.
+/// Whether a `-` at the beginning of the text excludes something: `--flag` and a dash alone do not.
 fn is_exclusion(text: &str) -> bool {
     let next = text.strip_prefix('-').and_then(|text| text.chars().next());
     next.is_some_and(|character| character == '"' || !(is_end(character) || character == '-'))
 }
 
-/// Whether what stands before the stars is a word: of `a-*` nothing is begun.
+/// Whether the text before the stars ends in a word: `a-*` is not the beginning of a word.
 fn ends_in_word(text: &str) -> bool {
     let last = text.trim_end_matches('*').chars().next_back();
     last.is_some_and(|last| !words(&last.to_string()).is_empty())

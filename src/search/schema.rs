@@ -7,8 +7,8 @@ use tantivy::tokenizer::TokenizerManager;
 
 use super::words::WordTokenizer;
 
-/// Version of all that decides what stands in an index: the fields, the words, what of an entry is searched. An index of
-/// another version is another folder.
+/// Version of everything that decides the contents of an index: the fields, the words, the parts of an entry that are
+/// searched. An index of another version is in another folder.
 pub(super) const INDEX_VERSION: u32 = 1;
 
 /// The name of the tokenizer in the index.
@@ -24,19 +24,19 @@ pub(super) const LINES: &str = "lines";
 pub(super) const REVISION: &str = "revision";
 pub(super) const STAMP: &str = "stamp";
 
-/// A document is an entry, or the state of a session: how much of it the index has. Nothing is stored but what is
-/// searched and what finds the entry again: the text is read from the store.
+/// A document is an entry, or the state of a session: how much of it is in the index. Only what is searched and what
+/// finds the entry again is stored: the text is read from the store.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields {
-    /// Of an entry: what it says, one value a passage.
+    /// Of an entry: its text, one value for each passage.
     pub(super) text: Field,
     /// Of an entry: its session's key.
     pub(super) session: Field,
     /// Of an entry: its ordinal.
     pub(super) ordinal: Field,
-    /// Of an entry: its role, as its place among all.
+    /// Of an entry: its role, as its index among all roles.
     pub(super) role: Field,
-    /// Of an entry: its time in milliseconds since 1970, where it has one.
+    /// Of an entry: its time in milliseconds since 1970, if it has one.
     pub(super) time: Field,
     /// Of a state: the session's key.
     pub(super) state: Field,
@@ -44,11 +44,11 @@ pub(super) struct Fields {
     pub(super) lines: Field,
     /// Of a state: the session's revision then.
     pub(super) revision: Field,
-    /// Of a state: which session the key stood for.
+    /// Of a state: identifies the session that the key stood for.
     pub(super) stamp: Field,
 }
 
-/// The fields, and the schema of them.
+/// The fields and their schema.
 pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let words = TextFieldIndexing::default()

@@ -5,22 +5,22 @@ use std::ops::Range;
 use super::query::Clause;
 use super::words::Words;
 
-/// Characters of a snippet, about.
+/// Approximate number of characters in a snippet.
 const WIDTH: usize = 160;
 
-/// Characters before the first word that was found.
+/// Characters before the first match.
 const BEFORE: usize = 40;
 
-/// A part of a text on one line, and where in it the words stand that were searched for.
+/// A part of a text on one line, and the places of the matching words in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The text: runs of white space are one space, and `…` stands where something was left out.
+    /// The text: runs of white space become one space, and `…` marks what was left out.
     pub text: String,
-    /// The words that were found, as ranges of bytes of `text`, in order.
+    /// The matching words, as byte ranges of `text`, in order.
     pub matches: Vec<Range<usize>>,
 }
 
-/// The best part of the best passage: the one that has most of the words that are asked for.
+/// The best part of the best passage: the one with most of the query's words.
 pub(super) fn snippet(passages: &[String], clauses: &[Clause]) -> Snippet {
     let mut best: Option<(usize, &str, Range<usize>)> = None;
     for passage in passages {
@@ -36,7 +36,7 @@ pub(super) fn snippet(passages: &[String], clauses: &[Clause]) -> Snippet {
     cut(passage, start, clauses)
 }
 
-/// How many different words of those asked for stand close together at the best place, and that place.
+/// The place where the most different words of the query are close together, and their number.
 fn best_window(passage: &str, clauses: &[Clause]) -> Option<(usize, Range<usize>)> {
     let mut found: Vec<(usize, Range<usize>)> = Vec::new();
     let mut best: Option<(usize, Range<usize>)> = None;
@@ -58,7 +58,7 @@ fn best_window(passage: &str, clauses: &[Clause]) -> Option<(usize, Range<usize>
     best
 }
 
-/// Hands out the words of the text that are asked for: which one it is, and where it stands.
+/// Passes on the words of the text that match the query: which one, and where.
 fn each_match(text: &str, clauses: &[Clause], mut take: impl FnMut(usize, Range<usize>)) {
     let asked: Vec<(&str, bool)> = clauses
         .iter()
@@ -92,7 +92,7 @@ fn start_before(text: &str, place: usize) -> usize {
     range.find(char::is_whitespace).map_or(earliest, |space| earliest + space)
 }
 
-/// The text from a place on, on one line and not too long, with the words that are asked for.
+/// The text from a place on, on one line and not too long, with its matching words.
 fn cut(passage: &str, start: usize, clauses: &[Clause]) -> Snippet {
     let mut text = String::new();
     if start > 0 {

@@ -1,4 +1,4 @@
-//! How much of each session the index has.
+//! How much of each session is in the index.
 
 use std::collections::HashMap;
 
@@ -18,20 +18,20 @@ pub(super) struct State {
     pub(super) lines: u64,
     /// The session's revision then.
     pub(super) revision: u64,
-    /// Tells the session from another one that has its key in an older copy of the store.
+    /// Distinguishes the session from another one that has its key in an older copy of the store.
     pub(super) stamp: u64,
 }
 
 impl State {
-    /// That of an index that has all of a session.
+    /// The state of an index that has all of a session.
     pub(super) fn of(record: &SessionRecord) -> Self {
         Self { lines: record.lines, revision: record.revision, stamp: stamp(record) }
     }
 
-    /// Where to go on reading the session that has this state in the index; `None` if all was read. What is after
-    /// that line is to be taken out of the index.
+    /// The line from which to go on reading the session that has this state in the index; `None` if all was read.
+    /// Entries from that line on must be removed from the index.
     ///
-    /// The last line is read again: it may have had no end.
+    /// The last line is read again: it may not have been complete.
     pub(super) fn next_line(known: Option<&Self>, record: &SessionRecord) -> Option<u64> {
         let Some(known) = known else { return Some(0) };
         let is_same = known.stamp == stamp(record)

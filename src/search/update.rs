@@ -1,4 +1,4 @@
-//! Bringing the index in step with the store.
+//! Brings the index in step with the store.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -18,16 +18,16 @@ use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
 
-/// Memory of all the threads that make the index together: its content becomes one segment.
+/// The total memory of all threads that make the index: what fits in it becomes one segment.
 const MEMORY: usize = 192 << 20;
 
-/// More threads than these gain nothing: one reads the store.
+/// More threads than these gain nothing: only one thread reads the store.
 const MOST_THREADS: usize = 4;
 
-/// Bytes of lines after which what was read is committed: an update that is killed loses no more.
+/// Bytes of lines after which what was read is committed: an update that is killed loses no more than this.
 const COMMIT_BYTES: u64 = 512 << 20;
 
-/// The share of deleted documents from which a segment is written again without them.
+/// The share of deleted documents from which a segment is rewritten without them.
 const MOST_DELETED: f32 = 0.3;
 
 /// What an update has done.
@@ -36,7 +36,7 @@ const MOST_DELETED: f32 = 0.3;
 pub struct IndexUpdate {
     /// Sessions that were new or had changed.
     pub sessions: u64,
-    /// Entries that were added, those of changed sessions again.
+    /// Entries that were added, including those of changed sessions again.
     pub entries: u64,
     /// Bytes of the lines that were read.
     pub bytes: u64,
@@ -44,7 +44,7 @@ pub struct IndexUpdate {
     pub removed: u64,
     /// Whether the index has everything that the store had, except damaged sessions; not if the update was stopped.
     pub is_complete: bool,
-    /// Sessions that were left out from the place where they are damaged.
+    /// Sessions that were left out from the point where they are damaged.
     pub damaged: Vec<DamagedSession>,
 }
 
@@ -58,11 +58,11 @@ pub struct DamagedSession {
     pub damage: Corruption,
 }
 
-/// How far the index is behind the store.
+/// How far the index lags behind the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexLag {
-    /// Sessions with lines that were not read yet, or that are gone.
+    /// Sessions with unread lines, or that are gone.
     pub sessions: u64,
     /// Approximate bytes of lines to read: a session's bytes are assumed to be spread evenly over its lines.
     pub bytes: u64,
@@ -77,12 +77,12 @@ struct Work {
     /// Sessions whose records cannot be read. Their content in the index stays.
     damaged: Vec<DamagedSession>,
     lag: IndexLag,
-    /// The commit of the index that lacks this, or an earlier one.
+    /// The commit of the index that this is based on, or an earlier one.
     commit: u64,
 }
 
 impl SearchIndex {
-    /// How far the index is behind the store. It costs a few microseconds for each session of the store.
+    /// How far the index lags behind the store. Costs a few microseconds for each session of the store.
     ///
     /// # Errors
     ///
@@ -92,18 +92,18 @@ impl SearchIndex {
     }
 
     /// Brings the index in step with the store: reads the lines that are new to it, and all lines of a session whose
-    /// lines were changed. `go_on` receives the bytes of lines that were read, some thousand lines at a time, and
-    /// returns whether to continue; what was done until then stays.
+    /// lines were changed. `go_on` receives the number of bytes read, some thousand lines at a time, and returns
+    /// whether to continue; what was done until then stays.
     ///
-    /// Memory is bounded by some 300 MB. Several threads work. When it returns, the new index is on disk; an update that is
-    /// killed loses the last 512 MB of lines at most.
+    /// Memory is bounded by some 300 MB. Several threads work. When it returns, the new index is on disk; an update
+    /// that is killed loses at most the last 512 MB of lines.
     ///
     /// A damaged session does not affect the others: it is named in the result, and the next update tries it again.
     ///
     /// # Errors
     ///
-    /// [`SearchError::IndexBusy`](crate::error::SearchError::IndexBusy) where another process is at it,
-    /// [`SearchError::Index`](crate::error::SearchError::Index) where it cannot be written.
+    /// [`SearchError::IndexBusy`](crate::error::SearchError::IndexBusy) if another process is updating it,
+    /// [`SearchError::Index`](crate::error::SearchError::Index) if it cannot be written.
     pub fn update(&self, go_on: impl FnMut(u64) -> bool) -> Result<IndexUpdate> {
         let work = self.work()?;
         if work.read.is_empty() && work.gone.is_empty() {
@@ -128,7 +128,7 @@ impl SearchIndex {
 
     fn writer(&self, bytes: u64) -> Result<IndexWriter> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        // Little is done by one thread, which makes one segment.
+        // A small update uses one thread, which makes one segment.
         let threads = if bytes < 16 << 20 { 1 } else { cores.min(MOST_THREADS) };
         let options = IndexWriterOptions::builder()
             .num_worker_threads(threads)
@@ -186,7 +186,7 @@ fn id_of(snapshot: &Snapshot, key: SessionKey) -> Result<String> {
     Ok(format!("of key {key}"))
 }
 
-/// Bytes of a session's lines from one on, about.
+/// Approximate bytes of a session's lines from `line` on.
 fn bytes_behind(record: &SessionRecord, line: u64) -> u64 {
     let share = u128::from(record.text_bytes) * u128::from(record.lines.saturating_sub(line));
     u64::try_from(share / u128::from(record.lines.max(1))).unwrap_or(u64::MAX)
@@ -198,7 +198,7 @@ struct Run<'r, F> {
     writer: &'r mut IndexWriter,
     go_on: F,
     done: IndexUpdate,
-    /// Bytes of lines that were read since the last commit.
+    /// Bytes of lines read since the last commit.
     uncommitted: u64,
 }
 
@@ -271,7 +271,7 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
         let is_whole = match lines {
             Err(Error::Corrupted(damage)) => {
                 self.done.damaged.push(DamagedSession { session: id, damage });
-                // However far it was read, it is not done.
+                // However far it was read, it is not complete.
                 read = read.min(state.lines.saturating_sub(1));
                 false
             }

@@ -1,8 +1,8 @@
-//! Words, as they are searched for.
+//! Words for searching.
 //!
-//! They are those of the prompt history, which are SQLite's `unicode61`: runs of letters and numbers, in lower case and
-//! without diacritics. Scripts that are written without spaces (Chinese, Japanese) have a word a character, so that any
-//! part of a sentence is found as a phrase.
+//! They are those of the prompt history, SQLite's `unicode61`: runs of letters and numbers, in lower case and without
+//! diacritics. In scripts written without spaces (Chinese, Japanese) each character is a word, so that any part of a
+//! sentence is found as a phrase.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use crate::history::unicode61::{Class, classify};
 
-/// Characters of a word that count: what is longer is a hash or encoded data, and is found by its beginning.
+/// The most characters of a word that count: longer ones are hashes or encoded data, and are found by their beginning.
 const MOST_CHARACTERS: usize = 64;
 
 /// Goes through the words of a text.
@@ -25,7 +25,7 @@ impl<'t> Words<'t> {
         Self { text, at: 0 }
     }
 
-    /// Puts the next word into `word`, and returns where it stands in the text.
+    /// Puts the next word into `word`, and returns its place in the text.
     pub(super) fn next_into(&mut self, word: &mut String) -> Option<Range<usize>> {
         word.clear();
         let mut start = self.at;

@@ -5,12 +5,13 @@ use crate::error::Result;
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
 
-/// The ordinal of the ancestor of `from` at a depth, `from` itself included; `None` if `from` is not that deep.
-/// Only for sessions that are regular: in others depth and jump are not to be trusted.
+/// The ordinal of the ancestor of `from` at a depth, possibly `from` itself; `None` if `from` is not that deep. Only
+/// for regular sessions: in others depth and jump are not valid.
 ///
-/// A jump's length follows from the depth alone, so that a jump which would lead too far costs no look-up: of a
-/// million ancestors any is found in some fifty steps at most, and a near one in a few that stand close by. A jump of more
-/// than one step costs two look-ups more, of the entries whose own jumps make it up: a wrong bit of any of the three is found.
+/// A jump's length follows from the depth alone, so a jump that would lead too far costs no look-up: of a million
+/// ancestors any is found in at most some fifty steps, and a near one in a few steps close by. A jump of more than one
+/// step costs two more look-ups, of the entries whose own jumps it is made of: a wrong bit in any of the three is
+/// detected.
 fn ancestor_at_depth(view: View<'_>, from: Ordinal, depth: u64) -> Result<Option<Ordinal>> {
     let mut at = from;
     let mut node = view.entry_node(from)?;
@@ -37,7 +38,8 @@ fn ancestor_at_depth(view: View<'_>, from: Ordinal, depth: u64) -> Result<Option
     Ok(Some(at))
 }
 
-/// Where the jump pointer of an entry below the root has to lead: to its parent, or where its parent's jump leads on to.
+/// Where the jump pointer of an entry that is not a root must lead: to its parent, or where its parent's jump leads to
+/// in turn.
 fn jump_by_rule(
     view: View<'_>,
     (ordinal, node): (Ordinal, &Node),
@@ -51,13 +53,13 @@ fn jump_by_rule(
     Ok(view.entry_node(above.jump)?.jump)
 }
 
-/// Whether the entry `above` is among the ancestors of `below`, and not itself.
+/// Whether the entry `above` is an ancestor of `below`; false for the same entry.
 pub(crate) fn is_ancestor(view: View<'_>, above: Ordinal, below: Ordinal) -> Result<bool> {
     if above == below {
         return Ok(false);
     }
     let node = view.entry_node(above)?;
-    // What is asked for by its depth is an ancestor only if that is right.
+    // An entry found by its depth is an ancestor only if that depth is right.
     if let Some(parent) = node.parent.ordinal() {
         view.order().check_parent(above, &node, &view.entry_node(parent)?)?;
     }
@@ -66,8 +68,8 @@ pub(crate) fn is_ancestor(view: View<'_>, above: Ordinal, below: Ordinal) -> Res
 
 /// The depth that the jump pointer of an entry leads to, given the entry's own.
 ///
-/// The rule by which an import sets the pointers (docs/storage.md, nodes) makes them count in numbers of the form
-/// 2^k - 1: a depth is written as a sum of them, the largest first, and a jump takes off the last.
+/// The rule by which an import sets the pointers (docs/storage.md, nodes) makes them count in numbers of the form 2^k -
+/// 1: a depth is written as a sum of them, the largest first, and a jump removes the last.
 pub(super) fn jump_depth(depth: u64) -> u64 {
     let mut left = depth;
     let mut last = 0;

@@ -7,11 +7,11 @@ use super::view::is_entry;
 use crate::error::Result;
 
 impl SessionReader {
-    /// An entry with as many as `before` entries before it in the file and `after` after it, in the order
-    /// of the file. `next` is the entry after the last one: go on with [`Self::entries`].
+    /// An entry with up to `before` entries before it in the file and `after` after it, in the order of the file.
+    /// `next` is the entry after the last one: continue with [`Self::entries`].
     ///
     /// The entry itself is always returned. If the limit does not suffice for the others, the nearest are kept,
-    /// alternately one before and one after; a side ends with the first that does not fit.
+    /// alternately one before and one after; each side ends with the first entry that does not fit.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -49,7 +49,7 @@ impl SessionReader {
         self.entries(first.., &chosen)
     }
 
-    /// Ordinals and lengths of the entries from a line on, as many as fit on their own.
+    /// Ordinals and lengths of the entries from a line on, as many as would fit alone.
     fn measure(
         &self,
         from: Option<u64>,
@@ -78,7 +78,7 @@ impl SessionReader {
 /// An entry's ordinal, and the bytes of its line.
 type Measured = (u64, u64);
 
-/// How many of each side fit, taken alternately, nearest first.
+/// How many entries of each side fit, taken alternately, nearest first.
 fn keep_nearest(sides: [&[Measured]; 2], most: usize, room: u64) -> [usize; 2] {
     let mut kept = [0, 0];
     let (mut entries_left, mut bytes_left) = (most, room);

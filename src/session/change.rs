@@ -6,13 +6,13 @@ use super::lines::LineView;
 use super::view::{View, rendered};
 use crate::error::Result;
 
-/// How a line changes the settings of the path that it is on; `stored` is what the line says as it is stored.
+/// How a line changes the settings of its path; `stored` is the change read from the line in its stored form.
 pub(super) fn whole_change(
     view: View<'_>,
     line: &LineView<'_>,
     stored: SettingsChange,
 ) -> Result<Option<SettingsChange>> {
-    // Of all settings only a mode's data can hold what is cut out of lines.
+    // Of all settings only a mode's data can contain what is cut out of lines.
     let is_whole = !matches!(stored, SettingsChange::Mode { .. })
         || !line.holes.iter().any(|hole| hole.kind.is_cut());
     if is_whole {

@@ -1,4 +1,4 @@
-//! Lines picked out of their chunks: a line's node and length are known before any text is decompressed.
+//! Lines selected from their chunks: a line's node and length are known before any text is decompressed.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::store::chunk::Chunk;
 use crate::store::node::Node;
 use crate::store::session_rows::SessionRows;
 
-/// What becomes of a frame once it is decompressed.
+/// What happens to a frame after it is decompressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frames {
-    /// It goes to the store's cache: its neighbours will be wanted.
+    /// It goes into the store's cache: its neighbours will be read.
     Cached,
-    /// It is forgotten: a scan would only wash the cache out.
+    /// It is dropped: a scan would only displace the cache's contents.
     Forgotten,
 }
 
@@ -25,12 +25,12 @@ pub(crate) struct ChunkLines<'c> {
     chunk: &'c Chunk<'c>,
     nodes: Vec<Node>,
     frames: Frames,
-    /// The frame read last: lines in a row share it, and a large one is not in the cache.
+    /// The frame read last: consecutive lines share it, and a large one is not in the cache.
     frame: Option<(usize, Arc<Vec<u8>>)>,
 }
 
-/// Goes from line to line, beginning at `from`. `visit` answers where to go next; the visit ends with `None`
-/// and after the session's last line. A line before that which is not there is damage.
+/// Goes from line to line, beginning at `from`. `visit` returns where to go next; the visit ends with `None` and after
+/// the session's last line. A missing line before that is damage.
 pub(crate) fn visit_lines(
     view: View<'_>,
     from: Option<u64>,
@@ -62,14 +62,14 @@ impl ChunkLines<'_> {
         self.nodes.get(self.index(ordinal)?).copied()
     }
 
-    /// Bytes of the line as it came in, without a look at its text.
+    /// The length of the line as it was imported, without reading its text.
     pub(crate) fn rendered_len(&self, ordinal: u64) -> Result<u64> {
         let stored = self.index(ordinal).and_then(|index| self.chunk.lengths().get(index));
         let stored = stored.ok_or_else(|| self.rows.no_line(ordinal))?;
         rendered_len(self.rows.snapshot(), *stored, self.chunk.holes_of(ordinal))
     }
 
-    /// A line of the chunk as it is stored; only its frame is decompressed.
+    /// A line of the chunk in its stored form; only its frame is decompressed.
     pub(crate) fn line(&mut self, ordinal: u64) -> Result<LineView<'_>> {
         let missing = |problem: &str| self.rows.damaged(self.chunk.first(), problem);
         let place = self.chunk.locate(ordinal).ok_or_else(|| missing("a line is missing"))?;

@@ -1,4 +1,4 @@
-//! An entry, or another line, as a caller gets it.
+//! An entry, or another line, as callers receive it.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -28,7 +28,7 @@ struct Facts {
 }
 
 impl Entry {
-    /// A line whose facts are scanned on demand: a look-up by id mostly needs only the bytes.
+    /// A line whose facts are scanned on demand: a look-up by id usually needs only the bytes.
     pub(crate) fn new(reading: Reading, ordinal: u64, line: Vec<u8>) -> Self {
         Self { ordinal, line, reading, facts: OnceLock::new() }
     }
@@ -55,7 +55,7 @@ impl Entry {
         })
     }
 
-    /// Its number in its session, from 0. It is the line's number, the header counted, unless a line above it holds
+    /// Its number in its session, from 0. It is the line's number, the header included, unless an earlier line has
     /// several records: each of those counts.
     pub fn ordinal(&self) -> u64 {
         self.ordinal
@@ -66,17 +66,17 @@ impl Entry {
         self.facts().kind
     }
 
-    /// Whose message it is; [`MessageRole::None`] for what is no message.
+    /// Whose message it is; [`MessageRole::None`] if it is not a message.
     pub fn role(&self) -> MessageRole {
         self.facts().role
     }
 
-    /// Whether it is part of an agent's conversation beside the session's own (Claude Code, `isSidechain`).
+    /// Whether it belongs to an agent's conversation beside the session's own (Claude Code, `isSidechain`).
     pub fn is_sidechain(&self) -> bool {
         self.facts().is_sidechain
     }
 
-    /// The family whose format it has.
+    /// The family of its format.
     pub fn family(&self) -> Family {
         self.reading.family
     }
@@ -86,7 +86,7 @@ impl Entry {
         self.facts().time
     }
 
-    /// The exact bytes of the line, with its terminator; of a line that holds several records, those of this one.
+    /// The exact bytes of the line, with its terminator; if the line has several records, those of this one.
     pub fn line(&self) -> &[u8] {
         &self.line
     }
@@ -111,7 +111,7 @@ impl Entry {
         self.read(|line| line.type_name().map(Cow::into_owned))
     }
 
-    /// What it says, for callers that do not care whose format it has.
+    /// What it says, for callers that do not depend on its format.
     pub fn view(&self) -> View {
         let text = text::decode(&self.line);
         let text = text::trim_start_of_file(&text);
@@ -119,7 +119,7 @@ impl Entry {
         if !self.reading.recovers || self.kind() == EntryKind::Blank || view != View::default() {
             return view;
         }
-        // A record that shares its line with another one, or with a torn one.
+        // A record that shares its line with another one, whole or torn.
         whole_record(text).map_or(view, |whole| view::of(self.reading.family, whole))
     }
 
@@ -127,8 +127,8 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// That of the JSON reader, for a malformed line, and for what it refuses and JavaScript accepts: lone surrogates,
-    /// and nesting deeper than 128.
+    /// The error of the JSON reader, for a malformed line, and for what it refuses although JavaScript accepts it: lone
+    /// surrogates, and nesting deeper than 128.
     pub fn json(&self) -> serde_json::Result<serde_json::Value> {
         serde_json::from_str(&text::decode(&self.line))
     }

@@ -1,4 +1,4 @@
-//! A session's bytes, in the forms that an export can have.
+//! A session's bytes, in all forms of an export.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,35 +25,34 @@ pub(super) const BUFFER_BYTES: usize = 256 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ExportMode {
-    /// As its program has it today: a file of version 1 or 2 as pi rewrites it when it loads it, images left
-    /// as they are; a file of version 3 byte for byte, and so are those of Claude Code, Opal and Codex. A session of Opal's that
-    /// was changed here comes out as Opal would save it: the header with the leaf as its `current_id`, then the messages in
-    /// the order in which they stand, all as Opal's encoder writes them; lines that Opal cannot read are left out.
+    /// As its program would have it today: a file of version 1 or 2 as pi rewrites it on loading it, images unchanged;
+    /// a file of version 3, or of Claude Code, Opal or Codex, byte for byte. An Opal session that was changed here is
+    /// exported as Opal would save it: the header with the leaf as its `current_id`, then the messages in their stored
+    /// order, all as Opal's encoder writes them; lines that Opal cannot read are left out.
     #[default]
     Current,
-    /// As close to the imported bytes as the store has it: for a migrated session (a file of version 1 or 2) those
-    /// bytes, without what was appended here; for any other its lines as they are, which are the imported bytes
-    /// followed by what was appended here, unless lines were changed here (by a name, a move, a rewrite). An Opal
-    /// session that was changed here is exported as by [`Self::Current`]. [`Self::Original`] is always the imported
-    /// bytes.
+    /// As close to the imported bytes as possible: for a migrated session (a file of version 1 or 2) those bytes,
+    /// without what was appended here; for any other its lines, which are the imported bytes followed by what was
+    /// appended here, unless lines were changed here (by a name, a move, a rewrite). An Opal session that was changed
+    /// here is exported as by [`Self::Current`]. [`Self::Original`] is always the imported bytes.
     Exact,
-    /// The file as it came: the imported bytes and nothing else, checked against their fingerprint. What was appended here is
-    /// left out. [`ExportError::OriginalNotHeld`] if the store does not have them: of a session that was made here,
-    /// and of one whose lines were changed here, unless it was migrated.
+    /// The imported bytes and nothing else, checked against their fingerprint. What was appended here is left out.
+    /// [`ExportError::OriginalNotHeld`] if the store does not have them: for a session created here, and for one whose
+    /// lines were changed here, unless it was migrated.
     Original,
-    /// As [`Self::Current`], with every `blob:sha256:` reference replaced by what it refers to: an image's by base64,
-    /// any other string's by the text, if the store has it and it is UTF-8.
+    /// Like [`Self::Current`], with every `blob:sha256:` reference resolved: an image's becomes base64, any other
+    /// string's becomes the text, if the store has it and it is UTF-8.
     Portable,
-    /// As [`Self::Current`], with every image of at least 1,024 base64 characters in a `content` array
-    /// replaced by a reference. The referenced blobs are written to the folder, each named by its hash.
+    /// Like [`Self::Current`], with every image of at least 1,024 base64 characters in a `content` array replaced by a
+    /// reference. The referenced blobs are written to the folder, each named by its hash.
     References {
-        /// The folder; it is made if it does not exist.
+        /// The folder; it is created if it does not exist.
         blobs: PathBuf,
     },
 }
 
 impl ExportMode {
-    /// The folder that blobs are written to, if they are.
+    /// The folder to which blobs are written, if there is one.
     pub(crate) fn blobs(&self) -> Option<&Path> {
         match self {
             Self::References { blobs } => Some(blobs),
@@ -67,17 +66,16 @@ impl ExportMode {
 pub(crate) struct Exported {
     /// How many bytes.
     pub(crate) bytes: u64,
-    /// Whether any change of the bytes shows in the session's record: a blob that is added later would not change them,
-    /// and they do not refer to files that the export has to maintain.
+    /// Whether every change of the bytes implies a change of the session's record: no blob added later would change
+    /// them, and they refer to no files that the export must maintain.
     pub(crate) is_settled: bool,
 }
 
-/// Writes a session's bytes to `out`. What comes out of the store is held against the session's record before the last of
-/// it is written.
+/// Writes a session's bytes to `out`. They are compared with the session's record before the last of them is written.
 pub(crate) fn export(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> Result<Exported> {
     export_in(view, mode, out).map_err(|error| match error {
         Error::Corrupted(mut damage) => {
-            // A person knows the session by its id.
+            // People know the session by its id.
             let key = format!("session key {}", view.key());
             let id = format!("session {}", view.record().id());
             damage.place = damage.place.replacen(&key, &id, 1);
@@ -124,7 +122,7 @@ fn export_in(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> Result<E
     Ok(Exported { bytes: written, is_settled })
 }
 
-/// Fails unless the id in the session's record leads to the session: a form may write it.
+/// Fails unless the id in the session's record leads to the session: some forms write the id.
 fn check_address(view: View<'_>) -> Result<()> {
     let record = view.record();
     let address = address_bytes(&record.external_id, record.number);
@@ -148,7 +146,7 @@ pub(crate) fn exact_bytes(
     current_bytes(view, take)
 }
 
-/// Hands out the bytes that [`ExportMode::Original`] stands for, until `take` returns `false`.
+/// Passes on the bytes of [`ExportMode::Original`], until `take` returns `false`.
 fn original_bytes(view: View<'_>, take: &mut dyn FnMut(&[u8]) -> Result<bool>) -> Result<()> {
     let record = view.record();
     if record.migrated {
@@ -156,7 +154,7 @@ fn original_bytes(view: View<'_>, take: &mut dyn FnMut(&[u8]) -> Result<bool>) -
     }
     if !record.rewritten && record.imported.length > 0 {
         let mut left = record.imported.length;
-        // Read to the end, so that all of it is held against the record.
+        // Read to the end, so that all of it is compared with the record.
         return current_bytes(view, &mut |bytes| {
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
             left -= most as u64;
@@ -224,7 +222,7 @@ fn lines(
     Ok(())
 }
 
-/// What was read of a session, to be compared with its record.
+/// What was read of a session, for a comparison with its record.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     lines: u64,
@@ -244,11 +242,11 @@ impl Read {
     }
 }
 
-/// A session's lines, including what was cut out of them, to be compared with its record.
+/// A session's lines, including what was cut out of them, for a comparison with its record.
 #[derive(Debug)]
 struct Rendered {
     bytes: u64,
-    /// The imported ones, if they are still the first.
+    /// The imported bytes, if the session still begins with them.
     imported: Option<PrefixDigest>,
 }
 
@@ -298,8 +296,8 @@ fn damaged(record: &SessionRecord, problem: String) -> Error {
     })
 }
 
-/// An export that is to stand alone is refused before its first byte when an image of it is missing. Any other
-/// string may only look like a reference.
+/// An export without blob files is refused before its first byte if one of its images is missing. Any other string may
+/// only look like a reference.
 fn refuse_missing(view: View<'_>) -> Result<()> {
     let snapshot = view.snapshot();
     let mut missing = std::collections::BTreeSet::new();
@@ -352,7 +350,7 @@ impl PrefixDigest {
         Self { fingerprint: Fingerprint::default(), left: length }
     }
 
-    /// Takes bytes; returns whether more are wanted.
+    /// Takes bytes; returns whether more are needed.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> bool {
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
         self.fingerprint.take(bytes.get(..most).unwrap_or_default());
@@ -360,7 +358,7 @@ impl PrefixDigest {
         self.left > 0
     }
 
-    /// The digest, once there were as many bytes.
+    /// The digest, once there were enough bytes.
     pub(crate) fn digest(&self) -> Option<u128> {
         (self.left == 0).then(|| self.fingerprint.digest())
     }

@@ -1,4 +1,4 @@
-//! What a list of sessions shows of each.
+//! The facts of a session that a list shows.
 
 use leafline_import::Family;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::shared_text::{SharedText, SharedTexts};
 use crate::store::session_record::SessionRecord;
 
-/// The facts of a session that are known without a look at its lines.
+/// The facts of a session that are known without reading its lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionFacts {
@@ -14,19 +14,19 @@ pub struct SessionFacts {
     pub id: SharedText,
     /// Whose format it has.
     pub family: Family,
-    /// The version that the imported header states, 1 where it states none.
+    /// The version that the imported header states; 1 if it states none.
     pub imported_version: SharedText,
     /// Whether a migration rewrote it.
     pub migrated: bool,
-    /// Whether parents come later, ids repeat or parents loop.
+    /// Whether some parents come later, ids repeat or parents form a loop.
     pub irregular: bool,
-    /// The working directory: where the project was moved to, else what the header names.
+    /// The working directory: where the project was moved to, or else the one in the header.
     pub cwd: Option<SharedText>,
-    /// Messages of the conversation: of the user, the model and tools.
+    /// Messages of the user, the model and tools.
     pub messages: u64,
     /// Its title or name.
     pub title: Option<SharedText>,
-    /// What the header says of its lineage; of an agent's conversation the id of the session that started it.
+    /// The lineage in the header; for an agent's conversation the id of the session that started it.
     pub parent_session: Option<SharedText>,
     /// The beginning of the first user message, on one line.
     pub first_prompt: Option<SharedText>,
@@ -34,7 +34,7 @@ pub struct SessionFacts {
     pub created: Option<i64>,
     /// When its last message was, in milliseconds since 1970.
     pub modified: Option<i64>,
-    /// The agent whose conversation it is, where the session `parent_session` started it.
+    /// The agent whose conversation it is, if the session `parent_session` started it.
     pub agent: Option<SharedText>,
     /// Lines of all kinds.
     pub lines: u64,
@@ -46,13 +46,13 @@ pub struct SessionFacts {
     pub recovered: u64,
     /// Entries whose parent is not in the session.
     pub orphans: u64,
-    /// Entries whose id a later entry has as well.
+    /// Entries whose id a later entry also has.
     pub duplicates: u64,
     /// Entries without a string id.
     pub unaddressed: u64,
     /// Bytes of the lines.
     pub bytes: u64,
-    /// Lines and bytes by type; messages by role, as `message/user`. Lists leave it empty.
+    /// Lines and bytes by type; messages by role, as `message/user`. Empty in lists.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<TypeFacts>,
 }
@@ -89,7 +89,7 @@ impl SessionFacts {
         Self { types, ..Self::listed(record, &mut SharedTexts::by_session()) }
     }
 
-    /// The facts without the types, for lists. They can be read when their texts are sealed.
+    /// The facts without the types, for lists. They can be read once their texts are sealed.
     pub(crate) fn listed<Text, Bytes, Rest>(
         record: &SessionRecord<Text, Bytes, Rest>,
         texts: &mut SharedTexts,

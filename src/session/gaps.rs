@@ -1,4 +1,4 @@
-//! A session that lacks a chunk: nothing may take the gap for the session's end.
+//! Tests with a session that lacks a chunk: nothing may treat the gap as the session's end.
 
 use super::{ContextLeaf, ExportMode, PageLimit, SessionReader};
 use crate::catalog::import::ImportOptions;
@@ -8,7 +8,7 @@ use crate::pi::PiSession;
 use crate::store::Store;
 use crate::store::node::Node;
 
-/// What of the chunks is taken out.
+/// Which part of the chunks is removed.
 #[derive(Debug, Clone, Copy)]
 enum Gap {
     First,
@@ -44,7 +44,7 @@ fn store() -> (tempfile::TempDir, Store) {
     (folder, store)
 }
 
-/// Takes a chunk of the only session out.
+/// Removes a chunk of the only session.
 fn tear(store: &Store, gap: Gap) {
     let snapshot = store.snapshot().unwrap();
     let key = snapshot.key_of(b"long").unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! A session's lines one after the other, as they are stored.
+//! A session's lines in order, in their stored form.
 
 use super::view::View;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::store::chunks::Chunks;
 use crate::store::node::Node;
 use crate::store::session_rows::SessionRows;
 
-/// One line as it is stored: holes not filled.
+/// One line in its stored form: holes are not filled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LineView<'c> {
     pub(crate) ordinal: u64,
@@ -16,7 +16,7 @@ pub(crate) struct LineView<'c> {
     pub(crate) holes: &'c [Hole],
 }
 
-/// Goes through the lines of a session from some ordinal on; a chunk at a time is in memory.
+/// Goes through the lines of a session from some ordinal on; one chunk at a time is in memory.
 #[derive(Debug)]
 pub(crate) struct LineCursor<'s> {
     rows: SessionRows<'s>,
@@ -32,7 +32,7 @@ pub(crate) struct LineCursor<'s> {
 struct OpenChunk {
     first: u64,
     nodes: Vec<Node>,
-    /// Where each line's text begins, and where the last one ends.
+    /// The start of each line's text, and the end of the last one.
     starts: Vec<usize>,
     text: Vec<u8>,
     holes: Vec<Hole>,
@@ -45,7 +45,7 @@ impl<'s> LineCursor<'s> {
         Self { rows, chunks, lines: view.record().lines, next: from, chunk: None }
     }
 
-    /// Whether the chunk in memory holds a line.
+    /// Whether the chunk in memory has a line.
     pub(crate) fn holds(&self, ordinal: u64) -> bool {
         self.chunk.as_ref().is_some_and(|chunk| chunk.holds(ordinal))
     }
@@ -55,12 +55,12 @@ impl<'s> LineCursor<'s> {
         self.next = ordinal;
     }
 
-    /// The next line; `None` at the session's end. A line before that which is not there is damage.
+    /// The next line; `None` at the session's end. A missing line before that is damage.
     pub(crate) fn next(&mut self) -> Result<Option<LineView<'_>>> {
         if self.next >= self.lines { Ok(None) } else { self.line(self.next).map(Some) }
     }
 
-    /// A line that the session must have, since its index names it. The next one is the one behind it.
+    /// A line that the session must have, since its index names it. The cursor continues after it.
     pub(crate) fn line(&mut self, ordinal: u64) -> Result<LineView<'_>> {
         if !self.holds(ordinal) {
             self.chunk = None;

@@ -1,4 +1,4 @@
-//! What is said in a session, as text to search in.
+//! The text of a session's messages, for searching.
 
 use std::io::Write;
 
@@ -16,16 +16,16 @@ pub(crate) type TakeText<'t> = &'t mut dyn FnMut(MessageRole, &str) -> Result<bo
 
 /// All message text, as a listing has it on request.
 impl SessionReader {
-    /// Hands out the text of each message of the user and of the model that has any, in the order of the file and on
-    /// whatever branch, until `take` returns `false`. A message's text is its content where that is a string, else its text
-    /// blocks with a space between them (observed: pi's list of sessions); of Claude Code's and Opal's sessions what counts
-    /// is the same, and of the user the prompts alone (ours). Text is lossy: U+FFFD stands for a lone surrogate.
+    /// Passes on the text of each message of the user and of the model that has any, in the order of the file and on
+    /// any branch, until `take` returns `false`. A message's text is its content if that is a string, otherwise its
+    /// text blocks joined by spaces (observed: pi's list of sessions); in Claude Code's and Opal's sessions the same
+    /// counts, and of the user only the prompts (ours). Text is lossy: U+FFFD stands for a lone surrogate.
     ///
-    /// A message at a time is in memory.
+    /// One message at a time is in memory.
     ///
     /// # Errors
     ///
-    /// What `take` fails with, and [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
+    /// The error of `take`, and [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn message_texts(
         &self,
         mut take: impl FnMut(MessageRole, &str) -> Result<bool>,
@@ -44,7 +44,7 @@ impl SessionReader {
         })
     }
 
-    /// The bytes of a line without its images, which say nothing and would have to be encoded.
+    /// The bytes of a line without its images, which have no text and would have to be encoded.
     fn message_bytes<'l>(&self, line: &LineView<'l>, bytes: &'l mut Vec<u8>) -> Result<&'l [u8]> {
         if line.holes.iter().all(|hole| hole.kind != HoleKind::Payload) {
             return Ok(line.text);
@@ -54,8 +54,8 @@ impl SessionReader {
         Ok(bytes)
     }
 
-    /// Writes all [message texts](Self::message_texts) with a space between two of them, which is pi's `allMessagesText`
-    /// (observed). Returns the bytes written.
+    /// Writes all [message texts](Self::message_texts) joined by spaces, which is pi's `allMessagesText` (observed).
+    /// Returns the bytes written.
     ///
     /// # Errors
     ///
@@ -87,8 +87,8 @@ impl SessionReader {
         all(|take| self.message_texts(take))
     }
 
-    /// The text of the first message of the user that has any, whole: pi's `firstMessage` (observed). `None` if there is
-    /// none; pi says `(no messages)` then.
+    /// The whole text of the first message of the user that has text: pi's `firstMessage` (observed). `None` if there
+    /// is none, where pi has `(no messages)`.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl SessionReader {
     }
 }
 
-/// Writes the texts that `walk` hands out, with a space between two of them.
+/// Writes the texts that `walk` passes on, joined by spaces.
 pub(crate) fn write_all(
     walk: impl FnOnce(TakeText<'_>) -> Result<()>,
     out: &mut dyn Write,
@@ -114,7 +114,7 @@ pub(crate) fn write_all(
     Ok(written)
 }
 
-/// The texts that `walk` hands out, with a space between two of them.
+/// The texts that `walk` passes on, joined by spaces.
 pub(crate) fn all(walk: impl FnOnce(TakeText<'_>) -> Result<()>) -> Result<String> {
     let mut joined = String::new();
     walk(&mut |_, text| {
@@ -127,7 +127,7 @@ pub(crate) fn all(walk: impl FnOnce(TakeText<'_>) -> Result<()>) -> Result<Strin
     Ok(joined)
 }
 
-/// The first text of the user's that `walk` hands out.
+/// The first text of the user that `walk` passes on.
 pub(crate) fn first(walk: impl FnOnce(TakeText<'_>) -> Result<()>) -> Result<Option<String>> {
     let mut first = None;
     walk(&mut |role, text| {

@@ -52,12 +52,12 @@ use crate::store::Store;
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
-/// Ambiguous ids that an error names.
+/// How many ambiguous ids an error names.
 const EXAMPLES: usize = 3;
 
-/// One session of a store. It holds no entries: each call sees the session as it is then, whichever process wrote it.
+/// One session of a store. It keeps no entries: each call sees the current session, whichever process wrote it.
 ///
-/// It holds a clone of its [`Store`] and borrows nothing: it may be kept in a struct, and given to a thread or a task.
+/// It holds a clone of its [`Store`] and borrows nothing: it can be kept in a struct, or given to a thread or a task.
 #[derive(Debug)]
 pub struct Session {
     store: Store,
@@ -65,11 +65,11 @@ pub struct Session {
     id: String,
     reading: Reading,
     persistence: Persistence,
-    /// Holds the session under `key` while it waits to be stored.
+    /// The store in memory that has the session under `key` while it waits.
     waiting: Option<Box<Store>>,
     /// The first failure to store, in words.
     latched: Option<String>,
-    /// Tools that appends use again.
+    /// Reused between appends.
     appender: Option<Box<Appender>>,
 }
 
@@ -90,7 +90,7 @@ impl Store {
         Ok(Session::stored(self, key, record.id(), reading, persistence))
     }
 
-    /// The session with this id as it is now, for many reads: [`Self::session`] and [`Session::reader`] in one.
+    /// The current state of the session with this id, for many reads: [`Self::session`] and [`Session::reader`] in one.
     ///
     /// # Errors
     ///
@@ -117,21 +117,21 @@ impl Session {
         self.key
     }
 
-    /// The store that it is of, also while it waits to be stored.
+    /// Its own store, even while it waits to be stored.
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The session as it is now, for many reads.
+    /// The current state of the session, for many reads.
     ///
     /// # Errors
     ///
-    /// [`SessionError::NotFound`] when it was deleted meanwhile.
+    /// [`SessionError::NotFound`] if it was deleted meanwhile.
     pub fn reader(&self) -> Result<SessionReader> {
         SessionReader::open(self.place().snapshot()?, (self.key, &self.id))
     }
 
-    /// The entry with this id. Several reads are cheaper through one [`Self::reader`].
+    /// The entry with this id. For several reads, one [`Self::reader`] is cheaper.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Session {
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
         let snapshot = self.place().snapshot()?;
         let mut found = reader::find_entry(snapshot.rows(self.key), self.reading, id);
-        // An import may have given the session another key, and left of the rows under this one what is not swept yet.
+        // An import may have given the session another key, and only unswept rows may be left under this one.
         if !matches!(found, Ok(Some(_))) {
             let reader = self.reader()?;
             found = reader::find_entry(reader.view().rows(), reader.reading(), id);
@@ -153,7 +153,7 @@ impl Session {
     }
 }
 
-/// The session's key by its id, or by the beginning of it.
+/// The session's key by its id, or by a unique beginning of it.
 pub(crate) fn find(snapshot: &Snapshot, id: &str) -> Result<SessionKey> {
     let addresses = snapshot.addresses()?;
     if let Some(key) = addresses.key_of(id.as_bytes())? {

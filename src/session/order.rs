@@ -1,8 +1,8 @@
-//! What the nodes of a session's lines promise each other, checked where one leads to another.
+//! The rules that the nodes of a session's lines satisfy, checked wherever one leads to another.
 //!
-//! Nodes have no check of their own, and a walk believes them. In a regular session each promise follows from the way in
-//! which an import sets the nodes (docs/storage.md, nodes), so that a node that breaks one is damaged; without them a
-//! single wrong bit would send a walk round in a loop, or to a part of the tree that the entry is no part of.
+//! Nodes have no checksum of their own, and walks trust them. In a regular session each rule follows from how an import
+//! sets the nodes (docs/storage.md, nodes), so a node that breaks one is damaged; without these checks a single wrong
+//! bit would send a walk into a loop, or to an unrelated part of the tree.
 
 use super::ancestor::jump_depth;
 use super::view::is_entry;
@@ -13,12 +13,12 @@ use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use leafline_import::EntryKind;
 
-/// What a session's nodes have to say.
+/// The rules for a session's nodes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Order {
     session: SessionKey,
     lines: u64,
-    /// In an irregular session only parents are to be trusted, and they may come later, or be a loop.
+    /// In an irregular session only parents are valid, and they may come later, or form a loop.
     is_regular: bool,
 }
 
@@ -91,7 +91,7 @@ impl Order {
         Ok(())
     }
 
-    /// Checks that a line which is listed as a child names this parent, or, as a root, none.
+    /// Checks that a line listed as a child names this parent, or none if it is listed as a root.
     pub(crate) fn check_child(
         self,
         ordinal: Ordinal,
@@ -110,13 +110,13 @@ impl Order {
         Err(self.damage(ordinal, format!("line {ordinal} is listed as a child of another entry")))
     }
 
-    /// The error of a line that is not what leads to it says.
+    /// The error of a line that contradicts the row that leads to it.
     pub(crate) fn damage(self, ordinal: Ordinal, problem: String) -> Error {
         self.session.damaged_chunk(ordinal.raw(), problem).into()
     }
 }
 
-/// Whether an entry's jump pointer leads to its parent, where its depth says so, and farther up where not.
+/// Whether an entry's jump pointer leads to its parent if its depth says so, and farther up otherwise.
 fn jumps_to(node: &Node, parent: Ordinal) -> bool {
     let is_to_parent = node.depth > 0 && jump_depth(node.depth) == node.depth - 1;
     if is_to_parent { node.jump == parent } else { node.jump < parent }

@@ -1,4 +1,4 @@
-//! Reading a session a page at a time: never more than the limit, whatever the session's size.
+//! Reads a session a page at a time: never more than the limit, whatever the session's size.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -10,7 +10,7 @@ use super::walk::PageWalk;
 use crate::error::Result;
 use crate::store::ordinal::Ordinal;
 
-/// How much a page may hold. Whichever bound is reached first ends it.
+/// The size of a page. Whichever bound is reached first ends it.
 ///
 /// A page has at least one entry, if there is one: the first is returned even if it alone is longer than `bytes`, or
 /// `entries` is 0. So reading page after page always reaches the end.
@@ -18,7 +18,7 @@ use crate::store::ordinal::Ordinal;
 pub struct PageLimit {
     /// Entries. Default: 100.
     pub entries: usize,
-    /// Bytes of the entries' lines together, as [`Entry::line`] gives them. Default: 1 MiB.
+    /// Total bytes of the entries' lines, as [`Entry::line`] returns them. Default: 1 MiB.
     pub bytes: u64,
 }
 
@@ -126,11 +126,11 @@ impl SessionReader {
         self.path_backwards_from(from, limit)
     }
 
-    /// [`Self::path_backwards`] from the entry with this ordinal, such as the `next` of the previous page. Empty if no
-    /// entry has it.
+    /// [`Self::path_backwards`] from the entry with this ordinal, such as the `next` of the previous page. Empty if
+    /// there is no such entry.
     ///
-    /// A page costs what it holds. Only if a parent comes later in the file than its child, each page walks the rest of
-    /// the path once, without its text.
+    /// A page costs what it contains. Only if a parent comes later in the file than its child, each page walks the rest
+    /// of the path once, without its text.
     ///
     /// # Errors
     ///
@@ -149,8 +149,8 @@ impl SessionReader {
         Ok(page.page)
     }
 
-    /// Hands out all entries in the order of the file, until `take` returns `false`: [`Self::lines`] without
-    /// header, blank and malformed lines.
+    /// Passes on all entries in the order of the file, until `take` returns `false`: [`Self::lines`] without header,
+    /// blank and malformed lines.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -169,7 +169,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// What `take` fails with.
+    /// The error of `take`.
     pub fn get_entries(&self, mut take: impl FnMut(Entry) -> Result<bool>) -> Result<()> {
         let mut cursor = self.view().cursor(0);
         while let Some(line) = cursor.next()? {

@@ -1,4 +1,4 @@
-//! Reading a session at one moment.
+//! Reads the state of a session at one moment.
 
 use leafline_import::conversation::PathLimit;
 use leafline_import::{EntryKind, Family, Reading};
@@ -15,10 +15,10 @@ use crate::store::session_rows::SessionRows;
 use crate::store::snapshot::Snapshot;
 use crate::temporary::remove_left;
 
-/// A session as it was when the reader was made, whatever is written meanwhile.
+/// A session as it was when the reader was made, whatever is written later.
 ///
-/// Making one costs a few microseconds; many reads through one cost that once. A reader keeps old pages of
-/// the store alive, so it is not to be kept for hours.
+/// Making a reader costs a few microseconds, once for all reads through it. It keeps old pages of the store alive, so
+/// do not keep it for hours.
 #[derive(Debug)]
 pub struct SessionReader {
     snapshot: Snapshot,
@@ -31,7 +31,7 @@ impl SessionReader {
         Self { snapshot, session, record }
     }
 
-    /// The session with this key, or, where an import has given it another one, with this whole id.
+    /// The session with this key, or, if an import has given it another key, with this whole id.
     pub(crate) fn open(snapshot: Snapshot, (key, id): (SessionKey, &str)) -> Result<Self> {
         if let Some(record) = snapshot.session(key)? {
             return Ok(Self::new(snapshot, key, record));
@@ -70,12 +70,12 @@ impl SessionReader {
         self.record.id()
     }
 
-    /// The family whose format the session has.
+    /// The family of the session's format.
     pub fn family(&self) -> Family {
         self.record.known_family()
     }
 
-    /// The facts that a list shows, without a look at any line.
+    /// The facts that a list shows, without reading any line.
     pub fn facts(&self) -> SessionFacts {
         SessionFacts::of(&self.record)
     }
@@ -84,7 +84,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_header(&self) -> Result<Option<Entry>> {
         Ok(self.line(self.record.header)?.filter(|line| line.kind() == EntryKind::Header))
     }
@@ -93,7 +93,7 @@ impl SessionReader {
         self.record.reading()
     }
 
-    /// The entry with this id; of an id met twice, the later entry.
+    /// The entry with this id; of an id that occurs twice, the later entry.
     ///
     /// # Errors
     ///
@@ -103,11 +103,11 @@ impl SessionReader {
         found.ok_or_else(|| self.not_found(id))
     }
 
-    /// The line with this ordinal, entry or not; `None` behind the session's end.
+    /// The line with this ordinal, entry or not; `None` after the session's end.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn line(&self, ordinal: u64) -> Result<Option<Entry>> {
         if ordinal < self.record.lines { self.known_line(ordinal).map(Some) } else { Ok(None) }
     }
@@ -117,11 +117,11 @@ impl SessionReader {
         self.view().entry(Ordinal::new(ordinal))
     }
 
-    /// The current leaf; `None` where the session has none.
+    /// The current leaf; `None` if the session has none.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_leaf(&self) -> Result<Option<Entry>> {
         match self.view().leaf()? {
             Some(ordinal) => self.view().entry(ordinal).map(Some),
@@ -129,11 +129,11 @@ impl SessionReader {
         }
     }
 
-    /// The current leaf's id; `None` where the session has no leaf, or the leaf no id.
+    /// The current leaf's id; `None` if the session has no leaf, or the leaf has no id.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_leaf_id(&self) -> Result<Option<String>> {
         Ok(self.get_leaf()?.and_then(|leaf| leaf.id()))
     }
@@ -146,18 +146,18 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_label(&self, id: &str) -> Result<Option<String>> {
         let label = self.view().rows().label(id.as_bytes())?;
         Ok(label.map(|label| String::from_utf8_lossy(&label.label).into_owned()))
     }
 
-    /// Hands out the path from the root down to an entry, or to the leaf, line by line. Answers how many
-    /// entries it has. A loop in the file ends the path.
+    /// Passes on the path from the root down to an entry, or to the leaf, line by line. Returns the number of entries.
+    /// A loop in the file ends the path.
     ///
     /// # Errors
     ///
-    /// [`SessionError::EntryNotFound`], and what `take` fails with.
+    /// [`SessionError::EntryNotFound`], and the error of `take`.
     pub fn get_path(
         &self,
         from: Option<&str>,
@@ -173,7 +173,7 @@ impl SessionReader {
         Ok(path.len())
     }
 
-    /// The direct children of an entry in the order of the file; of `None`, the roots.
+    /// The direct children of an entry in the order of the file; for `None`, the roots.
     ///
     /// # Errors
     ///
@@ -191,11 +191,11 @@ impl SessionReader {
         Ok(children)
     }
 
-    /// Hands out all lines from an ordinal on, until `take` answers `false`.
+    /// Passes on all lines from an ordinal on, until `take` returns `false`.
     ///
     /// # Errors
     ///
-    /// What `take` fails with.
+    /// The error of `take`.
     pub fn lines(&self, from: u64, mut take: impl FnMut(Entry) -> Result<bool>) -> Result<()> {
         let mut cursor = self.view().cursor(from);
         while let Some(line) = cursor.next()? {
@@ -206,7 +206,7 @@ impl SessionReader {
         Ok(())
     }
 
-    /// The same with lines as they are stored: what was cut out of them as a blob is not filled in.
+    /// The same with lines in their stored form: blobs cut out of them are not filled in.
     #[cfg(feature = "search")]
     pub(crate) fn stored_lines(
         &self,
@@ -223,19 +223,19 @@ impl SessionReader {
         Ok(())
     }
 
-    /// Writes the session in one of its forms; answers the bytes written.
+    /// Writes the session in one of its forms; returns the bytes written.
     ///
     /// # Errors
     ///
     /// [`ExportError::Output`](crate::error::ExportError::Output) of the writer;
-    /// [`ExportError::BlobsMissing`](crate::error::ExportError::BlobsMissing) where the form needs blobs that the store
+    /// [`ExportError::BlobsMissing`](crate::error::ExportError::BlobsMissing) if the form needs blobs that the store
     /// does not have.
     pub fn export(&self, mode: &ExportMode, out: &mut dyn std::io::Write) -> Result<u64> {
         mode.blobs().into_iter().for_each(remove_left);
         Ok(self.export_noting(mode, out)?.bytes)
     }
 
-    /// [`Self::export`], and what else is to be known of it.
+    /// [`Self::export`], with further facts about it.
     pub(crate) fn export_noting(
         &self,
         mode: &ExportMode,
@@ -248,12 +248,12 @@ impl SessionReader {
         self.find(id).map(Ordinal::raw)
     }
 
-    /// Where the entry with an id stands, which must be there.
+    /// The ordinal of the entry with an id, which must exist.
     pub(crate) fn find(&self, id: &str) -> Result<Ordinal> {
         self.view().find(id.as_bytes())?.ok_or_else(|| self.not_found(id))
     }
 
-    /// Hands out lines by ordinal, which must be there; consecutive ones cost little.
+    /// Passes on lines by ordinal, which must exist; consecutive ones cost little.
     pub(crate) fn for_each(
         &self,
         ordinals: impl Iterator<Item = u64>,

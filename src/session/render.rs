@@ -1,4 +1,4 @@
-//! From a stored line to its bytes: holes are filled, as the caller wants them.
+//! From a stored line to its bytes: fills holes in the way that the caller wants.
 
 use std::collections::BTreeSet;
 
@@ -11,20 +11,20 @@ use crate::store::blobs::{self, Hash};
 use crate::store::chunk::{Hole, HoleKind, REFERENCE_LEN};
 use crate::store::snapshot::Snapshot;
 
-/// Base64 characters from which on an image becomes a reference: the documents' 1,024.
+/// Base64 characters from which an image becomes a reference: the documents' 1,024.
 const REFERENCE_FROM: u64 = 1024;
 
-/// What is wrong with a blob that was cut out of a line and is gone.
+/// The problem with a blob that was cut out of a line and is gone.
 const NOT_THERE: &str = "a line needs this blob, and it is not there";
 
-/// What a line's images look like when it comes out.
+/// How a line's images are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rendering {
     /// As they went in.
     Exact,
     /// Inline: references become the blobs they name.
     Inline,
-    /// References that are an image's `data` become base64 where the store has the blob; all others stay.
+    /// References that are an image's `data` become base64 if the store has the blob; all others stay.
     InlineImages,
     /// References: base64 of 1,024 characters or more becomes one.
     References,
@@ -71,7 +71,7 @@ impl<'a> Renderer<'a> {
                 self.referenced.insert(hole.hash);
             }
         }
-        // A reference that was passed over ends within the line.
+        // A skipped reference ends within the line.
         out.extend_from_slice(text.get(at..).unwrap_or_default());
         Ok(())
     }
@@ -102,21 +102,21 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    /// Puts the blob in the place of a reference.
+    /// Writes the blob in place of a reference.
     fn inline(&mut self, hole: &Hole, reference: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let blob = self.snapshot.blob(&hole.hash)?;
         self.lacks_blobs |= blob.is_none();
         match blob {
             Some(bytes) if hole.kind == HoleKind::ImageReference => append_base64(&bytes, out),
             Some(bytes) if std::str::from_utf8(&bytes).is_ok() => append_text(&bytes, out),
-            // Bytes that are no text cannot stand in a JSON string: the reference says more.
+            // Bytes that are not text cannot be in a JSON string: the reference says more.
             _ => out.extend_from_slice(reference),
         }
         Ok(())
     }
 }
 
-/// The text `blob:sha256:<hash>` that a hole says is there.
+/// The text `blob:sha256:<hash>` that must be at a hole.
 fn reference_at<'t>(hole: &Hole, text: &'t [u8], offset: usize) -> Result<&'t [u8]> {
     let reference = text.get(offset..offset.saturating_add(REFERENCE_LEN));
     let names_it = |reference: &&[u8]| {
@@ -126,7 +126,8 @@ fn reference_at<'t>(hole: &Hole, text: &'t [u8], offset: usize) -> Result<&'t [u
     Ok(reference.filter(names_it).ok_or_else(|| corrupted(hole, problem))?)
 }
 
-/// Bytes of a line as [`Rendering::Exact`] gives it, given those of the stored one: what was cut out comes back.
+/// The length of a line as [`Rendering::Exact`] writes it, given the length of the stored line: what was cut out comes
+/// back.
 pub(crate) fn rendered_len(snapshot: &Snapshot, stored: u64, holes: &[Hole]) -> Result<u64> {
     let mut length = stored;
     for hole in holes.iter().filter(|hole| hole.kind.is_cut()) {
@@ -148,7 +149,7 @@ fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
     STANDARD.encode_slice(bytes, room).expect("the room is the encoded length");
 }
 
-/// A blob that stood for a text, as the inside of a JSON string.
+/// A blob that replaced a text, as the inside of a JSON string.
 fn append_text(bytes: &[u8], out: &mut Vec<u8>) {
     let mut quoted = Vec::with_capacity(bytes.len() + 2);
     ecma::write_string(bytes, &mut quoted);

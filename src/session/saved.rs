@@ -1,8 +1,8 @@
-//! A session as its program would save it: what becomes of one that was changed here when it is exported.
+//! A session as its program would save it: the export of one that was changed here.
 //!
-//! The header's line comes first, with the leaf in it; then the entries in the order in which they are stored. Each is what
-//! the program writes for the stored line. Lines that it cannot read are left out: blank and malformed ones, those that are
-//! no object, and headers after the first.
+//! The header's line comes first, with the leaf in it; then the entries in their stored order, each as the program
+//! would write the stored line. Lines that it cannot read are left out: blank and malformed ones, those that are not an
+//! object, and headers after the first.
 
 use leafline_import::{EntryKind, read_line};
 
@@ -13,7 +13,7 @@ use super::view::{View, rendered};
 use crate::error::{Corruption, Result};
 use crate::store::session_key::SessionKey;
 
-/// Hands out the lines, until `take` returns `false`.
+/// Passes on the lines, until `take` returns `false`.
 pub(super) fn saved_lines(
     renderer: &mut Renderer<'_>,
     view: View<'_>,

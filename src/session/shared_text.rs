@@ -1,4 +1,4 @@
-//! Texts of many sessions in one piece of memory: a list of ten thousand asks for memory a few dozen times.
+//! Texts of many sessions in one piece of memory: a list of ten thousand allocates memory a few dozen times.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -9,14 +9,14 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Serialize, Serializer};
 
-/// Bytes of the texts of a list that lie together.
+/// Bytes of a list's texts that are stored together.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// A text of a list, which is used as a `str`. Those of one list share memory, so a clone costs none, and one that is
-/// kept keeps up to 64 KiB of others; [`str::to_owned`] makes one that is on its own.
+/// A text of a list, which is used as a `str`. The texts of one list share memory, so a clone needs none, and a kept
+/// text keeps up to 64 KiB of others alive; [`str::to_owned`] makes an independent one.
 #[derive(Clone)]
 pub struct SharedText {
-    /// All texts of the batch, one after the other; set before a text is handed out.
+    /// All texts of the batch, one after the other; set before a text is returned to the caller.
     batch: Arc<OnceLock<String>>,
     start: usize,
     end: usize,
@@ -141,7 +141,7 @@ impl SharedTexts {
         SharedText { batch: Arc::clone(&self.batch), start, end: self.texts.len() }
     }
 
-    /// Says that no text of a session is missing.
+    /// Ends a session: none of its texts is missing.
     pub(crate) fn session_ends(&mut self) {
         if self.texts.len() >= self.batch_bytes {
             self.seal();

@@ -1,4 +1,4 @@
-//! What a session has used: the sums over its assistant messages' `usage`.
+//! The usage of a session: the sums over its assistant messages' `usage`.
 
 use leafline_import::{EntryKind, LineReader, MessageRole, Usage, text};
 use serde::Serialize;
@@ -7,16 +7,16 @@ use super::chunk_lines::{Frames, visit_lines};
 use super::reader::SessionReader;
 use crate::error::Result;
 
-/// Tokens and cost over all assistant messages of a session, those of branches that were left among them.
+/// Tokens and cost over all assistant messages of a session, including those of abandoned branches.
 ///
-/// The members are those of a message's `usage` in omp's document of sessions, `cost` being `cost.total`. What
-/// subagents used is in their own sessions, and not counted here.
+/// The members are those of a message's `usage` in omp's document of sessions, `cost` being `cost.total`. The usage of
+/// subagents is in their own sessions, and not counted here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct UsageStatistics {
     /// Assistant messages that have a `usage` object.
     pub messages: u64,
-    /// Tokens of input that no cache held.
+    /// Tokens of input that were not in a cache.
     pub input: u64,
     /// Tokens of output.
     pub output: u64,
@@ -44,10 +44,10 @@ impl UsageStatistics {
 }
 
 impl SessionReader {
-    /// The sums over the `usage` of all assistant messages, whatever their branch. Messages without one add
-    /// nothing, nor do values that are negative or no numbers.
+    /// The sums over the `usage` of all assistant messages, on any branch. Messages without one add nothing, nor do
+    /// values that are negative or not numbers.
     ///
-    /// It reads every line that may state one: some seconds for one of a gigabyte.
+    /// It reads every line that may state a usage: some seconds for a session of a gigabyte.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ impl SessionReader {
             let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
             let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
             if family.may_state_usage(kind, role) {
-                // The stored text will do: only strings were cut out of it.
+                // The stored text is enough: only strings were cut out of it.
                 let decoded = text::decode(lines.line(ordinal)?.text);
                 if let Some(usage) = reader.read(text::trim_start_of_file(&decoded)).usage() {
                     statistics.add(usage);

@@ -1,4 +1,4 @@
-//! One session at one moment: the one way in which lines, nodes and what leads to them are read.
+//! One session at one moment: the only way in which lines, nodes and the rows that lead to them are read.
 
 use leafline_import::{EntryKind, Reading};
 
@@ -18,7 +18,7 @@ use crate::store::session_record::SessionRecord;
 use crate::store::session_rows::SessionRows;
 use crate::store::snapshot::Snapshot;
 
-/// A session's rows in a snapshot with the record that says what they must be. What should be there and is not is damage.
+/// A session's rows in a snapshot with the record that says what they must be. A missing row is damage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'s> {
     rows: SessionRows<'s>,
@@ -41,7 +41,7 @@ impl<'s> View<'s> {
         self.rows.key()
     }
 
-    /// The snapshot that the session is read in.
+    /// The snapshot in which the session is read.
     pub(crate) fn snapshot(self) -> &'s Snapshot {
         self.rows.snapshot()
     }
@@ -56,7 +56,7 @@ impl<'s> View<'s> {
         self.record.reading()
     }
 
-    /// What the session's nodes promise each other.
+    /// The rules that the session's nodes satisfy.
     pub(crate) fn order(self) -> Order {
         Order::of(self.key(), self.record)
     }
@@ -83,13 +83,13 @@ impl<'s> View<'s> {
         Ok(Entry::new(self.reading(), ordinal.raw(), bytes))
     }
 
-    /// A line of a cursor's with what was cut out of it.
+    /// A line of a cursor with what was cut out of it.
     pub(crate) fn entry_of(self, line: &LineView<'_>) -> Result<Entry> {
         let bytes = rendered(self.snapshot(), line.text, line.holes)?;
         Ok(Entry::with_node(self.reading(), line.ordinal, line.node, bytes))
     }
 
-    /// The node of a line that must be there.
+    /// The node of a line, which must exist.
     pub(crate) fn node(self, ordinal: Ordinal) -> Result<Node> {
         self.order().check_line(ordinal)?;
         self.rows.node(ordinal)

@@ -16,9 +16,9 @@ pub(crate) type Hash = [u8; 32];
 pub(crate) struct BlobRecord {
     /// Bytes; `None` while lines refer to a blob whose bytes are missing.
     pub(crate) size: Option<u64>,
-    /// Lines' holes and references that name it, over all sessions.
+    /// The number of holes and references in lines that name it, over all sessions.
     pub(crate) references: u64,
-    /// How many of those had the base64 cut out: a line that needs the bytes to come back.
+    /// How many of those had the base64 cut out, so that the line cannot be rendered without the bytes.
     pub(crate) holes: u64,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct BlobTables<'t> {
 }
 
 impl BlobTables<'_> {
-    /// The record, where there is one.
+    /// The record, if there is one.
     pub(crate) fn record(&self, hash: &Hash) -> Result<Option<BlobRecord>> {
         read_record(&self.records, hash)
     }
@@ -88,7 +88,7 @@ impl BlobTables<'_> {
         )
     }
 
-    /// Keeps the blob's bytes, unless they are there; returns whether they were new.
+    /// Stores the blob's bytes, unless they are there; returns whether they were new.
     pub(crate) fn put(&mut self, hash: &Hash, bytes: &[u8]) -> Result<bool> {
         let old = self.record(hash)?.unwrap_or(BlobRecord { size: None, references: 0, holes: 0 });
         if old.size.is_some() {
@@ -101,7 +101,7 @@ impl BlobTables<'_> {
         Ok(true)
     }
 
-    /// Takes references back, and frees the blob with its last one. Returns the bytes freed.
+    /// Releases references, and frees the blob with the last one. Returns the bytes freed.
     pub(crate) fn release(&mut self, hash: &Hash, references: u64, holes: u64) -> Result<u64> {
         let Some(old) = self.record(hash)? else {
             return Ok(0);
@@ -124,7 +124,7 @@ impl BlobTables<'_> {
     }
 }
 
-/// The record of a blob, where there is one.
+/// The record of a blob, if there is one.
 pub(crate) fn read_record(
     records: &impl ReadableTable<&'static [u8; 32], &'static [u8]>,
     hash: &Hash,
@@ -132,7 +132,7 @@ pub(crate) fn read_record(
     records.get(hash)?.map(|value| BlobRecord::from_bytes(value.value(), || hex(hash))).transpose()
 }
 
-/// A blob's bytes, where the store has them, checked against their hash.
+/// A blob's bytes, if the store has them, checked against their hash.
 pub(crate) fn read_bytes(
     records: &impl ReadableTable<&'static [u8; 32], &'static [u8]>,
     parts: &impl ReadableTable<(&'static [u8; 32], u32), &'static [u8]>,

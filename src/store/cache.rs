@@ -7,8 +7,8 @@ use quick_cache::sync::Cache;
 
 use super::session_key::SessionKey;
 
-/// Names a frame's text. The check changes with the text, so that a chunk which another process has
-/// rewritten is never answered from here.
+/// Identifies a frame's text. The check changes with the text, so that a chunk rewritten by another process is never
+/// found here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FrameKey {
     pub(crate) session: SessionKey,
@@ -41,7 +41,7 @@ impl FrameCache {
             usize::try_from(bytes / super::chunk::FRAME_TARGET as u64).unwrap_or(usize::MAX);
         Self {
             frames: Cache::with_weighter(expected.max(1), bytes, ByBytes),
-            // One frame is not to drive out everything else.
+            // One frame should not displace everything else.
             largest: usize::try_from(bytes / 8).unwrap_or(usize::MAX),
         }
     }

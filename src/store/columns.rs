@@ -1,4 +1,4 @@
-//! The nodes of a chunk's lines as columns: numbers that are small, and alike, within a column.
+//! The nodes of a chunk's lines as columns: the numbers in a column are small and similar.
 
 use bincode::{Decode, Encode};
 
@@ -6,7 +6,7 @@ use super::node::{Node, Parent};
 use super::ordinal::Ordinal;
 use super::record::{encoded_len, read, unzigzag, zigzag};
 
-/// The bit in the column of roles that marks what is on a sidechain.
+/// The bit in the column of roles that marks a sidechain.
 const SIDECHAIN: u8 = 0x80;
 
 /// The columns as they are stored.
@@ -67,7 +67,7 @@ impl Delta {
         let parent = match node.parent {
             Parent::None => PARENT_NONE,
             Parent::Orphan => PARENT_ORPHAN,
-            // The line before is by far the most frequent parent, so its distance is the smallest code.
+            // The line before is by far the most frequent parent, so its distance has the smallest code.
             Parent::At(parent) => {
                 PARENT_AT + zigzag(distance(ordinal, parent.raw()).wrapping_sub(1))
             }
@@ -75,7 +75,7 @@ impl Delta {
         let time = node.time.map_or(0, |time| {
             let code = zigzag(time.wrapping_sub(self.time));
             self.time = time;
-            // The largest code has no successor: such a time is kept apart by never being written.
+            // The largest code has no successor; such a time is never written.
             code.saturating_add(1)
         });
         let depth = zigzag(distance(node.depth, self.depth.cast_unsigned()));

@@ -1,4 +1,4 @@
-//! zstd with shared dictionaries: one compressor a worker, a pool of decompressors for readers.
+//! zstd with shared dictionaries: one compressor per worker, a pool of decompressors for readers.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,10 +9,10 @@ use zstd::zstd_safe::{self, CCtx, CDict, DCtx, DDict};
 /// no faster.
 pub(crate) const LEVEL: i32 = 1;
 
-/// The number that stands for "no dictionary" where a dictionary's id is stored.
+/// Means "no dictionary" where a dictionary's id is stored.
 pub(crate) const NO_DICTIONARY: u32 = 0;
 
-/// A dictionary, ready for both directions.
+/// A dictionary, prepared for both directions.
 pub(crate) struct Dictionary {
     /// The key in the `dictionaries` table, from 1; [`NO_DICTIONARY`] for none.
     pub(crate) id: u32,
@@ -61,7 +61,7 @@ impl Compressor {
     }
 }
 
-/// Decompressors that readers of all threads share: a context is 160 KiB, and is not made for each read.
+/// Decompressors shared by readers of all threads: a context takes 160 KiB, and is not made for each read.
 #[derive(Default)]
 pub(crate) struct Decompressors {
     idle: Mutex<Vec<DCtx<'static>>>,

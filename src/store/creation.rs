@@ -1,4 +1,4 @@
-//! Making a store: under a temporary name, complete and on disk before it gets its own.
+//! Creates a store: under a temporary name, complete and on disk before it gets its own name.
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, Read};
@@ -16,25 +16,24 @@ use crate::error::{Error, FileContext, Result, StoreError};
 use crate::temporary::{Temporary, remove_left};
 use crate::whole_file::sync_folder;
 
-/// Lengths of the files that redb leaves if it is killed while it makes a database in place: versions up to 4.5, and
-/// 4.6.
+/// Lengths of the files that redb leaves if it is killed while creating a database: versions up to 4.5, and 4.6.
 const UNBORN_LENGTHS: [u64; 2] = [1_056_768, 73_728];
 
 /// Bytes of redb's header; pages follow it.
 const HEADER_BYTES: usize = 320;
 
-/// Where the header has the size of a page, as 4 bytes, and the size that a store has.
+/// Where the header has the page size, as 4 bytes, and a store's page size.
 const PAGE_SIZE_AT: std::ops::Range<usize> = 12..16;
 const PAGE_SIZE: [u8; 4] = 4096_u32.to_le_bytes();
 
-/// How often, and after what delay, a file that another process is making a store of is checked again.
+/// How often, and after what delay, to check again a file in which another process is creating a store.
 const PATIENCE: usize = 3_000;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// What exists at a store's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Nothing, an empty file, or what is left of a store whose maker was killed before it held anything.
+    /// Nothing, an empty file, or the rest of a store whose creator was killed before anything was in it.
     Nothing,
     /// A file, which may be a store.
     File,
@@ -67,8 +66,8 @@ fn may_be_unborn(metadata: &Metadata) -> bool {
     metadata.len() == 0 || UNBORN_LENGTHS.contains(&metadata.len())
 }
 
-/// Whether the file is empty, or has the length of a new database, no magic number, and nothing but zeros after the
-/// header: its maker was killed before it could hold anything.
+/// Whether the file is empty, or has the length of a new database, no magic number, and only zeros after the header:
+/// its creator was killed before anything was in it.
 fn is_unborn(file: &File) -> std::io::Result<bool> {
     if !may_be_unborn(&file.metadata()?) {
         return Ok(false);
@@ -85,7 +84,7 @@ fn is_unborn(file: &File) -> std::io::Result<bool> {
     Ok(is_zero(magic) && is_header && is_zero(pages))
 }
 
-/// Makes a store at `path`, where there is none. When this returns there is one; another process may have made it.
+/// Creates a store at `path` if there is none. When this returns there is one; another process may have created it.
 pub(super) fn make(path: &Path) -> Result<()> {
     let path = &end_of_links(path, |_| false).ok_or_else(|| {
         let problem = "it is a link that leads to itself".to_owned();
@@ -108,7 +107,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
         };
         let temporary = Temporary::in_folder(folder).at("making the store in", folder)?;
         let made = new_store(&temporary, path)?;
-        // The process that holds the leftover's lock may overwrite it; if there is no leftover, the first process makes
+        // The process that has the leftover's lock may overwrite it; if there is no leftover, the first process creates
         // the store.
         let named = match leftover {
             Some(_) => made.persist(path),
@@ -128,7 +127,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
     Err(Error::Store(StoreError::InUse { path: path.to_owned() }))
 }
 
-/// What exists at the path of a store to be made.
+/// What exists at the path of a store to be created.
 enum Leftover {
     None,
     /// It is locked, so no other process can use it.
@@ -156,7 +155,7 @@ fn take_leftover(path: &Path) -> Result<Leftover> {
     Ok(if is_still_there && is_unborn { Leftover::Taken(file) } else { Leftover::Busy })
 }
 
-/// Whether the path is a name of the open file.
+/// Whether the path still names the open file.
 #[cfg(unix)]
 fn is_named(file: &File, path: &Path) -> std::io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -168,14 +167,14 @@ fn is_named(file: &File, path: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Elsewhere an open file keeps its name.
+/// On other systems an open file keeps its name.
 #[cfg(not(unix))]
 fn is_named(_: &File, _: &Path) -> std::io::Result<bool> {
     Ok(true)
 }
 
 /// A store without sessions, on disk, that does not have its name yet. The temporary file's lock shows that a process
-/// is working on it: the store's own locks are the engine's.
+/// is working on it: the locks on the store itself are the engine's.
 fn new_store(temporary: &Temporary, path: &Path) -> Result<TempPath> {
     let made = temporary.database().at("making the store beside", path)?;
     let file = open_file(&made)?;
@@ -189,11 +188,11 @@ fn new_store(temporary: &Temporary, path: &Path) -> Result<TempPath> {
     Ok(made)
 }
 
-/// Makes the tables of a database that has none yet; leaves a database with tables alone.
+/// Creates the tables of a database that has none; does nothing to one with tables.
 ///
 /// # Errors
 ///
-/// [`StoreError::NotAStore`] for a database of something else.
+/// [`StoreError::NotAStore`] for another program's database.
 pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
     let transaction = database.begin_write()?;
     let foreign = transaction.list_tables()?.next().is_some();
@@ -239,7 +238,7 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes a folder and its parents, and makes their names durable.
+/// Creates a folder and its parents, and makes their names durable.
 fn make_folders(folder: &Path) -> Result<()> {
     let missing: Vec<&Path> = folder
         .ancestors()

@@ -1,4 +1,4 @@
-//! The engine's errors, kept so that the engine's types are no part of the library's.
+//! The engine's errors, wrapped so that the engine's types are not part of the library's.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 pub struct EngineError(Box<dyn std::error::Error + Send + Sync>);
 
 impl EngineError {
-    /// The system's error, where the system refused to read or write the store's file.
+    /// The system's error, if the system failed to read or write the store's file.
     pub fn io_error(&self) -> Option<&io::Error> {
         match self.0.downcast_ref()? {
             redb::Error::Io(error) => Some(error),

@@ -1,7 +1,7 @@
 //! The store's file as the engine reads, writes and locks it.
 //!
-//! Locks are on byte ranges of the file itself, far beyond its data, so that they apply under whatever name a process
-//! has opened it: a link, a hard link, a new name after a move. The engine's own ranges begin at 2^62.
+//! Locks are on byte ranges of the file itself, far beyond its data, so that they apply under any name by which a
+//! process has opened it: a link, a hard link, a new name after a move. The engine's own ranges begin at 2^62.
 
 use std::fs::File;
 use std::io;
@@ -11,23 +11,23 @@ use std::sync::Arc;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
-/// What every database of the engine's begins with.
+/// The magic number at the beginning of the engine's databases.
 pub(crate) const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 
-/// Where the bytes begin that stand for owners of unfinished rows, one byte a token.
+/// Where the bytes begin that stand for owners of unfinished rows, one byte per token.
 const OWNERS: u64 = 1 << 61;
 
 /// The byte that a process holds while the file is open for writing and needs no recovery (redb's design document, "Lock
 /// bytes").
 const CONSISTENT: Bound<u64> = Bound::Included((1 << 62) + 4);
 
-/// Opens the file for reading, as it was last committed, without recovery.
+/// How a file is opened for reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recovery {
     /// A file that a killed writer left is first recovered by a writable open.
     Needed,
-    /// The engine is made to treat the file as consistent, since this process may not write it. A commit is on disk
-    /// before the header names it, so the header always names a complete one.
+    /// The engine treats the file as consistent, since this process may not write it. A commit is on disk before the
+    /// header names it, so the header always names a complete one.
     Skipped,
 }
 
@@ -83,7 +83,7 @@ fn names_of(file: &File) -> io::Result<u64> {
     Ok(file.metadata()?.nlink())
 }
 
-/// Elsewhere a file that is open keeps its name.
+/// On other systems an open file keeps its name.
 #[cfg(not(unix))]
 fn names_of(_: &File) -> io::Result<u64> {
     Ok(1)
@@ -102,7 +102,7 @@ impl StorageBackend for EngineFile {
         self.0.backend.set_len(len)
     }
 
-    /// What is synced to a file without a name is lost with the last process that has it open, so it is not a success.
+    /// Data synced to a file without a name is lost with the last process that has it open, so that is not a success.
     fn sync_data(&self) -> io::Result<()> {
         self.0.backend.sync_data()?;
         if self.0.counts_names && names_of(&self.0.file)? == 0 {

@@ -7,22 +7,22 @@ use super::record::{append, read};
 use super::session_key::SessionKey;
 use crate::error::{Corruption, Error, Result};
 
-/// Where the entry with some id stands.
+/// Where the entry with an id is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryRecord {
     /// The entry's line number in its session.
     pub(crate) ordinal: Ordinal,
-    /// The first ordinal of the chunk that held the line when the record was written: one look-up instead
-    /// of a search. Where lines were sealed into other chunks since, the search finds it.
+    /// The first ordinal of the chunk that had the line when the record was written: one look-up instead of a search.
+    /// If lines were sealed into other chunks since, the search finds it.
     pub(crate) chunk: Ordinal,
 }
 
 /// An entry's id and line, before its row is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EntryRow {
-    /// The id's first bytes: nearly every comparison of a sort ends here, without a look at the id.
+    /// The id's first bytes: nearly every comparison of a sort is decided by them, without reading the id.
     pub(crate) prefix: u64,
-    /// Where the id begins among the ids.
+    /// The offset of the id among the ids.
     pub(crate) start: u32,
     /// The id's bytes.
     pub(crate) length: u32,
@@ -31,21 +31,21 @@ pub(crate) struct EntryRow {
 }
 
 impl EntryRow {
-    /// The id, where all ids stand one after the other.
+    /// The id, given all ids one after the other.
     pub(crate) fn id_in(self, ids: &[u8]) -> &[u8] {
         let start = self.start as usize;
         ids.get(start..start + self.length as usize).unwrap_or_default()
     }
 }
 
-/// Rows of one session for the `entries` table, ascending by id. They are kept as they were gathered: a million of them
-/// take 24 MB, and a second copy would take as much again.
+/// Rows of one session for the `entries` table, ascending by id. They are used in the form in which they were
+/// collected: a million of them take 24 MB, and a second copy would take as much again.
 #[derive(Debug)]
 pub(crate) struct EntryRows {
     pub(crate) session: SessionKey,
     ids: Vec<u8>,
     rows: Vec<EntryRow>,
-    /// The first ordinals of the chunks that hold the entries, ascending.
+    /// The first ordinals of the entries' chunks, ascending.
     chunks: Vec<u64>,
 }
 
@@ -87,9 +87,8 @@ impl EntryRows {
 }
 
 impl EntryRecord {
-    /// Writes the record's bytes over those in the buffer: the ordinal, and how far the chunk's first line is
-    /// before it. No version byte: with one a line, it would be a fifth of the record; the store's format
-    /// number covers it.
+    /// Overwrites the buffer with the record's bytes: the ordinal, and its distance from the chunk's first line. No
+    /// version byte: one per line would be a fifth of the record; the store's format number covers it.
     pub(crate) fn write_to(self, bytes: &mut Vec<u8>) {
         bytes.clear();
         append(&self.ordinal.raw(), bytes);

@@ -1,4 +1,4 @@
-//! A disk in memory that fails after so many writes, for the tests of what is left then.
+//! A disk in memory that fails after a number of writes, for the tests of what remains then.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,14 +8,14 @@ use redb::{Builder, Database, StorageBackend};
 use super::Store;
 use crate::error::Result;
 
-/// Bytes in memory that take a number of writes, and then nothing any more.
+/// Bytes in memory that accept a number of writes, and then no more.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Disk(Arc<Mutex<State>>);
 
 #[derive(Debug, Clone, Default)]
 struct State {
     bytes: Vec<u8>,
-    /// Writes that are left; no number is no end.
+    /// Writes that are left; `None` is unlimited.
     left: Option<u32>,
     /// How often it was synced.
     syncs: u32,
@@ -31,12 +31,12 @@ impl Disk {
         Self(Arc::new(Mutex::new(State { bytes, ..State::default() })))
     }
 
-    /// Another disk with what is on this one.
+    /// Another disk with the same contents.
     pub(crate) fn copy(&self) -> Self {
         Self::holding(self.with(|state| state.bytes.clone()))
     }
 
-    /// Lets it fail after so many more writes.
+    /// Makes it fail after this many more writes.
     pub(crate) fn fail_after(&self, writes: u32) {
         self.with(|state| state.left = Some(writes));
     }
@@ -46,12 +46,12 @@ impl Disk {
         self.with(|state| state.syncs)
     }
 
-    /// The database on the disk, whatever it holds.
+    /// The database on the disk.
     pub(super) fn database(&self) -> Result<Database> {
         Ok(Builder::new().create_with_backend(self.clone())?)
     }
 
-    /// Opens the store on the disk, or makes one.
+    /// Opens the store on the disk, or creates one.
     pub(crate) fn open(&self) -> Result<Store> {
         Store::on(self.clone())
     }

@@ -1,14 +1,14 @@
-//! The digest of a file's bytes that can be gone on with when the file has grown, without a look at its beginning.
+//! A digest of a file's bytes that can be continued when the file has grown, without reading its beginning again.
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-/// Bytes of a block: what has to be read again before going on, at the most.
+/// Bytes of a block: the most that must be read again before continuing.
 pub(crate) const BLOCK_BYTES: u64 = 1 << 20;
 
 /// The digest of a stream of bytes.
 ///
-/// Whole blocks are a chain of XXH3s, 128 bits each: of what the chain was before and of the block's own. The digest is that
-/// of the chain and of what came after the last whole block. All numbers are hashed as 16 bytes, little endian.
+/// Whole blocks form a chain of XXH3s, 128 bits each: of the chain before and of the block's own XXH3. The digest is
+/// that of the chain and of the bytes after the last whole block. All numbers are hashed as 16 bytes, little endian.
 #[derive(Clone, Default)]
 pub(crate) struct Fingerprint {
     chain: u128,
@@ -17,7 +17,7 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Goes on after the whole blocks of `length` bytes that had this chain: it is to be given the bytes from
+    /// Continues after the whole blocks of `length` bytes that had this chain: it must be given the bytes from
     /// [`block_start`] on.
     pub(crate) fn resume(chain: u128, length: u64) -> Self {
         Self { chain, tail: Xxh3::new(), length: block_start(length) }
@@ -40,7 +40,7 @@ impl Fingerprint {
         }
     }
 
-    /// How many bytes it was given, those that it goes on behind included.
+    /// How many bytes it was given, including those before the point where it resumed.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
@@ -62,7 +62,7 @@ impl std::fmt::Debug for Fingerprint {
     }
 }
 
-/// Where the block begins in which the byte after `length` bytes is.
+/// The start of the block that contains the byte after `length` bytes.
 pub(crate) fn block_start(length: u64) -> u64 {
     length - length % BLOCK_BYTES
 }

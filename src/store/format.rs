@@ -65,8 +65,7 @@ pub(super) fn upgrade(database: &Database) -> Result<()> {
         let Some(found @ OLDEST..FORMAT) = found else { return Ok(()) };
         for format in found..FORMAT {
             match format {
-                // Chunks of both layouts are read. The number keeps earlier versions from reading one of the new
-                // layout.
+                // Chunks of both layouts are read. The number keeps earlier versions from reading the new layout.
                 5 => {}
                 6 => session_index::build(&transaction)?,
                 other => unreachable!("no store of format {other} is upgraded"),
@@ -79,7 +78,7 @@ pub(super) fn upgrade(database: &Database) -> Result<()> {
     Ok(())
 }
 
-/// The rows of `meta` that say what a new store's format is.
+/// The rows of `meta` that state a new store's format.
 pub(super) fn rows() -> [(&'static str, u64); 2] {
     [(NAME, FORMAT), (READER, packed(FIRST_READER))]
 }
@@ -117,14 +116,14 @@ mod tests {
         assert!(changes.contains(&format!("Store format {FORMAT}.")));
     }
 
-    /// The store of an earlier format that the tests keep.
+    /// The store of an earlier format from the tests' folder.
     fn earlier(format: u64) -> Disk {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stores");
         let packed = std::fs::File::open(format!("{folder}/format-{format}.zst")).unwrap();
         Disk::holding(zstd::decode_all(packed).unwrap())
     }
 
-    /// The number in the file, as the next open finds it.
+    /// The number in the file, as the next open reads it.
     fn format_of(disk: &Disk) -> u64 {
         let database = disk.copy().database().unwrap();
         let meta = database.begin_read().unwrap().open_table(tables::META).unwrap();
@@ -140,7 +139,7 @@ mod tests {
                 let failing = disk.copy();
                 failing.fail_after(left);
                 let opened = failing.open().map(drop);
-                // The last flush may fail when all is on the disk.
+                // The last flush may fail when everything is on the disk.
                 let found = format_of(&failing);
                 assert!(found == format || found == FORMAT, "{found} after {left} writes");
                 cut_off += u32::from(found == format);
@@ -178,7 +177,7 @@ mod tests {
         assert!(kinds.into_iter().all(|kind| kind != "session_times"));
     }
 
-    /// The types of redb's whose encoding a release has changed, or may.
+    /// The types of redb whose encoding a release has changed, or may change.
     #[test]
     fn no_table_has_a_type_of_a_changing_encoding() {
         let store = crate::Store::in_memory().unwrap();
@@ -190,7 +189,7 @@ mod tests {
             let name = redb::TableHandle::name(&handle).to_owned();
             assert!(page.contains(&format!("| [`{name}`](#{name}) |")), "{name} is not documented");
         }
-        // What a definition says is what the file says: a table of other types does not open.
+        // The file agrees with its definition: a table of other types does not open.
         let source = include_str!("tables.rs");
         let types = source
             .split("TableDefinition<")

@@ -11,7 +11,7 @@ pub(crate) struct LabelRecord {
     pub(crate) label: Vec<u8>,
     /// The line that set it last.
     pub(crate) line: u64,
-    /// The line that set the target's label first since it was last cleared: programs list labels in this order.
+    /// The line that first set the target's label after it was last cleared: programs list labels in this order.
     pub(crate) place: u64,
 }
 

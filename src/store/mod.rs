@@ -69,10 +69,10 @@ pub struct StoreOptions {
     pub page_cache_bytes: usize,
     /// Bytes of memory for decompressed lines. Default: 8 MiB.
     pub line_cache_bytes: u64,
-    /// Whether a store that does not exist is made. Default: yes.
+    /// Whether to create a store that does not exist. Default: yes.
     pub create: bool,
-    /// Whether the store is opened for reading alone: faster to open and to close, nothing of the file is
-    /// written, and methods that write fail. Readers see what others commit all the same. Default: no.
+    /// Whether the store is only read: it opens and closes faster, its file is not written, and methods that write
+    /// fail. Readers still see what others commit. Default: no.
     pub read_only: bool,
 }
 
@@ -87,13 +87,13 @@ impl Default for StoreOptions {
     }
 }
 
-/// A store: one file that keeps many sessions, open for any number of processes at once.
+/// A store: one file with many sessions, open for any number of processes at once.
 ///
 /// Whatever a method has acknowledged is on disk. Readers never wait for writers; one write transaction
 /// runs at a time, over all processes.
 ///
-/// A clone is another handle of the same open store, with the same caches, and costs next to nothing. Sessions, readers and
-/// indexes hold one. The store closes with the last of them.
+/// A clone is another handle of the same open store, with the same caches, and costs next to nothing. Sessions, readers
+/// and indexes hold one. The store closes with the last of them.
 ///
 /// ```
 /// # fn main() -> leafline::Result<()> {
@@ -108,7 +108,7 @@ pub struct Store {
     shared: Arc<Shared>,
 }
 
-/// What all clones of a store have in common.
+/// What all clones of a store share.
 #[derive(Debug)]
 struct Shared {
     handle: Handle,
@@ -120,7 +120,7 @@ struct Shared {
     cache: FrameCache,
 }
 
-/// A store's file: writable, or not, where its permissions say so.
+/// A store's file: writable, or read-only if its permissions say so.
 enum Handle {
     Writable(Database),
     ReadOnly(ReadOnlyDatabase),
@@ -136,7 +136,7 @@ impl std::fmt::Debug for Handle {
 }
 
 impl Store {
-    /// Opens the store in `path`, and makes it where there is none.
+    /// Opens the store at `path`, and creates it if there is none.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Store {
         Self::open_with(path, &StoreOptions::default())
     }
 
-    /// Opens the store in `path` as `options` say.
+    /// Opens the store at `path` with these options.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl Store {
         Self::with_handle(handle, Owners::new(Some(file)), path, options)
     }
 
-    /// A store that is only in memory and ends with the value: for tests, and for sessions that nobody is to keep.
+    /// A store that is only in memory and ends with the value: for tests, and for sessions that need not be kept.
     ///
     /// ```
     /// # fn main() -> leafline::Result<()> {
@@ -170,7 +170,7 @@ impl Store {
     ///
     /// Those of the engine.
     pub fn in_memory() -> Result<Self> {
-        // Small caches: the pages are in memory as it is.
+        // Small caches: the pages are already in memory.
         let options = StoreOptions {
             page_cache_bytes: 1 << 20,
             line_cache_bytes: 1 << 20,
@@ -182,7 +182,7 @@ impl Store {
         Self::with_handle(Handle::Writable(database), Owners::default(), PathBuf::new(), &options)
     }
 
-    /// A store whose file is what a test says, to see what becomes of it when that fails.
+    /// A store on a test's own file, to test what happens when that fails.
     #[cfg(test)]
     fn on(backend: impl redb::StorageBackend) -> Result<Self> {
         let database = Builder::new().create_with_backend(backend)?;
@@ -214,12 +214,12 @@ impl Store {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Whether the store is in memory alone.
+    /// Whether the store is only in memory.
     pub(crate) fn is_in_memory(&self) -> bool {
         self.shared.path.as_os_str().is_empty()
     }
 
-    /// Whether nothing of the store's file is written.
+    /// Whether the store's file is never written.
     pub(crate) fn is_read_only(&self) -> bool {
         matches!(self.shared.handle, Handle::ReadOnly(_))
     }
@@ -229,16 +229,16 @@ impl Store {
         &self.shared.path
     }
 
-    /// Gives space back that deleted or rewritten rows took: moves pages to the front and shortens the file.
+    /// Frees space that deleted or rewritten rows took: moves pages to the front and shortens the file.
     ///
     /// Returns the file's size in bytes before and after; closing the store adds a few pages to the latter.
     ///
     /// # Errors
     ///
     /// [`StoreError::InUse`] while another process has a transaction open, and while anything else in this process, in
-    /// whatever thread, holds the store: a clone of it, a [`Session`](crate::Session), a
-    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::prompts::PromptHistory) or a search index. An agent
-    /// compacts before it makes them, after it has dropped them, or with a handle of its own from [`Self::open`].
+    /// any thread, holds the store: a clone of it, a [`Session`](crate::Session), a
+    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::prompts::PromptHistory) or a search index.
+    /// An agent compacts before it makes them, after it has dropped them, or with its own handle from [`Self::open`].
     pub fn compact(&mut self) -> Result<(u64, u64)> {
         let before = self.file_bytes()?;
         self.sweep()?;
@@ -258,7 +258,7 @@ impl Store {
         Ok((before, self.file_bytes()?))
     }
 
-    /// Bytes that the store's file takes.
+    /// The size of the store's file in bytes.
     pub(crate) fn file_bytes(&self) -> Result<u64> {
         if self.is_in_memory() {
             return Ok(0);
@@ -277,7 +277,7 @@ impl Store {
         Ok(self.writable()?.begin_write()?)
     }
 
-    /// Who writes rows of it that no session shows yet.
+    /// The owners of rows that no session shows yet.
     pub(crate) fn owners(&self) -> &Owners {
         &self.shared.owners
     }
@@ -296,7 +296,7 @@ impl Store {
         &self.shared.decompressors
     }
 
-    /// A dictionary by id, from memory once it was read.
+    /// A dictionary by id, from memory after the first read.
     pub(crate) fn dictionary(&self, id: u32) -> Result<Arc<Dictionary>> {
         let known = self
             .shared
@@ -325,7 +325,7 @@ impl Store {
         Ok(prepared)
     }
 
-    /// Keeps a new dictionary and returns it.
+    /// Stores a new dictionary and returns it.
     pub(crate) fn add_dictionary(&self, bytes: &[u8]) -> Result<Arc<Dictionary>> {
         let transaction = self.begin_write()?;
         let id = {
@@ -355,11 +355,11 @@ impl Store {
         Ok(number.value())
     }
 
-    /// Makes the tables of a new store, upgrades an earlier one, and refuses a store of a format that is not known.
+    /// Creates the tables of a new store, upgrades an earlier one, and refuses a store of an unknown format.
     fn check_format(&self) -> Result<()> {
         match format::find(&self.begin_read()?)? {
             Found::Present => Ok(()),
-            // Its records are read as they are.
+            // Its records are read unchanged.
             Found::Earlier(_) if self.is_read_only() => Ok(()),
             Found::Earlier(_) => format::upgrade(self.writable()?),
             Found::Unknown { format, reader } => Err(Error::Store(StoreError::UnknownFormat {

@@ -1,4 +1,4 @@
-//! What the store records about a line besides its bytes: its place in the tree.
+//! The facts of a line besides its bytes: its place in the tree.
 
 use super::ordinal::Ordinal;
 
@@ -9,13 +9,13 @@ pub(crate) struct Node {
     pub(crate) kind: u8,
     /// `MessageRole::code`, for messages.
     pub(crate) role: u8,
-    /// Whether it is part of an agent's conversation beside the session's own.
+    /// Whether it belongs to an agent's conversation beside the session's own.
     pub(crate) is_sidechain: bool,
-    /// Where the line hangs.
+    /// The line's parent.
     pub(crate) parent: Parent,
-    /// The line's timestamp in milliseconds since 1970, where it has one.
+    /// The line's timestamp in milliseconds since 1970, if it has one.
     pub(crate) time: Option<i64>,
-    /// Ancestors above the entry; in an irregular session, those that the import could find.
+    /// The number of ancestors; in an irregular session, of those that the import found.
     pub(crate) depth: u64,
     /// An ancestor far up, so that any ancestor is found in a logarithmic number of steps; the entry's
     /// own ordinal at a root.
@@ -29,7 +29,7 @@ pub(crate) struct Node {
 /// The parent of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Parent {
-    /// The line names none: a root, or no entry at all.
+    /// The line names none: it is a root, or not an entry.
     #[default]
     None,
     /// The line names a parent that is not in the session, or itself: a root of the tree.
@@ -39,7 +39,7 @@ pub(crate) enum Parent {
 }
 
 impl Parent {
-    /// The parent's ordinal, where there is one.
+    /// The parent's ordinal, if there is one.
     pub(crate) fn ordinal(self) -> Option<Ordinal> {
         match self {
             Self::At(ordinal) => Some(ordinal),

@@ -17,7 +17,7 @@ pub(super) struct Opened {
     pub(super) file: EngineFile,
 }
 
-/// Opens the store in `path` as `options` say, and makes it first where that is wanted.
+/// Opens the store at `path` with these options, and creates it first if they say so.
 pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened> {
     if creation::standing(path)? == Standing::Nothing {
         if options.read_only || !options.create {
@@ -44,8 +44,8 @@ fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
     Ok(Opened { handle: Handle::Writable(database), file })
 }
 
-/// Opens the store to read it. One that a killed writer has left is recovered first, or, where it may not be written, read
-/// as it was last committed.
+/// Opens the store to read it. If a killed writer left it, it is recovered first, or, if it may not be written, read as
+/// it was last committed.
 fn open_read_only(path: &Path, options: &StoreOptions) -> Result<Opened> {
     match try_read_only(path, options, Recovery::Needed) {
         Err(DatabaseError::RepairAborted) => {}

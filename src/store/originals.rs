@@ -8,12 +8,12 @@ use super::snapshot::Snapshot;
 use super::tables;
 use crate::error::{Corruption, Result};
 
-/// Marks a piece that is kept as it is.
+/// Marks a piece that is not compressed.
 const PLAIN: u8 = 0;
-/// Marks a piece that is compressed, its length before it.
+/// Marks a compressed piece, with its length before it.
 const COMPRESSED: u8 = 1;
 
-/// A piece's row: a mark, its length in 8 bytes where it is compressed, and its bytes.
+/// A piece's row: a mark, its length in 8 bytes if it is compressed, and its bytes.
 pub(crate) fn encode(compressor: &mut Compressor, bytes: &[u8]) -> Vec<u8> {
     let plain = Dictionary::new(NO_DICTIONARY, None);
     match compressor.compress(bytes, &plain) {
@@ -27,7 +27,7 @@ pub(crate) fn encode(compressor: &mut Compressor, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A piece's bytes, of which there are `most` at the most.
+/// A piece's bytes, at most `most`.
 fn decode(snapshot: &Snapshot, row: &[u8], most: u64) -> Result<Vec<u8>, String> {
     match row.split_first() {
         Some((&PLAIN, bytes)) => Ok(bytes.to_vec()),
@@ -47,7 +47,7 @@ fn decode(snapshot: &Snapshot, row: &[u8], most: u64) -> Result<Vec<u8>, String>
     }
 }
 
-/// Bytes that the pieces of a session take in the store.
+/// The bytes of a session's pieces in the store.
 pub(crate) fn stored_bytes(rows: SessionRows<'_>) -> Result<u64> {
     let mut bytes = 0;
     for row in pieces(rows)? {
@@ -62,10 +62,10 @@ fn pieces(rows: SessionRows<'_>) -> Result<redb::Range<'static, (u64, u64), &'st
     Ok(rows.snapshot.table(tables::ORIGINALS)?.range(all)?)
 }
 
-/// Hands out the pieces of a session's imported bytes, in order, until `take` returns `false`.
+/// Passes on the pieces of a session's imported bytes, in order, until `take` returns `false`.
 ///
-/// The last piece is handed out once all of them are known to be what was imported, by their number of bytes and their
-/// fingerprint.
+/// The last piece is only passed on once the number of bytes and the fingerprint prove that all of them are the
+/// imported bytes.
 pub(crate) fn read_originals(
     rows: SessionRows<'_>,
     imported: &ImportedBytes,

@@ -1,9 +1,9 @@
-//! Who is writing rows that no session record shows yet.
+//! The owners of rows that no session record shows yet.
 //!
 //! A bulk import commits in slices; until its last commit no session's record shows its rows. They are marked with the
-//! token of their owner, which holds a lock on the byte of the store's file that stands for the token. The lock is on
-//! the file, not on one of its names, and the system releases it when the process ends, however it ends. Then the next
-//! writer may sweep the rows.
+//! token of their owner, which locks the byte of the store's file that stands for the token. The lock is on the file,
+//! not on one of its names, and the system releases it when the process ends in any way. Then the next writer may sweep
+//! the rows.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -14,16 +14,17 @@ use redb::StorageError;
 use super::engine_file::EngineFile;
 use crate::error::Result;
 
-/// Tokens are below this: each stands for a byte of the store's file that no data ever reaches.
+/// Tokens are below this: each stands for a byte of the store's file beyond all data.
 const TOKENS: u64 = 1 << 60;
 
-/// The mark of rows that are being swept: they have no owner, and the process that wrote them finds that they are gone.
+/// The mark of rows that are being swept: they have no owner, and the process that wrote them notices that they are
+/// gone.
 pub(crate) const SWEPT: u64 = u64::MAX;
 
 /// The owners of one open store.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Owners {
-    /// The store's file; a store in memory has none, and all of its owners are here.
+    /// The store's file; a store in memory has none, and all of its owners are in `here`.
     file: Option<EngineFile>,
     /// Tokens whose locks this open file holds: a file does not see its own locks.
     here: Arc<Mutex<BTreeSet<u64>>>,
@@ -63,7 +64,7 @@ impl Owners {
         }
     }
 
-    /// Whether the owner with this token is still at work. If that cannot be found out, it is assumed to be.
+    /// Whether the owner with this token is still at work. If that is unknown, it is assumed to be.
     pub(crate) fn is_alive(&self, token: u64) -> bool {
         // Held while the file's lock is tested, since this process must not hold that lock itself.
         let here = self.here();

@@ -1,16 +1,16 @@
-//! Long values as several rows, each cut to fill the pages that redb gives it.
+//! Long values as several rows, each cut to fill the pages that redb allocates.
 //!
-//! redb keeps a value that does not share its 4,096-byte page in a run of pages whose count is a power
-//! of two: a value of 260 KiB would take 512 KiB. Cut into runs that are full, it takes 264.
+//! redb keeps a value that does not share its 4,096-byte page in a run of pages whose count is a power of two: a value
+//! of 260 KiB would take 512 KiB. Cut into full runs, it takes 264.
 
 /// A page of redb, in bytes.
 const PAGE: usize = 4096;
 
-/// What a row needs beside its value: redb's header and offsets, and the longest key of a table with
-/// parts (a SHA-256 and a part's number).
+/// What a row needs besides its value: redb's header and offsets, and the longest key of a table with parts (a SHA-256
+/// and a part's number).
 const ROW_OVERHEAD: usize = 64;
 
-/// Pages in the longest run: 1 MiB, so that no single row asks for much memory.
+/// Pages in the longest run: 1 MiB, so that no single row needs much memory.
 const LONGEST_RUN: usize = 256;
 
 /// Bytes of value that fill a run of `pages` pages.
@@ -25,8 +25,8 @@ pub(crate) fn plan(length: usize) -> Vec<usize> {
     while left > run_capacity(1) {
         let mut pages = LONGEST_RUN;
         while pages > 1 && run_capacity(pages) > left {
-            // A rest that would leave less than a page, or a sixteenth of the run, takes it whole: cut, it
-            // would save little or nothing, and each row is one more look-up for its reader.
+            // A rest that would leave less than a page, or a sixteenth of the run, gets one run: cutting it would save
+            // little or nothing, and each row is one more look-up for its reader.
             let unused = run_capacity(pages) - left;
             if unused < PAGE.max(run_capacity(pages) / 16) {
                 break;

@@ -1,30 +1,30 @@
-//! The value of the `pointers` table: what a record says of the leaf, or of where a conversation came from.
+//! The value of the `pointers` table: what a record says about the leaf, or about where a conversation came from.
 
 use bincode::{Decode, Encode};
 
 use super::record::Record;
 
-/// A record that the rules of the leaf and of the history ask for.
+/// A record that the rules of the leaf and of the history need.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct PointerRecord {
     /// Which record it is.
     pub(crate) kind: PointerKind,
-    /// The id that it names, WTF-8: the leaf's, or that of the entry that a compacted conversation came from.
+    /// The id in it, WTF-8: the leaf's, or that of the entry that a compacted conversation came from.
     pub(crate) target: Option<Vec<u8>>,
-    /// Of a summary, the beginning of its text.
+    /// For a summary, the beginning of its text.
     pub(crate) text: Option<String>,
-    /// Of a boundary, the last message before it that is on no sidechain.
+    /// For a boundary, the last message before it that is not on a sidechain.
     pub(crate) message_before: Option<u64>,
 }
 
 /// The records that point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(crate) enum PointerKind {
-    /// One that describes the session, and names its leaf.
+    /// It describes the session, and names its leaf.
     Summary,
-    /// Another one that names the leaf.
+    /// It only names the leaf.
     LastPrompt,
-    /// One at which the conversation was compacted.
+    /// The conversation was compacted at it.
     Boundary,
 }
 

@@ -1,12 +1,12 @@
-//! Blocks of prompts: 4,096 consecutive numbers. The index of words is kept a block at a time, so that the newest
-//! blocks answer a search without a look at the others.
+//! Blocks of prompts: 4,096 consecutive numbers. The index of words is divided into blocks, so that the newest blocks
+//! answer a search without reading the others.
 
 use bincode::{Decode, Encode};
 
 use super::record::Record;
 
-/// Prompts of a block. With 4,096 a million prompts are 245 blocks, each of which a search looks into when nothing is
-/// found; the longest row, of a word that every other prompt has, is 512 bytes.
+/// Prompts per block. With 4,096 a million prompts are 245 blocks, all of which a search reads if nothing is found; the
+/// longest row, of a word in every other prompt, is 512 bytes.
 pub(crate) const BLOCK: u64 = 4096;
 
 /// Bytes of a row that has a bit for each of the block's numbers.
@@ -15,7 +15,7 @@ const BITMAP_BYTES: usize = 512;
 /// Words of such a row, 64 bits each.
 const BITMAP_WORDS: u16 = 64;
 
-/// Bytes of a word that the index keeps: longer ones are cut, and the prompts that they lead to are compared.
+/// Bytes of a word that the index keeps: longer ones are cut, and the prompts found by them are compared.
 pub(crate) const LONGEST_WORD: usize = 64;
 
 /// The value of the `history_blocks` table: when the prompts of a block were given.
@@ -32,8 +32,8 @@ impl Record for PromptBlockRecord {
 }
 
 impl PromptBlockRecord {
-    /// The block with a first prompt, or with one more, which was given at this time. In an ordered block the one before
-    /// is the newest.
+    /// The block with a first prompt, or with one more, given at this time. In an ordered block the prompt before is
+    /// the newest.
     pub(crate) fn with(block: Option<Self>, created_at: i64) -> Self {
         match block {
             None => Self { newest: created_at, ordered: true },
@@ -45,7 +45,7 @@ impl PromptBlockRecord {
     }
 }
 
-/// The block of a prompt, and its place there.
+/// The block of a prompt, and its place in the block.
 pub(crate) fn place_of(number: u64) -> (u64, u16) {
     let place = u16::try_from(number % BLOCK).expect("a block has fewer prompts than a u16 counts");
     (number / BLOCK, place)
@@ -81,7 +81,7 @@ impl Places {
         }
     }
 
-    /// Leaves the prompts that the other set has as well.
+    /// Keeps only the prompts that the other set also has.
     pub(crate) fn intersect(&mut self, other: &Self) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= other;
@@ -101,7 +101,7 @@ impl Places {
         })
     }
 
-    /// Adds the prompts of a row; why it is none, in words.
+    /// Adds the prompts of a row; the error says in words why it is not one.
     pub(crate) fn insert_row(&mut self, row: &[u8]) -> Result<(), String> {
         if row.len() == BITMAP_BYTES {
             for (word, bytes) in self.words.iter_mut().zip(row.as_chunks().0) {
@@ -123,8 +123,8 @@ impl Places {
         Ok(())
     }
 
-    /// The row of these prompts: their places in ascending order, two bytes each, where that is shorter than a bit
-    /// for every place.
+    /// The row of these prompts: their places in ascending order, two bytes each, if that is shorter than a bit for
+    /// every place.
     pub(crate) fn to_row(&self) -> Vec<u8> {
         let count: u32 = self.words.iter().map(|word| word.count_ones()).sum();
         if count as usize * 2 >= BITMAP_BYTES {

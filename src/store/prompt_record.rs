@@ -9,7 +9,7 @@ use super::record::Record;
 pub(crate) struct PromptRecord {
     /// When it was given, in milliseconds since 1970.
     pub(crate) created_at: i64,
-    /// The working directory that it was given in.
+    /// The working directory in which it was given.
     pub(crate) cwd: Option<String>,
     /// Its text, without white space around it.
     pub(crate) prompt: String,

@@ -1,5 +1,5 @@
-//! The tables of the history: prompts by number, and the index of their words. What a word is, and which prompts a query
-//! asks for, is for `history`.
+//! The tables of the history: prompts by number, and the index of their words. `history` decides what a word is, and
+//! which prompts match a query.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,15 +13,15 @@ use super::snapshot::Snapshot;
 use super::{Store, tables};
 use crate::error::{Corruption, Result};
 
-/// The prompts, as a snapshot has them or as a transaction has them that is under way.
+/// The prompts in a snapshot or in an open transaction.
 pub(crate) trait ReadPrompts {
-    /// How many prompts there are, which is the number of the next one.
+    /// The number of prompts, which is the number of the next one.
     fn count(&self) -> Result<u64>;
 
-    /// The prompt with a number below [`Self::count`]; it is damage if it is not there.
+    /// The prompt with a number below [`Self::count`]; a missing one is damage.
     fn prompt(&self, number: u64) -> Result<PromptRecord>;
 
-    /// All blocks of prompts, in order; it is damage if there are more or fewer than the prompts make.
+    /// All blocks of prompts, in order; more or fewer than the prompts make are damage.
     fn blocks(&self) -> Result<Vec<(u64, PromptBlockRecord)>>;
 }
 
@@ -68,7 +68,7 @@ impl Prompts {
         Ok(places)
     }
 
-    /// Hands out the words of a block, in order, each with the places of the prompts that have it.
+    /// Passes on the words of a block, in order, each with the places of the prompts that have it.
     pub(crate) fn each_word(
         &self,
         block: u64,
@@ -84,12 +84,12 @@ impl Prompts {
         Ok(())
     }
 
-    /// A block's record, where it has one.
+    /// A block's record, if it has one.
     pub(crate) fn block(&self, block: u64) -> Result<Option<PromptBlockRecord>> {
         block_in(&self.blocks, block)
     }
 
-    /// The tables of blocks, each with the block after the last one that it names.
+    /// For each table of blocks, the block after the last one in it.
     pub(crate) fn block_ends(&self) -> Result<[(&'static str, u64); 2]> {
         let terms = self.terms.last()?.map_or(0, |(key, _)| key.value().0.saturating_add(1));
         let blocks = self.blocks.last()?.map_or(0, |(block, _)| block.value().saturating_add(1));
@@ -104,13 +104,13 @@ pub(crate) struct PromptWriter<'t> {
     blocks: Table<'t, u64, &'static [u8]>,
     /// The next prompt's number.
     next: u64,
-    /// What is to be added to the index: words are met again and again, and each row is written once.
+    /// The additions to the index: words recur often, and each row is written once.
     words: BTreeMap<(u64, Vec<u8>), Vec<u16>>,
 }
 
 impl Store {
-    /// Adds prompts in one durable transaction, during which no others are added. Nothing is written if none is added,
-    /// or where `add` fails.
+    /// Adds prompts in one durable transaction, during which no others are added. Nothing is written if none is added
+    /// or if `add` fails.
     pub(crate) fn add_prompts<T>(
         &self,
         add: impl FnOnce(&mut PromptWriter<'_>) -> Result<T>,
@@ -246,7 +246,7 @@ fn missing_block(block: u64) -> Corruption {
     }
 }
 
-/// Adds the prompts of a row of the index to others.
+/// Adds the prompts of a row of the index to a set.
 fn insert_row(
     places: &mut Places,
     (block, word): (u64, &[u8]),

@@ -1,11 +1,11 @@
-//! How records become bytes: a version byte, then bincode's variable-length encoding.
+//! How records are encoded: a version byte, then bincode's variable-length encoding.
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{BorrowDecode, Decode, Encode};
 
 use crate::error::{Corruption, Error};
 
-/// No record is larger; a length beyond it is damage, and is not allocated.
+/// The largest record; a greater length is damage, and is not allocated.
 const MAX_RECORD_BYTES: usize = 256 << 20;
 
 const CONFIGURATION: Configuration<LittleEndian, Varint, Limit<MAX_RECORD_BYTES>> =
@@ -15,7 +15,7 @@ const CONFIGURATION: Configuration<LittleEndian, Varint, Limit<MAX_RECORD_BYTES>
 pub(crate) trait Record: Encode + Decode<()> {
     /// The table's name, for errors.
     const TABLE: &'static str;
-    /// The layout written now. A reader of a later release keeps the earlier layouts.
+    /// The layout written now. A reader of a later release keeps reading the earlier layouts.
     const VERSION: u8 = 1;
 
     /// The record's bytes.
@@ -25,13 +25,13 @@ pub(crate) trait Record: Encode + Decode<()> {
         bytes
     }
 
-    /// Reads a record back; `place` says where it stood, for the error.
+    /// Decodes a record; `place` says where it was, for the error.
     fn from_bytes(bytes: &[u8], place: impl FnOnce() -> String) -> Result<Self, Error> {
         versioned::<Self, _>(bytes, place, |rest| read(rest).map(|(record, _)| record))
     }
 }
 
-/// Reads what a record of `R` holds, after its version.
+/// Decodes the part of an `R` record after its version.
 pub(crate) fn versioned<'b, R: Record, T>(
     bytes: &'b [u8],
     place: impl FnOnce() -> String,
@@ -53,12 +53,12 @@ pub(crate) fn append<T: Encode>(value: &T, bytes: &mut Vec<u8>) {
         .expect("a record of ours fits in memory, and a vector takes every byte");
 }
 
-/// Reads a bare encoding: the value, and how many bytes it took.
+/// Decodes a value without a version: the value, and the number of bytes it took.
 pub(crate) fn read<T: Decode<()>>(bytes: &[u8]) -> Result<(T, usize), String> {
     bincode::decode_from_slice(bytes, CONFIGURATION).map_err(|error| error.to_string())
 }
 
-/// Reads a bare encoding whose texts stay where they are.
+/// Decodes a value without a version, borrowing its texts.
 pub(crate) fn read_borrowed<'b, T: BorrowDecode<'b, ()>>(bytes: &'b [u8]) -> Result<T, String> {
     let decoded = bincode::borrow_decode_from_slice(bytes, CONFIGURATION);
     decoded.map(|(value, _)| value).map_err(|error| error.to_string())
@@ -74,7 +74,7 @@ pub(crate) fn encoded_len(value: u64) -> usize {
     }
 }
 
-/// Small numbers of either sign as small numbers without one.
+/// Maps small numbers of either sign to small numbers without a sign.
 pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }

@@ -1,8 +1,8 @@
-//! The indexes of sessions: by the hour of their last message, for lists of the newest, and by the session that started them,
-//! for lists of its agents.
+//! The indexes of sessions: by the hour of their last message, for lists of the newest, and by the session that started
+//! them, for lists of its agents.
 //!
 //! Both follow the rows of `sessions`: code that writes or removes one calls [`index_session`] in the same transaction.
-//! Times are kept by the hour, so that an append, which changes the time each time, changes the index once an hour.
+//! Times are rounded to the hour, so that appends, each of which changes the time, change the index only once an hour.
 
 use redb::{
     AccessGuard, ReadOnlyTable, ReadableTable, ReadableTableMetadata, TableError, WriteTransaction,
@@ -15,18 +15,18 @@ use super::snapshot::Snapshot;
 use super::tables;
 use crate::error::{Error, Result};
 
-/// Milliseconds of a bucket of times.
+/// The milliseconds of a bucket of times.
 const HOUR: i64 = 3_600_000;
 
-/// The bucket of the sessions without a time. Lists begin with the highest bucket, so that these come last.
+/// The bucket of the sessions without a time. Lists begin with the highest bucket, so these come last.
 const NO_TIME: i64 = i64::MIN;
 
-/// The bucket that a session with this time stands in.
+/// The bucket of a session with this time.
 pub(crate) fn bucket(modified: Option<i64>) -> i64 {
     modified.map_or(NO_TIME, |time| time.div_euclid(HOUR))
 }
 
-/// The id under which a session stands among the agents of the session that started it.
+/// The id of the session that started an agent's session, under which the index has it.
 pub(crate) fn starter<Text, Bytes, Rest>(record: &SessionRecord<Text, Bytes, Rest>) -> Option<&[u8]>
 where
     Text: AsRef<str>,
@@ -35,11 +35,11 @@ where
     record.parent_session.as_ref().map(|parent| parent.as_ref().as_bytes())
 }
 
-/// Brings the indexes in step with a change of a session's row: its value before, and after.
+/// Updates the indexes for a change of a session's row: its value before, and after.
 ///
 /// # Errors
 ///
-/// [`Error::Corrupted`] if one of them is no record.
+/// [`Error::Corrupted`] if one of them is not a record.
 pub(super) fn index_session(
     transaction: &WriteTransaction,
     session: u64,
@@ -75,8 +75,8 @@ pub(super) fn index_session(
     Ok(())
 }
 
-/// Makes the indexes of a store that has none. A damaged record gets no rows: it is for `verify` to report, and must not keep
-/// the store shut.
+/// Creates the indexes of a store that has none. A damaged record gets no rows: `verify` reports it, and the store can
+/// still be opened.
 pub(super) fn build(transaction: &WriteTransaction) -> Result<()> {
     transaction.open_table(tables::SESSION_TIMES)?;
     transaction.open_table(tables::SESSION_PARENTS)?;
@@ -98,12 +98,12 @@ pub(crate) struct SessionTimes(ReadOnlyTable<(i64, u64), ()>);
 pub(crate) struct SessionParents(ReadOnlyTable<(&'static [u8], u64), ()>);
 
 impl Snapshot {
-    /// The sessions by time. A store of a format before 7, which is only read, has no such index.
+    /// The sessions by time. A store of a format before 7 that is only read has no such index.
     pub(crate) fn session_times(&self) -> Result<Option<SessionTimes>> {
         Ok(self.index(tables::SESSION_TIMES)?.map(SessionTimes))
     }
 
-    /// The sessions by the one that started them. A store of a format before 7, which is only read, has no such index.
+    /// The sessions by the one that started them. A store of a format before 7 that is only read has no such index.
     pub(crate) fn session_parents(&self) -> Result<Option<SessionParents>> {
         Ok(self.index(tables::SESSION_PARENTS)?.map(SessionParents))
     }
@@ -125,7 +125,7 @@ impl Snapshot {
 }
 
 impl SessionTimes {
-    /// Sessions in the index: as many as there are in the store.
+    /// Sessions in the index: as many as in the store.
     pub(crate) fn len(&self) -> Result<u64> {
         Ok(self.0.len()?)
     }
@@ -135,7 +135,7 @@ impl SessionTimes {
         Ok(self.0.iter()?.map(|row| Ok(read_time(&row?.0))))
     }
 
-    /// How many sessions [`Self::newest_first`] gives, counted no further than one beyond `most`.
+    /// The number of sessions in [`Self::newest_first`], counted up to `most` plus one.
     pub(crate) fn count(
         &self,
         since: Option<i64>,
@@ -152,12 +152,12 @@ impl SessionTimes {
         Ok(count)
     }
 
-    /// The buckets that sessions with a time from `since` on, and before `until`, stand in, the newest first; with neither,
-    /// all, those without a time among them.
+    /// The buckets of sessions with a time from `since` on and before `until`, the newest first; with neither, all
+    /// buckets, including that of sessions without a time.
     pub(crate) fn newest_first(&self, since: Option<i64>, until: Option<i64>) -> Result<Buckets> {
         let first = match (since, until) {
             (None, None) => NO_TIME,
-            // Without a time a session is in no range.
+            // A session without a time is in no range.
             (None, Some(_)) => NO_TIME + 1,
             (since, _) => bucket(since),
         };
@@ -180,7 +180,7 @@ fn read_time(row: &AccessGuard<'_, (i64, u64)>) -> (i64, SessionKey) {
 }
 
 impl Buckets {
-    /// The next bucket and the keys of its sessions. Of one with more than `most` sessions there are `most` and one more.
+    /// The next bucket and the keys of its sessions. If it has more than `most` sessions, `most` plus one are returned.
     pub(crate) fn next(&mut self, most: usize) -> Result<Option<(i64, Vec<SessionKey>)>> {
         let Some((bucket, session)) = self.next else { return Ok(None) };
         let mut sessions = vec![session];
@@ -203,7 +203,7 @@ impl SessionParents {
         rows.map(|row| Ok(SessionKey::new(row?.0.value().1))).collect()
     }
 
-    /// Hands out all rows: the id of the session that started it, and the key of the agent's session.
+    /// Passes on all rows: the id of the starting session, and the key of the agent's session.
     pub(crate) fn each(&self, mut take: impl FnMut(&[u8], SessionKey)) -> Result<()> {
         for row in self.0.iter()? {
             let (key, _) = row?;

@@ -1,4 +1,4 @@
-//! The key of a session: what leads all keys of its rows.
+//! The key of a session, with which all keys of its rows begin.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -7,7 +7,7 @@ use bincode::{Decode, Encode};
 
 use crate::error::Corruption;
 
-/// The number that the store gives to a session. It is never used twice. A record has it as the number alone.
+/// The number that the store gives to a session. It is never used twice. Records contain only the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub(crate) struct SessionKey(u64);
 
@@ -15,12 +15,12 @@ impl SessionKey {
     /// All keys.
     pub(crate) const ALL: RangeInclusive<Self> = Self(0)..=Self(u64::MAX);
 
-    /// The key with this number, as a table or a record has it.
+    /// The key with this number, from a table or a record.
     pub(crate) const fn new(raw: u64) -> Self {
         Self(raw)
     }
 
-    /// The number, as tables have it.
+    /// The number, as in tables.
     pub(crate) const fn raw(self) -> u64 {
         self.0
     }
@@ -30,12 +30,13 @@ impl SessionKey {
         self.0.checked_add(1).map(Self)
     }
 
-    /// The number that no key of this session's rows begins with and those of later ones do: a range of rows ends there.
+    /// Greater than the beginning of all keys of this session's rows, and at most that of later ones: a range of rows
+    /// ends there.
     pub(super) const fn end(self) -> u64 {
         self.0.saturating_add(1)
     }
 
-    /// The error of the session's chunk with this first line, which does not say what it must.
+    /// The error of the session's chunk with this first line, if it has wrong contents.
     pub(crate) fn damaged_chunk(self, first: u64, problem: impl Into<String>) -> Corruption {
         Corruption {
             table: "lines",

@@ -22,32 +22,33 @@ pub(crate) struct SessionRecord<Text = String, Bytes = Vec<u8>, Rest = SessionRe
     pub(crate) number: u32,
     /// `Family::code`.
     pub(crate) family: u8,
-    /// The version that the imported header states, 1 where it states none.
+    /// The version that the imported header states; 1 if it states none.
     pub(crate) imported_version: Text,
     /// Whether a migration rewrote the lines; the imported bytes are then in `originals`.
     pub(crate) migrated: bool,
-    /// Whether a parent comes later, ids repeat or parents loop: then the tree is walked by parents alone, since the
-    /// nodes' depth, jump, settings and compaction are unreliable.
+    /// Whether a parent comes later, ids repeat or parents form a loop: then the tree is walked only by parents, since
+    /// the nodes' depth, jump, settings and compaction are not valid.
     pub(crate) irregular: bool,
     /// The header's working directory.
     pub(crate) cwd: Option<Text>,
-    /// Where its project was moved to.
+    /// The directory to which its project was moved.
     pub(crate) moved: Option<Moved<Text>>,
     /// The title or the name last set.
     pub(crate) title: Option<Text>,
     /// The header's `parentSession`, opaque.
     pub(crate) parent_session: Option<Text>,
-    /// The agent whose conversation it is, where another session (`parent_session`) started one: its id, which may be empty.
+    /// The agent whose conversation it is, if another session (`parent_session`) started it: the agent's id, which may
+    /// be empty.
     pub(crate) agent: Option<Text>,
     /// The beginning of the first user message.
     pub(crate) first_prompt: Option<Text>,
     /// The header's time in milliseconds since 1970.
     pub(crate) created: Option<i64>,
-    /// Time of the last message; else of the header; else the file's.
+    /// Time of the last message, or else of the header, or else of the file.
     pub(crate) modified: Option<i64>,
-    /// Lines, of all kinds; each record of a line that holds several counts here.
+    /// Lines of all kinds; if a line has several records, each counts here.
     pub(crate) lines: u64,
-    /// Records that end before their line does: those before the last one of a line.
+    /// Records that end before their line does: all but the last one of a line.
     pub(crate) splits: u64,
     /// Bytes of the lines.
     pub(crate) bytes: u64,
@@ -63,11 +64,11 @@ pub(crate) struct SessionRecord<Text = String, Bytes = Vec<u8>, Rest = SessionRe
     pub(crate) dropped: u64,
     /// Entries that name a parent which is not in the session.
     pub(crate) orphans: u64,
-    /// Entries whose id a later entry has as well.
+    /// Entries whose id a later entry also has.
     pub(crate) duplicates: u64,
     /// Entries without a string id.
     pub(crate) unaddressed: u64,
-    /// What lists do not show; a whole record derefs to it.
+    /// The facts that lists do not show; a whole record derefs to them.
     pub(crate) rest: Rest,
 }
 
@@ -76,32 +77,33 @@ pub(crate) struct SessionRecord<Text = String, Bytes = Vec<u8>, Rest = SessionRe
 pub(crate) struct SessionRest {
     /// Whether records are recovered from lines that are not JSON.
     pub(crate) recovers: bool,
-    /// Which record set the title: the higher of two stays.
+    /// The rank of the record that set the title: the higher of two wins.
     pub(crate) title_rank: u8,
     /// Time of the last message of the user or the assistant.
     pub(crate) last_activity: Option<i64>,
     /// The header's ordinal.
     pub(crate) header: u64,
-    /// Bytes of the lines as they are stored before compression: holes cut out.
+    /// Bytes of the lines as stored, before compression: without what was cut out.
     pub(crate) text_bytes: u64,
     /// Rows in `settings`.
     pub(crate) settings: u64,
-    /// The first line that was appended since lines were last sealed: each append made a chunk.
+    /// The first line appended since lines were last sealed: from there on each append made a chunk.
     pub(crate) sealed: u64,
-    /// The last message that is on no sidechain, and the last that is on one.
+    /// The last message that is not on a sidechain, and the last that is on one.
     pub(crate) last_message: Option<u64>,
     pub(crate) last_sidechain_message: Option<u64>,
-    /// Whether it was changed here, and is exported as its program would save it: lines and leaf, in bytes of its own.
+    /// Whether it was changed here and is exported as its program would save it: its lines and leaf then have bytes of
+    /// their own.
     pub(crate) rewritten: bool,
     /// How often the session was written.
     pub(crate) revision: u64,
-    /// The revision that last changed lines which were there before; 0 while lines were only added.
+    /// The revision that last changed existing lines; 0 as long as lines were only added.
     pub(crate) changed_at: u64,
     /// Lines and bytes by type.
     pub(crate) types: TypeCounts,
     /// What was imported.
     pub(crate) imported: ImportedBytes,
-    /// Paths of the files that this session was imported from: its keys in `sources`.
+    /// Paths of the files from which this session was imported: its keys in `sources`.
     pub(crate) sources: Vec<Vec<u8>>,
 }
 
@@ -129,7 +131,7 @@ pub(crate) struct Moved<Text = String> {
 }
 
 /// The imported bytes with which the session's bytes still begin, by which a later import distinguishes growth of the
-/// file from a change. Empty for a session that was made or rewritten here; but one that is exported as its program
+/// file from a change. Empty for a session that was created or rewritten here; but one that is exported as its program
 /// would save it keeps what identifies the imported file, whatever happened to its lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct ImportedBytes {
@@ -163,13 +165,13 @@ impl SessionRecord {
         Reading { family: self.known_family(), recovers: self.recovers }
     }
 
-    /// Whether it holds more than what was imported: lines were appended here, or anything was changed of a session that is
-    /// exported as its program would save it.
+    /// Whether it has more than what was imported: lines were appended here, or anything was changed in a session that
+    /// is exported as its program would save it.
     pub(crate) fn is_ahead(&self) -> bool {
         self.rewritten || (!self.migrated && self.bytes > self.imported.length)
     }
 
-    /// Rows in `entries`: of entries with the same id, one.
+    /// Rows in `entries`: one for all entries with the same id.
     pub(crate) fn addressed(&self) -> u64 {
         self.entries.saturating_sub(self.unaddressed.saturating_add(self.duplicates))
     }
@@ -184,7 +186,7 @@ impl SessionRecord {
         }
     }
 
-    /// What in the record cannot be true, if anything. Checked before a record is written, and when it is read.
+    /// The first contradiction in the record, if any. Checked before a record is written, and when it is read.
     pub(crate) fn contradiction(&self) -> Option<String> {
         let last = |message: Option<u64>| message.map_or(0, |ordinal| ordinal.saturating_add(1));
         let has_whole_file = !self.migrated && !self.rewritten;
@@ -222,7 +224,7 @@ impl SessionRecord {
 /// A record's counts, and their upper bounds.
 type Bound = (&'static str, u64, &'static str, u64);
 
-/// What is wrong with the first count that exceeds its bound.
+/// The problem with the first count that exceeds its bound.
 fn first_beyond(bounds: &[Bound]) -> Option<String> {
     let beyond = bounds.iter().find(|(_, count, _, bound)| count > bound);
     beyond.map(|(what, count, of, bound)| format!("it has {count} {what}, and {bound} {of}"))
@@ -233,14 +235,14 @@ where
     Text: AsRef<str> + PartialEq,
     Bytes: AsRef<[u8]>,
 {
-    /// The working directory: the one that the project was moved to, as long as the header names the one that it was
-    /// moved from.
+    /// The working directory: the one to which the project was moved, as long as the header names the one from which it
+    /// was moved.
     pub(crate) fn directory(&self) -> Option<&str> {
         let moved = self.moved.as_ref().filter(|moved| moved.from == self.cwd);
         moved.map(|moved| &moved.to).or(self.cwd.as_ref()).map(AsRef::as_ref)
     }
 
-    /// What in the facts that lists read cannot be true, if anything.
+    /// The first contradiction in the facts that lists read, if any.
     fn listed_contradiction(&self) -> Option<String> {
         if Family::from_code(self.family).is_none() {
             return Some(format!("family {} is not known", self.family));
@@ -258,7 +260,7 @@ where
         ])
     }
 
-    /// Whose format the session has.
+    /// The family of the session's format.
     pub(crate) fn known_family(&self) -> Family {
         Family::from_code(self.family).expect("a record of no known family is not read")
     }
@@ -268,12 +270,12 @@ where
         self.lines.saturating_sub(self.splits)
     }
 
-    /// The id that callers use: WTF-8 as far as it is UTF-8, `<id>~n` for a later claim of the same id.
+    /// The id that callers use: lossy if it is not UTF-8, and `<id>~n` for a later claim of the same id.
     pub(crate) fn id(&self) -> String {
         self.borrowed_id().into_owned()
     }
 
-    /// [`Self::id`], borrowed where it is the external one.
+    /// [`Self::id`], borrowed if it is the external one.
     pub(crate) fn borrowed_id(&self) -> Cow<'_, str> {
         match std::str::from_utf8(self.external_id.as_ref()) {
             Ok(id) if self.number <= 1 => Cow::Borrowed(id),
@@ -285,8 +287,8 @@ where
     }
 }
 
-/// A record whose texts stay in the store's page, read only to the end of what a list needs: a session that is not
-/// taken costs no memory.
+/// A record whose texts stay in the store's page, read only as far as a list needs: a session that is not listed costs
+/// no memory.
 pub(crate) type ListedRecord<'p> = SessionRecord<&'p str, &'p [u8], Unread>;
 
 /// The end of a record that is left unread.
@@ -302,7 +304,7 @@ impl<'p, Context> BorrowDecode<'p, Context> for Unread {
 }
 
 impl<'p> ListedRecord<'p> {
-    /// Reads a record where it stands; `place` says where that is, for the error.
+    /// Decodes a record in place; `place` says where it is, for the error.
     pub(crate) fn borrowed(bytes: &'p [u8], place: impl FnOnce() -> String) -> Result<Self> {
         record::versioned::<SessionRecord, _>(bytes, place, |rest| {
             let record = record::read_borrowed::<Self>(rest)?;
@@ -314,7 +316,7 @@ impl<'p> ListedRecord<'p> {
     }
 }
 
-/// The id by which the `number`-th session with the external id is addressed.
+/// The id under which the `number`-th session with the external id is addressed.
 pub(crate) fn address(external_id: &str, number: u32) -> String {
     match number {
         0 | 1 => external_id.to_owned(),
@@ -413,7 +415,7 @@ mod tests {
             let listed = ListedRecord::borrowed(&bytes, || "1".to_owned());
             assert_eq!(listed.is_err(), is_listed, "change {number}");
         }
-        // Neither a migrated session nor one that was changed here has the bytes that were imported.
+        // Neither a migrated session nor one that was changed here has the imported bytes.
         let mut migrated = SessionRecord { migrated: true, dropped: 1, ..full() };
         migrated.imported.length = 11;
         assert_eq!(migrated.contradiction(), None);

@@ -1,5 +1,4 @@
-//! One session's rows in a snapshot. Those of [lines](super::line_rows) and of [entries](super::entry_rows) have files of
-//! their own.
+//! One session's rows in a snapshot. [Lines](super::line_rows) and [entries](super::entry_rows) have their own files.
 
 use redb::AccessGuard;
 
@@ -13,7 +12,7 @@ use super::snapshot::Snapshot;
 use super::tables;
 use crate::error::{Corruption, Result};
 
-/// A session's rows in every table, as a snapshot has them.
+/// A session's rows in every table of a snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionRows<'s> {
     pub(super) snapshot: &'s Snapshot,
@@ -21,7 +20,7 @@ pub(crate) struct SessionRows<'s> {
 }
 
 impl Snapshot {
-    /// The rows of the session with this key, whether there is such a session or not.
+    /// The rows of the session with this key, even if there is no such session.
     pub(crate) fn rows(&self, session: SessionKey) -> SessionRows<'_> {
         SessionRows { snapshot: self, session }
     }
@@ -53,7 +52,7 @@ impl<'s> SessionRows<'s> {
         SettingsRecord::from_bytes(value.value(), place)
     }
 
-    /// What points to entries of the session, by ordinal.
+    /// The pointers in entries of the session, by ordinal.
     pub(crate) fn pointers(self) -> Result<Vec<(u64, PointerRecord)>> {
         let mut pointers = Vec::new();
         let table = self.snapshot.table(tables::POINTERS)?;
@@ -65,7 +64,7 @@ impl<'s> SessionRows<'s> {
         Ok(pointers)
     }
 
-    /// What an entry that points at another points to.
+    /// The pointer of an entry that has one.
     pub(crate) fn pointer(self, ordinal: Ordinal) -> Result<PointerRecord> {
         let table = self.snapshot.table(tables::POINTERS)?;
         let value = table.get((self.session.raw(), ordinal.raw()))?.ok_or_else(|| Corruption {

@@ -1,5 +1,5 @@
-//! The rows of `sessions`, and those that lead to them: by the id that a caller uses, by the file that was imported, and by
-//! the mark of an owner.
+//! The rows of `sessions`, and those that lead to them: by the id that a caller uses, by the imported file, and by the
+//! mark of an owner.
 
 use std::ops::{Bound, RangeInclusive};
 
@@ -16,7 +16,7 @@ use crate::error::Result;
 /// The sessions of a snapshot.
 pub(crate) struct Sessions(ReadOnlyTable<u64, &'static [u8]>);
 
-/// One session's key and record, which stays in the engine's page until it is read.
+/// One session's key and record, which stays in the engine's page until it is decoded.
 pub(crate) struct SessionRow {
     key: SessionKey,
     value: AccessGuard<'static, &'static [u8]>,
@@ -44,7 +44,7 @@ impl Sessions {
         Ok(self.0.get(key.raw())?.map(|value| SessionRow { key, value }))
     }
 
-    /// All sessions, in the order in which they came into the store.
+    /// All sessions, in the order in which they were added to the store.
     pub(crate) fn iter(&self) -> Result<impl Iterator<Item = Result<SessionRow>>> {
         self.range(SessionKey::ALL)
     }
@@ -76,13 +76,13 @@ impl SessionRow {
         SessionRecord::from_bytes(self.bytes(), || self.key.to_string())
     }
 
-    /// What a list reads of the record.
+    /// The part of the record that lists read.
     pub(crate) fn listed(&self) -> Result<ListedRecord<'_>> {
         ListedRecord::borrowed(self.bytes(), || self.key.to_string())
     }
 }
 
-/// The ids by which the sessions of a snapshot are addressed, each with the session's key.
+/// The addresses of a snapshot's sessions, each with the session's key.
 pub(crate) struct Addresses(ReadOnlyTable<&'static [u8], u64>);
 
 impl Addresses {
@@ -95,7 +95,7 @@ impl Addresses {
         Ok(self.0.get(address)?.map(|key| SessionKey::new(key.value())))
     }
 
-    /// The addresses right before and right behind another one.
+    /// The addresses directly before and after another one.
     pub(crate) fn beside(&self, address: &[u8]) -> Result<[Option<Vec<u8>>; 2]> {
         let before = self.0.range(..address)?.next_back().transpose()?;
         let behind = (Bound::Excluded(address), Bound::Unbounded);
@@ -103,7 +103,7 @@ impl Addresses {
         Ok([before, behind].map(|row| row.map(|(address, _)| address.value().to_vec())))
     }
 
-    /// The addresses that begin so, in order, each with its session's key.
+    /// The addresses that begin with a prefix, in order, each with its session's key.
     pub(crate) fn beginning_with(
         &self,
         beginning: &[u8],
@@ -121,7 +121,7 @@ impl Addresses {
 }
 
 impl Snapshot {
-    /// The session's record, where there is such a session.
+    /// The session's record, if there is such a session.
     pub(crate) fn session(&self, key: SessionKey) -> Result<Option<SessionRecord>> {
         self.sessions()?.get(key)?.map(|row| row.record()).transpose()
     }
@@ -137,7 +137,7 @@ impl Snapshot {
         value.map(|value| read_source(path, value.value())).transpose()
     }
 
-    /// Hands out the path of every file that was imported, and what was imported from it.
+    /// Passes on the path of every imported file, and its source record.
     pub(crate) fn each_source(
         &self,
         mut take: impl FnMut(&[u8], Result<SourceRecord>) -> Result<()>,
@@ -149,7 +149,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The sessions that are not complete or are to be swept, each with its owner's token.
+    /// The sessions that are incomplete or must be swept, each with its owner's token.
     pub(crate) fn unfinished(&self) -> Result<Vec<(SessionKey, u64)>> {
         let marks = self.table(tables::UNFINISHED)?;
         let marks = marks.iter()?.map(|row| {
@@ -159,7 +159,7 @@ impl Snapshot {
         marks.collect()
     }
 
-    /// The first session, from a key on, that has lines, whether a record shows it or not.
+    /// The first session from a key on that has lines, even if no record shows it.
     pub(crate) fn session_with_lines(&self, from: SessionKey) -> Result<Option<SessionKey>> {
         let first = self.lines()?.range((from.raw(), 0, 0)..)?.next().transpose()?;
         Ok(first.map(|(key, _)| SessionKey::new(key.value().0)))

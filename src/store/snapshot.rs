@@ -33,7 +33,7 @@ pub(crate) struct Snapshot {
     labels: OnceCell<ByText>,
     /// The chunk whose nodes were decoded last: walks stay in one for many steps.
     pub(super) nodes: RefCell<Option<DecodedNodes>>,
-    /// The last field: the store may close with it, after the transaction has ended.
+    /// The last field: dropping it may close the store, which must happen after the transaction has ended.
     store: Store,
 }
 
@@ -125,7 +125,7 @@ impl Snapshot {
         blobs::read_record(&self.table(tables::BLOBS)?, hash)
     }
 
-    /// Hands out the hash of every blob, and its record.
+    /// Passes on the hash of every blob, and its record.
     pub(crate) fn each_blob(
         &self,
         mut take: impl FnMut(Hash, Result<BlobRecord>) -> Result<()>,

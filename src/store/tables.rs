@@ -1,8 +1,7 @@
 //! Every table of the store, in one place. `docs/storage.md` describes each in full.
 //!
-//! Keys lead with the dense `u64` session key, which is never used twice, so that one session's rows
-//! lie together and a sweep of a session is a range of keys in each table. Prompts belong to no session; their
-//! tables come last.
+//! Keys begin with the dense `u64` session key, which is never used twice, so that one session's rows are adjacent and
+//! a sweep of a session is a range of keys in each table. Prompts belong to no session; their tables come last.
 
 use redb::TableDefinition;
 
@@ -24,13 +23,14 @@ pub(crate) const SESSION_TIMES: TableDefinition<(i64, u64), ()> =
 pub(crate) const SESSION_PARENTS: TableDefinition<(&[u8], u64), ()> =
     TableDefinition::new("session_parents");
 
-/// (session, entry id) to an [`EntryRecord`](super::entry_record::EntryRecord). Of an id met twice, the later entry.
+/// (session, entry id) to an [`EntryRecord`](super::entry_record::EntryRecord). Of an id that occurs twice, the later
+/// entry.
 pub(crate) const ENTRIES: TableDefinition<(u64, &[u8]), &[u8]> = TableDefinition::new("entries");
 
 /// (session, parent's ordinal, ordinal): the children that do not directly follow their parent.
 ///
-/// A child whose ordinal is its parent's plus one has no row: in real sessions that is nearly every
-/// entry, and the parent's neighbour says it at no cost. Roots have the parent [`NO_PARENT`].
+/// A child whose ordinal is its parent's plus one has no row: in real sessions that is nearly every entry, and the
+/// parent's neighbour shows it at no cost. Roots have the parent [`NO_PARENT`].
 pub(crate) const CHILDREN: TableDefinition<(u64, u64, u64), ()> = TableDefinition::new("children");
 
 /// The parent's ordinal in [`CHILDREN`] of entries that have none in the session.
@@ -58,7 +58,7 @@ pub(crate) const POINTERS: TableDefinition<(u64, u64), &[u8]> = TableDefinition:
 /// SHA-256 to a [`BlobRecord`](super::blobs::BlobRecord): size and references.
 pub(crate) const BLOBS: TableDefinition<&[u8; 32], &[u8]> = TableDefinition::new("blobs");
 
-/// (SHA-256, part) to bytes. Apart from [`BLOBS`], so that a changed count rewrites no image.
+/// (SHA-256, part) to bytes. Separate from [`BLOBS`], so that a changed count rewrites no image.
 pub(crate) const BLOB_PARTS: TableDefinition<(&[u8; 32], u32), &[u8]> =
     TableDefinition::new("blob_parts");
 
@@ -71,14 +71,14 @@ pub(crate) const SOURCES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("
 /// Dictionary id to a zstd dictionary.
 pub(crate) const DICTIONARIES: TableDefinition<u32, &[u8]> = TableDefinition::new("dictionaries");
 
-/// Session key to the owner of rows that no session record shows: an import under way, or a deletion.
+/// Session key to the owner of rows that no session record shows: of an unfinished import, or a deletion.
 pub(crate) const UNFINISHED: TableDefinition<u64, u64> = TableDefinition::new("unfinished");
 
 /// A prompt's number, from 0 without a gap, to a [`PromptRecord`](super::prompt_record::PromptRecord).
 pub(crate) const HISTORY: TableDefinition<u64, &[u8]> = TableDefinition::new("history");
 
-/// (block of prompts, beginning of a word) to the [`Places`](super::prompt_block::Places) in the block of the prompts that
-/// have it.
+/// (block of prompts, beginning of a word) to the [`Places`](super::prompt_block::Places) of the prompts in the block
+/// that have it.
 pub(crate) const HISTORY_TERMS: TableDefinition<(u64, &[u8]), &[u8]> =
     TableDefinition::new("history_terms");
 

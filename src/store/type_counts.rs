@@ -1,4 +1,4 @@
-//! How many lines of each type a session has: the part of its record that sums of the store are made from.
+//! How many lines of each type a session has: the part of its record from which the store's totals are computed.
 
 use std::ops::{Deref, DerefMut};
 
@@ -9,13 +9,13 @@ use bincode::{BorrowDecode, Decode, Encode};
 
 use super::record::{append, read};
 
-/// The name under which lines count whose type's name is too long, or one too many.
+/// The name for lines whose type has too long a name, or is one type too many.
 pub(crate) const OTHER: &str = "(other)";
 
-/// Longer names of types count as [`OTHER`].
+/// Types with longer names count as [`OTHER`].
 const LONGEST_NAME: usize = 64;
 
-/// How many lines of a type there are. Messages count by role, as `message/user`.
+/// The number of lines of a type. Messages count by role, as `message/user`.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct TypeCount {
     pub(crate) name: String,
@@ -23,17 +23,17 @@ pub(crate) struct TypeCount {
     pub(crate) bytes: u64,
 }
 
-/// The counts of all types. Their bytes have a length before them.
+/// The counts of all types. In a record, their length in bytes comes before them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct TypeCounts(Vec<TypeCount>);
 
-/// The name under which a line counts that states this type.
+/// The name under which a line with this type is counted.
 pub(crate) fn name_to_count(stated: &str) -> &str {
     if stated.is_empty() || stated.len() > LONGEST_NAME { OTHER } else { stated }
 }
 
 impl TypeCounts {
-    /// Corrects the bytes of a line that counts under this name.
+    /// Corrects the bytes of a line that is counted under this name.
     pub(crate) fn change_bytes(&mut self, name: &str, before: u64, after: u64) {
         let place = |name: &str| self.0.iter().position(|count| count.name == name);
         let count = place(name).or_else(|| place(OTHER)).and_then(|place| self.0.get_mut(place));

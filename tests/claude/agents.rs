@@ -46,7 +46,7 @@ fn the_projects_of_the_corpus() {
         [
             ("11110000-0000-4000-8000-000000000001", 4),
             ("33330000-0000-4000-8000-000000000001", 10),
-            // Two of its agents belong to a session of which there is no file, and two to another one.
+            // Two of its agents belong to a session without a file, and two to another one.
             ("7acd37a8-2745-4b58-a8a9-46164b22ad9e", 4),
         ]
     );

@@ -32,7 +32,7 @@ fn messages(reader: &SessionReader, at: ContextLeaf<'_>, full: bool) -> Vec<Valu
     context.messages.iter().map(|message| message.value().unwrap()).collect()
 }
 
-/// What each message says first, in a word.
+/// The first word of each message.
 fn words(messages: &[Value]) -> Vec<String> {
     let block = |block: &Value| match block["type"].as_str() {
         Some("text") => block["text"].as_str().unwrap().to_owned(),
@@ -122,7 +122,7 @@ fn boundaries_are_bridged() {
         ["prompt a", "answer b", "prompt l", "prompt c", "answer d", "prompt l2", "prompt e"]
     );
     assert_eq!(messages(&reader, ContextLeaf::None, true), [Value::Null; 0]);
-    // The model is that of the conversation told.
+    // The model is that of this conversation.
     assert!(reader.build_context(at, None).unwrap().to_json().ends_with("\"model\":null}"));
     assert!(
         reader.build_full_history(at, None).unwrap().to_json().contains("\"claude-opus-4-6\"}")
@@ -152,7 +152,7 @@ fn histories_that_are_lost_or_go_round() {
     assert_eq!(reader.get_history(at, Full).unwrap().end(), Some(PathEnd::Loop));
     assert_eq!(history(&reader, ContextLeaf::Entry("o"), Full), ["o"]);
 
-    // A boundary that has a parent goes on there, and ends the context all the same.
+    // A boundary that has a parent continues there, and still ends the context.
     let with_parent = with(boundary("k", "a"), json!({"parentUuid": "b"}));
     let parent =
         place(&[user("a", ""), user("b", ""), with_parent, user("c", "k"), user("own", "own")]);
@@ -176,7 +176,7 @@ fn sidechains_are_apart() {
     let reader = place.store.reader("s").unwrap();
     let at = |entry| messages(&reader, ContextLeaf::Entry(entry), false);
     assert_eq!(words(&at("c")), ["prompt a", "call-b", "result c"]);
-    // The agent was told no more than its own part.
+    // The agent was sent only its own part.
     assert_eq!(words(&at("s2")), ["prompt s1", "answer s2"]);
     assert_eq!(words(&at("d")), ["prompt a", "call-b", "answer d"]);
 }

@@ -1,4 +1,4 @@
-//! The corpus: every file comes back, and the store's tree and leaf are those of the file in memory.
+//! The corpus: every file is exported unchanged, and the store's tree and leaf are those of the file in memory.
 
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ fn every_file_of_the_corpus_comes_back() {
     assert!(imported > 50, "{imported}");
 }
 
-/// Uuids, parents and the leaf, against the rules in memory.
+/// Uuids, parents and the leaf, compared with the rules in memory.
 fn is_as_in_memory(place: &Place, session: &str, bytes: &[u8], path: &Path) {
     let mut finder = LeafFinder::new();
     let mut scanner = Scanner::new();

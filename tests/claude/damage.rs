@@ -1,4 +1,4 @@
-//! Lines that hold several records, parts of one, or none: the tree goes on over them, and the bytes stay.
+//! Lines that contain several records, parts of one, or none: the tree continues over them, and the bytes stay.
 
 use leafline::context::ContextLeaf;
 use leafline::import::{ImportOptions, Recovery};
@@ -33,7 +33,7 @@ fn several_records_on_one_line() {
     let facts = reader.facts();
     assert_eq!((facts.lines, facts.entries, facts.malformed, facts.recovered), (3, 5, 1, 3));
     assert_eq!(path(&reader, None), ["a", "b", "c", "d", "e"]);
-    // Records that are whole by themselves say what they said.
+    // Records that are whole have their text.
     let context = reader.build_context(ContextLeaf::Current, None).unwrap();
     assert_eq!(context.messages.len(), 5);
     assert_eq!(reader.get_entry("c").unwrap().line(), text(&user("c", "b")));

@@ -1,10 +1,10 @@
-//! The document's own way to read a conversation, run by Python, gives the same order.
+//! The document's own way to read a conversation, run in Python, gives the same order.
 //!
-//! It assumes that a line is a record, so lines that are not JSON are left out on both sides here: sessions are read with
-//! [`Recovery::None`], and with the default where no line is malformed. It also assumes that parents never go round
-//! (then its loop would not end), and that no uuid is empty (it takes an empty one for none). The leaf is that of the
-//! summary on the first line, and the tip of its thread: where the file names none, or the conversation went on from
-//! there, the document knows no leaf, and ours is compared as a conversation only.
+//! It assumes that a line is a record, so lines that are not JSON are left out on both sides here: sessions are read
+//! with [`Recovery::None`], and with the default if no line is malformed. It also assumes that parents never form a
+//! loop (it would never return), and that no uuid is empty (it treats an empty one as missing). The leaf is that of the
+//! summary on the first line, and the tip of its thread: if the file names none, or the conversation went on from
+//! there, the document has no leaf, and only our conversation is compared.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,10 +21,10 @@ use crate::place::{Place, corpus};
 use crate::random::damaged_file;
 use crate::records::{file, path, summary, user};
 
-/// Files up to this size are asked for the conversation at each record, larger ones at a few.
+/// Files up to this size are compared at each record, larger ones at a few.
 const SMALL: u64 = 300 << 10;
 
-/// The answers to jobs, in their order; `None` where there is no Python.
+/// The answers to jobs, in their order; `None` if there is no Python.
 fn ask(jobs: &[Value]) -> Option<Vec<Value>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/get_conversation.py");
     let child =
@@ -109,7 +109,7 @@ fn generated(folder: &Path) -> Vec<PathBuf> {
         leafline_generate::generate(&shape, &mut bytes).unwrap();
         write(format!("generated-{seed}.jsonl"), &bytes);
     }
-    // As the document has it: one summary, on the first line, and a leaf that is the tip of its thread.
+    // As in the document: one summary, on the first line, and a leaf that is the tip of its thread.
     for tip in ["c", "d"] {
         let conversation = [user("a", ""), user("b", "a"), user("c", "b"), user("d", "b")];
         let file = file(&[&[summary(tip, "x")], &conversation[..]].concat());

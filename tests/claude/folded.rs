@@ -5,7 +5,7 @@ use leafline::tree::Tree;
 use crate::forks::forks;
 use crate::records::{assistant, call, place, record, result, user};
 
-/// Each node: its uuid, its parent's, and the uuids of its records where it has several.
+/// Each node: its uuid, its parent's, and the uuids of its records if it has several.
 fn shape(tree: &Tree) -> Vec<(String, String, Vec<String>)> {
     let name = |place: usize| tree.node(place).unwrap().id.clone().unwrap();
     (0..)
@@ -79,7 +79,7 @@ fn an_id_on_two_branches_is_two_messages() {
         assistant("d", "b", "m1"),
         assistant("e", "c", "m1"),
         assistant("f", "e", "m1"),
-        // Copies of one record, and records side by side.
+        // Copies of one record, and sibling records.
         assistant("g", "f", "m2"),
         assistant("g", "f", "m2"),
         assistant("h", "f", "m2"),

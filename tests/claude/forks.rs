@@ -40,7 +40,7 @@ fn tools_at_work_are_no_branches() {
     let tree = reader.get_tree().unwrap();
     assert_eq!(forks(&tree), [(5, vec![9, 11])]);
     assert_eq!((tree.branches(), tree.roots().len()), (2, 1));
-    // In the order of the file, whatever the times.
+    // In the order of the file, regardless of the times.
     assert_eq!(tree.node(2).unwrap().children, [5, 6, 7, 8]);
     assert!(tree.node(8).unwrap().is_sidechain);
     let mut json = Vec::new();
@@ -67,7 +67,7 @@ fn boundaries_and_sidechains_are_no_branches_of_their_own() {
     ]);
     let tree = place.store.reader("s").unwrap().get_tree().unwrap();
     assert_eq!(forks(&tree), [(6, vec![7, 8])]);
-    // Two roots of the user's, and one way more after the boundary.
+    // Two roots that are prompts, and one more way after the boundary.
     assert_eq!((tree.roots().len(), tree.branches()), (5, 3));
 }
 

@@ -1,4 +1,4 @@
-//! A file that has grown, step by step, is as if it had been imported at once.
+//! A file imported in steps as it grows gives the same session as one import.
 
 use leafline::import::ImportStatus;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::records::{
     with,
 };
 
-/// What must not depend on the way a session came into the store.
+/// The facts that must not depend on how a session was imported.
 pub(crate) fn state(place: &Place) -> Value {
     let reader = place.store.reader("s").unwrap();
     let facts = reader.facts();
@@ -31,7 +31,7 @@ pub(crate) fn state(place: &Place) -> Value {
     })
 }
 
-/// Imports the pieces one after the other, and compares each state with that of a fresh import.
+/// Imports the pieces one after the other, and compares each state with that of a new import.
 pub(crate) fn grows(pieces: &[Vec<u8>]) -> Vec<Value> {
     let place = Place::new();
     let mut bytes = Vec::new();

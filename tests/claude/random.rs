@@ -1,5 +1,5 @@
-//! Random records with random damage: the bytes come back, nothing is damaged in the store, and tree, leaf and histories
-//! are those of the file in memory.
+//! Random records with random damage: the bytes are exported unchanged, the store is undamaged, and tree, leaf and
+//! histories are those of the file in memory.
 
 use leafline::context::ContextLeaf;
 use leafline::context::HistoryScope::{Context, Full};
@@ -17,7 +17,7 @@ use crate::records::{
     user,
 };
 
-/// Numbers, always the same after a seed (xorshift).
+/// Pseudo-random numbers from a seed (xorshift).
 struct Numbers(u64);
 
 impl Numbers {
@@ -29,7 +29,7 @@ impl Numbers {
     }
 }
 
-/// A record by three numbers: what it is, its uuid, and what it names.
+/// A record made from three numbers: its kind, its uuid, and the uuid that it names.
 fn piece((kind, uuid, named): (u64, u64, u64)) -> Value {
     let id = format!("u{uuid}");
     let parent = if named == 0 { String::new() } else { format!("u{}", named - 1) };
@@ -50,7 +50,7 @@ fn piece((kind, uuid, named): (u64, u64, u64)) -> Value {
     }
 }
 
-/// What is done to a line: nothing, mostly.
+/// The damage to a line: usually none.
 fn damage(line: &mut Vec<u8>, how: u64, place: usize) {
     let place = place % line.len().max(1);
     match how {
@@ -64,7 +64,7 @@ fn damage(line: &mut Vec<u8>, how: u64, place: usize) {
     }
 }
 
-/// A session of so many records, in which uuids repeat and parents stand anywhere, with some damage.
+/// A session of this many records, in which uuids repeat and parents are anywhere, with some damage.
 pub(crate) fn damaged_file(seed: u64, records: u64) -> Vec<u8> {
     let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut bytes = file(&[user("first", "")]);
@@ -141,7 +141,7 @@ fn is_as_in_memory(bytes: &[u8]) {
     crate::place::assert_outlined(&reader);
 }
 
-/// Each entry is in one node, and no node hangs below itself.
+/// Each entry is in one node, and no node is its own descendant.
 fn is_folded(reader: &leafline::SessionReader, tree: &leafline::tree::Tree) {
     let folded = reader.get_folded_tree().unwrap();
     let mut records: Vec<u64> = Vec::new();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 
-/// A record of a type, below another or none; its time is that of its uuid's length, and says nothing.
+/// A record of a type, below another or none; its time is derived from its uuid's length and means nothing.
 pub(crate) fn record(kind: &str, uuid: &str, parent: &str) -> Value {
     json!({
         "type": kind,
@@ -32,7 +32,7 @@ pub(crate) fn user(uuid: &str, parent: &str) -> Value {
     with(record("user", uuid, parent), json!({ "message": message }))
 }
 
-/// A part of a message of the model's.
+/// A part of a message of the model.
 pub(crate) fn assistant(uuid: &str, parent: &str, message_id: &str) -> Value {
     let block = json!({"type": "text", "text": format!("answer {uuid}")});
     with_block(uuid, parent, message_id, block)
@@ -66,7 +66,7 @@ pub(crate) fn boundary(uuid: &str, logical_parent: &str) -> Value {
     )
 }
 
-/// What the compacted conversation was replaced by.
+/// The summary that replaced the compacted conversation.
 pub(crate) fn compact_summary(uuid: &str, parent: &str) -> Value {
     with(user(uuid, parent), json!({"isCompactSummary": true}))
 }
@@ -91,7 +91,7 @@ pub(crate) fn file(records: &[Value]) -> Vec<u8> {
     records.iter().map(|record| format!("{record}\n")).collect::<String>().into_bytes()
 }
 
-/// A store that holds one session of these bytes, as `s`. The session comes back, and nothing is damaged.
+/// A store with one session of these bytes, as `s`. The session is exported unchanged, and nothing is damaged.
 pub(crate) fn place_of(bytes: &[u8]) -> Place {
     let place = Place::new();
     let report = place.import(&place.write("s.jsonl", bytes));
@@ -101,7 +101,7 @@ pub(crate) fn place_of(bytes: &[u8]) -> Place {
     place
 }
 
-/// A store that holds one session of these records.
+/// A store with one session of these records.
 pub(crate) fn place(records: &[Value]) -> Place {
     place_of(&file(records))
 }
@@ -110,7 +110,7 @@ fn name(entry: &Entry) -> String {
     entry.id().unwrap_or_else(|| format!("#{}", entry.ordinal()))
 }
 
-/// Uuids of the path to an entry, or to the leaf.
+/// Uuids on the path to an entry, or to the leaf.
 pub(crate) fn path(reader: &SessionReader, from: Option<&str>) -> Vec<String> {
     let mut path = Vec::new();
     let count = reader
@@ -123,7 +123,7 @@ pub(crate) fn path(reader: &SessionReader, from: Option<&str>) -> Vec<String> {
     path
 }
 
-/// Uuids of the path, read upwards in pages of a size; the root first.
+/// Uuids on the path, read upwards in pages of a size; the root first.
 pub(crate) fn path_in_pages(
     reader: &SessionReader,
     from: Option<&str>,

@@ -1,4 +1,4 @@
-//! Which records are recovered is the caller's choice, and a new choice reads the file anew.
+//! The caller chooses which records are recovered, and a new choice reads the file again.
 
 use leafline::import::{ImportOptions, ImportStatus, Recovery};
 use serde_json::json;
@@ -71,7 +71,7 @@ fn a_new_choice_reads_the_file_again() {
         };
         check(&own, ImportStatus::Unchanged, default);
         check(&other, ImportStatus::Replaced, unlike);
-        // Who does not insist takes what is there.
+        // A caller without a choice accepts what is stored.
         check(&usual, ImportStatus::Unchanged, unlike);
         check(&own, ImportStatus::Replaced, default);
     }

@@ -1,4 +1,4 @@
-//! Contexts of a store are those that all lines of a rollout make.
+//! Contexts built from a store equal those built from all lines of a rollout.
 
 use leafline::Error;
 use leafline::context::ContextLeaf;
@@ -20,7 +20,7 @@ pub(crate) fn sent(place: &Place, id: &str) -> Vec<Value> {
     context.unwrap().messages.iter().map(|message| message.value().unwrap()).collect()
 }
 
-/// The same by all lines of a rollout and of its bases, the oldest first.
+/// The same, built from all lines of a rollout and of its bases, the oldest first.
 fn of_all_lines(parts: &[&[u8]]) -> Vec<Value> {
     let all: Vec<&[u8]> = parts.iter().flat_map(|part| lines::split(part)).collect();
     let (mut scanner, mut builder) = (Scanner::new(), ContextBuilder::new());
@@ -98,7 +98,7 @@ fn a_fork_needs_its_base() {
     );
     assert!(error.to_string().contains(base), "{error}");
 
-    // Of the base it has the bytes that it names, and none that came later.
+    // It has the part of the base that it names, and nothing that came later.
     let whole = cases::Case::new("", cases::talk(1)).paginated().file(base);
     let all = whole.clone() + &cases::user("later") + "\n";
     imported(&place, base, &all);

@@ -1,4 +1,4 @@
-//! Images live once, whatever repeats them, and come back where they were.
+//! Images are stored once, however often they are repeated, and are put back in their places.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -23,7 +23,7 @@ fn an_image_is_kept_once() {
         cases::item(
             json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": STANDARD.encode(&bytes)}),
         ),
-        // What the user says is never cut out.
+        // Text of the user is never cut out.
         cases::user(&url),
         told,
     ];

@@ -1,7 +1,7 @@
-//! The real Codex as the judge: the files that it writes come back byte for byte, also once it has gone on with them,
+//! Compares with the real Codex: the files that it writes are exported byte for byte, also after it has continued them,
 //! and what it sends when it resumes a session is the context that a store builds.
 //!
-//! How it is run is told in tests/codex-judge/README.md; without it the test says that it is skipped.
+//! tests/codex-judge/README.md says how it is run; without it the test says that it is skipped.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ fn what_codex_writes_comes_back() {
         differences.extend(difference(&session.name, &Value::from(ours), &session.context));
     }
     assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
-    // Codex has resumed each session, and so added to its file.
+    // Codex has resumed each session, and so appended to its file.
     let reports = synced(&place, &made.resumed).0;
     let grown = reports.iter().filter(|report| report.status == ImportStatus::Grown).count();
     assert!(grown >= made.sessions.len(), "{reports:?}");

@@ -1,7 +1,7 @@
 //! Codex's sessions in a store: in and out, their names, agents and forks, trees, transcripts, search.
 //!
-//! Guards against bytes that change on their way, and against facts that differ from those that the formats' library tells
-//! of the file's lines.
+//! Guards against bytes that change in the store, and against facts that differ from those that the package
+//! `leafline-import` finds in the file's lines.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -32,7 +32,7 @@ use leafline_import::text::decode;
 use leafline_import::{Family, lines};
 use place::Place;
 
-/// The id of a session that tests make up.
+/// The id of an invented session.
 const ID: &str = "0199f2b4-0000-7000-8000-000000000001";
 
 /// The name that the file of a session has.
@@ -50,7 +50,7 @@ fn imported(place: &Place, id: &str, bytes: impl AsRef<[u8]>) -> FileReport {
     report
 }
 
-/// Runs over the records of a file with their lines' numbers.
+/// Iterates over the records of a file with their lines' numbers.
 fn each_record(file: &[u8], mut take: impl FnMut(u64, &Record<'_>)) {
     let mut scanner = Scanner::new();
     for (number, line) in (0..).zip(lines::split(file)) {
@@ -58,7 +58,7 @@ fn each_record(file: &[u8], mut take: impl FnMut(u64, &Record<'_>)) {
     }
 }
 
-/// Compares a session with what the formats' library tells of its file.
+/// Compares a session with what the package `leafline-import` finds in its file.
 fn assert_told(place: &Place, id: &str, file: &[u8]) {
     assert!(place.exact(id) == file, "the bytes differ");
     let (mut of_file, mut leaf, mut entries) = (Facts::default(), None, Vec::new());
@@ -77,7 +77,7 @@ fn assert_told(place: &Place, id: &str, file: &[u8]) {
     assert_eq!((facts.orphans, facts.duplicates, facts.unaddressed), (0, 0, 0));
     assert!(!facts.irregular);
     assert_eq!(reader.get_leaf_id().unwrap(), leaf.map(|leaf| leaf.to_string()));
-    // Each entry is named by its line, and hangs on the one before.
+    // Each entry is named by its line, and is the child of the one before.
     let tree = reader.get_tree().unwrap();
     let (mut ids, mut ordinals) = (Vec::new(), Vec::new());
     for node in tree.nodes() {

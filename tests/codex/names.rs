@@ -1,4 +1,4 @@
-//! Names that stand in the index beside the sessions, and the ids that stand in the names of files.
+//! Names in the index beside the sessions, and ids in the names of files.
 
 use leafline::export::ExportOptions;
 use leafline::files::SessionFiles;
@@ -38,7 +38,7 @@ fn a_name_that_was_given_meanwhile_is_seen() {
     assert_eq!(title(&place, ID).as_deref(), Some("One"));
     place.assert_sound();
 
-    // A sync does not open a file that has not changed; one that has grown brings the name.
+    // A sync does not open an unchanged file; a file that has grown gets the new name.
     let names = name_line(ID, "One") + &name_line(ID, "Two");
     place.write(INDEX, &names);
     let longer = file.clone() + &cases::user("And now?") + "\n";
@@ -66,7 +66,7 @@ fn files_that_are_not_imported_have_their_names() {
     assert_eq!(recent.sessions[0].name(), "Tide clock");
 }
 
-/// A session that was reverted goes on in another file with the same id in its header.
+/// A session that was reverted continues in another file with the same id in its header.
 #[test]
 fn a_reverted_session_has_two_addresses() {
     let place = Place::new();
@@ -119,7 +119,7 @@ fn an_archived_session_is_the_same() {
     assert_eq!(title(&place, ID).as_deref(), Some("Put away"));
 }
 
-/// A line that has another place is another entry: what rewrites a file does not take its session's place unasked.
+/// A line in another place is another entry: a file that was rewritten does not replace its session unasked.
 #[test]
 fn a_file_that_was_rewritten_needs_a_word() {
     let place = Place::new();

@@ -52,7 +52,7 @@ proptest! {
         assert_told(&place, ID, file.as_bytes());
     }
 
-    /// A file that grows, line by line or within a line, is what a fresh import makes of it.
+    /// A file that grows, line by line or within a line, gives the same session as a new import.
     #[test]
     fn what_has_grown_is_as_if_it_were_imported(seed in any::<u64>(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
         let file = case(seed).file(ID);
@@ -76,7 +76,7 @@ proptest! {
         assert_told(&grown, ID, file.as_bytes());
     }
 
-    /// Torn and changed anywhere: it is refused with a reason, or comes back as it is.
+    /// Torn or changed anywhere: it is refused with a reason, or exported unchanged.
     #[test]
     fn damaged_rollouts_come_back(seed in 0..2000_u64, cut in any::<prop::sample::Index>(), flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4)) {
         let mut file = case(seed).file(ID).into_bytes();

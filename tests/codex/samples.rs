@@ -43,7 +43,7 @@ fn file(id: &str) -> Vec<u8> {
 #[test]
 fn they_come_back_with_their_facts() {
     let (place, totals) = imported();
-    // The index of names is no session.
+    // The index of names is not a session.
     assert_eq!((totals.imported, totals.skipped), (5, 0), "{totals:?}");
     for id in [TODAY, FORK, STARTER, AGENT, EARLIER] {
         assert_told(&place, id, &file(id));
@@ -123,7 +123,7 @@ fn what_was_said_is_found() {
     assert_eq!(found("\"how long should it bake\""), [(EARLIER.to_owned(), "32".to_owned())]);
 }
 
-/// A folder as Codex has it: its names are those of the samples, but for the time zone.
+/// A folder in Codex's layout: its names are those of the samples, except for the time zone.
 #[test]
 fn a_folder_of_them_is_named_as_codex_names_it() {
     let (place, _) = imported();

@@ -1,4 +1,4 @@
-//! What a compaction leaves of the path above it.
+//! What a compaction keeps of the path above it.
 
 use leafline::context::ContextLeaf;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Images that are kept apart, in the context again.
+//! Images that are stored separately are in the context again.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -35,7 +35,7 @@ fn omp_s_references_become_images_and_pi_s_stay() {
             image(&data),
             image(&reference(&gone)),
             {"type": "text", "text": reference(&here)},
-            // omp resolves the blocks of the content alone, not what they hold.
+            // omp resolves only the blocks of the content, not what they contain.
             {"type": "toolResult", "content": [image(&reference(&here)), image(&inline_base64)]},
         ])
     };

@@ -1,6 +1,6 @@
 //! The context at an entry: messages and settings, as the session's program would have them.
 //!
-//! Guards against a model that is sent something else than its program would send.
+//! Guards against sending a model something else than its program would send.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

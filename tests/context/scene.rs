@@ -1,4 +1,4 @@
-//! A session in a store, and what is asked of its context.
+//! A session in a store, and the contexts read from it.
 
 use leafline::Family;
 use leafline::context::{Context, ContextLeaf};
@@ -47,7 +47,7 @@ impl Scene {
         context
     }
 
-    /// What each message of the context at an entry says.
+    /// The text of each message in the context at an entry.
     pub(crate) fn said(&self, leaf: ContextLeaf<'_>) -> Vec<String> {
         let said = |message: Value| {
             let text = message.get("content").or(message.get("summary")).unwrap();
@@ -69,7 +69,7 @@ pub(crate) fn entry(kind: &str, id: &str, parent: &str, members: Value) -> Strin
     entry.to_string()
 }
 
-/// A user's message that says its id.
+/// A user message whose text is its id.
 pub(crate) fn user(id: &str, parent: &str) -> String {
     entry("message", id, parent, json!({"message": {"role": "user", "content": id}}))
 }

@@ -1,4 +1,4 @@
-//! The settings beside the messages.
+//! The settings that come with the messages.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -56,7 +56,7 @@ fn omp_keeps_a_default_model_that_was_chosen() {
     assert_eq!(models("a"), r#"{"default":"p/1"}"#);
     assert_eq!(models("c"), r#"{"default":"p/2","smol":"q/small"}"#);
     assert_eq!(models("e"), r#"{"default":"q/3","smol":"q/small"}"#);
-    // Names that are array indices come first in an object of JavaScript.
+    // Names that are array indices come first in a JavaScript object.
     assert_eq!(models("g"), r#"{"9":"q/index","10":"q/index","default":"q/3","smol":"q/small"}"#);
     // The same session as pi would see it.
     let reader = scene.place.store.reader("s").unwrap();

@@ -27,11 +27,11 @@ fn an_unchanged_file_is_not_opened() {
     let exports = Exports::of_three();
     let file = exports.file("b");
     let time = std::fs::metadata(&file).unwrap().modified().unwrap();
-    // What cannot be seen without opening it shows that it was not opened.
+    // The test sees that the file was not opened.
     spoil(&file);
     set_modified(&file, time);
     exports.gives(&ALL_UNCHANGED);
-    // But any change that happens now has another time, at once.
+    // But any change that happens now alters the time at once.
     assert!(time.elapsed().unwrap() >= Duration::from_secs(2));
 }
 
@@ -63,7 +63,7 @@ fn a_change_that_changes_no_byte_writes_no_file() {
     assert!(
         before.iter().filter(|(path, _)| files(path)).all(|(path, stamp)| after[path] == *stamp)
     );
-    // It was noted: the next one does not even compare.
+    // It was recorded: the next export does not even compare.
     exports.gives(&ALL_UNCHANGED);
     assert_eq!(exports.stamps(), after);
 }
@@ -79,7 +79,7 @@ fn what_someone_adds_to_a_file_is_kept_until_it_is_in_the_store() {
         assert_eq!(told[1].reason, KeptReason::HoldsMore.to_string());
         assert_eq!(std::fs::read(&file).unwrap(), bytes);
     }
-    // What the store gets in the meantime does not take its place.
+    // What the store imports meanwhile does not replace it.
     exports.append("b", "by someone else");
     exports.gives(&[("a", "unchanged"), ("b", "kept"), ("c", "unchanged")]);
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
@@ -104,7 +104,7 @@ fn agents_write_to_the_files_and_syncs_bring_it_in() {
         let after = exports.stamps();
         assert!(files.iter().all(|file| before[file] == after[file]));
     }
-    // Then the store goes on, and the file follows, which the next sync knows.
+    // Then the session continues, and the file follows, which the next sync recognises.
     exports.append("a", "by someone else");
     exports.gives(&[("a", "written"), ("b", "unchanged"), ("c", "unchanged")]);
     assert_eq!(exports.sync().unchanged, 3);
@@ -138,12 +138,12 @@ fn a_file_that_was_only_touched_is_as_it_was_left() {
     let before = exports.stamps()[&file];
     exports.gives(&ALL_UNCHANGED);
     assert_eq!(exports.stamps()[&file], before);
-    // Its new time was noted: it is not opened again.
+    // Its new time was recorded: it is not opened again.
     spoil(&file);
     set_modified(&file, before.1);
     exports.gives(&ALL_UNCHANGED);
     spoil(&file);
-    // It is Leafline's to write, even where the bytes are no continuation of what it has.
+    // Leafline may write it, even if the bytes do not continue its contents.
     set_modified(&file, SystemTime::now() - Duration::from_secs(50));
     exports.import("a", &session("a", "/w/a", &["first", "second", "third"]));
     exports.append("a", "fourth");
@@ -221,7 +221,7 @@ fn a_new_session_in_the_place_of_a_strange_file_waits() {
     let file = exports.file("a");
     exports.store().remove("a").unwrap();
     exports.gives(&[("a", "left"), ("b", "unchanged"), ("c", "unchanged")]);
-    // The same session again is the file that is there; one that only has its id is not.
+    // The file belongs to the same session; a session that only has its id does not count.
     exports.import("a", &session("a", "/w/a", &["first", "second"]));
     exports.gives(&ALL_UNCHANGED);
     exports.store().remove("a").unwrap();

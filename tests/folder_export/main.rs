@@ -1,6 +1,6 @@
 //! A folder that an export of all sessions keeps in step, and that others write to.
 //!
-//! Guards against exports that write over other people's changes, or leave a folder behind its store.
+//! Guards against exports that overwrite other people's changes, or let a folder fall behind its store.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -25,7 +25,7 @@ use leafline::import::ImportOptions;
 use place::Place;
 use serde_json::json;
 
-/// What was told of a session's file: the status, the path below the folder, and the reason.
+/// The report on a session's file: the status, the path relative to the folder, and the reason.
 #[derive(Debug, PartialEq, Eq)]
 struct Told {
     session: String,
@@ -34,7 +34,7 @@ struct Told {
     reason: String,
 }
 
-/// A store, and the folder that it is exported to.
+/// A store, and its export folder.
 struct Exports {
     place: Place,
     folder: PathBuf,
@@ -48,7 +48,7 @@ impl Exports {
         Self { place, folder, options: ExportOptions::default() }
     }
 
-    /// With three sessions of pi, `a`, `b` and `c`, of three projects.
+    /// With three pi sessions, `a`, `b` and `c`, of three projects.
     fn of_three() -> Self {
         let exports = Self::new();
         for id in ["a", "b", "c"] {
@@ -102,7 +102,7 @@ impl Exports {
         (totals, all)
     }
 
-    /// An export that says so of each file, in the order of their sessions and words.
+    /// An export that reports this for each file, in the order of their sessions and words.
     #[track_caller]
     fn gives(&self, expected: &[(&str, &str)]) -> Vec<Told> {
         let (_, mut told) = self.run();
@@ -112,7 +112,7 @@ impl Exports {
         told
     }
 
-    /// The session's file, as it was told last.
+    /// The session's file, according to the last report.
     fn file(&self, id: &str) -> PathBuf {
         let (_, told) = self.run();
         self.folder.join(&told.iter().find(|told| told.session == id).unwrap().path)
@@ -132,7 +132,7 @@ impl Exports {
         self.store().sync(&[&self.folder], &ImportOptions::default(), &mut ()).unwrap()
     }
 
-    /// What tells whether any file was touched: inode, time and size of each, the manifest's among them.
+    /// Shows whether any file was touched: inode, time and size of each, including the manifest.
     fn stamps(&self) -> BTreeMap<PathBuf, (u64, SystemTime, u64)> {
         let mut stamps = BTreeMap::new();
         let mut folders = vec![self.folder.clone()];

@@ -23,7 +23,7 @@ fn without_a_sound_manifest_files_are_compared() {
         exports.gives(&ALL_UNCHANGED);
         assert_eq!(exports.stamps(), after);
     }
-    // What can be gone on with is, and nothing else is written over.
+    // What can be continued is, and nothing else is overwritten.
     append(&exports.file("b"), message("new", "\"m1\"", "mine"));
     exports.append("a", "third");
     std::fs::write(&manifest, "damaged").unwrap();
@@ -39,7 +39,7 @@ fn what_a_crash_left_unnoted_is_found_the_same() {
     exports.append("a", "third");
     exports.store().move_session("b", "/new/b").unwrap();
     exports.run();
-    // The files are there, and the manifest is the one before.
+    // The files exist, and the manifest is the previous one.
     std::fs::write(&manifest, old).unwrap();
     let before = exports.stamps();
     exports.gives(&ALL_UNCHANGED);
@@ -73,7 +73,7 @@ fn a_store_that_was_brought_back_from_a_copy_is_not_taken_for_what_it_became() {
     exports.append("a", "of one future");
     let file = exports.file("a");
     assert!(std::fs::read_to_string(&file).unwrap().contains("of one future"));
-    // The same number of writes, and other lines.
+    // The same number of writes, with other lines.
     let other = leafline::Store::open(&copy).unwrap();
     let mut session = other.session("a").unwrap();
     session.append_message(&serde_json::json!({"role": "user", "content": "of another"})).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions that get another place, and sessions that go.
+//! Sessions that move to another path, and sessions that are removed.
 
 use super::{Exports, append, message};
 
@@ -109,7 +109,7 @@ fn the_file_of_a_session_that_is_gone_stays_and_is_told_of_once() {
     assert_eq!(exports.folder.join(&told[1].path), file);
     exports.gives(&[("a", "unchanged"), ("c", "unchanged")]);
     assert_eq!(std::fs::read(&file).unwrap(), bytes);
-    // Where the file is gone too, there is nothing to tell.
+    // If the file is gone too, there is nothing to report.
     std::fs::remove_file(exports.file("c")).unwrap();
     exports.store().remove("c").unwrap();
     exports.gives(&[("a", "unchanged")]);

@@ -32,7 +32,7 @@ fn sessions_of_one_name_keep_their_numbers() {
         exports.append(id, "later");
         assert_eq!(paths(&exports), first);
     }
-    // Also where another one goes, whose file stays.
+    // Also if another session is removed, whose file stays.
     exports.store().remove("x/y").unwrap();
     let (_, told) = exports.run();
     assert_eq!(told.iter().filter(|told| told.status == "unchanged").count(), 2, "{told:?}");
@@ -40,7 +40,7 @@ fn sessions_of_one_name_keep_their_numbers() {
         let held = std::fs::read_to_string(exports.folder.join(path)).unwrap();
         assert!(held.contains(&format!("\"id\":\"{id}\"")), "{path}");
     }
-    // One that comes back finds its own file as it was, or another place.
+    // One that comes back finds its own file unchanged, or another path.
     exports.import("0", &session("x/y", "/w", &["only", "x/y", "and more"]));
     let (totals, told) = exports.run();
     assert_eq!((totals.written, totals.unchanged, totals.kept), (0, 2, 1), "{told:?}");

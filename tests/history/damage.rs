@@ -1,4 +1,4 @@
-//! A damaged history is told of, and never a panic.
+//! A damaged history is reported, and never panics.
 
 use leafline::{Error, Store};
 use redb::{TableDefinition, WriteTransaction};
@@ -9,7 +9,7 @@ const HISTORY: TableDefinition<u64, &[u8]> = TableDefinition::new("history");
 const TERMS: TableDefinition<(u64, &[u8]), &[u8]> = TableDefinition::new("history_terms");
 const BLOCKS: TableDefinition<u64, &[u8]> = TableDefinition::new("history_blocks");
 
-/// A history of three prompts, and what a change of its tables does: the tables that the check names.
+/// A history of three prompts, a change of its tables, and the tables that the check then names.
 #[track_caller]
 fn problems(change: impl FnOnce(&WriteTransaction)) -> (Place, Vec<String>) {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! The history of prompts, against SQLite's FTS5 where omp uses it.
+//! The history of prompts, compared with SQLite's FTS5 as omp uses it.
 //!
 //! Guards against prompts that are lost, and searches that find something else than omp's.
 

@@ -142,7 +142,7 @@ fn an_imported_history_answers_as_fts5_does() {
     place.assert_sound();
     let expected = rows(&file);
     let recent = as_rows(history.recent(1000).unwrap());
-    // Prompts of one second stand in the order in which each of the two has got them: the same here.
+    // Prompts of one second are in the order in which each of the two got them: here the same.
     assert_eq!(recent, expected[..1000]);
     assert_same_answers(&place.store, &connection, &mut numbers);
 }
@@ -166,7 +166,7 @@ fn an_exported_history_is_one_of_omps() {
     drop(connection);
     assert_eq!(history.export_omp(&file).unwrap().present, 5);
     assert_usable(&file);
-    // omp's own prompt comes with the next import, and nothing else.
+    // omp's own prompt is added by the next import, and nothing else.
     assert_eq!(history.import_omp(&file).unwrap().copied, 1);
     assert_eq!(history.recent(1).unwrap()[0].prompt, "zyxw from omp");
     let left: Vec<_> = std::fs::read_dir(place.folder.path()).unwrap().collect();
@@ -189,7 +189,7 @@ fn an_export_adds_to_what_omp_has() {
     assert_eq!(all[3], ("ours".to_owned(), -5, None));
     assert_eq!(all.iter().filter(|row| **row == known).count(), 2);
     assert_usable(&file);
-    // What the file has twice comes twice.
+    // A prompt that is in the file twice is exported twice.
     assert_eq!(history.import_omp(&file).unwrap().copied, 3);
     assert_eq!(history.search("shared", 10).unwrap().len(), 2);
 }
@@ -293,7 +293,7 @@ fn a_damaged_file_is_an_error() {
         let problem = history.export_omp(&damaged).unwrap_err();
         assert!(matches!(problem, Error::Prompt(PromptError::OmpFile { .. })), "{problem}");
     }
-    // Where the damage is not met, or only after a while, what can be read is kept, and nothing is stored twice.
+    // Whether the damage is found or not, what can be read is kept, and nothing is stored twice.
     for cut in [bytes.len() / 8, bytes.len() / 2, bytes.len() - 100] {
         let damaged = place.write("cut.db", &bytes[..cut]);
         let _ = history.import_omp(&damaged);

@@ -1,4 +1,4 @@
-//! `history.db` files as omp makes them.
+//! `history.db` files in omp's form.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,8 @@ use rusqlite::Connection;
 
 use super::place::Place;
 
-/// What omp runs when it opens its history (omp session storage document; the columns and triggers as observed).
+/// The statements that omp runs when it opens its history (omp session storage document; the columns and triggers as
+/// observed).
 pub const SCHEMA: &str = "
 PRAGMA journal_mode=WAL;
 PRAGMA synchronous=NORMAL;
@@ -49,7 +50,7 @@ pub fn insert(connection: &mut Connection, rows: &[Row]) {
     transaction.commit().unwrap();
 }
 
-/// What omp answers for a search: the rows that FTS5 matches, each word of the query as a prefix.
+/// omp's result of a search: the rows that FTS5 matches, each word of the query as a prefix.
 pub fn search(connection: &Connection, query: &str, limit: i64) -> Vec<Row> {
     let words = query.split(|character: char| !character.is_alphanumeric());
     let expression: Vec<String> =
@@ -98,7 +99,7 @@ fn as_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?))
 }
 
-/// Numbers that look random and are the same every time.
+/// Pseudo-random numbers, the same every time.
 pub struct Numbers(pub u64);
 
 impl Numbers {

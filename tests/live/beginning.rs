@@ -16,7 +16,7 @@ fn nothing_is_stored_before_the_first_assistant_message() {
     session.append_thinking_level_change("high").unwrap();
     assert!(session.is_waiting());
     assert!(store.sessions().unwrap().is_empty());
-    // It is all there for the one who has it.
+    // All of it is visible through this handle.
     assert_eq!(path(&session).len(), 3);
     let before = exported(&session);
     session.branch(&first).unwrap();
@@ -72,7 +72,7 @@ fn the_first_failure_to_store_is_kept() {
     let options = StoreOptions { read_only: true, ..StoreOptions::default() };
     let store = Store::open_with(&path, &options).unwrap();
     let mut session = store.session(&id).unwrap();
-    // What was asked for wrongly is no failure to store.
+    // A wrong request is not a failure to store.
     assert!(matches!(
         session.append_message(&"text"),
         Err(Error::Live(LiveError::InvalidEntry { .. }))
@@ -125,7 +125,7 @@ fn going_on_with_the_last_session_stores_as_the_caller_says() {
         session.get_entry(&id).unwrap().line().len()
     };
     let cwd = store.sessions().unwrap().remove(0).cwd.unwrap();
-    // As omp does it where nothing is said: long strings are cut.
+    // As omp does by default: long strings are cut.
     assert!(stored_length(&NewSession::new(Family::Omp, &*cwd)) < long.len());
     let mut whole = NewSession::new(Family::Omp, &*cwd);
     whole.persistence = Some(Persistence::immediate());

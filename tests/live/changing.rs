@@ -1,4 +1,4 @@
-//! Rewriting what is there, and the rules under which entries are stored.
+//! Rewriting existing entries, and the rules for storing entries.
 
 use leafline::error::LiveError;
 use leafline::export::ExportMode;

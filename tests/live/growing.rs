@@ -225,7 +225,7 @@ fn an_imported_file_goes_on_where_it_ends() {
         "\n",
         r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"user","content":"Hi"}}"#
     );
-    // The last line is complete but for its line feed.
+    // The last line is complete except for its line feed.
     std::fs::write(&file, begun).unwrap();
     let store = Store::open(place.path().join("store")).unwrap();
     store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
@@ -235,10 +235,10 @@ fn an_imported_file_goes_on_where_it_ends() {
     assert!(text.starts_with(&format!("{begun}\n")));
     assert_eq!(path(&session), ["a1".to_owned(), id]);
     assert_sound(&store);
-    // The file as it was is the beginning of the session.
+    // The original file is the beginning of the session.
     let totals = store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
     assert_eq!((totals.unchanged, totals.failed), (1, 0));
-    // A file that has what was appended, and more, continues it.
+    // A file with the appended lines and more continues the session.
     let grown = format!(
         "{text}{}\n",
         r#"{"type":"label","id":"b2","parentId":"a1","timestamp":"2026-02-16T10:22:00.000Z","targetId":"a1","label":"x"}"#
@@ -248,7 +248,7 @@ fn an_imported_file_goes_on_where_it_ends() {
     assert_eq!((totals.grown, totals.failed), (1, 0));
     assert_eq!(exported(&store.session("s1").unwrap()), grown);
     assert_sound(&store);
-    // One that went another way would lose what was appended here.
+    // A file that continues differently would lose what was appended here.
     let mut session = store.session("s1").unwrap();
     session.append_message(&user("only here")).unwrap();
     std::fs::write(&file, format!("{grown}{}\n", r#"{"type":"message","id":"c3","parentId":"b2","timestamp":"2026-02-16T10:23:00.000Z","message":{"role":"user","content":"only there"}}"#)).unwrap();
@@ -257,7 +257,7 @@ fn an_imported_file_goes_on_where_it_ends() {
     assert!(exported(&store.session("s1").unwrap()).contains("only here"));
 }
 
-/// A chunk with room is sealed with what follows anyway; one without room is written again for its last line alone.
+/// A chunk with room is sealed with the following lines anyway; one without room is rewritten only for its last line.
 #[test]
 fn a_full_chunk_without_a_last_line_feed_is_not_joined_with_what_follows() {
     let place = place::Place::new();

@@ -64,7 +64,7 @@ fn leaf(session: &Session) -> Option<String> {
     session.reader().unwrap().get_leaf().unwrap().and_then(|entry| entry.id())
 }
 
-/// Every table of the store is as its lines say.
+/// Every table of the store agrees with its lines.
 fn assert_sound(store: &Store) {
     let verification = store.verify().unwrap();
     assert!(verification.problems.is_empty(), "{:#?}", verification.problems);

@@ -1,4 +1,4 @@
-//! What is read of a session, waiting or stored.
+//! Reads of a session, waiting or stored.
 
 use leafline::context::ContextLeaf;
 use leafline::omp::{OmpReader, OmpSession};

@@ -1,4 +1,4 @@
-//! Files that come again after their session went on in the store.
+//! Files that are imported again after their session continued in the store.
 
 use leafline::import::{ImportOptions, ImportStatus};
 use leafline::opal::{self, OpalSession, ReplaceOptions};
@@ -77,7 +77,7 @@ fn an_export_over_the_original_is_known_after_a_replacement() {
     place.assert_sound();
 }
 
-/// What Opal makes of a file: lines in another order, members too, and more of them.
+/// What Opal makes of a file: lines and members in another order, and more of them.
 fn went_on_in_opal(text: &str, leaf: &str) -> String {
     let mut lines: Vec<&str> = text.lines().skip(1).collect();
     lines.reverse();
@@ -118,14 +118,14 @@ fn a_file_that_lacks_what_was_appended_here_takes_no_place() {
     let report = place.import(&file);
     assert_eq!(report.status, ImportStatus::Failed, "{report:?}");
     assert!(report.reason.unwrap().contains(&on));
-    // Elsewhere it is a session of its own, and neither is lost.
+    // At another path it is a session of its own, and neither is lost.
     let elsewhere = place.write("elsewhere/s.jsonl", went_on_in_opal(FILE, "m2"));
     let report = place.import(&elsewhere);
     assert_eq!((report.status, report.session.as_deref()), (ImportStatus::Imported, Some("s~2")));
     assert_eq!(path(&session), ["m1", "m2", &on]);
     place.assert_sound();
 
-    // Whoever insists gets the file's state.
+    // With the option to replace, the file's state is stored.
     let place = Place::new();
     let file = place.write("s.jsonl", FILE);
     place.import(&file);

@@ -1,4 +1,4 @@
-//! The corpus: every file comes back, goes on, and is read again as what it has become.
+//! The corpus: every file is exported unchanged, continued, and read again in its new state.
 
 use leafline::import::ImportStatus;
 use leafline::{Family, opal};
@@ -27,7 +27,7 @@ fn every_file_of_the_corpus_comes_back_and_goes_on() {
         let new = session.append(opal::Draft::user("and on")).unwrap();
         assert_eq!(path(&session), [&before[..], std::slice::from_ref(&new)].concat());
         place.assert_sound();
-        // What is exported has the file's messages, in their order, and the new one behind them.
+        // The export has the file's messages, in their order, followed by the new one.
         let saved = values(&session);
         let mut expected: Vec<serde_json::Value> = bytes
             .split(|&byte| byte == b'\n')
@@ -41,7 +41,7 @@ fn every_file_of_the_corpus_comes_back_and_goes_on() {
         assert_eq!(saved[0]["current_id"], new.as_str());
         assert_eq!(saved[1..=expected.len()], expected);
 
-        // The file as it was is an earlier state; what was exported is the state that is there.
+        // The original file is an earlier state; the export is the current one.
         let report = place.import(&file);
         assert_eq!(report.status, ImportStatus::Unchanged);
         assert!(report.reason.unwrap().contains("later state"));

@@ -1,4 +1,4 @@
-//! Live sessions of Opal's: begun, appended to, branched, named; and what the families do not have.
+//! Live Opal sessions: created, appended to, branched, named; and what the families do not have.
 
 use leafline::error::{LiveError, SessionError, StoreError};
 use leafline::live::Persistence;
@@ -69,7 +69,7 @@ fn only_a_change_makes_the_export_opals_text() {
     let file = "{\"metadata\" : {\"title\":\"T\"}}\n\n{\"id\":\"m1\", \"role\":\"user\",\"content\":\"Hi\",\"x\":1e2}\n{torn";
     let store = imported(file);
     let mut session = store.session("s").unwrap();
-    // Where it stands already, and what it says already.
+    // Where it already is, and what it already says.
     session.branch("m1").unwrap();
     session.set_session_name("T").unwrap();
     session.set_metadata(&Metadata::from_json(r#"{"title":"T"}"#).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Opal's sessions in a store: files in and out, live sessions, and what an import makes of files that come again.
+//! Opal's sessions in a store: import and export, live sessions, and files that are imported again.
 //!
 //! Guards against trees and exports that Opal would read differently.
 
@@ -17,7 +17,7 @@ use leafline::import::ImportOptions;
 use leafline::{Family, NewSession, Session, Store};
 use serde_json::Value;
 
-/// A session of Opal's that holds nothing.
+/// An empty Opal session.
 fn begun(store: &Store) -> Session {
     store.create_session(&NewSession::new(Family::Opal, "/work")).unwrap()
 }

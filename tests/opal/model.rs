@@ -1,4 +1,4 @@
-//! Opal's session as its document tells of it, in memory: what every operation does to the tree.
+//! Opal's session in memory, as its document describes it: the effect of every operation on the tree.
 
 #![allow(unreachable_pub, reason = "the test is a crate of its own")]
 
@@ -30,7 +30,7 @@ impl Model {
         self.current = Some(id.to_owned());
     }
 
-    /// The ids from the root down to a message. A parent that is not there ends the way, and so does a loop.
+    /// The ids from the root down to a message. A missing parent ends the path, and so does a loop.
     pub fn path_to(&self, id: &str) -> Vec<String> {
         let mut path = Vec::new();
         let mut next = Some(id);
@@ -71,7 +71,7 @@ impl Model {
         }
     }
 
-    /// What the session tells of itself: through the tree, the lines and the header.
+    /// The state of the session: through the tree, the lines and the header.
     pub fn of(session: &Session) -> Self {
         let mut messages = BTreeMap::new();
         session
@@ -94,7 +94,7 @@ impl Model {
         }
     }
 
-    /// The session is as the model says, by every way to look at it.
+    /// The session agrees with the model in every kind of read.
     pub fn assert_is(&self, session: &Session) {
         assert_eq!(&Self::of(session), self);
         assert_eq!(crate::path(session), self.path());

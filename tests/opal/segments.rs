@@ -1,4 +1,4 @@
-//! `replace_path_segment`: what becomes of the children in the middle, and what is refused.
+//! `replace_path_segment`: the children in the middle, and what is refused.
 
 use leafline::error::{LiveError, SessionError};
 use leafline::opal::{OpalReader, OpalSession, ReplaceOptions};
@@ -79,7 +79,7 @@ fn replacements_stand_where_the_first_message_stood() {
     // The leaf was one of the messages.
     assert_eq!(lines[0]["current_id"], new[1].as_str());
     assert_eq!(path(&session), new);
-    // Parents still come first, so that paths are found without a look at every line.
+    // Parents still come first, so that paths are found without reading every line.
     assert!(!session.reader().unwrap().facts().irregular);
     assert_sound(&store);
 }
@@ -166,7 +166,7 @@ fn other_handles_go_on_with_the_session() {
     let ids = session.append_many(["a", "b"].map(opal::Draft::user)).unwrap();
     let held = other.reader().unwrap();
     let new = session.replace_path_segment(&ids, summary(), ReplaceOptions::default()).unwrap();
-    // A reader sees what was there when it was made; its handle what is there now.
+    // A reader sees the session as of its creation; its handle sees the current one.
     assert_eq!(held.current_id().unwrap().as_ref(), ids.last());
     drop(held);
     let last = other.append(opal::Draft::user("c")).unwrap();
@@ -176,7 +176,7 @@ fn other_handles_go_on_with_the_session() {
     assert_sound(&store);
 }
 
-/// Each replacement is made of a session that somebody else goes on with meanwhile.
+/// Each replacement is made in a session that somebody else is continuing.
 #[test]
 fn what_others_append_meanwhile_is_not_lost() {
     let store = Store::in_memory().unwrap();
@@ -211,7 +211,7 @@ fn what_others_append_meanwhile_is_not_lost() {
     assert_sound(&store);
 }
 
-/// Lines beyond what one slice holds: the session is committed in parts, and seen only as a whole.
+/// More lines than fit in one slice: the session is committed in parts, and visible only as a whole.
 #[test]
 fn a_long_session_is_written_again_in_parts() {
     let store = Store::in_memory().unwrap();

@@ -1,5 +1,5 @@
-//! Random sequences of operations: after each of them the session is what the model of Opal's document says, and so is the
-//! session that another store makes of its export.
+//! Random sequences of operations: after each of them the session agrees with the model of Opal's document, and so does
+//! the session that another store makes of its export.
 
 use leafline::error::{LiveError, SessionError};
 use leafline::import::ImportOptions;
@@ -19,7 +19,7 @@ enum Operation {
     BranchNowhere,
     Reset,
     BranchWithSummary(Index),
-    /// The path to a message, the part of it that goes, and how many messages come.
+    /// The path to a message, the part of it that is removed, and the number of replacements.
     Replace {
         to: Index,
         from: Index,
@@ -27,7 +27,7 @@ enum Operation {
         new: usize,
         keeps_branches: bool,
     },
-    /// Messages that are no part of a path.
+    /// Messages that are not part of a path.
     ReplaceApart(Index, Index),
     SetMetadata(String, Value),
     SetName(String),
@@ -62,7 +62,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A file whose lines stand in no order, with an orphan and two branches.
+/// A file with its lines in no order, with an orphan and two branches.
 const FILE: &str = r#"{"metadata":{"title":"Fix auth bug"}}
 {"id":"m4","parent_id":"m3","role":"assistant","content":"Done!","is_error":false}
 {"id":"m2","role":"assistant","parent_id":"m1","content":null,"tool_calls":[{"call_id":"c","name":"edit","arguments":{"n":1e10}}]}
@@ -177,7 +177,7 @@ impl Player {
         }
     }
 
-    /// The session, and what another store makes of its file, are as the model says; this store knows the file again.
+    /// The session, and what another store makes of its file, agree with the model; this store recognises the file.
     fn check(&self, store: &Store) {
         self.model.assert_is(&self.session);
         let text = exported(&self.session);
@@ -230,7 +230,7 @@ proptest! {
 fn the_model_reads_the_file_as_the_document_says() {
     let store = imported(FILE);
     let model = Model::of(&store.session("s").unwrap());
-    // The longest paths have five messages; the one whose end stands last in the file is m6's.
+    // The longest paths have five messages; the one whose end comes last in the file is m6's.
     assert_eq!(model.path(), ["m1", "m2", "m3", "m5", "m6"]);
     assert_eq!(model.path_to("o2"), ["o1", "o2"]);
     let orphan = Message { parent: Some("gone".to_owned()), content: "an orphan".into() };

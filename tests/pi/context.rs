@@ -1,4 +1,4 @@
-//! The context at many entries of every file, byte for byte as pi's `buildSessionContext` gives it.
+//! The context at many entries of every file, byte for byte as pi's `buildSessionContext` returns it.
 
 use leafline::SessionReader;
 use leafline::context::ContextLeaf;
@@ -9,18 +9,18 @@ use super::oracle::Oracle;
 use super::place::{Place, corpus};
 use super::{Case, cases};
 
-/// Entries of a session at which contexts are compared, beside the leaf, none at all, and one that is not there.
+/// Entries of a session at which contexts are compared, besides the leaf, no entry, and a missing one.
 const ENTRIES: usize = 20;
 
 /// An id that no session has.
 const NOWHERE: &str = "no entry has this id";
 
-/// What is asked of pi for one session.
+/// The queries to pi for one session.
 struct Question {
     case: Case,
     place: Place,
     session: String,
-    /// Our ids of all entries, where they have one.
+    /// Our ids of all entries that have one.
     ids: Vec<Option<String>>,
     /// Ids of the entries at which contexts are compared.
     asked: Vec<String>,
@@ -51,7 +51,7 @@ impl Question {
         drop(reader);
         if facts.imported_version == "1" && facts.types.iter().any(|lines| lines.name == "<scalar>")
         {
-            // An array is in pi's chain of entries, and may be what a compaction keeps. It is not in ours.
+            // An array is in pi's chain of entries, and may be kept by a compaction. It is not in ours.
             return None;
         }
         // An id with a lone surrogate cannot be named.
@@ -62,7 +62,7 @@ impl Question {
         Some(Self { case, place, session, ids, asked })
     }
 
-    /// The job that has pi open a copy and tell the contexts.
+    /// The job in which pi opens a copy and returns the contexts.
     fn job(&self) -> String {
         let path = self.place.write("copy.jsonl", &self.case.bytes);
         let mut paths = vec![Value::Null, json!(NOWHERE)];
@@ -72,7 +72,7 @@ impl Question {
             "file": path,
             "operations": [{"do": "observe", "paths": paths}],
         });
-        // pi makes ids up for a file of version 1: it is to take ours.
+        // pi makes up ids for a file of version 1: it must use ours.
         let is_short = |id: &&String| {
             id.len() == 8 && id.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
         };
@@ -83,7 +83,7 @@ impl Question {
         format!("{job}\n")
     }
 
-    /// Compares the contexts; answers how many, and none where pi tells of nothing.
+    /// Compares the contexts; returns how many, and none if pi returns nothing.
     fn compare(&self, answer: &Value) -> usize {
         let observed = &answer["results"][0]["observed"];
         let (Some(entries), Some(contexts)) =
@@ -102,7 +102,7 @@ impl Question {
             }
         };
         check(ContextLeaf::None, &contexts[0]);
-        // Lines that are no objects are entries to pi, and lines to us: its last entry may be one of them.
+        // Lines that are not objects are entries to pi, and lines to us: its last entry may be one of them.
         if entries.len() == self.ids.len() {
             check(ContextLeaf::Current, &observed["context"]);
             check(ContextLeaf::Entry(NOWHERE), &contexts[1]);
@@ -132,7 +132,7 @@ fn excerpt(text: &str) -> String {
     text.chars().take(3000).collect()
 }
 
-/// Entries that give messages in ways which no real file shows.
+/// Entries that give messages in ways that no real file shows.
 fn odd_entries() -> Vec<Case> {
     let mut lines = vec![
         r#"{"type":"session","version":3,"id":"odd","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/w"}"#,
@@ -181,7 +181,7 @@ fn contexts_are_those_of_pi() {
         cases.push(Case { name: path.display().to_string(), bytes });
     }
     let (mut sessions, mut compared, mut untold) = (0, 0, 0);
-    // Some at a time: the contexts of a large session are each as large as it.
+    // A few at a time: each context of a large session is as large as the session.
     let mut questions = cases.into_iter().filter_map(Question::of).peekable();
     while questions.peek().is_some() {
         let some: Vec<Question> = questions.by_ref().take(40).collect();

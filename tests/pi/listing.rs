@@ -1,4 +1,4 @@
-//! A folder of files: what pi's list tells of each is what ours tells.
+//! A folder of files: pi's list and ours have the same facts of each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::oracle::{Oracle, text};
 use crate::place::{Place, corpus};
 use crate::{Case, cases};
 
-/// Sessions with one odd entry behind a message of the user.
+/// Sessions with one odd entry after a user message.
 const ODD_ENTRIES: [(&str, &str); 16] = [
     ("a name of white space", r#"{"type":"session_info","name":"  "}"#),
     ("a name that is trimmed", r#"{"type":"session_info","name":"\ufeff a \n"}"#),
@@ -47,7 +47,7 @@ const ODD_ENTRIES: [(&str, &str); 16] = [
     (PI_LEAVES_OUT[2], r#"{"type":"message"}"#),
 ];
 
-/// Sessions that pi leaves out since it throws at a message, and that are listed here all the same.
+/// Sessions that pi leaves out because it throws at a message, and that are listed here all the same.
 const PI_LEAVES_OUT: [&str; 3] = ["null content", "a null block", "a message that is not there"];
 
 fn odd_entries() -> impl Iterator<Item = Case> {
@@ -65,7 +65,7 @@ fn odd_entries() -> impl Iterator<Item = Case> {
     })
 }
 
-/// The real files of omp, where there are some: pi reads them.
+/// The real files of omp, if there are any: pi reads them.
 fn files_of_omp() -> impl Iterator<Item = Case> {
     let folder = corpus().and_then(|corpus| std::fs::read_dir(corpus.join("omp")).ok());
     folder.into_iter().flatten().map(|entry| {
@@ -74,7 +74,7 @@ fn files_of_omp() -> impl Iterator<Item = Case> {
     })
 }
 
-/// What pi says of a session without a message of the user.
+/// pi's text for a session without a user message.
 const NO_MESSAGES: &str = "(no messages)";
 
 /// Files as pi and omp write them and as they come to be, in one folder; by path.
@@ -124,7 +124,7 @@ fn a_folder_is_listed_as_pi_lists_it() {
     }
 }
 
-/// The facts as pi tells them.
+/// The facts according to pi.
 fn told(facts: &FileFacts) -> Value {
     let mut told = json!({
         "path": facts.path,
@@ -136,7 +136,7 @@ fn told(facts: &FileFacts) -> Value {
         "created": facts.created,
         "modified": facts.modified,
     });
-    // pi knows no titles, and members that are undefined are not told.
+    // pi has no titles, and undefined members are left out.
     let name = facts.title.as_ref().filter(|_| facts.family == Family::Pi);
     for (member, value) in [("name", name), ("parentSessionPath", facts.parent_session.as_ref())] {
         if let Some(value) = value {
@@ -146,7 +146,7 @@ fn told(facts: &FileFacts) -> Value {
     told
 }
 
-/// In a store the session says the same.
+/// In a store the session has the same facts.
 fn assert_stored_alike(facts: &FileFacts, name: &str) {
     let place = Place::new();
     let report = place.import(&facts.path);

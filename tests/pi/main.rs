@@ -1,4 +1,4 @@
-//! The real pi, run on Node, as the judge: what it makes of a file is what Leafline makes of it.
+//! Compares with the real pi, run on Node: both make the same of a file.
 //!
 //! The package is the one pinned in `tests/interop`; it is installed there by `npm ci --ignore-scripts`, or named
 //! by `LEAFLINE_PI`. Without Node or the package the tests say that they are skipped, unless
@@ -119,14 +119,14 @@ fn compare(case: &Case, answer: &Answer, place: &Place, session: &str) {
     let our_ids: Vec<Option<String>> = tree.nodes().iter().map(|node| node.id.clone()).collect();
     let their_ids = answer.entries();
     if their_ids.iter().any(Option::is_none) {
-        // Records without a string id, or that are no objects: pi keeps them as entries that nothing names.
+        // Records without a string id, or that are not objects: pi keeps them as entries that nothing names.
         assert!(ours == answer.file || ours != case.bytes, "{name}: the file differs");
         return;
     }
     let scalars = reader.facts().types.iter().any(|kind| kind.name == "<scalar>");
     if scalars && our_ids.len() != their_ids.len() {
-        // pi counts an array as an entry, and in version 1 hangs the next entry below it, where a second
-        // loading does not find it. Leafline keeps the line and leaves the chain whole.
+        // pi counts an array as an entry, and in version 1 appends the next entry below it, which a second load does
+        // not find. Leafline keeps the line and leaves the chain whole.
         return;
     }
     assert_eq!(our_ids.len(), their_ids.len(), "{name}: entries");
@@ -156,18 +156,18 @@ fn compare(case: &Case, answer: &Answer, place: &Place, session: &str) {
         assert_eq!(path, their_path, "{name}: path");
     }
     if answer.repeats_ids() || their_ids.contains(&Some(String::new())) {
-        // pi's tree finds a parent by an empty id, and its walk does not: Leafline's tree is the walk's. pi's tree hangs children of a repeated id under whichever it made last; it is compared where ids
-        // are unique.
+        // pi's tree finds a parent by an empty id, and its walk does not: Leafline's tree agrees with the walk. pi's
+        // tree puts children of a repeated id under whichever it made last; it is compared if ids are unique.
         return;
     }
-    // JavaScript's sort by times that are no numbers gives some order, and ours puts them first.
+    // JavaScript's sort by times that are not numbers gives an arbitrary order, and ours puts them first.
     let is_ordered = name != "timestamps that are missing or odd";
     if let Some(their_tree) = answer.tree().filter(|_| is_ordered) {
         assert_eq!(flatten(&tree, &map), their_tree, "{name}: tree");
     }
 }
 
-/// Depth first, as the oracle answers: id, depth, label.
+/// Depth first, as in pi's answer: id, depth, label.
 fn flatten(
     tree: &leafline::tree::Tree,
     map: &dyn Fn(&Option<String>) -> Option<String>,

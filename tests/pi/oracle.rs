@@ -15,7 +15,7 @@ pub(crate) struct Oracle {
     folder: PathBuf,
 }
 
-/// What pi says of one file, and what it made of it.
+/// pi's answer for one file, and what it made of the file.
 pub(crate) struct Answer {
     value: Value,
     /// The file after pi has opened it.
@@ -23,7 +23,7 @@ pub(crate) struct Answer {
 }
 
 impl Oracle {
-    /// Finds Node and the package; installs the package where npm is there and it is not.
+    /// Finds Node and the package; installs the package if it is missing and npm is there.
     pub(crate) fn find() -> Option<Self> {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/interop");
         let runs = |program: &str| {
@@ -57,7 +57,7 @@ impl Oracle {
         None
     }
 
-    /// Starts a pi that takes jobs one by one. Answers come in their order. It ends with its questions.
+    /// Starts a pi that takes jobs one by one. Answers come in their order. It ends when its input does.
     pub(crate) fn converse(&self) -> (Questions, Answers) {
         let mut child = Command::new("node")
             .arg("load.mjs")
@@ -92,11 +92,11 @@ impl Oracle {
             .collect()
     }
 
-    /// Hands pi jobs, one a line, and gives its answers in their order: null for one that `serde_json` refuses.
+    /// Passes jobs to pi, one per line, and returns its answers in their order: null for one that `serde_json` refuses.
     pub(crate) fn ask(&self, jobs: String) -> Vec<Value> {
         let (mut questions, mut answers) = self.converse();
         let count = jobs.lines().count();
-        // Answers are taken while jobs are still handed in: neither side waits for the other to read.
+        // Answers are read while jobs are still being sent: neither side waits for the other to read.
         std::thread::scope(|scope| {
             scope.spawn(move || jobs.lines().for_each(|job| questions.ask(job)));
             (0..count).map(|_| answers.next()).collect()
@@ -110,7 +110,7 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// Hands in a job, a line of JSON.
+    /// Sends a job, a line of JSON.
     pub(crate) fn ask(&mut self, job: &str) {
         self.input.write_all(job.as_bytes()).unwrap();
         self.input.write_all(b"\n").unwrap();
@@ -120,13 +120,13 @@ impl Questions {
 
 /// Where answers come from.
 pub(crate) struct Answers {
-    /// It ends by itself, and removes its folders, when nothing more can be asked.
+    /// It ends by itself, and removes its folders, at the end of its input.
     _child: Child,
     output: BufReader<ChildStdout>,
 }
 
 impl Answers {
-    /// The answer to the next job; null where it holds what `serde_json` refuses.
+    /// The answer to the next job; null if it contains something that `serde_json` refuses.
     pub(crate) fn next(&mut self) -> Value {
         let mut line = String::new();
         assert!(self.output.read_line(&mut line).unwrap() > 0, "pi is gone");
@@ -144,7 +144,7 @@ pub(crate) fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(text).collect()
 }
 
-/// A tree; `None` where pi told none.
+/// A tree; `None` if pi returned none.
 pub(crate) fn nodes(value: &Value) -> Option<Vec<Node>> {
     let node =
         |node: &Value| (text(&node["id"]), node["depth"].as_u64().unwrap(), text(&node["label"]));
@@ -157,7 +157,7 @@ impl Answer {
         self.value["ok"] != true || self.entries().is_empty()
     }
 
-    /// The answer holds what `serde_json` refuses.
+    /// The answer contains something that `serde_json` refuses.
     pub(crate) fn is_unreadable(&self) -> bool {
         self.value.is_null()
     }
@@ -185,8 +185,7 @@ impl Answer {
     }
 }
 
-/// A session's text with other ids, entry by entry: where a program makes ids up, only their places can be
-/// compared.
+/// A session's text with other ids, entry by entry: if a program makes up ids, only their places can be compared.
 pub(crate) fn with_ids(bytes: &[u8], from: &[Option<String>], to: &[Option<String>]) -> Vec<u8> {
     let renames: HashMap<&str, &str> = from
         .iter()

@@ -81,14 +81,14 @@ impl Place {
         transaction.commit().unwrap();
     }
 
-    /// The store has no damage. What is odd in the files is no damage.
+    /// The store has no damage. Oddities of the files are not damage.
     pub fn assert_sound(&self) {
         let verification = self.store.verify().unwrap();
         assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
     }
 }
 
-/// The folder of real files, where there is one.
+/// The folder of real files, if there is one.
 pub fn corpus() -> Option<PathBuf> {
     let corpus = std::env::var_os("LEAFLINE_CORPUS").map(PathBuf::from);
     if corpus.is_none() {
@@ -97,7 +97,8 @@ pub fn corpus() -> Option<PathBuf> {
     corpus
 }
 
-/// The outlines of a session have the same tree as its nodes in memory: the same JSON, and segments that hold each entry once.
+/// The outlines of a session have the same tree as its nodes in memory: the same JSON, and segments with each entry
+/// once.
 pub fn assert_outlined(reader: &leafline::SessionReader) {
     let outlines = [
         (reader.get_outline().unwrap(), reader.get_tree().unwrap()),

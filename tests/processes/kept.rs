@@ -1,4 +1,4 @@
-//! What must be in a session: everything that was acknowledged, whole and in order.
+//! What must be in a session: everything that was acknowledged, complete and in order.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::work::Acknowledged;
 use super::{entries, exported, text};
 
-/// What the workers of one session were told by the store.
+/// What the store has acknowledged to the workers of one session.
 #[derive(Default)]
 pub struct Kept {
     workers: BTreeMap<String, Worker>,
     /// The lines as they were at the last check: they must remain.
     before: Vec<u8>,
-    /// Entries that were read and found right so far.
+    /// The number of entries that were read and checked so far.
     checked: usize,
 }
 
@@ -28,7 +28,7 @@ struct Worker {
 }
 
 impl Kept {
-    /// Takes what was told of the session, whose lines are only appended to.
+    /// Takes the acknowledgements for the session, whose lines are only appended to.
     pub fn take(&mut self, session: &str, told: &[Acknowledged]) {
         for acknowledged in told.iter().filter(|told| told.session == session) {
             let worker = self.workers.entry(acknowledged.worker.clone()).or_default();
@@ -37,13 +37,13 @@ impl Kept {
         }
     }
 
-    /// Notes that a worker, which appended to the session, was killed: one operation of its may be stored that
-    /// it did not tell of.
+    /// Notes that a worker, which appended to the session, was killed: one of its operations may be stored without
+    /// having been reported.
     pub fn note_killed(&mut self, worker: &str) {
         self.workers.entry(worker.to_owned()).or_default().was_killed = true;
     }
 
-    /// Checks the session as it is now. Answers how many entries are stored that nobody was told of.
+    /// Checks the current session. Returns how many entries are stored that were never reported.
     pub fn check(&mut self, store: &Store, session: &str) -> usize {
         let handle = store.session(session).unwrap();
         let bytes = exported(&handle);
@@ -68,7 +68,7 @@ impl Kept {
         self.compare(session)
     }
 
-    /// Puts the entries to the operations that they are of.
+    /// Assigns the entries to their operations.
     fn find(&mut self, entries: &[Value]) {
         let mut rest = &entries[self.checked..];
         while let Some(first) = rest.first() {

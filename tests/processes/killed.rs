@@ -15,14 +15,14 @@ use super::process::{PATIENCE, Writers};
 use super::work::{Acknowledged, DEFERRED, Job, Work, carry_out};
 use super::{Chance, assert_sound_and_swept, begin, body, entries, exported};
 
-/// More than a writer comes to before it is killed.
+/// More than a writer does before it is killed.
 const ENDLESS: u64 = 1_000_000;
 
-/// How the parent sees the store while writers are killed.
+/// The parent's view of the store while writers are killed.
 enum Parent {
     /// It has it open.
     Looks(Store),
-    /// It has not: when the last writer is killed nobody has, and the next one to open it repairs it.
+    /// It is not open: when the last writer is killed nobody has it open, and the next one to open it repairs it.
     IsAway,
 }
 
@@ -33,8 +33,8 @@ impl Parent {
 
     /// The store once the writers are killed, and everything that they have committed.
     ///
-    /// A writer that is killed while the engine confirms its commit has told nobody of it, and nobody is shown it
-    /// before the next one who writes.
+    /// A writer that is killed while the engine confirms its commit has not reported it, and nobody sees it before the
+    /// next writer.
     fn store(self, path: &Path) -> Store {
         let store = match self {
             Self::Looks(store) => store,
@@ -54,8 +54,8 @@ fn append(session: &str, batch: u64) -> Job {
     Job::Append { session: session.to_owned(), operations: ENDLESS, batch }
 }
 
-/// Starts the writers, lets them do some operations and a moment's work, and kills them one by one; every other time
-/// those that are left go on for a while. Answers what they told.
+/// Starts the writers, lets them do some operations for a moment, and kills them one by one; every other time those
+/// that are left continue for a while. Returns their reports.
 fn kill(works: &[Work], operations: usize, chance: &mut Chance) -> Vec<Acknowledged> {
     let mut running = Writers::start(works);
     running.wait_for(operations);
@@ -106,7 +106,7 @@ fn killed_appenders_keep_what_they_were_told() {
                     }
                 }
             }
-            // What a reader is shown before anyone writes is whole as well.
+            // What a reader sees before anyone writes is complete as well.
             kept.check(&Store::open_with(&path, &read_only).unwrap(), session);
         }
         let store = parent.store(&path);

@@ -1,7 +1,7 @@
 //! Processes and threads that write to one store at once, and processes that are killed while they do.
 //!
-//! A writer tells its parent of each operation once the store has acknowledged it. Afterwards everything that it
-//! told of is there, whole and in order, and of what it did not tell at most the one operation it was in.
+//! A writer reports each operation to its parent once the store has acknowledged it. Afterwards everything reported is
+//! in the store, complete and in order, and of what was not reported at most the operation in progress.
 //!
 //! Guards against acknowledged entries that are lost, chains that fork, and rows that killed writers leave.
 
@@ -62,7 +62,7 @@ fn exported(session: &Session) -> Vec<u8> {
     bytes
 }
 
-/// What a session has below its header.
+/// What a session has after its header.
 fn body(exported: &[u8]) -> &[u8] {
     let header = exported.iter().position(|&byte| byte == b'\n').unwrap();
     &exported[header + 1..]
@@ -78,9 +78,9 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Every table is as the lines say, nothing is half done, and nobody has left a lock.
+/// Every table agrees with the lines, nothing is unfinished, and no lock is left.
 fn assert_sound_and_swept(store: &Store, folder: &Path) {
-    // Sweeping is the first thing that an import does, even of nothing.
+    // An import, even of nothing, first sweeps.
     let nothing: [&Path; 0] = [];
     store.import(&nothing, &leafline::import::ImportOptions::default(), &mut ()).unwrap();
     let verification = store.verify().unwrap();

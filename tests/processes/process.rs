@@ -1,4 +1,4 @@
-//! Writers as processes of their own: this program again, told by a variable what to do.
+//! Writers as processes of their own: this program again, with its work in an environment variable.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use super::work::{Acknowledged, Work, carry_out};
 
-/// Holds the work of a process that is a writer.
+/// Has the work of a process that is a writer.
 const VARIABLE: &str = "LEAFLINE_TEST_WRITER";
 
-/// How long a writer may be silent.
+/// How long a writer may report nothing.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a writer runs; for anyone else it is nothing.
+/// The test that a writer runs; in any other process it does nothing.
 #[test]
 #[ignore = "the other tests start it, as a process"]
 fn a_writer() {
@@ -36,14 +36,14 @@ pub struct Writer {
 }
 
 impl Drop for Writer {
-    /// A test that fails leaves nobody behind.
+    /// A test that fails leaves no process behind.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Writers that were started together, and the sound of what they tell.
+/// Writers that were started together, and their reports.
 pub struct Writers {
     pub writers: Vec<Writer>,
     told: Receiver<()>,
@@ -56,7 +56,7 @@ impl Writers {
         Self { writers, told }
     }
 
-    /// Waits until they have told of so many operations, all together.
+    /// Waits until they have reported this many operations in total.
     pub fn wait_for(&self, operations: usize) {
         for _ in 0..operations {
             self.told.recv_timeout(PATIENCE).expect("a writer is at work");
@@ -81,13 +81,13 @@ impl Writer {
         Self { child, reader: Some(std::thread::spawn(move || listen(out, &told))) }
     }
 
-    /// Lets it end, which it must do well. Answers what it told.
+    /// Waits for it to end successfully. Returns its reports.
     pub fn finish(mut self) -> Vec<Acknowledged> {
         assert!(self.child.wait().unwrap().success());
         self.reader.take().unwrap().join().unwrap()
     }
 
-    /// Ends it as the system does when memory is short. Answers what it told before.
+    /// Kills it as the system does when memory is short. Returns its earlier reports.
     pub fn kill(mut self) -> Vec<Acknowledged> {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -102,10 +102,10 @@ fn listen(out: ChildStdout, told: &Sender<()>) -> Vec<Acknowledged> {
     loop {
         line.clear();
         let Ok(1..) = out.read_line(&mut line) else { return all };
-        // A line that was cut off tells of nothing.
+        // An incomplete line reports nothing.
         if line.starts_with('{') && line.ends_with('\n') {
             all.push(serde_json::from_str(&line).unwrap());
-            // Nobody listens any more once all are killed.
+            // Nobody reads any more once all are killed.
             let _ = told.send(());
         }
     }

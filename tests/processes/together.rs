@@ -109,7 +109,7 @@ fn threads_of_one_process_append_together() {
     }
 }
 
-/// Ends the watch, also where what goes on beside it fails.
+/// Ends the observer, even if the work beside it fails.
 struct EndsWatch<'w>(&'w AtomicBool);
 
 impl Drop for EndsWatch<'_> {
@@ -118,7 +118,7 @@ impl Drop for EndsWatch<'_> {
     }
 }
 
-/// Looks at the sessions until all is done. Answers how often it did.
+/// Observes the sessions until all is done. Returns how often it did.
 fn watch(path: &Path, sessions: &[&str], are_done: &AtomicBool) -> usize {
     let store = Store::open(path).unwrap();
     let mut seen = vec![Vec::new(); sessions.len()];
@@ -130,14 +130,14 @@ fn watch(path: &Path, sessions: &[&str], are_done: &AtomicBool) -> usize {
             looks += 1;
         }
     }
-    // A path that was seen is a beginning of the one at the end, since each was a beginning of the next.
+    // An observed path is a beginning of the final one, since each was a beginning of the next.
     for (session, before) in sessions.iter().zip(&seen) {
         assert!(exported(&store.session(session).unwrap()).starts_with(before));
     }
     looks
 }
 
-/// Sees one session in every way, and answers its lines.
+/// Reads one session in every way, and returns its lines.
 fn look(reader: &SessionReader, before: &[u8], number: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     reader.export(&leafline::export::ExportMode::Current, &mut bytes).unwrap();
@@ -188,7 +188,7 @@ fn a_session_is_rewritten_while_others_append_to_it() {
     let ids: Vec<String> = entries.iter().map(|entry| text(&entry["id"])).collect();
     assert_eq!(entries.len(), 30 + 30 + 30 + 80 + 30);
     assert!(told.iter().flat_map(|told| &told.ids).all(|id| ids.contains(id)));
-    // Who was appended later was rewritten less often.
+    // Later entries were rewritten less often.
     let versions: Vec<u64> =
         entries.iter().map(|entry| entry["message"]["version"].as_u64().unwrap()).collect();
     assert_eq!(versions.first(), Some(&20));

@@ -1,4 +1,4 @@
-//! What a writer does, and what it tells of it.
+//! The work of a writer, and its reports.
 
 use std::path::{Path, PathBuf};
 
@@ -23,10 +23,10 @@ pub struct Work {
     pub jobs: Vec<Job>,
 }
 
-/// Something to be done over and over.
+/// An operation to repeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Job {
-    /// Appends entries to a session, so many at once.
+    /// Appends entries to a session, this many at once.
     Append { session: String, operations: u64, batch: u64 },
     /// Rewrites all messages of a session: they get a higher version.
     Rewrite { session: String, operations: u64 },
@@ -140,7 +140,7 @@ fn repeat(store: &Store, worker: &str, job: &Job, acknowledge: &impl Fn(Acknowle
     }
 }
 
-/// A session that is stored with its third message, and goes on.
+/// A session that is stored with its third message, and continued.
 fn begin_deferred(store: &Store, worker: &str, operation: u64) -> Vec<String> {
     let mut new = NewSession::new(Family::Pi, "/deferred");
     new.id = Some(format!("{worker}-{operation}"));
@@ -158,10 +158,10 @@ fn begin_deferred(store: &Store, worker: &str, operation: u64) -> Vec<String> {
     ids
 }
 
-/// Messages of a session that waits; the last one is an assistant's.
+/// Messages of a waiting session; the last one is an assistant's.
 pub const DEFERRED: u64 = 3;
 
-/// A message that says who wrote it, in which operation, and which of how many it is there.
+/// A message that states its writer, its operation, and its number in the operation.
 pub fn message(worker: &str, operation: u64, (index, of): (u64, u64)) -> Value {
     let number = operation * of + index;
     let words = format!("{worker} says {number} ").repeat(1 + (number * 7 % 40) as usize);

@@ -56,7 +56,7 @@ fn what_is_appended_rewritten_and_deleted() {
     assert_eq!(hits(&index, &SearchQuery::new("unheard4")).len(), 1);
     assert_finds_everything(&place.store, &index, 2);
 
-    // What is gone is not found, whether the index knows it or not.
+    // What is gone is not found, whether the index has been updated or not.
     place.store.remove(&first).unwrap();
     assert_eq!(hits(&index, &SearchQuery::new("unheard4")).len(), 0);
     assert_eq!(index.update(|_| true).unwrap().removed, 1);

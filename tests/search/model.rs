@@ -1,13 +1,13 @@
-//! What a search must find, told by reading every entry.
+//! What a search must find, determined by reading every entry.
 
 use leafline::search::{SearchHit, SearchIndex, SearchQuery};
 use leafline::view::Part;
 use leafline::{Entry, Store};
 
-/// The entries that are found, as (session, ordinal), in order.
+/// The found entries, as (session, ordinal), in order.
 pub(crate) type Found = Vec<(String, u64)>;
 
-/// A part of a query: words next to each other, the last of them perhaps only begun, perhaps not wanted.
+/// A part of a query: consecutive words, the last of which may be a beginning, and which may be excluded.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) words: Vec<String>,
@@ -92,7 +92,7 @@ fn plain(json: &str) -> String {
     out
 }
 
-/// Everything that is said in a store: the passages of each entry that has some, with its session and its ordinal.
+/// The searched text of a store: the passages of each entry that has any, with its session and its ordinal.
 struct Said(Vec<(String, u64, Vec<Vec<String>>)>);
 
 impl Said {
@@ -151,7 +151,7 @@ pub(crate) fn updated(store: &Store) -> SearchIndex {
     index
 }
 
-/// The index finds just what reading everything finds, for words that the store has.
+/// The index finds exactly what reading everything finds, for words in the store.
 #[track_caller]
 pub(crate) fn assert_finds_everything(store: &Store, index: &SearchIndex, seed: u64) {
     assert_finds(store, index, (seed, 60));

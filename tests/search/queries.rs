@@ -1,4 +1,4 @@
-//! What is asked, and what is answered.
+//! Queries and their results.
 
 use std::path::Path;
 
@@ -88,7 +88,7 @@ fn hits_tell_where_they_are() {
     let words: Vec<&str> =
         hit.snippet.matches.iter().map(|place| &hit.snippet.text[place.clone()]).collect();
     assert_eq!(words, ["build", "context"]);
-    // What says it most, and little else, comes first.
+    // The entry with the most matches and little else comes first.
     assert_eq!(hits(&index, &SearchQuery::new("login"))[0].entry.as_deref(), Some("b2"));
 }
 
@@ -112,7 +112,7 @@ fn sessions_roles_times_and_limits() {
     assert_eq!(ids(SearchQuery { sessions, ..login.clone() }), "b1 b2");
     let sessions = SessionFilter { family: Some(Family::Omp), ..SessionFilter::default() };
     assert_eq!(ids(SearchQuery { sessions, ..login.clone() }), "");
-    // The order and the limit of the sessions mean nothing.
+    // The order and the limit of the sessions have no effect.
     let sessions = SessionFilter { limit: Some(1), ..SessionFilter::default() };
     assert_eq!(ids(SearchQuery { sessions, ..login.clone() }), "a1 a3 b1 b2");
     assert_eq!(ids(SearchQuery { since: minute(3), ..login.clone() }), "a3 b1 b2");

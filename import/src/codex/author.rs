@@ -3,7 +3,7 @@
 use crate::codex::contextual;
 use crate::view::Role;
 
-/// Whom an item is from that is no `message`, by its type; [`Role::Other`] where that says nothing of the conversation.
+/// The author of an item that is not a `message`, by its type; [`Role::Other`] if it is not part of the conversation.
 pub(super) fn of_item(item_type: &str) -> Role {
     match item_type {
         "agent_message" => Role::Custom,
@@ -20,7 +20,7 @@ pub(super) fn of_item(item_type: &str) -> Role {
     }
 }
 
-/// Whom a `message` is from, by its role and its texts: the program writes in the user's name as well.
+/// The author of a `message`, by its role and its texts: the program also writes in the user's name.
 pub(super) fn of_message<T: AsRef<str>>(
     role: Option<&str>,
     texts: impl Iterator<Item = T>,

@@ -1,9 +1,9 @@
-//! Which messages the program wrote in the user's name or as the developer, by their texts (observed). They begin no turn,
-//! and a rollback takes those that stand right above the turn away with it.
+//! Detects by their texts which messages the program wrote in the user's name or as the developer (observed). They
+//! begin no turn, and a rollback removes those directly above a turn together with it.
 
 use crate::text::trim;
 
-/// What the program writes as the user: an opening tag and a closing one, in any case of letters.
+/// What the program writes as the user: an opening and a closing tag, in upper or lower case.
 const USER_TAGS: [(&str, &str); 9] = [
     ("# AGENTS.md instructions", "</INSTRUCTIONS>"),
     ("<environment_context>", "</environment_context>"),
@@ -16,7 +16,7 @@ const USER_TAGS: [(&str, &str); 9] = [
     ("<recommended_plugins>", "</recommended_plugins>"),
 ];
 
-/// How a command begins that the user ran.
+/// The beginning of a message about a command that the user ran.
 const USER_SHELL_COMMAND: &str = "<user_shell_command>";
 
 /// Warnings that earlier versions wrote as the user.
@@ -25,7 +25,7 @@ const USER_WARNINGS: [&str; 2] = [
     "Warning: Your account was flagged for potentially high-risk cyber activity",
 ];
 
-/// How begins what the program writes as the developer, in any case of letters.
+/// The beginnings of what the program writes as the developer, in upper or lower case.
 const DEVELOPER_TAGS: [&str; 19] = [
     "<permissions instructions>",
     "<model_switch>",
@@ -77,7 +77,8 @@ fn is_internal(text: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_of_name) && rest.ends_with("</codex_internal_context>")
 }
 
-/// Whether it is `<hook_prompt hook_run_id="ID">…</hook_prompt>`. The program reads it as XML; this is as it writes it.
+/// Whether it is `<hook_prompt hook_run_id="ID">…</hook_prompt>`. The program parses it as XML; this accepts the form
+/// that it writes.
 fn is_of_hook(text: &str) -> bool {
     let rest = text.strip_prefix("<hook_prompt hook_run_id=\"");
     let Some((id, rest)) = rest.and_then(|rest| rest.split_once("\">")) else { return false };
@@ -101,7 +102,7 @@ pub(super) fn is_of_developer(text: &str) -> bool {
     DEVELOPER_TAGS.iter().any(|tag| starts_with(text, tag))
 }
 
-/// Whether a text tells of a command that the user ran.
+/// Whether a text is about a command that the user ran.
 pub(super) fn is_user_shell_command(text: &str) -> bool {
     starts_with(trim(text), USER_SHELL_COMMAND)
 }

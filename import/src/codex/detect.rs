@@ -1,4 +1,4 @@
-//! From a file's first bytes: is it a rollout.
+//! Detects a rollout from a file's first bytes.
 
 use crate::codex::header::Header;
 use crate::codex::kind::RecordKind;
@@ -14,7 +14,7 @@ const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// What the start of a file shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detection {
-    /// The ordinal of the header's line, from 0; blank lines may stand ahead of it.
+    /// The ordinal of the header's line, from 0; only blank lines come before it.
     pub line: u64,
     /// The header.
     pub header: Header,
@@ -30,22 +30,22 @@ pub enum NotASession {
     /// All its lines are blank.
     #[error("no line of the file is a record")]
     NoRecord,
-    /// The bytes given end before the first record does.
+    /// The prefix ends before the first record does.
     #[error("the first {bytes} bytes of the file hold no whole record")]
     PrefixTooShort {
-        /// How many bytes were looked at.
+        /// The number of bytes examined.
         bytes: usize,
     },
     /// The file is compressed. Codex can keep a rollout as `rollout-….jsonl.zst`.
     #[error("the file is compressed with Zstandard")]
     Compressed,
-    /// The first line is the header of an early version, which had no `type`. Codex does not read such files any more.
+    /// The first line is the header of an early version, without a `type`. Codex no longer reads such files.
     #[error("line {} is a header of an early version of Codex, which today's does not read", line + 1)]
     EarlyVersion {
         /// The line's ordinal, from 0.
         line: u64,
     },
-    /// The first line that is not blank is no record.
+    /// The first line that is not blank is not a record.
     #[error("line {} is not JSON, or no object; a rollout starts with a session_meta", line + 1)]
     NotARecord {
         /// The line's ordinal, from 0.
@@ -73,14 +73,14 @@ pub enum NotASession {
     },
 }
 
-/// Tells by its first bytes whether a file is a rollout, whatever it is called. The header can be tens of kilobytes long,
-/// as it holds the model's instructions.
+/// Detects from its first bytes whether a file is a rollout, whatever its name. The header can be tens of kilobytes
+/// long, as it holds the model's instructions.
 ///
 /// `complete` says that `prefix` is the whole file, so that its last line counts without a terminator.
 ///
-/// The first line that is not blank must be a `session_meta` whose payload has a string `id`. Codex asks for more (a
-/// UUID; `timestamp`, `cwd`, `originator` and `cli_version`), and refuses to resume what has less; such a file is taken
-/// here.
+/// The first line that is not blank must be a `session_meta` whose payload has a string `id`. Codex requires more (a
+/// UUID; `timestamp`, `cwd`, `originator` and `cli_version`) and refuses to resume a file that lacks any; such a file
+/// is accepted here.
 ///
 /// ```
 /// use leafline_import::codex::{NotASession, detect};

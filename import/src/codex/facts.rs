@@ -1,4 +1,4 @@
-//! What a session is about: gathered from its lines, one at a time.
+//! A session's facts, gathered from its lines one at a time.
 
 use std::borrow::Cow;
 
@@ -10,22 +10,22 @@ use crate::codex::kind::RecordKind;
 use crate::codex::record::Record;
 use crate::scan::Raw;
 
-/// Tokens, as the program counts them: `input` holds those that were cached, `output` those of thoughts.
+/// Tokens as the program counts them: `input` includes the cached ones, `output` those of reasoning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// `input_tokens`.
     pub input: u64,
-    /// `cached_input_tokens`: of the input, what was read from the cache.
+    /// `cached_input_tokens`: the part of the input that was read from the cache.
     pub cached_input: u64,
     /// `output_tokens`.
     pub output: u64,
-    /// `reasoning_output_tokens`: of the output, what was thought.
+    /// `reasoning_output_tokens`: the part of the output that was reasoning.
     pub reasoning_output: u64,
     /// `total_tokens`.
     pub total: u64,
 }
 
-/// What the lines of a rollout tell of the session. Of a fork only its own lines are to be told.
+/// What the lines of a rollout say about the session. For a fork, pass only its own lines.
 ///
 /// ```
 /// use leafline_import::codex::{Facts, Scanner};
@@ -45,35 +45,35 @@ pub struct Usage {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// The first header; a fork of the older kind repeats that of its parent behind its own.
+    /// The first header; a fork of the older kind repeats its parent's after its own.
     pub header: Option<Header>,
     /// `model` of the last turn.
     pub model: Option<String>,
     /// `cwd` of the last turn.
     pub cwd: Option<String>,
-    /// The tokens of the whole session, as the last `token_count` or `token_usage_record` has them. A fork's begin with those of
-    /// its parent.
+    /// The tokens of the whole session, from the last `token_count` or `token_usage_record`. A fork counts on from its
+    /// parent's.
     pub usage: Option<Usage>,
-    /// When the user or the model said something last, in milliseconds since 1970.
+    /// When the user or the model last said something, in milliseconds since 1970.
     pub last_message_ms: Option<i64>,
-    /// When the last line was written that has a time, in milliseconds since 1970.
+    /// The time of the last line that has one, in milliseconds since 1970.
     pub last_ms: Option<i64>,
-    /// What the program told of the first prompt.
+    /// The first prompt according to the program's events.
     told_prompt: Option<String>,
     /// The first prompt among the items.
     item_prompt: Option<String>,
 }
 
 impl Facts {
-    /// The first prompt: what the first `user_message` says (or the completed `UserMessage` of a paginated rollout), and
-    /// without one the first message of the user's that the program did not write itself. Codex shows it where a session
+    /// The first prompt: the text of the first `user_message` (or of the completed `UserMessage` of a paginated
+    /// rollout); without one, the first user message that the program did not write itself. Codex shows it if a session
     /// has no name.
     #[must_use]
     pub fn first_prompt(&self) -> Option<&str> {
         self.told_prompt.as_deref().or(self.item_prompt.as_deref())
     }
 
-    /// Tells of the next line.
+    /// Takes the next line.
     pub fn observe(&mut self, record: &Record<'_>) {
         if !record.kind().is_record() {
             return;
@@ -135,7 +135,7 @@ impl Facts {
     }
 }
 
-/// The texts of a message of the user's that the program did not write, with a space between them.
+/// The texts of a user message that the program did not write, joined by spaces.
 fn prompt_of_item(record: &Record<'_>) -> Option<String> {
     if record.role().as_deref() != Some("user") {
         return None;
@@ -149,13 +149,13 @@ fn prompt_of_item(record: &Record<'_>) -> Option<String> {
     (!joined.is_empty()).then_some(joined)
 }
 
-/// Whether a text only stands around an image.
+/// Whether a text is only the tag around an image.
 pub(super) fn is_image_tag(text: &str) -> bool {
     (text.starts_with("<image") && text.ends_with('>') && !text.contains('\n'))
         || text == "</image>"
 }
 
-/// The texts of a completed `UserMessage`, with a space between them.
+/// The texts of a completed `UserMessage`, joined by spaces.
 fn prompt_of_completed(payload: Raw<'_>) -> Option<String> {
     let item = payload.member("item")?;
     let [name, content] = item.members(["type", "content"]);

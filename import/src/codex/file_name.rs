@@ -1,6 +1,6 @@
-//! The names of rollouts' files.
+//! The file names of rollouts.
 
-/// What the name of a rollout's file says: `rollout-<time>-<id>.jsonl`, with a second id after `_` where the session was
+/// The parts of a rollout's file name: `rollout-<time>-<id>.jsonl`, with a second id after `_` if the session was
 /// reverted to an earlier turn (observed).
 ///
 /// Codex keeps them in `sessions/<year>/<month>/<day>/`, archived ones in `archived_sessions/`.
@@ -14,12 +14,12 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RolloutName<'a> {
-    /// When the file was begun, in the machine's own time zone, with `-` for `:`.
+    /// When the file was begun, in the machine's time zone, with `-` for `:`.
     pub time: &'a str,
     /// The session's id.
     pub session_id: &'a str,
-    /// The id by which another rollout's [`HistoryBase`](crate::codex::HistoryBase) names this one: the second of the name,
-    /// or else the session's.
+    /// The id by which another rollout's [`HistoryBase`](crate::codex::HistoryBase) names this one: the second id of
+    /// the name, otherwise the session's.
     pub rollout_id: &'a str,
 }
 
@@ -29,7 +29,7 @@ const TIME: usize = "2026-11-20T10-00-00".len();
 const ID: usize = "0199f2b4-5c1e-7a30-9c55-3b1f0e8d2a61".len();
 
 impl<'a> RolloutName<'a> {
-    /// What a file's name says; `None` where it is no rollout's.
+    /// Parses a file name; `None` if it is not a rollout's.
     #[must_use]
     pub fn parse(file_name: &'a str) -> Option<Self> {
         let rest = file_name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;

@@ -1,4 +1,4 @@
-//! What Codex tells of its files.
+//! Codex's rules.
 
 use std::path::{Path, PathBuf};
 
@@ -20,10 +20,10 @@ use crate::view::View;
 /// The folder of the sessions in Codex's own.
 const SESSIONS: &str = "sessions";
 
-/// The folder of those that `codex archive` has put away.
+/// The folder of archived sessions (`codex archive`).
 const ARCHIVED: &str = "archived_sessions";
 
-/// How long the part of a time is that names a rollout.
+/// The length of the part of a time that is in a rollout's file name.
 const TIME: usize = "2026-11-20T10:00:00".len();
 
 /// Codex's rules.
@@ -38,10 +38,10 @@ impl Format for Codex {
     const ASIDE: &'static [&'static [&'static str]] = &[&[".codex", ARCHIVED]];
     const NO_SESSIONS: &'static [&'static str] = &[INDEX_FILE];
     const ENTRY_IDS: EntryIds = EntryIds::Ordinals;
-    /// Codex passes over a torn line.
+    /// Codex skips a torn line.
     const RECOVERY: RecoveryRule = RecoveryRule::Never;
     const STARTS_AGENTS: bool = true;
-    /// What tells a prompt from the program's own words stands at the end of the text as well.
+    /// Whether a prompt is the user's or the program's also depends on the end of the text.
     const TELLS_PROMPT_FIRST: bool = false;
 
     fn detect(prefix: &[u8], _: bool, complete: bool) -> Result<Start, Refusal> {
@@ -58,8 +58,8 @@ impl Format for Codex {
         Ok(begun_by(found.header))
     }
 
-    /// The rollout id that the file's name tells: a session that was reverted has two files with the header's id. And the
-    /// session's name, from the index beside the folder of the sessions.
+    /// Adds the rollout id from the file's name, as a reverted session has two files with the header's id, and the
+    /// session's name, from the index beside the sessions' folder.
     fn placed(start: Start, path: &Path, _: &[u8], _: bool) -> Start {
         let file_name = path.file_name().and_then(|name| name.to_str());
         let rollout = file_name.and_then(RolloutName::parse).map(|name| name.rollout_id);
@@ -71,7 +71,7 @@ impl Format for Codex {
         Start { id, title: name.or(start.title), title_rank, ..start }
     }
 
-    /// `<year>/<month>/<day>/rollout-<time>-<id>.jsonl` (observed; Codex takes the machine's zone, here it is UTC).
+    /// `<year>/<month>/<day>/rollout-<time>-<id>.jsonl` (observed; Codex uses the machine's time zone, this uses UTC).
     fn file_path(name: &FileName<'_>) -> PathBuf {
         let Some(time) = name.created_ms.map(format_timestamp) else {
             return PathBuf::from(name.of_id());
@@ -88,7 +88,7 @@ impl Format for Codex {
         path
     }
 
-    /// A session that was reverted goes on in a file that has both ids in its name; it names the one before it.
+    /// A reverted session goes on in a file with both ids in its name; its header names the file before it.
     fn is_named_by_header(name: &FileName<'_>) -> bool {
         name.has_parent
     }
@@ -126,7 +126,7 @@ fn session_of(line: &[u8]) -> Option<String> {
     Header::of(&Scanner::new().scan(&decode(line))).map(|header| header.id)
 }
 
-/// The index of names beside the folder that a rollout is in, whether it is there or not.
+/// The index of names beside the folder that contains a rollout, existing or not.
 fn index_beside(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let is_of_sessions = |folder: &&Path| {

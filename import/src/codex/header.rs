@@ -12,23 +12,23 @@ use crate::time::parse_timestamp;
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum HistoryMode {
-    /// Whole, in the file itself; a fork copies the lines of the session it comes from. Also where the header does not
-    /// tell.
+    /// Whole, in the file itself; a fork copies the lines of the session it comes from. Also if the header does not
+    /// say.
     #[default]
     Legacy,
-    /// With an `ordinal` a line; a fork names the part of another rollout that goes before it ([`HistoryBase`]).
+    /// With an `ordinal` on each line; a fork names the part of another rollout that precedes it ([`HistoryBase`]).
     Paginated,
 }
 
-/// The part of another rollout that goes before this one's own lines (`history_base`).
+/// The part of another rollout that precedes this one's own lines (`history_base`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryBase {
-    /// The rollout, by the last id of its file's name ([`RolloutName::rollout_id`](crate::codex::RolloutName)). The
-    /// member is called `thread_id`, and mostly it is one.
+    /// The rollout, by the last id in its file name ([`RolloutName::rollout_id`](crate::codex::RolloutName)). The
+    /// member is called `thread_id`, and usually it is one.
     pub rollout_id: String,
-    /// The first ordinal that is no part of it.
+    /// The first ordinal after that part.
     pub end_ordinal: u64,
-    /// The bytes of that file that are part of it.
+    /// The length of that part in bytes.
     pub end_byte: u64,
 }
 
@@ -43,24 +43,25 @@ pub struct Git {
     pub repository_url: Option<String>,
 }
 
-/// What a `session_meta` tells. Texts have U+FFFD for a lone surrogate; what is missing, or of another JSON type than it
-/// should be, is absent.
+/// The facts of a `session_meta`. Texts have U+FFFD for a lone surrogate; a member that is missing or of an unexpected
+/// JSON type is absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
-    /// `id`: the session's (Codex calls it a thread).
+    /// `id`: the session's id (Codex calls it a thread).
     pub id: String,
-    /// `session_id`: the id of the session that began it all; an agent's header has that of the session that started it.
+    /// `session_id`: the id of the session that everything began with; in an agent's header, of the session that
+    /// started the agent.
     pub session_id: Option<String>,
     /// `timestamp` of the payload, in milliseconds since 1970: when the session began.
     pub created_ms: Option<i64>,
     /// `cwd`: the working folder.
     pub cwd: Option<String>,
-    /// `cli_version`: of the program.
+    /// `cli_version`: the program's version.
     pub version: Option<String>,
     /// `originator`: the client, such as `codex_cli_rs`, `codex_exec` or `codex_vscode`.
     pub originator: Option<String>,
-    /// `source`: where it was started from, such as `cli`, `exec` or `vscode`; where that is an object its first member's
-    /// name (`subagent`).
+    /// `source`: where it was started from, such as `cli`, `exec` or `vscode`; if that is an object, the name of its
+    /// first member (`subagent`).
     pub source: Option<String>,
     /// `model_provider`.
     pub model_provider: Option<String>,
@@ -68,9 +69,9 @@ pub struct Header {
     pub instructions: Option<String>,
     /// `git`.
     pub git: Option<Git>,
-    /// `forked_from_id`: the session that it is a fork of.
+    /// `forked_from_id`: the session that this one was forked from.
     pub forked_from: Option<String>,
-    /// `parent_thread_id`, or `source.subagent.thread_spawn.parent_thread_id`: the session whose agent it is.
+    /// `parent_thread_id`, or `source.subagent.thread_spawn.parent_thread_id`: the session that started this agent.
     pub parent: Option<String>,
     /// `agent_nickname`.
     pub agent_nickname: Option<String>,
@@ -87,7 +88,7 @@ fn text(raw: Option<Raw<'_>>) -> Option<String> {
 }
 
 impl Header {
-    /// The header that a record is; `None` for another record, and for one whose payload has no string `id`.
+    /// Reads the header from a record; `None` if the record is no header or its payload has no string `id`.
     #[must_use]
     pub fn of(record: &Record<'_>) -> Option<Self> {
         if record.kind() != RecordKind::SessionMeta {
@@ -129,7 +130,7 @@ fn source_name(source: Raw<'_>) -> Option<String> {
     if source.is_string() {
         return text(Some(source));
     }
-    // `{"subagent": ...}`, `{"internal": ...}`, `{"custom": ...}`: the name of what it holds.
+    // `{"subagent": ...}`, `{"internal": ...}`, `{"custom": ...}`: the member's name.
     let known = ["subagent", "internal", "custom"];
     known.into_iter().find(|name| source.member(name).is_some()).map(str::to_owned)
 }

@@ -1,5 +1,5 @@
-//! What reading needs of JSON beyond [`Raw`]: all members of an object in one walk, whole numbers, and what the program's
-//! reader refuses although `JSON.parse` takes it.
+//! JSON reading beyond [`Raw`]: all members of an object in one walk, whole numbers, and what the program's parser
+//! refuses although `JSON.parse` accepts it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::text::unescape;
 /// The deepest nesting that the program reads, as the number of containers around a value (observed).
 const DEEPEST: usize = 127;
 
-/// The members of an object, each with its last value. None for anything else.
+/// The members of an object, each with its last value. Empty for anything else.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Object<'a> {
     members: BTreeMap<Cow<'a, [u8]>, Raw<'a>>,
@@ -33,7 +33,7 @@ impl<'a> Object<'a> {
         self.members.get(name.as_bytes()).copied()
     }
 
-    /// The member, where it is there and not null.
+    /// The member, if it is present and not null.
     pub(super) fn value(&self, name: &str) -> Option<Raw<'a>> {
         self.get(name).filter(|value| !value.is_null())
     }
@@ -85,14 +85,14 @@ impl Visitor for MembersVisitor<'_> {
     }
 }
 
-/// A whole number that is not negative and is written as one: `1.0` and `1e0` are none, as in the program.
+/// A non-negative whole number that is written as one: `1.0` and `1e0` do not count, as in the program.
 pub(super) fn whole_number(raw: Raw<'_>) -> Option<u64> {
     let text = raw.as_str();
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Whether the program's reader takes the text of a line that is JSON. It refuses two things that `JSON.parse` takes
-/// (observed): nesting of more than 127 containers, and an escape of a lone surrogate.
+/// Whether the program's parser accepts a line that is JSON. It refuses two things that `JSON.parse` accepts
+/// (observed): more than 127 nested containers, and an escape of a lone surrogate.
 pub(super) fn is_taken_by_the_program(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
@@ -120,9 +120,9 @@ pub(super) fn is_taken_by_the_program(text: &str) -> bool {
     true
 }
 
-/// Whether the text between a string's quotes stands for one that UTF-8 cannot hold.
+/// Whether the text between a string's quotes contains an escape of a lone surrogate.
 fn has_lone_surrogate(inside: &str) -> bool {
-    // An escape of a surrogate begins with `\ud` or `\uD`; nearly no string with an escape has one.
+    // An escape of a surrogate begins with `\ud` or `\uD`; hardly any string with an escape has one.
     let may_have = inside.contains("\\ud") || inside.contains("\\uD");
     may_have && std::str::from_utf8(&unescape(inside)).is_err()
 }

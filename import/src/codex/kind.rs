@@ -11,7 +11,7 @@ macro_rules! kinds {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum RecordKind {
             $(#[doc = $doc] $kind,)*
-            /// An object of another type, or of none.
+            /// An object of another type, or without a type.
             Unknown,
             /// JSON, but no object.
             Scalar,
@@ -35,7 +35,7 @@ macro_rules! kinds {
                 Self::Unknown
             }
 
-            /// The `type` that it has in files; a word in angle brackets for what has none.
+            /// Its `type` in files; a word in angle brackets if it has none.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -67,7 +67,7 @@ kinds! {
 }
 
 impl RecordKind {
-    /// Whether the line is a record: an object, of whatever type.
+    /// Whether the line is a record: an object of any type.
     #[must_use]
     pub fn is_record(self) -> bool {
         !matches!(self, Self::Scalar | Self::Blank | Self::Malformed)

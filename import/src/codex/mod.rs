@@ -1,9 +1,8 @@
-//! Codex CLI's rollouts: `rollout-<time>-<id>.jsonl` (observed; there is no document. Codex 0.169.0 was asked).
+//! Codex CLI's rollouts: `rollout-<time>-<id>.jsonl` (observed in Codex 0.169.0; there is no document).
 //!
 //! A rollout is a log. Each line is `{timestamp, type, payload}`; the first is the header. Lines have no parents: the
-//! conversation is a line, and what a rollback takes back or a compaction replaces is told by later lines. So an entry is
-//! named by its line ([`entry_id`]), and the leaf is the last line that takes part in the conversation
-//! ([`takes_part`]).
+//! conversation is linear, and later lines say what a rollback removes or a compaction replaces. So an entry is named
+//! by its line ([`entry_id`]), and the leaf is the last line that takes part in the conversation ([`takes_part`]).
 //!
 //! ```
 //! use leafline_import::codex::{ContextBuilder, Facts, Scanner, detect, takes_part};
@@ -32,12 +31,13 @@
 //! # Ok::<(), leafline_import::codex::NotASession>(())
 //! ```
 //!
-//! - [`detect`]: is a file a rollout, by its content; [`RolloutName`], what its name says.
+//! - [`detect`]: whether a file is a rollout, by its content; [`RolloutName`]: the parts of its name.
 //! - [`Scanner`] and [`Record`]: a line's facts, in one pass. [`Header`]: those of its header.
-//! - [`Codex`]: all of it as a [`Format`](crate::format::Format).
-//! - [`Facts`]: what a session is about. [`SessionName`]: the name that the user gave it, which stands in another file.
+//! - [`Codex`]: the family's [`Format`](crate::format::Format).
+//! - [`Facts`]: what a session is about. [`SessionName`]: the name that the user gave it, from another file.
 //! - [`ContextBuilder`] and [`write_input`]: what the model is sent when the session is resumed;
-//!   [`Family::context`](crate::Family::context) and its neighbours, the same of a stored session, at any of its lines.
+//!   [`Family::context`](crate::Family::context) and its neighbours do the same for a stored session, at any of its
+//!   lines.
 //! - [`view`]: one line as a reader of the conversation sees it.
 //!
 //! No input makes it panic, hang, or use stack by the depth of its nesting.
@@ -76,10 +76,10 @@ pub use scanner::Scanner;
 pub use truncate::Truncation;
 pub use view::view;
 
-/// The id by which an entry is named: the number of its line in the file, from 0, in decimal (ours).
+/// The id of an entry: the number of its line in the file, from 0, in decimal (ours).
 ///
-/// Lines have no ids of their own. A file only grows, so the number of a line stays; an item's `id` and a tool's `call_id`
-/// repeat, and `ordinal`s are missing in rollouts of the older kind.
+/// Lines have no ids of their own. As a file only grows, the number of a line never changes; an item's `id` and a
+/// tool's `call_id` repeat, and rollouts of the older kind have no `ordinal`s.
 ///
 /// ```
 /// assert_eq!(leafline_import::codex::entry_id(17), "17");

@@ -15,23 +15,22 @@ use crate::time::parse_timestamp;
 /// What the file is called.
 pub(super) const INDEX_FILE: &str = "session_index.jsonl";
 
-/// How much of the end of an index is read: the names of some hundred thousand sessions.
+/// How many bytes are read from the end of an index: the names of some hundred thousand sessions.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// A line of `session_index.jsonl`, beside the folder `sessions`. The rollouts themselves do not hold the name.
+/// A line of `session_index.jsonl`, beside the folder `sessions`. The rollouts themselves do not contain the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionName {
     /// The session.
     pub id: String,
-    /// Its name from here on. A fork gets that of its session.
+    /// Its name from this line on. A fork gets its session's name.
     pub name: String,
-    /// When it was given, in milliseconds since 1970.
+    /// When the name was given, in milliseconds since 1970.
     pub updated_ms: Option<i64>,
 }
 
 impl SessionName {
-    /// What a line says; `None` where it is no such line. Of several lines with
-    /// one id the last holds.
+    /// Parses a line; `None` if it is not of this form. Of several lines with one id, the last counts.
     ///
     /// ```
     /// use leafline_import::codex::SessionName;
@@ -52,13 +51,13 @@ impl SessionName {
     }
 }
 
-/// The name that an index gives a session; `None` where it gives none, or cannot be read.
+/// A session's name in an index; `None` if it has none, or if the index cannot be read.
 ///
-/// The index that was read last is kept, as an import asks for a name for each file; it is read again once it has another
-/// size or time of modification.
+/// The last index is cached, as an import asks for a name for each file; it is read again when its size or modification
+/// time changes.
 pub(super) fn name_in(index: &Path, session: &str) -> Option<String> {
     static LAST: Mutex<Option<Index>> = Mutex::new(None);
-    // Opening anything but a file could wait for ever.
+    // Opening anything but a file could block forever.
     let metadata = std::fs::metadata(index).ok().filter(Metadata::is_file)?;
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     let known = last.take().filter(|known| known.is_of(index, &metadata));
@@ -90,7 +89,7 @@ impl Index {
         file.seek(SeekFrom::Start(start)).ok()?;
         let mut text = Vec::new();
         file.take(MOST_BYTES).read_to_end(&mut text).ok()?;
-        // Where it does not begin at the start it begins within a line.
+        // If it does not begin at the start of the file, it begins within a line.
         let whole = lines::split(&text).skip(usize::from(start > 0));
         let mut names = HashMap::new();
         for SessionName { id, name, .. } in whole.filter_map(SessionName::of) {
@@ -127,7 +126,7 @@ mod tests {
         assert_eq!((name("a"), name("b").as_deref()), (None, Some("Two")));
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(name("b"), None);
-        // A folder of that name is no index.
+        // A folder of that name is not an index.
         assert_eq!(name_in(&std::env::temp_dir(), "a"), None);
     }
 }

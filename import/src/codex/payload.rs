@@ -2,14 +2,14 @@
 
 use crate::scan::{Payload, PayloadKind, PayloadPlace, SMALLEST_BASE64, is_base64};
 
-/// How far into a data URL its base64 is looked for.
+/// How far into a data URL its base64 is searched for.
 const LONGEST_MEDIA_TYPE: usize = 256;
 
-/// The payload in a string of a line without escapes, given where its content stands.
+/// The payload in a string without escapes, given the place of its content.
 ///
-/// It is the base64 of a data URL that is an `image_url` or a `url`, or an element of a list (the `images` of a
-/// `user_message`); or a `result` or `data` that is nothing but base64. No other string is looked at: a text that the user or
-/// the model wrote stays in its line.
+/// A payload is the base64 of a data URL that is an `image_url` or a `url`, or an element of a list (the `images` of a
+/// `user_message`); or a `result` or `data` that is nothing but base64. No other string is examined: text that the user
+/// or the model wrote stays in its line.
 #[inline]
 pub(super) fn find(text: &str, start: usize, end: usize) -> Option<Payload> {
     if end - start < SMALLEST_BASE64 {
@@ -36,8 +36,8 @@ enum Holder<'a> {
     Member(&'a str),
 }
 
-/// What holds the value that follows a text. Of a name with escapes only the end may be found, which is none of those asked
-/// for.
+/// The member or list that holds the value after a text. If the name has escapes, only its end may be found, which
+/// matches none of the names.
 fn holder(before: &str) -> Option<Holder<'_>> {
     let before = before.trim_ascii_end();
     if before.ends_with(['[', ',']) {

@@ -1,4 +1,4 @@
-//! What a line of a rollout says to an index.
+//! The facts of a rollout's line.
 
 use std::borrow::Cow;
 
@@ -65,7 +65,7 @@ impl<'a> LineFacts<'a> for Record<'a> {
         Self::type_name(self)
     }
 
-    /// A message counts by its role, another item by its own type, an event as `event_msg/<type>`.
+    /// A message counts by its role, any other item by its own type, an event as `event_msg/<type>`.
     fn count_name(&self, kind: EntryKind) -> Option<Cow<'a, str>> {
         let own = self.payload_type();
         match Self::kind(self) {
@@ -87,7 +87,7 @@ impl<'a> LineFacts<'a> for Record<'a> {
         self.timestamp_ms()
     }
 
-    /// Of the messages alone: tools run while nobody says anything.
+    /// Only messages count: tools run while nobody says anything.
     fn activity(&self, role: MessageRole) -> Option<i64> {
         let is_of_either = matches!(role, MessageRole::User | MessageRole::Assistant);
         (is_of_either && self.role().is_some()).then(|| self.timestamp_ms()).flatten()
@@ -125,7 +125,7 @@ fn is_said(record: &Record<'_>) -> bool {
     item_type.is_some_and(|name| name == "message" || author::of_item(&name) != Role::Other)
 }
 
-/// Whom a message or another item is from.
+/// The author of a message or another item.
 fn author_of(record: &Record<'_>) -> Role {
     if Record::kind(record) == RecordKind::InterAgentCommunication {
         return Role::Custom;

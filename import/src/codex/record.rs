@@ -7,7 +7,7 @@ use crate::codex::kind::RecordKind;
 use crate::scan::{Raw, Shape};
 use crate::time::parse_timestamp;
 
-/// The members of a record. Of one met twice the last counts.
+/// The members of a record. The last of repeated members counts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Members<'a> {
     pub(super) timestamp: Option<Raw<'a>>,
@@ -17,7 +17,7 @@ pub(super) struct Members<'a> {
     pub(super) metadata: Option<Raw<'a>>,
 }
 
-/// Members of the payload that tell what it is; of the last `payload`.
+/// The members of the payload that say what it is; of the last `payload` if there are several.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Payload<'a> {
     pub(super) payload_type: Option<Raw<'a>>,
@@ -82,20 +82,20 @@ impl<'a> Record<'a> {
         self.members.payload
     }
 
-    /// `metadata`: what the program keeps with an item and does not send.
+    /// `metadata`: the program's own data about an item, which it does not send.
     #[must_use]
     pub fn metadata(&self) -> Option<Raw<'a>> {
         self.members.metadata
     }
 
-    /// `timestamp`, in milliseconds since 1970; `None` where it is no ISO time.
+    /// `timestamp`, in milliseconds since 1970; `None` if it is not an ISO time.
     #[must_use]
     pub fn timestamp_ms(&self) -> Option<i64> {
         parse_timestamp(&text(self.members.timestamp)?)
     }
 
-    /// `ordinal`: the record's number in the history that it is part of. Only paginated rollouts have it; those of a fork
-    /// go on from where it left its base.
+    /// `ordinal`: the record's number in its history. Only paginated rollouts have it; a fork's continue where it left
+    /// its base.
     #[must_use]
     pub fn ordinal(&self) -> Option<u64> {
         self.members.ordinal.and_then(whole_number)
@@ -107,8 +107,8 @@ impl<'a> Record<'a> {
         text(self.payload.payload_type)
     }
 
-    /// `payload.id`: of an item its own (`msg_…`, `fc_…`), of the header the session's. A compaction repeats the items that
-    /// it keeps, so an item's id is no key.
+    /// `payload.id`: an item's own id (`msg_…`, `fc_…`), or in the header the session's. A compaction repeats the items
+    /// that it keeps, so an item's id is not a key.
     #[must_use]
     pub fn payload_id(&self) -> Option<Cow<'a, str>> {
         text(self.payload.id)
@@ -142,8 +142,8 @@ impl<'a> Record<'a> {
         &self.payload
     }
 
-    /// Whether the program takes the line for a record at all: an object with a `timestamp` that is a string, an
-    /// `ordinal` that is missing, null or a whole number, and nothing that its reader refuses (observed).
+    /// Whether the program accepts the line as a record: an object with a string `timestamp`, an `ordinal` that is
+    /// missing, null or a whole number, and nothing that its parser refuses (observed).
     pub(super) fn is_read(&self) -> bool {
         let ordinal = self.members.ordinal.filter(|ordinal| !ordinal.is_null());
         self.shape == Shape::Object

@@ -1,4 +1,4 @@
-//! One pass over a line: is it JSON, and what are the members of the record and of its payload.
+//! One pass over a line: whether it is JSON, and the members of the record and of its payload.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::grammar::{self, Container, Scalar, StringToken, Visitor};
 use crate::scan::{self, Raw, Shape};
 use crate::text::{is_blank, unescape};
 
-/// Scans lines; keeps its memory from one to the next. Nesting costs memory, never stack.
+/// Scans lines, reusing its memory. Nesting costs memory, never stack.
 ///
 /// ```
 /// use leafline_import::codex::{RecordKind, Scanner};
@@ -28,7 +28,7 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// A scanner with no memory in use yet.
+    /// A scanner that has not allocated yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -36,7 +36,8 @@ impl Scanner {
 
     /// Scans one line, with or without its terminator.
     ///
-    /// A BOM makes a line malformed wherever it stands: Codex does not read a file that begins with one (observed).
+    /// A BOM makes a line malformed, even at the start of the file: Codex does not read a file that begins with one
+    /// (observed).
     pub fn scan<'a>(&mut self, text: &'a str) -> Record<'a> {
         let nothing = |shape| Record::new(text, shape, Members::default(), Payload::default());
         self.payloads.clear();
@@ -66,7 +67,7 @@ impl Scanner {
         }
     }
 
-    /// The payloads of the line scanned last, in the order in which they stand.
+    /// The payloads of the line scanned last, in the order of the text.
     #[must_use]
     pub fn payloads(&self) -> &[scan::Payload] {
         &self.payloads
@@ -109,13 +110,13 @@ struct LineVisitor<'a, 'scratch> {
     members: Members<'a>,
     payload: Payload<'a>,
     depth: usize,
-    /// Where the value of the record's member at hand goes.
+    /// Where the value of the current member of the record goes.
     place: Option<Place<'a, Members<'a>>>,
     /// That member is `payload`.
     is_payload: bool,
     /// Where its value starts, if it is a container.
     start: usize,
-    /// The containers around are the record and its payload.
+    /// The open containers are the record and its payload.
     in_payload: bool,
     payload_place: Option<Place<'a, Payload<'a>>>,
     payload_start: usize,

@@ -1,6 +1,6 @@
-//! How the program shortens a text: its beginning and its end stay, and what was between them is counted (observed).
+//! How the program shortens a text: it keeps the beginning and the end, and counts what was between them (observed).
 
-/// What one token is taken for, in bytes.
+/// Bytes that count as one token.
 const BYTES_A_TOKEN: u64 = 4;
 
 /// How much of a tool's output the model is sent.
@@ -10,7 +10,7 @@ pub enum Truncation {
     None,
     /// At most so many bytes.
     Bytes(u64),
-    /// At most so many tokens, of four bytes each.
+    /// At most this many tokens, of four bytes each.
     Tokens(u64),
 }
 
@@ -29,12 +29,12 @@ impl Truncation {
         }
     }
 
-    /// Whether no text is left room for.
+    /// Whether no room is left.
     pub(super) fn is_used_up(self) -> bool {
         self.bytes() == Some(0)
     }
 
-    /// What is left behind a text.
+    /// What is left after a text.
     pub(super) fn less(self, text: &str) -> Self {
         match self {
             Self::None => Self::None,
@@ -44,13 +44,13 @@ impl Truncation {
     }
 }
 
-/// The tokens that so many bytes are taken for.
+/// The number of tokens that this many bytes count as.
 pub(super) fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_A_TOKEN)
 }
 
-/// Where a text is cut, if it is longer than `limit` bytes: the end of what stays of its beginning, and the start of what
-/// stays of its end.
+/// Where a text longer than `limit` bytes is cut: the end of the part kept at its beginning, and the start of the part
+/// kept at its end.
 pub(super) fn cut(text: &str, limit: u64) -> Option<(usize, usize)> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     if text.len() <= limit {
@@ -62,7 +62,7 @@ pub(super) fn cut(text: &str, limit: u64) -> Option<(usize, usize)> {
     Some((before, behind.unwrap_or(text.len())))
 }
 
-/// The shortened text; `None` where it is short enough.
+/// The shortened text; `None` if it is short enough.
 pub(super) fn truncate(text: &str, truncation: Truncation) -> Option<String> {
     let (before, behind) = cut(text, truncation.bytes()?)?;
     let removed = &text[before..behind];

@@ -10,11 +10,11 @@ use crate::codex::scanner::Scanner;
 use crate::scan::Raw;
 use crate::view::{Part, Role, View};
 
-/// What a line of a rollout says. The text is the line's, with or without its terminator, as
-/// [`crate::text::decode`] gives it.
+/// What a line of a rollout says. `line` is its text, with or without terminator, as [`crate::text::decode`] returns
+/// it.
 ///
-/// The conversation is read from the items. The events that tell of the same once more (`user_message`, `agent_message`,
-/// `item_completed` and so on) have no parts, so that nothing is shown or found twice.
+/// The conversation is read from the items. Events that repeat them (`user_message`, `agent_message`, `item_completed`
+/// and so on) have no parts, so that nothing is shown or found twice.
 ///
 /// ```
 /// use leafline_import::codex;
@@ -82,7 +82,7 @@ fn read_item(record: &Record<'_>, payload: Raw<'_>, view: &mut View) {
     let call = |arguments: Option<Raw<'_>>| Part::ToolCall {
         id: text(members.call_id),
         name: text(members.name).unwrap_or_default(),
-        // A function's arguments are a text that is JSON.
+        // A function's arguments are JSON in a string.
         arguments: arguments.map_or_else(String::new, |arguments| {
             text(Some(arguments)).unwrap_or_else(|| arguments.as_str().to_owned())
         }),
@@ -125,7 +125,7 @@ fn read_message(record: &Record<'_>, view: &mut View) {
     });
     let role = author::of_message(record.role().as_deref(), texts);
     view.role = role;
-    // What the program tells the model: its user sees none of it.
+    // What the program says to the model is not shown to the user.
     view.is_hidden = role == Role::System;
     if role == Role::User {
         view.parts.retain(|part| !matches!(part, Part::Text(text) if is_image_tag(text)));
@@ -144,7 +144,7 @@ fn read_blocks(content: Option<Raw<'_>>, parts: &mut Vec<Part>) {
     }
 }
 
-/// An image by its URL: `data:<type>;base64,<data>`, or one that is elsewhere.
+/// An image by its URL: `data:<type>;base64,<data>`, or the address of one stored elsewhere.
 fn image(url: Option<Raw<'_>>) -> Part {
     let url = text(url).unwrap_or_default();
     let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
@@ -157,7 +157,7 @@ fn image(url: Option<Raw<'_>>) -> Part {
     }
 }
 
-/// What the model thought: its texts where the file has them, else their summaries; else only that it did.
+/// The model's reasoning: its texts if the file has them, otherwise their summaries, otherwise only the fact.
 fn read_thought(payload: Raw<'_>, parts: &mut Vec<Part>) {
     let [content, summary] = payload.members(["content", "summary"]);
     for texts in [content, summary] {
@@ -173,8 +173,8 @@ fn read_thought(payload: Raw<'_>, parts: &mut Vec<Part>) {
     parts.push(Part::Other { type_name: "reasoning".to_owned() });
 }
 
-/// What a tool gave: its texts, one below the other, and behind them what else it gave. Whether it failed the items do not
-/// tell.
+/// A tool's output: its texts joined by line breaks, followed by its other parts. The items do not say whether the tool
+/// failed.
 fn read_output(record: &Record<'_>, output: Option<Raw<'_>>, parts: &mut Vec<Part>) {
     let mut joined = text(output).unwrap_or_default();
     let mut blocks = Vec::new();

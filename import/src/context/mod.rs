@@ -1,4 +1,4 @@
-//! What a program sends to its model at an entry of a session: the messages, and the settings in force.
+//! What a program sends to its model at an entry of a session: the messages and the settings in force.
 
 mod settings;
 
@@ -7,8 +7,8 @@ pub use settings::{ContextModel, ContextSettings};
 use crate::conversation::{Base, Before, Conversation, History, HistoryScope};
 use crate::family::{Family, with_format};
 
-/// Takes a message: the places of the lines that it was made of, first to last, and its JSON. Of a message of another session
-/// that goes before there are no places.
+/// Receives a message: the places of the lines that it was made from, first to last, and its JSON. A message of a
+/// preceding session has no places.
 pub type TakeMessage<'t, E> = &'t mut dyn FnMut(&[u64], &[u8]) -> Result<(), E>;
 
 /// The entry that a caller names by an id.
@@ -16,16 +16,16 @@ pub type TakeMessage<'t, E> = &'t mut dyn FnMut(&[u64], &[u8]) -> Result<(), E>;
 pub enum NamedEntry {
     /// This one.
     At(u64),
-    /// The session has no such entry, and its program builds an empty context then.
+    /// The session has no such entry, for which its program builds an empty context.
     Nothing,
     /// The session has no such entry.
     Unknown,
 }
 
-/// How a family's program builds its context, over whatever stores the session: the part of a family's
-/// [`Format`](crate::format::Format) that is about contexts.
+/// How a family's program builds its context, however the session is stored: the part of a family's
+/// [`Format`](crate::format::Format) about contexts.
 pub trait Contexts {
-    /// The context by the name of its program, as in "context of pi".
+    /// What the context is called, as in "context of pi".
     fn context_name() -> &'static str;
 
     /// Finds the entry at which a context is to be built.
@@ -34,12 +34,12 @@ pub trait Contexts {
         Ok(found.map_or(NamedEntry::Unknown, NamedEntry::At))
     }
 
-    /// What of another session goes before this one.
+    /// The part of another session that precedes this one.
     fn base<C: Conversation>(_: &mut C) -> Result<Option<Base>, C::Error> {
         Ok(None)
     }
 
-    /// The entries of which the context at an entry is made, or its full history.
+    /// The entries that make the context at an entry, or its full history.
     fn history<C: Conversation>(
         conversation: &mut C,
         before: &mut [Before<C>],
@@ -47,8 +47,8 @@ pub trait Contexts {
         scope: HistoryScope,
     ) -> Result<History, C::Error>;
 
-    /// Hands out the messages at an entry, one at a time, and returns the settings in force. `None` stands for a place
-    /// before the first entry.
+    /// Passes on the messages at an entry, one at a time, and returns the settings in force. `None` stands for the
+    /// place before the first entry.
     fn context<C: Conversation>(
         conversation: &mut C,
         before: &mut [Before<C>],
@@ -62,7 +62,7 @@ pub trait Contexts {
         Ok(Vec::new())
     }
 
-    /// The role of the last change of the model on the path to an entry; `None` if there is no change.
+    /// The role of the last model change on the path to an entry; `None` if there is no change.
     fn last_model_change_role<C: Conversation>(
         _: &mut C,
         _: u64,
@@ -78,7 +78,7 @@ pub trait Contexts {
 
 /// Contexts.
 impl Family {
-    /// Its context by the name of its program, as in "context of pi".
+    /// What its context is called, as in "context of pi".
     #[must_use]
     pub fn context_name(self) -> &'static str {
         with_format!(self, F => F::context_name())
@@ -88,7 +88,7 @@ impl Family {
     ///
     /// # Errors
     ///
-    /// What a look-up gives.
+    /// Errors of the look-ups.
     pub fn find_leaf<C: Conversation>(
         self,
         conversation: &C,
@@ -97,22 +97,21 @@ impl Family {
         with_format!(self, F => F::find_leaf(conversation, id))
     }
 
-    /// What of another session goes before this one, where it is a fork that does not repeat the lines of its own. That
-    /// session may have a base as well.
+    /// The part of another session that precedes this one, if it is a fork that does not repeat its base's lines. The
+    /// base may have a base as well.
     ///
     /// # Errors
     ///
-    /// What a look-up gives.
+    /// Errors of the look-ups.
     pub fn base<C: Conversation>(self, conversation: &mut C) -> Result<Option<Base>, C::Error> {
         with_format!(self, F => F::base(conversation))
     }
 
-    /// The entries of which the context at an entry is made, or its full history, but for those of what goes before the
-    /// session.
+    /// The entries that make the context at an entry, or its full history, without those of preceding sessions.
     ///
     /// # Errors
     ///
-    /// What a look-up gives.
+    /// Errors of the look-ups.
     pub fn history<C: Conversation>(
         self,
         conversation: &mut C,
@@ -123,13 +122,13 @@ impl Family {
         with_format!(self, F => F::history(conversation, before, leaf, scope))
     }
 
-    /// Hands out the messages of the context at an entry, or of its full history, and returns the settings in force there.
-    /// One message at a time is in memory. `before` has what goes before the session, the oldest first (see [`Self::base`]).
-    /// A leaf of `None` stands for a place before the first entry.
+    /// Passes on the messages of the context at an entry, or of its full history, and returns the settings in force
+    /// there. Only one message is in memory at a time. `before` has the preceding sessions, the oldest first (see
+    /// [`Self::base`]). A leaf of `None` stands for the place before the first entry.
     ///
     /// # Errors
     ///
-    /// What a look-up gives, and `take`.
+    /// Errors of the look-ups and of `take`.
     pub fn context<C: Conversation>(
         self,
         conversation: &mut C,
@@ -141,11 +140,11 @@ impl Family {
         with_format!(self, F => F::context(conversation, before, leaf, scope, take))
     }
 
-    /// The rules that were injected on the path to an entry, each once, in order: omp's.
+    /// omp: the rules that were injected on the path to an entry, each once, in order.
     ///
     /// # Errors
     ///
-    /// What a look-up gives.
+    /// Errors of the look-ups.
     pub fn injected_rules<C: Conversation>(
         self,
         conversation: &C,
@@ -154,11 +153,11 @@ impl Family {
         with_format!(self, F => F::injected_rules(conversation, leaf))
     }
 
-    /// The role of the last change of the model on the path to an entry, of pi and omp; `None` if there is no change.
+    /// pi and omp: the role of the last model change on the path to an entry; `None` if there is no change.
     ///
     /// # Errors
     ///
-    /// What a look-up gives.
+    /// Errors of the look-ups.
     pub fn last_model_change_role<C: Conversation>(
         self,
         conversation: &mut C,

@@ -1,28 +1,28 @@
-//! The settings in force at an entry, as the programs show them beside the messages.
+//! The settings in force at an entry, as the programs show them with the messages.
 
 use crate::{Family, JsonText};
 
 /// The settings in force at an entry.
 ///
-/// A program may write any JSON where a setting is named. What is `None` here is `undefined` in the program, or
-/// belongs to another family. Of all but pi and omp only the model is known.
+/// A program may write any JSON as a setting. `None` means `undefined` in the program, or that the setting belongs to
+/// another family. Families other than pi and omp have only a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextSettings {
     /// Whose context it is.
     pub family: Family,
-    /// The thinking level: `"off"` where nothing sets one; `None` if an entry sets it to nothing.
+    /// The thinking level: `"off"` if nothing sets one; `None` if an entry sets it to nothing.
     pub thinking_level: Option<JsonText>,
-    /// The model; `None`, and null in JSON, where nothing names one. Claude Code's is that of the last message of the model's
-    /// that names one, Opal's the one that the header's metadata name. omp has [`Self::models`] instead.
+    /// The model; `None`, and null in JSON, if nothing names one. Claude Code's is that of the last assistant message
+    /// that names one, Opal's the one in the header's metadata. omp has [`Self::models`] instead.
     pub model: Option<ContextModel>,
     /// omp: the model of each role, in the order in which the roles were first set.
     pub models: Vec<(String, String)>,
     /// omp: all injected rules, each once, in order.
     pub injected_rules: Vec<String>,
-    /// omp: the mode, `"none"` where nothing sets one.
+    /// omp: the mode; `"none"` if nothing sets one.
     pub mode: Option<JsonText>,
-    /// omp: the mode's data, where it has any.
+    /// omp: the mode's data, if it has any.
     pub mode_data: Option<JsonText>,
 }
 
@@ -50,7 +50,7 @@ impl ContextSettings {
         }
     }
 
-    /// The model alone, by a program that names no provider.
+    /// The model alone, for a program that names no provider.
     pub(crate) fn of_model(family: Family, model_id: Option<JsonText>) -> Self {
         let model = model_id.map(|id| ContextModel { provider: None, model_id: Some(id) });
         Self { model, ..Self::none(family) }

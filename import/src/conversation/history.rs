@@ -5,10 +5,10 @@ use super::{Conversation, Link, PathRuns};
 /// How much of a conversation is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum HistoryScope {
-    /// What the model is shown: of what was compacted, the summary alone.
+    /// What the model is shown: only the summary of what was compacted.
     #[default]
     Context,
-    /// Everything that was said, what was compacted included.
+    /// Everything that was said, including what was compacted.
     Full,
 }
 
@@ -23,20 +23,21 @@ pub enum PathEnd {
     Loop,
     /// Its first entry is the compaction with which the context begins.
     Boundary,
-    /// Its first entry is a compact boundary, and what it says the conversation came from is not in the file.
+    /// Its first entry is a compact boundary, and the entry that it says the conversation came from is not in the file.
     LostHistory,
 }
 
-/// What is above an entry.
+/// What comes above an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Above<E> {
     /// This entry.
     Entry(E),
-    /// Nothing that belongs to the conversation, and why; never [`PathEnd::Loop`], which only a whole walk can show.
+    /// Nothing that belongs to the conversation, and why; never [`PathEnd::Loop`], which only a complete walk can find.
     End(PathEnd),
 }
 
-/// The entries of a conversation, oldest first. A long one takes little memory: entries in a row are kept as one.
+/// The entries of a conversation, oldest first. A long one takes little memory: consecutive entries are kept as one
+/// run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     /// First and last place of each run.
@@ -45,7 +46,7 @@ pub struct History {
 }
 
 impl History {
-    /// One that begins for this reason, and has no entries yet.
+    /// A history without entries that begins for this reason.
     pub(crate) fn beginning(end: PathEnd) -> Self {
         Self { runs: Vec::new(), end: Some(end) }
     }
@@ -86,8 +87,8 @@ impl History {
         }
     }
 
-    /// The ordinals of its entries, first to last. Of pi and omp, where a compaction is on the path, that comes first, and
-    /// then what it keeps of the entries above it.
+    /// The ordinals of its entries, first to last. In pi and omp a compaction on the path comes first, followed by the
+    /// entries above it that it keeps.
     pub fn ordinals(&self) -> impl Iterator<Item = u64> + Clone {
         self.runs.iter().flat_map(|&(first, last)| first..=last)
     }

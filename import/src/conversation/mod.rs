@@ -1,7 +1,7 @@
-//! A session as its family sees it: a tree of lines to look up in, however they are stored.
+//! A session as its family sees it: a tree of lines, however they are stored.
 //!
 //! [`Conversation`] is what a family needs to work out how a program reads a session. It has places, nodes and lines;
-//! what they mean is the family's to say.
+//! the family decides what they mean.
 
 mod history;
 mod path;
@@ -13,88 +13,88 @@ pub use settings::PathSettings;
 
 use crate::{EntryKind, MessageRole};
 
-/// What an entry names as another entry.
+/// An entry's reference to another entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Link<E> {
     /// It names none.
     None,
-    /// This one; of several with the id the last.
+    /// This one; the last of several with the id.
     Entry(E),
     /// One that is not in the session.
     Missing,
 }
 
-/// What is known of an entry without its line.
+/// The facts of an entry that do not need its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
     /// What kind of entry it is.
     pub kind: EntryKind,
     /// Whose message it is.
     pub role: MessageRole,
-    /// Whether it is part of an agent's conversation beside the session's own.
+    /// Whether it belongs to an agent's conversation beside the session's own.
     pub is_sidechain: bool,
     /// The entry above it; `None` for a root.
     pub parent: Option<u64>,
-    /// How many entries are above it. To be trusted where [`Conversation::is_indexed`] says so.
+    /// The number of entries above it. Valid only if [`Conversation::is_indexed`].
     pub depth: u64,
-    /// The nearest compaction at or above it. To be trusted where [`Conversation::is_indexed`] says so.
+    /// The nearest compaction at or above it. Valid only if [`Conversation::is_indexed`].
     pub compaction: Option<u64>,
 }
 
-/// How far up a path goes. One that does not meet the entry goes on to the root.
+/// How far up a path goes. If it does not meet the entry, it goes up to the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathLimit {
     /// To the root.
     Root,
-    /// To this entry, which is the last of it.
+    /// Up to and including this entry.
     At(u64),
-    /// Up to this entry, which is no part of it.
+    /// Up to this entry, without it.
     Before(u64),
 }
 
-/// What a line's images look like.
+/// How a line's images are given.
 ///
-/// A program may keep an image outside the file, and name it in the line by a reference.
+/// A program may keep an image outside the file and refer to it in the line.
 #[derive(Clone, Copy)]
 pub enum Images<'f> {
-    /// The line as it stands in the file: references stay.
+    /// The line as it is in the file, with its references.
     AsWritten,
-    /// As it costs least: long base64 may be missing.
+    /// The cheapest form: long base64 may be missing.
     Omitted,
-    /// Some references are replaced by the image, as base64, where it is known. The function is given the text of a
-    /// line that has references, and returns at which offsets in it, in bytes, there are references to replace. Long
-    /// base64 may be missing in the text that it is given, but nothing else.
+    /// Some references are replaced by the image, as base64, if it is known. The function gets the text of a line that
+    /// has references, and returns the byte offsets of the references to replace. Long base64 may be missing in that
+    /// text, but nothing else.
     Resolved(&'f dyn Fn(&str) -> Vec<usize>),
 }
 
-/// The beginning of another session, which a session goes on from without repeating it.
+/// The beginning of another session, which a session continues without repeating it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
     /// The other session, as its family names it.
     pub session: String,
-    /// How many bytes of its file are part of it; they end at a line.
+    /// The length of the part of its file, in bytes; it ends at a line.
     pub bytes: u64,
 }
 
-/// Another session that goes before this one, as far as it does.
+/// A preceding session, and how much of it precedes.
 #[derive(Debug)]
 pub struct Before<C> {
     /// The session.
     pub conversation: C,
-    /// How many of its lines go before.
+    /// How many of its lines precede.
     pub lines: u64,
 }
 
-/// A stored session, to look up in. Places are the ordinals of lines, from 0, the header counted; what is asked for by its
-/// place must be in the session.
+/// A stored session. Places are the ordinals of lines, from 0, the header included; a place passed to a method must be
+/// in the session.
 ///
-/// Each method fails with what the store gives, as where a place is not there.
+/// Each method returns the errors of the store, for example if a place does not exist.
 #[expect(clippy::missing_errors_doc, reason = "said once, for all of them")]
 pub trait Conversation {
     /// Why a look-up can fail.
     type Error;
 
-    /// The place of the header, where the session has one.
+    /// The place of the header, if the session has one.
     fn header(&self) -> Result<Option<u64>, Self::Error>;
 
     /// The last line that is an entry.
@@ -104,36 +104,37 @@ pub trait Conversation {
     fn recovers(&self) -> bool;
 
     /// Whether all entries have ids and come after their parents, so that [`Node::depth`], [`Node::compaction`] and
-    /// [`Self::is_above`] can be trusted. Where they cannot, a family reads the lines.
+    /// [`Self::is_above`] are valid. Otherwise a family reads the lines.
     fn is_indexed(&self) -> bool;
 
-    /// The entry with this id; of several the last.
+    /// The entry with this id; the last of several.
     fn find(&self, id: &[u8]) -> Result<Option<u64>, Self::Error>;
 
     /// The node of an entry.
     fn node(&self, entry: u64) -> Result<Node, Self::Error>;
 
-    /// The same, where the entry's line is likely to be wanted next: a store that keeps both together opens them once.
+    /// The same, if the entry's line is likely to be read next: a store that keeps both together reads them once.
     fn node_ahead_of_line(&mut self, entry: u64) -> Result<Node, Self::Error> {
         self.node(entry)
     }
 
-    /// The entry that an entry names as its parent, which may be itself.
+    /// The entry that an entry names as its parent, possibly itself.
     fn parent(&self, entry: u64) -> Result<Link<u64>, Self::Error>;
 
-    /// The entry that an entry points at beside its parent; only of kinds that do.
+    /// The entry that an entry points to besides its parent; only for kinds that have one.
     fn pointer(&self, entry: u64) -> Result<Link<u64>, Self::Error>;
 
-    /// Whether one entry is among the ancestors of another, and not the same.
+    /// Whether one entry is an ancestor of another; false for the same entry.
     fn is_above(&self, above: u64, below: u64) -> Result<bool, Self::Error>;
 
     /// The settings in force at an entry.
     fn settings(&self, entry: u64) -> Result<PathSettings, Self::Error>;
 
-    /// The path from an entry upwards along its parents. A loop ends it before the first entry that is met twice.
+    /// The path from an entry upwards along its parents. In a loop it ends before the first entry that it would meet
+    /// twice.
     fn path(&self, from: u64, limit: PathLimit) -> Result<PathRuns, Self::Error>;
 
-    /// The path from an entry upwards as `above` leads it. A loop ends it before the first entry that is met twice.
+    /// The path from an entry upwards along `above`. In a loop it ends before the first entry that it would meet twice.
     fn climb(
         &self,
         from: u64,

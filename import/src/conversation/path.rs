@@ -1,7 +1,7 @@
-//! A path, however long, in little memory.
+//! A path in little memory, however long.
 
-/// The places from an entry up to its root, the entry first, as runs of consecutive lines: a long
-/// conversation is nearly one run, however long it is.
+/// The places from an entry up to its root, the entry first, as runs of consecutive lines: a long conversation is
+/// hardly more than one run.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct PathRuns {
     /// (highest, lowest) places, from the entry up.

@@ -7,19 +7,19 @@ use std::collections::hash_map::Entry;
 use crate::ecma::document::{Child, Name};
 use crate::text::unescape;
 
-/// Up to this many members are compared each with each; objects of real files have four to ten.
+/// Up to this many members are compared pairwise; objects in real files have four to ten.
 const FEW: usize = 8;
 
-/// The order that a program's objects have.
+/// The order of members in a program's objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// ECMAScript's: array indices first, in numeric order; all others as they were given.
+    /// ECMAScript's: array indices first, in numeric order; all others in the given order.
     IndicesFirst,
-    /// By the bytes of their names, in objects of at most so many members; in larger ones as they were given.
+    /// By the bytes of their names, in objects with at most this many members; larger ones keep the given order.
     ByNameUpTo(usize),
 }
 
-/// Merges repeated members (the first place, the last value) of those from `first` on, and sorts them.
+/// Merges repeated members (first place, last value) of those from `first` on, and sorts them.
 pub(super) fn arrange(order: Order, text: &str, members: &mut Vec<Child>, first: usize) {
     if may_repeat(text, &members[first..]) {
         merge_repeated(text, members, first);
@@ -82,8 +82,8 @@ fn index_of(text: &str, member: &Child) -> Option<u32> {
     array_index(&unescape(raw_name(text, member)))
 }
 
-/// The array index that a name, given as WTF-8, is: canonical decimal, at most 2^32 - 2. An object's members of such names
-/// come before all others.
+/// The array index that a name, given as WTF-8, stands for: canonical decimal, at most 2^32 - 2. In an object such
+/// members come before all others.
 pub(crate) fn array_index(name: &[u8]) -> Option<u32> {
     let canonical = match *name {
         [b'0'] => true,

@@ -22,12 +22,12 @@ pub(super) fn build<'a>(
 struct Builder<'a> {
     document: Document<'a>,
     open: Vec<Open>,
-    /// The children found so far of all open containers, the innermost's last.
+    /// The children found so far of all open containers, those of the innermost last.
     pending: Vec<Child>,
     name: Name,
 }
 
-/// A container whose end has not been met.
+/// A container whose end has not been reached.
 struct Open {
     node: usize,
     name: Name,

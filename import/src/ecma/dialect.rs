@@ -1,9 +1,9 @@
-//! What differs between the programs that write JSON.
+//! The differences between programs that write JSON.
 
 use crate::ecma::arrange::Order;
 use crate::ecma::write::{write_number, write_string};
 
-/// How a program writes the values that it has read. All of them write no white space.
+/// How a program writes values that it has read. None of them writes white space.
 #[derive(Debug)]
 pub(crate) struct Dialect {
     /// The order of an object's members.

@@ -1,4 +1,4 @@
-//! A parsed text that keeps pointing into its source, for rewriting and for edits of a few members.
+//! A parsed text that refers to its source, for rewriting it and editing a few members.
 
 use crate::ecma::build::build;
 use crate::ecma::dialect::{Dialect, ECMASCRIPT};
@@ -22,7 +22,7 @@ pub(super) enum NodeKind {
     Literal,
     /// Its elements are this range of the document's children.
     Array(usize, usize),
-    /// Its members are this range of the document's children, in the order in which they are written.
+    /// Its members are this range of the document's children, in the order of writing.
     Object(usize, usize),
     /// JSON text set by an edit.
     Given(String),
@@ -90,12 +90,12 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where `JSON.parse` would throw.
+    /// [`Malformed`] if `JSON.parse` would throw.
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
         build(text, &ECMASCRIPT)
     }
 
-    /// Parses a text that is to be written as another program than JavaScript's writes it.
+    /// Parses a text that will be written in another program's dialect.
     pub(crate) fn parse_as(text: &'a str, dialect: &'static Dialect) -> Result<Self, Malformed> {
         build(text, dialect)
     }
@@ -106,8 +106,8 @@ impl<'a> Document<'a> {
         matches!(self.nodes[self.root].kind, NodeKind::Object(..))
     }
 
-    /// The value of a member as the text has it; `None` if there is none, where it was set by an edit, or where the
-    /// text is no object.
+    /// The value of a member as written in the text; `None` if there is none, if it was set by an edit, or if the text
+    /// is not an object.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Raw<'a>> {
         self.raw(self.member(self.root, name)?)
@@ -128,13 +128,13 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Gives a member of the record a value: JSON text that is written as it stands. No effect on a text that is no
-    /// object. The name must be no array index and need no escapes.
+    /// Sets a member of the record to JSON text, which is written unchanged. No effect if the text is not an object.
+    /// The name must not be an array index or need escapes.
     pub fn set(&mut self, name: &'static str, json: String) {
         self.set_member(self.root, name, json);
     }
 
-    /// The same within the object that is the member `outer` of the record. No effect where that is no object.
+    /// The same within the object in the member `outer` of the record. No effect if that is not an object.
     pub fn set_within(&mut self, outer: &str, name: &'static str, json: String) {
         if let Some(outer) = self.member(self.root, outer) {
             self.set_member(outer, name, json);
@@ -146,19 +146,18 @@ impl<'a> Document<'a> {
         if let NodeKind::Object(first, last) = self.nodes[self.root].kind
             && let Some(place) = self.place(first, last, name)
         {
-            // The range may have others after it, so it shrinks in its place.
+            // Other ranges may follow this one, so it shrinks in place.
             self.children.copy_within(place + 1..last, place);
             self.nodes[self.root].kind = NodeKind::Object(first, last - 1);
         }
     }
 
-    /// Appends the text that `JSON.stringify` gives.
+    /// Appends the text as `JSON.stringify` would write it.
     pub fn write(&self, out: &mut Vec<u8>) {
         write(self, self.root, out);
     }
 
-    /// The record's members, each as the texts that `JSON.stringify` gives for its name and its value; none where the text
-    /// is no object.
+    /// The record's members, each name and value as `JSON.stringify` would write it; none if the text is not an object.
     pub(crate) fn members(&self) -> impl Iterator<Item = (String, String)> {
         let (first, last) = match self.nodes[self.root].kind {
             NodeKind::Object(first, last) => (first, last),
@@ -172,8 +171,8 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// Appends the text that `JSON.stringify` gives for the value of a member of the record. Returns whether there is
-    /// such a member; where there is none, nothing is appended.
+    /// Appends the value of a member of the record as `JSON.stringify` would write it. Returns whether there is such a
+    /// member; if not, nothing is appended.
     ///
     /// ```
     /// use leafline_import::ecma::Document;

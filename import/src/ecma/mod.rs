@@ -1,8 +1,8 @@
-//! JSON text as ECMAScript's `JSON.stringify(JSON.parse(text))` gives it, and edits of such text.
+//! JSON text as ECMAScript's `JSON.stringify(JSON.parse(text))` returns it, and edits of such text.
 //!
 //! The programs that own the formats rewrite a file this way when they migrate it, so a migrated file has: no spaces;
-//! shortest round-trip numbers; escapes only for quotes, backslashes, controls and lone surrogates; of repeated members
-//! the first place and the last value; members whose names are array indices first, in numeric order (observed
+//! shortest round-trip numbers; escapes only for quotes, backslashes, controls and lone surrogates; for repeated
+//! members the first place and the last value; members whose names are array indices first, in numeric order (observed
 //! behaviour, migration).
 
 mod arrange;
@@ -18,7 +18,7 @@ pub use document::Document;
 pub(crate) use write::write_string_with;
 pub use write::{write_number, write_string};
 
-/// Appends what `JSON.stringify(JSON.parse(text))` gives, as UTF-8. Nothing is appended on an error.
+/// Appends the result of `JSON.stringify(JSON.parse(text))`, as UTF-8. Nothing is appended on an error.
 ///
 /// Nesting is bounded by memory alone, where JavaScript engines run out of stack.
 ///
@@ -31,7 +31,7 @@ pub use write::{write_number, write_string};
 ///
 /// # Errors
 ///
-/// [`Malformed`] where `JSON.parse` would throw.
+/// [`Malformed`] if `JSON.parse` would throw.
 pub fn restringify(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
     Document::parse(text)?.write(out);
     Ok(())

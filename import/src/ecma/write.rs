@@ -13,7 +13,7 @@ struct Cursor {
     closes_with: u8,
 }
 
-/// Writes the value of a node, and all in it.
+/// Writes the value of a node, with everything in it.
 pub(super) fn write(document: &Document<'_>, node: usize, out: &mut Vec<u8>) {
     let mut open = Vec::new();
     write_node(document, node, &mut open, out);
@@ -68,13 +68,13 @@ fn write_token(document: &Document<'_>, token: StringToken, out: &mut Vec<u8>) {
     if token.escaped && !has_only_short_escapes(&text.as_bytes()[token.start..token.end]) {
         (document.dialect.write_string)(&unescape(&text[token.start..token.end]), out);
     } else {
-        // A string that was accepted is written as it stands, if its escapes are those that would be written.
+        // An accepted string is copied unchanged if its escapes are those that would be written.
         out.extend_from_slice(&text.as_bytes()[token.start - 1..=token.end]);
     }
 }
 
-/// Whether each escape of a string that was accepted is one that every dialect writes for its character, `\u` ones
-/// aside: those of real files, where it saves taking the string apart and putting it together.
+/// Whether each escape of an accepted string is one that every dialect writes for its character, `\u` escapes aside.
+/// That holds in real files, and saves decoding and encoding the string.
 fn has_only_short_escapes(inside_quotes: &[u8]) -> bool {
     let mut rest = inside_quotes;
     while let Some(at) = memchr(b'\\', rest) {
@@ -98,7 +98,7 @@ pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
     write_string_with(b"0123456789abcdef", value, out);
 }
 
-/// The same with other digits in the escapes of units.
+/// The same, with the given hex digits in `\u` escapes.
 pub(crate) fn write_string_with(digits: &[u8; 16], value: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut at = 0;
@@ -128,7 +128,7 @@ pub(crate) fn write_string_with(digits: &[u8; 16], value: &[u8], out: &mut Vec<u
     out.push(b'"');
 }
 
-/// Writes a run that has nothing to escape but, maybe, lone surrogates.
+/// Writes a run in which at most lone surrogates need escapes.
 fn write_plain(digits: &[u8; 16], mut run: &[u8], out: &mut Vec<u8>) {
     let mut from = 0;
     while let Some(offset) = memchr(0xed, &run[from..]) {
@@ -153,8 +153,8 @@ fn write_unit(digits: &[u8; 16], unit: u16, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a JSON number as ECMAScript writes its value: the shortest digits that give the same double, `0` for minus
-/// zero, `null` where it is out of a double's range.
+/// Appends a JSON number as ECMAScript writes its value: the shortest digits that round-trip, `0` for minus zero,
+/// `null` if it is out of a double's range.
 ///
 /// ```
 /// let mut out = Vec::new();

@@ -1,8 +1,8 @@
-//! Two visitors on one walk.
+//! Two visitors in one walk.
 
 use super::{Container, Scalar, StringToken, Visitor};
 
-/// Tells two visitors of the same text, the first one first.
+/// Passes each part of the text to two visitors, the first one first.
 pub(crate) struct Both<'v, A, B> {
     pub(crate) first: &'v mut A,
     pub(crate) second: &'v mut B,

@@ -1,6 +1,6 @@
-//! JSON's grammar exactly as `JSON.parse` has it, walked once, without recursion and without building anything.
+//! JSON's grammar exactly as `JSON.parse` defines it, walked once, without recursion and without building anything.
 //!
-//! Everything that reads JSON in this crate goes through [`walk`], so that there is one answer to what is malformed.
+//! Everything that reads JSON in this crate goes through [`walk`], so that all agree on what is malformed.
 
 mod both;
 mod string;
@@ -12,7 +12,7 @@ pub(crate) use string::{StringToken, read_string, skip_plain};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the text is not JSON: unexpected input at byte {at}")]
 pub struct Malformed {
-    /// The byte of the text at which it stops being JSON.
+    /// The byte offset at which the text stops being JSON.
     pub at: usize,
 }
 
@@ -29,8 +29,8 @@ pub(crate) enum Scalar {
     Literal,
 }
 
-/// Receives the parts of a text in order. Positions are bytes of the text. The parts of a text that turns out to be
-/// malformed mean nothing.
+/// Receives the parts of a text in order. Positions are byte offsets in the text. If the text turns out to be
+/// malformed, its parts mean nothing.
 pub(crate) trait Visitor {
     fn open(&mut self, container: Container, start: usize);
     fn close(&mut self, container: Container, end: usize);
@@ -39,7 +39,7 @@ pub(crate) trait Visitor {
     fn scalar(&mut self, scalar: Scalar, start: usize, end: usize);
 }
 
-/// Asks only whether the text is JSON.
+/// Only checks whether the text is JSON.
 impl Visitor for () {
     fn open(&mut self, _: Container, _: usize) {}
     fn close(&mut self, _: Container, _: usize) {}
@@ -56,7 +56,7 @@ enum Expect {
     AfterValue,
 }
 
-/// Walks one JSON text. `open` is scratch memory: one byte a level of nesting.
+/// Walks one JSON text. `open` is scratch memory: one byte per level of nesting.
 #[inline]
 pub(crate) fn walk(
     text: &str,
@@ -150,7 +150,7 @@ fn close(open: &mut Vec<Container>, visitor: &mut impl Visitor, end: usize) {
 
 #[inline]
 pub(crate) fn skip_space(bytes: &[u8], at: usize) -> usize {
-    // Written files have no space between tokens, so the loop is kept off their path.
+    // Files seldom have space between tokens, so the loop is kept off the common path.
     match bytes.get(at) {
         Some(b' ' | b'\t' | b'\n' | b'\r') => skip_more_space(bytes, at + 1),
         _ => at,

@@ -1,4 +1,4 @@
-//! Finding the end of a string, which is where nearly all the time of reading JSON goes.
+//! Finds the end of a string, which takes nearly all the time of reading JSON.
 
 use super::Malformed;
 
@@ -7,20 +7,20 @@ use super::Malformed;
 pub(crate) struct StringToken {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Whether there is a backslash in it.
+    /// Whether it contains a backslash.
     pub(crate) escaped: bool,
 }
 
 /// Reads a string whose opening quote is just before `start`.
 ///
-/// Program text has an escape every dozen bytes, so stopping at each would cost more than all else. Words of eight bytes
-/// are looked at whole: which of their bytes are escaped, whether those may be, and whether an unescaped one ends the
-/// string. Only the escape that a word leaves open carries over to the next.
+/// Program text has an escape every dozen bytes, so stopping at each would cost more than everything else. Words of
+/// eight bytes are checked as a whole: which of their bytes are escaped, whether those may be, and whether an unescaped
+/// byte ends the string. Only an escape that is still open carries over to the next word.
 #[inline]
 pub(crate) fn read_string(bytes: &[u8], start: usize) -> Result<StringToken, Malformed> {
     let mut at = start;
     let mut escaped = false;
-    // The lowest marker where the first byte of the word is escaped by the one before it.
+    // The lowest marker if the first byte of the word is escaped by the byte before it.
     let mut open_escape = 0;
     let mut plain_words = 0;
     while let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
@@ -42,7 +42,7 @@ pub(crate) fn read_string(bytes: &[u8], start: usize) -> Result<StringToken, Mal
         }
         let (in_escape, still_open) = escaped_bytes(backslashes, open_escape);
         let ends = ends & !in_escape;
-        // All bytes before the first end, or all where there is none.
+        // All bytes before the first end, or all bytes if there is no end.
         let before_end = (ends & ends.wrapping_neg()).wrapping_sub(1);
         escaped |= backslashes & before_end != 0;
         let common = quotes | backslashes | equal_to(word, b'n') | equal_to(word, b't');
@@ -60,7 +60,7 @@ pub(crate) fn read_string(bytes: &[u8], start: usize) -> Result<StringToken, Mal
     read_string_end(bytes, start, at, escaped, open_escape != 0)
 }
 
-/// Reads the rest of a string of which less than a word is left.
+/// Reads the rest of a string, shorter than a word.
 fn read_string_end(
     bytes: &[u8],
     start: usize,
@@ -98,14 +98,14 @@ fn end_string(
     }
 }
 
-/// The markers of the bytes that an unescaped backslash stands before, and whether one is left for the next word.
+/// Marks the bytes that follow an unescaped backslash, and returns whether the next word's first byte is one of them.
 #[inline]
 fn escaped_bytes(backslashes: u64, open_escape: u64) -> (u64, u64) {
     let after = backslashes << 8 | open_escape;
     if backslashes & after == 0 {
         return (after, backslashes >> 56);
     }
-    // Backslashes in a row: every second one is escaped itself.
+    // In a row of backslashes every second one is itself escaped.
     let mut in_escape = open_escape;
     let mut left = backslashes & !open_escape;
     while left != 0 {
@@ -145,7 +145,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const LOW_BITS: u64 = 0x7f * ONES;
 const HIGH_BITS: u64 = 0x80 * ONES;
 
-/// Marks, by its high bit, each byte of a word that has a value.
+/// Marks, by its high bit, each byte of a word that equals a value.
 #[inline]
 fn equal_to(word: u64, value: u8) -> u64 {
     let difference = word ^ (ONES * value as u64);
@@ -158,13 +158,13 @@ fn below_space(word: u64) -> u64 {
     !(((word & LOW_BITS) + ONES * 0x60) | word) & HIGH_BITS
 }
 
-/// The place in its word of the first byte that is marked.
+/// The index in its word of the first marked byte.
 #[inline]
 fn first_byte(marks: u64) -> usize {
     (marks.trailing_zeros() / 8) as usize
 }
 
-/// Whether a chunk holds a byte that ends a plain run; written so that the compiler makes vector code of it.
+/// Whether a chunk has a byte that ends a plain run; written so that the compiler vectorises it.
 #[inline]
 fn has_special(chunk: &[u8; 64]) -> bool {
     chunk.iter().fold(0, |found, &byte| {
@@ -172,8 +172,8 @@ fn has_special(chunk: &[u8; 64]) -> bool {
     }) != 0
 }
 
-/// After so many words without a special byte the run is likely to be very long (an image), and looking for its end in
-/// wide chunks pays.
+/// After this many words without a special byte the run is probably very long (an image), and searching for its end in
+/// wide chunks pays off.
 const PLAIN_WORDS: u32 = 16;
 
 /// Skips chunks of 64 bytes without a quote, a backslash or a control character.
@@ -212,7 +212,7 @@ pub(crate) fn skip_plain(bytes: &[u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Words and bytes give the same string, or the same error, wherever escapes and ends fall in a word.
+    /// Reading by words and by bytes gives the same string or error, wherever escapes and ends fall in a word.
     #[test]
     fn strings_by_words_are_strings_by_bytes() {
         let pieces = b"\\\\\\\\\"\"nu0/aaaaaaaaaa\x01\xc3\xff";

@@ -1,4 +1,4 @@
-//! What is omp's alone (omp session storage document). What it shares with pi is in [`crate::pi_omp`].
+//! What only omp has (omp session storage document). What it shares with pi is in [`crate::pi_omp`].
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ impl Format for Omp {
     }
 }
 
-/// Whether a path leads through the folder in which omp keeps everything.
+/// Whether a path goes through the folder in which omp keeps everything.
 pub(crate) fn is_in_folder(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".omp")
 }
@@ -75,8 +75,8 @@ const OWN_TYPES: [&str; 9] = [
     "mcp_tool_selection",
 ];
 
-/// Whether a record shows that omp wrote the file: a type of its own, a header with a title, a model change that names
-/// model and role in omp's way, or a `fromExtension`.
+/// Whether a record shows that omp wrote the file: a type that only omp has, a header with a title, a model change that
+/// names model and role in omp's way, or a `fromExtension`.
 #[must_use]
 pub fn is_mark(scan: &Scan<'_>) -> bool {
     let members = &scan.members;
@@ -92,10 +92,10 @@ pub fn is_mark(scan: &Scan<'_>) -> bool {
     }
 }
 
-/// What an omp `model_change` sets: the model of one role.
+/// The effect of an omp `model_change`: the model of one role.
 ///
 /// Files of the older omp document name `provider` and `modelId` as pi does; they count as `provider/modelId` for the
-/// default role. A change that names no model sets nothing.
+/// default role. A change that names no model has no effect.
 #[must_use]
 pub fn model_change<'a>(scan: &Scan<'a>) -> SettingsEffect<'a> {
     let members = &scan.members;

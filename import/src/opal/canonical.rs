@@ -3,7 +3,7 @@
 use crate::opal::{Draft, Parent, ParentId, Scanner, encode_sorted};
 use crate::text::trim_start_of_file;
 
-/// A line with its members sorted and those of a message left out that say nothing; `None` for what is not JSON.
+/// A line with sorted members, without those of a message that say nothing; `None` if it is not JSON.
 pub(super) fn canonical(text: &str) -> Option<Vec<u8>> {
     let text = trim_start_of_file(text);
     let mut sorted = Vec::with_capacity(text.len());

@@ -52,7 +52,7 @@ impl Contexts for Opal {
     }
 }
 
-/// Appends what is said in a message: all but its place in the session. Returns whether it has a role.
+/// Appends the content of a message, without its place in the session. Returns whether it has a role.
 fn append_message(line: &Line<'_>, out: &mut Vec<u8>) -> bool {
     let members = &line.members;
     let role = members.role.filter(|role| role.is_string());
@@ -83,7 +83,7 @@ fn append_message(line: &Line<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The model that the header's metadata name.
+/// The model in the header's metadata.
 fn model<C: Conversation>(conversation: &mut C) -> Result<Option<JsonText>, C::Error> {
     let Some(header) = conversation.header()? else {
         return Ok(None);

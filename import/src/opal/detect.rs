@@ -1,21 +1,21 @@
-//! From a file's first bytes: is it a session of Opal's?
+//! Detects an Opal session from a file's first bytes.
 
 use crate::lines;
 use crate::opal::{HeaderFacts, Line, LineKind, Scanner};
 use crate::scan::{Raw, Shape};
 use crate::text::{decode, is_blank, trim_start_of_file};
 
-/// Why a file holds no session of Opal's.
+/// Why a file is not an Opal session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotASession {
-    /// There is nothing in it but white space.
+    /// It has nothing but white space.
     #[error("the file is empty")]
     Empty,
-    /// The bytes given end before the first line does.
+    /// The prefix ends before the first line does.
     #[error("the first {bytes} bytes of the file hold no whole line")]
     PrefixTooShort {
-        /// How many bytes were looked at.
+        /// The number of bytes examined.
         bytes: usize,
     },
     /// The first line is not JSON.
@@ -24,7 +24,7 @@ pub enum NotASession {
         /// The line's ordinal, from 0.
         line: u64,
     },
-    /// The first line is no object.
+    /// The first line is not an object.
     #[error("line {}, the first, is not an object; an Opal session starts with its metadata", line + 1)]
     NotAnObject {
         /// The line's ordinal, from 0.
@@ -52,7 +52,7 @@ pub enum NotASession {
         /// The line's ordinal, from 0.
         line: u64,
     },
-    /// The first line has nothing but `metadata` to know it by, and what follows is no message.
+    /// The first line can only be recognised by its `metadata`, and what follows is not a message.
     #[error("line {} is no message of an Opal session: it has neither id, parent_id nor role", line + 1)]
     NoMessage {
         /// The line's ordinal, from 0.
@@ -60,15 +60,15 @@ pub enum NotASession {
     },
 }
 
-/// Tells by its first bytes whether a file is a session of Opal's; gives its header.
+/// Detects from its first bytes whether a file is an Opal session, and returns its header.
 ///
 /// `complete` says that `prefix` is the whole file, so that its last line counts without a terminator; otherwise a line
-/// that the prefix cuts is left out. No more than the prefix is looked at, and of it no more than two records.
+/// cut off by the prefix is ignored. At most two records of the prefix are read.
 ///
 /// The first line that is not blank must be an object with a `metadata` that is an object, without a `type` and without
-/// what the records of other programs, and Opal's own messages, have. Where it has neither `session_id` nor `current_id`,
-/// which is the documented form, the next object must be a message, if the prefix holds one: data of other kinds has lines
-/// with `metadata`, too.
+/// members that only records of other programs or Opal's own messages have. If it has neither `session_id` nor
+/// `current_id`, which is the documented form, the next object in the prefix, if any, must be a message: other kinds of
+/// data have lines with `metadata` too.
 ///
 /// ```
 /// use leafline_import::opal::{CurrentId, detect};
@@ -122,7 +122,7 @@ fn is_message(line: &Line<'_>) -> bool {
     members.entry_type.is_none() && members.id.or(members.parent_id).or(members.role).is_some()
 }
 
-/// The header that a file's first line must be.
+/// The header in a file's first line.
 fn header_of(scanned: &Line<'_>, text: &str, line: u64) -> Result<HeaderFacts, NotASession> {
     match scanned.shape {
         Shape::Object => {}

@@ -1,4 +1,4 @@
-//! Lines that are there, with another parent or leaf and everything else as it was.
+//! Existing lines with another parent or leaf, and otherwise unchanged.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use crate::opal::{ParentId, WriteError};
 use crate::scan::Raw;
 use crate::text::{trim_start_of_file, unescape};
 
-/// Appends a message's line with another `parent_id`. All other bytes are those of the line, those that are no UTF-8 and
-/// the terminator too; nothing is appended on an error.
+/// Appends a message's line with another `parent_id`. All other bytes stay, including the terminator and bytes that are
+/// not UTF-8; nothing is appended on an error.
 ///
-/// Where the line has no such member, it is added: at its place among members that are sorted by name, and else as the last.
+/// If the line has no such member, it is added: at its sorted place if the members are sorted by name, otherwise last.
 ///
 /// ```
 /// use leafline_import::opal::{ParentId, with_parent_id};
@@ -26,7 +26,7 @@ use crate::text::{trim_start_of_file, unescape};
 ///
 /// # Errors
 ///
-/// [`WriteError`] where the line is no JSON object.
+/// [`WriteError`] if the line is not a JSON object.
 pub fn with_parent_id(
     line: &[u8],
     parent: ParentId<'_>,
@@ -35,8 +35,8 @@ pub fn with_parent_id(
     set_member(line, b"parent_id", &quoted_parent(parent), out)
 }
 
-/// Appends a header's line with another `session_id` and `current_id`, in the same way; a header of the documented form,
-/// which has neither, gets both. White space before the header, and a BOM, are left out: Opal does not read them.
+/// Appends a header's line with another `session_id` and `current_id`, in the same way; a header of the documented
+/// form, which has neither, gets both. White space and a BOM before the header are omitted: Opal does not read them.
 ///
 /// ```
 /// use leafline_import::opal::{ParentId, with_session};
@@ -49,7 +49,7 @@ pub fn with_parent_id(
 ///
 /// # Errors
 ///
-/// [`WriteError`] where the line is no JSON object.
+/// [`WriteError`] if the line is not a JSON object.
 pub fn with_session(
     header: &[u8],
     session_id: &[u8],
@@ -62,7 +62,7 @@ pub fn with_session(
     set_member(&with_current_id, b"session_id", &quoted(session_id), out)
 }
 
-/// Appends a header's line with other metadata, in the same way; the metadata is a JSON object.
+/// Appends a header's line with other metadata, a JSON object, in the same way.
 ///
 /// ```
 /// use leafline_import::opal::with_metadata;
@@ -75,18 +75,18 @@ pub fn with_session(
 ///
 /// # Errors
 ///
-/// [`WriteError`] where the line is no JSON object.
+/// [`WriteError`] if the line is not a JSON object.
 pub fn with_metadata(header: &[u8], metadata: &str, out: &mut Vec<u8>) -> Result<(), WriteError> {
     set_member(begin_of_header(header), b"metadata", metadata.as_bytes(), out)
 }
 
-/// The header without what comes before it.
+/// The header without anything before it.
 fn begin_of_header(header: &[u8]) -> &[u8] {
     let text = stand_in(header);
     &header[text.len() - trim_start_of_file(&text).len()..]
 }
 
-/// Text with a `?` for each byte that is no UTF-8: of the same length, and with the same JSON tokens at the same places.
+/// Text with a `?` for each byte that is not UTF-8: of the same length, with the same JSON tokens in the same places.
 fn stand_in(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -114,7 +114,7 @@ fn set_member(line: &[u8], name: &[u8], json: &[u8], out: &mut Vec<u8>) -> Resul
         parts.iter().for_each(|part| out.extend_from_slice(part));
         out.extend_from_slice(&line[replaced.end..]);
     };
-    // The last counts where a name is there twice.
+    // The last of repeated names counts.
     if let Some(member) = members.iter().rev().find(|member| *name_of(member) == *name) {
         put(member.value.clone(), [json, b"", b"", b"", b""]);
         return Ok(());
@@ -141,13 +141,13 @@ fn set_member(line: &[u8], name: &[u8], json: &[u8], out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// Where a member stands: the range between its name's quotes, and that of its value.
+/// The place of a member: the range between its name's quotes, and the range of its value.
 struct MemberPlace {
     name: Range<usize>,
     value: Range<usize>,
 }
 
-/// Keeps the places of the record's members.
+/// Collects the places of the record's members.
 struct MemberPlaces {
     members: Vec<MemberPlace>,
     depth: usize,

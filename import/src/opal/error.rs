@@ -15,25 +15,25 @@ pub enum WriteError {
         /// What it is, in words.
         found: &'static str,
     },
-    /// A member that every record of the kind has is not there.
+    /// A member that every such record has is missing.
     #[error("the record has no {name}: {expected} is needed")]
     MissingMember {
         /// The member's name.
         name: &'static str,
-        /// What its value has to be, in words.
+        /// What its value must be, in words.
         expected: &'static str,
     },
-    /// A member has a value of a wrong type.
+    /// A member has a value of the wrong type.
     #[error("{name} is {found}: {expected} is needed")]
     WrongMember {
         /// The member's name.
         name: &'static str,
-        /// What its value has to be, in words.
+        /// What its value must be, in words.
         expected: &'static str,
         /// What it is, in words.
         found: &'static str,
     },
-    /// A member's value was given as text that is not JSON.
+    /// A member was set to text that is not JSON.
     #[error("{name} cannot be read: {malformed}")]
     MalformedMember {
         /// The member's name.
@@ -42,7 +42,7 @@ pub enum WriteError {
         #[source]
         malformed: Malformed,
     },
-    /// The id and the parent of a draft are given when it is written.
+    /// The id and the parent of a draft are set when it is written.
     #[error("{name} is no member that a draft can be given")]
     NotAMember {
         /// `id` or `parent_id`.

@@ -1,4 +1,4 @@
-//! How Opal's files are read and named.
+//! Opal's rules.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ impl Format for Opal {
         })
     }
 
-    /// The leaf as [`leaf`](crate::opal::leaf()) has it.
+    /// The leaf as [`leaf`](crate::opal::leaf()) finds it.
     fn leaf<L: SessionLines>(lines: &mut L, facts: &LeafFacts<'_>) -> Result<Decided, L::Error> {
         let current = match facts.hint {
             LeafHint::NoLeaf => return Ok(Decided::default()),
@@ -78,7 +78,7 @@ impl Format for Opal {
         Self::save_line(&header, out)
     }
 
-    /// What Opal's encoder gives for the line, with all its members.
+    /// The line as Opal's encoder writes it, with all its members.
     fn save_line(line: &[u8], out: &mut Vec<u8>) -> Result<(), NotSaved> {
         let decoded = text::decode(line);
         encode(text::trim_start_of_file(&decoded), out).map_err(NotSaved::new)?;
@@ -100,7 +100,8 @@ impl Format for Opal {
     }
 }
 
-/// The last message of the longest path; of several the one that stands last. Depths of a regular session are exact.
+/// The last message of the longest path; of several paths, the one whose last message comes last. Depths in a regular
+/// session are exact.
 fn longest<L: SessionLines>(lines: &mut L, facts: &LeafFacts<'_>) -> Result<Option<u64>, L::Error> {
     let mut longest = None;
     let mut all = Vec::new();

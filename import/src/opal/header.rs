@@ -1,13 +1,13 @@
-//! What an index keeps of a session's header.
+//! The facts of a session's header that an index keeps.
 
 use crate::opal::Line;
 use crate::scan::Raw;
 use crate::time::parse_timestamp;
 
-/// What a header says of the leaf.
+/// What a header says about the leaf.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CurrentId {
-    /// Nothing: no `current_id`, or one that is neither null nor a string and so can name no message.
+    /// Nothing: no `current_id`, or one that is neither null nor a string and so names no message.
     #[default]
     Absent,
     /// Null: the session has no leaf.
@@ -16,7 +16,7 @@ pub enum CurrentId {
     Id(Vec<u8>),
 }
 
-/// The facts of a session's header. Text is lossy (U+FFFD for lone surrogates), but for the ids.
+/// The facts of a session's header. Texts other than ids have U+FFFD for lone surrogates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderFacts {
     /// The ordinal of the header's line, from 0.
@@ -26,22 +26,22 @@ pub struct HeaderFacts {
     pub session_id: Option<Vec<u8>>,
     /// The leaf.
     pub current_id: CurrentId,
-    /// The metadata, as the JSON text that stands there.
+    /// The metadata, as the JSON text in the line.
     pub metadata: String,
-    /// `metadata.title`, where it is a string that is not empty.
+    /// `metadata.title`, if it is a string that is not empty.
     pub title: Option<String>,
-    /// `metadata.created_at`, as the JSON text that stands there.
+    /// `metadata.created_at`, as the JSON text in the line.
     pub created_at: Option<String>,
-    /// The same in milliseconds since 1970; `None` if it is no ISO time.
+    /// The same in milliseconds since 1970; `None` if it is not an ISO time.
     pub created_at_ms: Option<i64>,
-    /// The working folder: `metadata.working_dir`, or else `metadata.cwd`.
+    /// The working folder: `metadata.working_dir`, otherwise `metadata.cwd`.
     pub cwd: Option<String>,
-    /// `metadata.model`, as the JSON text that stands there.
+    /// `metadata.model`, as the JSON text in the line.
     pub model: Option<String>,
 }
 
 impl HeaderFacts {
-    /// The facts of a scanned header on line `line`; `None` if its metadata is no object.
+    /// The facts of a scanned header on line `line`; `None` if its metadata is not an object.
     #[must_use]
     pub fn of(header: &Line<'_>, line: u64) -> Option<Self> {
         let members = &header.members;

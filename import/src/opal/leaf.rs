@@ -1,4 +1,4 @@
-//! The leaf of a session that was read from a file.
+//! The leaf of a session read from a file.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,13 +7,13 @@ use crate::opal::CurrentId;
 
 /// The ordinal of a file's leaf.
 ///
-/// The header's `current_id` decides where it is there (observed): null means that there is no leaf, an id means the message
-/// that has it. Without one, the leaf is the [last message of the longest path](last_of_longest_path) (Opal session
-/// document). So it is too where no message has the id: Opal shows an empty conversation then, and would hang what comes next
-/// below nothing, while by the document the file has a leaf (ours).
+/// The header's `current_id` decides if it is present (observed): null means no leaf, an id means the message with that
+/// id. Without it, the leaf is the [last message of the longest path](last_of_longest_path) (Opal session document).
+/// The same holds if no message has the id: Opal then shows an empty conversation, and would append the next message
+/// below nothing, but by the document the file has a leaf (ours).
 ///
-/// `ordinal_of` gives the ordinal of the message with an id, the later of two with the same one. `messages` are all messages
-/// of the file, each with its parent's ordinal; they are looked at only where they decide.
+/// `ordinal_of` returns the ordinal of the message with an id, the later of two with the same id. `messages` are all
+/// messages of the file, each with its parent's ordinal; they are read only if they decide.
 ///
 /// ```
 /// use leafline_import::opal::{CurrentId, leaf};
@@ -37,13 +37,13 @@ pub fn leaf(
     }
 }
 
-/// The last message of the longest path, of messages given by their ordinals and their parents'; `None` if there is no
+/// The last message of the longest path, given the ordinals of messages and of their parents; `None` if there is no
 /// path.
 ///
-/// A path begins at a message without a parent, or whose parent is not among those given (an orphan). Its length is the number
-/// of its messages. Parents may come after their children. Messages in a loop of parents, and those that hang from one, are
-/// on no path. Of several paths of the same length, that whose last message stands last in the file counts (ours: Opal never
-/// had to choose; where a file has the order in which it was written, this is the newest).
+/// A path begins at a message without a parent, or whose parent is not among those given (an orphan). Its length is the
+/// number of its messages. Parents may come after their children. Messages in a loop of parents, and those below a
+/// loop, are on no path. Of several longest paths, the one whose last message comes last in the file counts (ours: Opal
+/// never had to choose; if the file is in the order of writing, this is the newest).
 ///
 /// Time and memory are linear in the number of messages.
 ///
@@ -75,19 +75,19 @@ pub fn last_of_longest_path(messages: impl IntoIterator<Item = (u64, Option<u64>
     ends.max().map(|(_, ordinal)| ordinal)
 }
 
-/// For each node the number of nodes from its root to it, 0 where a loop keeps it from having one.
+/// For each node the number of nodes from its root to it; 0 if it is in or below a loop.
 fn lengths_of_paths(nodes: usize, parent_of: impl Fn(usize) -> Option<usize>) -> Vec<usize> {
     #[derive(Clone, Copy, PartialEq)]
     enum Length {
         Unknown,
-        /// The node is on the way that is being walked.
+        /// The node is on the path being walked.
         Walked,
         Known(usize),
     }
     let mut lengths = vec![Length::Unknown; nodes];
     let mut way = Vec::new();
     for node in 0..nodes {
-        // Up to a node whose length is known, or past the root, or back to the way itself.
+        // Up to a node whose length is known, past the root, or back to this path itself.
         let mut next = Some(node);
         let above = loop {
             match next {

@@ -1,4 +1,4 @@
-//! A line of a session's file, and what it says.
+//! A line of a session's file and its facts.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,22 +7,22 @@ use crate::kind::MessageRole;
 use crate::scan::{Raw, Shape};
 use crate::time::parse_timestamp;
 
-/// The members that a header or a message of Opal's has, where the line has them, as raw values.
+/// The members of Opal's headers and messages that a line has, as raw values.
 ///
-/// Of a member met twice the last one counts, as in Jason. Names may be written with escapes.
+/// The last of repeated members counts, as in Jason. Names may be written with escapes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Members<'a> {
     /// `id`: of a message.
     pub id: Option<Raw<'a>>,
-    /// `parent_id`: the message before it; null on a root.
+    /// `parent_id`: the message before it; null for a root.
     pub parent_id: Option<Raw<'a>>,
     /// `role`: `user`, `assistant`, `tool_call` or `tool_result`.
     pub role: Option<Raw<'a>>,
     /// `content`: text or null.
     pub content: Option<Raw<'a>>,
-    /// `is_error`: of a tool's result.
+    /// `is_error`: in a tool's result.
     pub is_error: Option<Raw<'a>>,
-    /// `tool_calls`: objects of `call_id`, `name` and `arguments`.
+    /// `tool_calls`: objects with `call_id`, `name` and `arguments`.
     pub tool_calls: Option<Raw<'a>>,
     /// `call_id`: the call that a tool's result answers.
     pub call_id: Option<Raw<'a>>,
@@ -30,13 +30,13 @@ pub struct Members<'a> {
     pub name: Option<Raw<'a>>,
     /// `thinking`: text.
     pub thinking: Option<Raw<'a>>,
-    /// `metadata`: an object, of the session on a header, of the message otherwise.
+    /// `metadata`: an object; of the session in a header, otherwise of the message.
     pub metadata: Option<Raw<'a>>,
-    /// `timestamp`: of a message. Opal of February 2026 writes none.
+    /// `timestamp` of a message. Opal of February 2026 writes none.
     pub timestamp: Option<Raw<'a>>,
     /// `session_id`: on a header.
     pub session_id: Option<Raw<'a>>,
-    /// `current_id`: the leaf, on a header.
+    /// `current_id`: the leaf, in a header.
     pub current_id: Option<Raw<'a>>,
     /// `type`: Opal writes none; the other families' records have one.
     pub entry_type: Option<Raw<'a>>,
@@ -51,10 +51,10 @@ pub enum LineKind {
     Malformed,
     /// JSON, but no object.
     Scalar,
-    /// An object with a `metadata` that is an object, and neither `id`, `parent_id` nor `role`. Only the first line of a
-    /// file that is neither blank nor malformed is its header; a later one takes part in nothing.
+    /// An object with a `metadata` that is an object, and without `id`, `parent_id` and `role`. Only the file's first
+    /// line that is neither blank nor malformed is its header; a later one is ignored.
     Header,
-    /// Any other object: a message. One without a string id is in the tree, and cannot be named.
+    /// Any other object: a message. Without a string id it is in the tree but cannot be named.
     Message,
 }
 
@@ -63,9 +63,9 @@ pub enum LineKind {
 pub enum Parent<'a> {
     /// Null or missing: the message is a root.
     Root,
-    /// An id as WTF-8 (see [`crate::text`]). Where no message has it, the message is an orphan.
+    /// An id as WTF-8 (see [`crate::text`]). If no message has it, the message is an orphan.
     Id(Cow<'a, [u8]>),
-    /// A value that can name nothing: the message is an orphan.
+    /// A value that cannot be an id: the message is an orphan.
     NoId,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The message's id as WTF-8 (see [`crate::text`]); `None` if it is no string.
+    /// The message's id as WTF-8 (see [`crate::text`]); `None` if it is not a string.
     #[must_use]
     pub fn id(&self) -> Option<Cow<'a, [u8]>> {
         self.members.id?.as_string()
@@ -116,8 +116,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Who the message is from: `user`, `assistant` and `tool_result` as the role that pi has for them, any other name as
-    /// [`MessageRole::Other`]; [`MessageRole::None`] where `role` is no string.
+    /// Who the message is from: `user`, `assistant` and `tool_result` as pi's roles for them, any other name as
+    /// [`MessageRole::Other`]; [`MessageRole::None`] if `role` is not a string.
     #[must_use]
     pub fn role(&self) -> MessageRole {
         match self.members.role.and_then(Raw::as_string).as_deref() {
@@ -129,7 +129,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Whether it is the result of a tool that failed. Opal takes a missing or null `is_error` for false.
+    /// Whether it is the result of a failed tool call. Opal reads a missing or null `is_error` as false.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.members.is_error.is_some_and(|is_error| !matches!(is_error.as_str(), "false" | "null"))
@@ -141,20 +141,20 @@ impl<'a> Line<'a> {
         self.members.tool_calls.is_some_and(|calls| calls.elements().next().is_some())
     }
 
-    /// The bytes of the scanned text between the quotes of `content`; `None` if it is no string. They may hold escapes.
+    /// The bytes of the scanned text between the quotes of `content`; `None` if it is not a string. They may hold escapes.
     #[must_use]
     pub fn content_range(&self) -> Option<Range<usize>> {
         let content = self.members.content.filter(|content| content.is_string())?;
         Some(self.content_start + 1..self.content_start + content.as_str().len() - 1)
     }
 
-    /// The message's text, with U+FFFD for each lone surrogate; `None` if `content` is no string.
+    /// The message's text, with U+FFFD for each lone surrogate; `None` if `content` is not a string.
     #[must_use]
     pub fn content(&self) -> Option<Cow<'a, str>> {
         self.members.content?.to_string_lossy()
     }
 
-    /// The message's `timestamp` in milliseconds since 1970; `None` if it is no ISO time.
+    /// The message's `timestamp` in milliseconds since 1970; `None` if it is not an ISO time.
     #[must_use]
     pub fn timestamp(&self) -> Option<i64> {
         parse_timestamp(&self.members.timestamp?.to_string_lossy()?)

@@ -1,4 +1,4 @@
-//! A session's metadata: what its header holds beside the ids.
+//! A session's metadata: the contents of its header besides the ids.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::opal::{WriteError, encode};
 use crate::scan::Raw;
 use crate::text::unescape;
 
-/// The metadata of a session, an object of any members: `title` and `created_at` among them (Opal session document).
+/// The metadata of a session: an object with any members, among them `title` and `created_at` (Opal session document).
 ///
-/// Values are JSON text as [`encode`] gives it, members are sorted by their names.
+/// Values are JSON text as [`encode`] writes it; members are sorted by name.
 ///
 /// ```
 /// use leafline_import::opal::Metadata;
@@ -31,11 +31,11 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Takes a JSON object. Of repeated members the last counts.
+    /// Takes a JSON object. The last of repeated members counts.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] where the text is no JSON object.
+    /// [`WriteError`] if the text is not a JSON object.
     pub fn from_json(text: &str) -> Result<Self, WriteError> {
         let document = Document::parse_as(text, &JASON)?;
         if !document.is_object() {
@@ -57,11 +57,11 @@ impl Metadata {
         self.members.get(name.as_bytes()).map(String::as_str)
     }
 
-    /// Gives a member a value, as JSON text.
+    /// Sets a member to a value, as JSON text.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] where the text is not JSON; the metadata is then as it was.
+    /// [`WriteError`] if the text is not JSON; the metadata is then unchanged.
     pub fn set(&mut self, name: &str, json: &str) -> Result<(), WriteError> {
         let mut encoded = Vec::with_capacity(json.len());
         encode(json, &mut encoded).map_err(|malformed| WriteError::MalformedMember {
@@ -72,7 +72,7 @@ impl Metadata {
         Ok(())
     }
 
-    /// Takes a member out. Returns whether it was there.
+    /// Removes a member. Returns whether it existed.
     pub fn remove(&mut self, name: &str) -> bool {
         self.members.remove(name.as_bytes()).is_some()
     }

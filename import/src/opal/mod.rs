@@ -1,7 +1,7 @@
-//! Opal's sessions (Opal session document): the header and the messages of a file, its leaf, lines as Opal writes them, and
-//! the replacement of a part of the path.
+//! Opal's sessions (Opal session document): the header and the messages of a file, its leaf, lines as Opal writes them,
+//! and the replacement of a part of the path.
 //!
-//! A file's first line holds the session's metadata, each line after it one message. The messages come in no particular
+//! A file's first line has the session's metadata, each later line one message. The messages are in no particular
 //! order; their `parent_id`s make the tree.
 //!
 //! ```

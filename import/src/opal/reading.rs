@@ -1,4 +1,4 @@
-//! What a line of Opal's says to an index.
+//! The facts of an Opal line.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub struct PayloadScanner {
     payloads: scan::Scanner,
 }
 
-/// Bytes of the shortest line that can hold a payload.
+/// The length in bytes of the shortest line that can contain a payload.
 const SHORTEST_WITH_PAYLOAD: usize = scan::SMALLEST_BASE64;
 
 impl LineScanner for PayloadScanner {

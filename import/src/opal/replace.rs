@@ -1,36 +1,36 @@
-//! Replacing a part of a path with a summary: what becomes of the tree.
+//! Replacing a part of a path with a summary: the effect on the tree.
 
 use std::collections::HashMap;
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
-/// A tree of messages to plan on.
+/// A tree of messages for which a replacement is planned.
 pub trait Tree {
-    /// What names a message: its id, or its ordinal.
+    /// How a message is named: by its id, or its ordinal.
     type Id: Clone + Eq + Hash + Debug;
     /// Why a look-up failed.
     type Error: Display;
 
-    /// The parent of a message: `None` if there is no such message, `Some(None)` where it is a root.
+    /// The parent of a message: `None` if there is no such message, `Some(None)` if it is a root.
     ///
     /// # Errors
     ///
-    /// What the tree gives.
+    /// Errors of the tree.
     fn parent(&mut self, message: &Self::Id) -> Result<Option<Option<Self::Id>>, Self::Error>;
 
     /// The children of a message, in any order.
     ///
     /// # Errors
     ///
-    /// What the tree gives.
+    /// Errors of the tree.
     fn children(&mut self, message: &Self::Id) -> Result<Vec<Self::Id>, Self::Error>;
 }
 
 /// How to replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplaceOptions {
-    /// Whether the children of all replaced messages become the replacement's, so that branches that leave the path in its
-    /// middle stay in the tree. Opal moves those of the last message only, and all others can no longer be reached. The
+    /// Whether the children of all replaced messages become the replacement's, so that branches off the middle of the
+    /// path stay in the tree. Opal moves only those of the last message; all others can no longer be reached. The
     /// default is true.
     pub keep_side_branches: bool,
 }
@@ -41,17 +41,17 @@ impl Default for ReplaceOptions {
     }
 }
 
-/// What becomes of the tree.
+/// The changes to the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement<Id> {
-    /// The parent of the replacement: that of the first message that is replaced; `None` if that is a root.
+    /// The parent of the replacement: that of the first replaced message; `None` if that is a root.
     pub parent: Option<Id>,
     /// The messages that are removed, in the order of the path.
     pub removed: Vec<Id>,
-    /// The messages whose parent becomes the replacement; along the path, and of one parent in the order in which the tree
-    /// gives them.
+    /// The messages whose parent becomes the replacement: in the order of the path, siblings in the order that the tree
+    /// gives.
     pub reparented: Vec<Id>,
-    /// The messages that keep a parent that is removed; none where side branches are kept.
+    /// The messages whose parent is removed; none if side branches are kept.
     pub orphaned: Vec<Id>,
     /// Whether the replacement becomes the leaf; otherwise the leaf stays where it is.
     pub moves_leaf: bool,
@@ -82,7 +82,7 @@ pub enum ReplaceError<Id: Debug, E: Display> {
         /// Its second place.
         place: usize,
     },
-    /// A message is not the child of the one before it in the list.
+    /// A message is not a child of the one before it in the list.
     #[error(
         "the messages are no part of a path: the parent of {message:?}, number {} of the list, is {parent:?} and not {before:?}",
         place + 1
@@ -97,7 +97,7 @@ pub enum ReplaceError<Id: Debug, E: Display> {
         /// The message before it in the list.
         before: Id,
     },
-    /// The first message's parent is one of the list: a loop, which no path goes through.
+    /// The first message's parent is in the list: a loop, which is not a path.
     #[error(
         "the messages are no part of a path: the parent of {message:?}, the first, is {parent:?}, one of them"
     )]
@@ -114,13 +114,14 @@ pub enum ReplaceError<Id: Debug, E: Display> {
 
 /// Plans what `replace_path_segment(session, ids, summary)` does (Opal session document; observed).
 ///
-/// `messages` are consecutive, each the child of the one before. They are removed, the replacement takes the place below
-/// the parent of the first, and the children of the last that are not replaced themselves become the replacement's; by
-/// [`ReplaceOptions::keep_side_branches`] those of all others, too. The leaf moves to the replacement where it is one of the
-/// messages. Where there are several replacements in a row, the first takes the parent, the last the children and the leaf.
+/// `messages` are consecutive, each a child of the one before. They are removed, the replacement goes below the parent
+/// of the first, and the remaining children of the last become the replacement's; with
+/// [`ReplaceOptions::keep_side_branches`] those of all others too. If the leaf is one of the messages, it moves to the
+/// replacement. If several replacements follow one another, the first gets the parent, the last the children and the
+/// leaf.
 ///
-/// Nothing is changed: the plan states which lines are written again ([`with_parent_id`](crate::opal::with_parent_id))
-/// and which go.
+/// Nothing is changed: the plan says which lines must be rewritten ([`with_parent_id`](crate::opal::with_parent_id))
+/// and which are removed.
 ///
 /// ```
 /// use leafline_import::opal::{ReplaceOptions, Tree, replace_path_segment};
@@ -153,7 +154,7 @@ pub enum ReplaceError<Id: Debug, E: Display> {
 ///
 /// # Errors
 ///
-/// [`ReplaceError`] where the messages are none, not all in the tree, or no part of a path.
+/// [`ReplaceError`] if there are no messages, if they are not all in the tree, or if they are not part of a path.
 pub fn replace_path_segment<Id: Clone + Eq + Hash + Debug, E: Display>(
     tree: &mut impl Tree<Id = Id, Error = E>,
     messages: &[Id],

@@ -1,4 +1,4 @@
-//! One pass over a line: is it JSON, and what are the members that Opal's files have.
+//! One pass over a line: whether it is JSON, and the members that Opal's files have.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::opal::{Line, Members};
 use crate::scan::{Raw, Shape};
 use crate::text::{is_blank, unescape};
 
-/// Scans lines; keeps its memory from one to the next. Nesting costs memory, never stack.
+/// Scans lines, reusing its memory. Nesting costs memory, never stack.
 ///
 /// ```
 /// use leafline_import::opal::{LineKind, Parent, Scanner};
@@ -28,7 +28,7 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// A scanner with no memory in use yet.
+    /// A scanner that has not allocated yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -36,8 +36,7 @@ impl Scanner {
 
     /// Scans one line, with or without its terminator.
     ///
-    /// For the lines of a file up to the first that is not blank, give the text through
-    /// [`crate::text::trim_start_of_file`].
+    /// Pass the lines of a file, up to the first that is not blank, through [`crate::text::trim_start_of_file`].
     pub fn scan<'a>(&mut self, text: &'a str) -> Line<'a> {
         let mut line =
             Line { shape: Shape::Malformed, members: Members::default(), content_start: 0 };
@@ -97,7 +96,7 @@ struct LineVisitor<'a> {
     members: Members<'a>,
     content_start: usize,
     depth: usize,
-    /// Where the value of the record's member at hand goes.
+    /// Where the value of the current member of the record goes.
     place: Option<Place<'a>>,
     is_content: bool,
     /// Where that value starts, if it is a container.

@@ -27,9 +27,9 @@ use crate::scan::Raw;
 pub struct Header<'a> {
     /// The session's id as WTF-8 (see [`crate::text`]), and the name of its file without `.jsonl`.
     pub session_id: &'a [u8],
-    /// The leaf; null in a session that has none.
+    /// The leaf; null if the session has none.
     pub current_id: ParentId<'a>,
-    /// The metadata, as JSON text: an object.
+    /// The metadata, as the JSON text of an object.
     pub metadata: &'a str,
 }
 
@@ -38,7 +38,7 @@ impl Header<'_> {
     ///
     /// # Errors
     ///
-    /// [`WriteError`] where the metadata is no JSON object.
+    /// [`WriteError`] if the metadata is not a JSON object.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         let malformed_member =
             |malformed| WriteError::MalformedMember { name: "metadata".to_owned(), malformed };
@@ -61,8 +61,8 @@ impl Header<'_> {
     }
 }
 
-/// Appends a whole session: the header's line, then the messages' lines in the order given, each ended by `\n`. A line that
-/// has no terminator gets one; an empty one is left out, as Opal writes none.
+/// Appends a whole session: the header's line, then the messages' lines in the given order, each ended by `
+/// `. A line without a terminator gets one; an empty line is omitted, as Opal writes none.
 ///
 /// ```
 /// use leafline_import::opal::write_session;

@@ -1,4 +1,4 @@
-//! What is pi's alone (pi session file document). What it shares with omp is in [`crate::pi_omp`].
+//! What only pi has (pi session file document). What it shares with omp is in [`crate::pi_omp`].
 
 use std::path::{Path, PathBuf};
 
@@ -30,8 +30,8 @@ impl Format for Pi {
         pi_omp::start(Family::Pi, (prefix, is_chosen, complete), Migration::Pi)
     }
 
-    /// A session that says nothing of its family is omp's where it stands in omp's folder: its early versions are pi's to
-    /// the letter.
+    /// A session that does not show its family is omp's if it is in omp's folder: omp's early versions wrote exactly
+    /// what pi writes.
     fn placed(start: Start, path: &Path, prefix: &[u8], is_chosen: bool) -> Start {
         if is_chosen || !omp::is_in_folder(path) {
             return start;
@@ -56,7 +56,7 @@ impl Format for Pi {
     }
 }
 
-/// What a pi `model_change` sets: the one model, from `provider` and `modelId`.
+/// The effect of a pi `model_change`: the only model, from `provider` and `modelId`.
 #[must_use]
 pub fn model_change<'a>(scan: &Scan<'a>) -> SettingsEffect<'a> {
     SettingsEffect::PiModel { provider: scan.members.provider, model_id: scan.members.model_id }

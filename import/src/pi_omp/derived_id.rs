@@ -1,8 +1,8 @@
 //! Ids for the entries of version 1 files, which have none.
 //!
 //! The programs draw random ids. Here they follow from the session's id and the entry's position, so that importing the
-//! same file twice gives the same ids. They come from a keyed permutation, so that no two entries of a session can get
-//! the same id and no set of used ids is needed.
+//! same file twice gives the same ids. A keyed permutation makes them, so that no two entries of a session get the same
+//! id, without a set of used ids.
 
 use sha2::{Digest, Sha256};
 
@@ -33,7 +33,7 @@ impl IdPermutation {
         }
     }
 
-    /// A Feistel network over two halves of 16 bits: a permutation whatever the round function is.
+    /// A Feistel network over two halves of 16 bits: a permutation for any round function.
     fn permute(&self, number: u64) -> u64 {
         let (mut left, mut right) = (number >> 16, number & 0xffff);
         for key in self.keys {
@@ -43,15 +43,15 @@ impl IdPermutation {
     }
 }
 
-/// The finaliser of SplitMix64: every bit of the input moves every bit of the output.
+/// The finaliser of SplitMix64: every input bit affects every output bit.
 fn mix(mut word: u64) -> u64 {
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ word >> 31
 }
 
-/// The id that the entry at `position` of a version 1 session gets: 8 lower-case hex digits, more only from position
-/// 2^32 on. The header's position is 0; lines that do not parse have none.
+/// The id of the entry at `position` of a version 1 session: 8 lower-case hex digits, more only from position 2^32 on.
+/// The header's position is 0; lines that do not parse have none.
 ///
 /// ```
 /// use leafline_import::pi_omp::derived_id;
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(permutation.id(u64::MAX).len(), 16);
     }
 
-    /// Stored sessions hold these ids: they must stay as they are.
+    /// Stored sessions have these ids: they must not change.
     #[test]
     fn ids_are_stable() {
         assert_eq!(

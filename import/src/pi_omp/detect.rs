@@ -1,4 +1,4 @@
-//! From a file's first bytes: is it a session, whose, and of which version.
+//! Detects from a file's first bytes whether it is a session, of which program and version.
 
 use crate::family::Family;
 use crate::kind::EntryKind;
@@ -12,7 +12,7 @@ use crate::text::decode;
 /// What the start of a file shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Detection {
-    /// The family that was asked for, or the one the records show.
+    /// The chosen family, or the one that the records show.
     pub family: Family,
     /// The header's version.
     pub version: crate::pi_omp::HeaderVersion,
@@ -22,7 +22,7 @@ pub struct Detection {
     pub header: HeaderFacts,
 }
 
-/// Why a file holds no pi or omp session.
+/// Why a file is not a pi or omp session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotASession {
@@ -32,13 +32,13 @@ pub enum NotASession {
     /// No line of it is JSON.
     #[error("no line of the file is JSON")]
     NoRecord,
-    /// The bytes given end before the first record does.
+    /// The prefix ends before the first record does.
     #[error("the first {bytes} bytes of the file hold no whole record")]
     PrefixTooShort {
-        /// How many bytes were looked at.
+        /// The number of bytes examined.
         bytes: usize,
     },
-    /// The first record is no object.
+    /// The first record is not an object.
     #[error("the first record, on line {}, is not an object; a session starts with a header of type \"session\"", line + 1)]
     NotAnObject {
         /// The line's ordinal, from 0.
@@ -66,14 +66,14 @@ pub enum NotASession {
     },
 }
 
-/// Tells what a file is by its first bytes; a few hundred kilobytes show enough.
+/// Detects what a file is from its first bytes; a few hundred kilobytes are enough.
 ///
 /// `complete` says that `prefix` is the whole file, so that its last line counts without a terminator; otherwise a line
-/// that the prefix cuts is left out. `choice` is pi or omp if the caller chose one; another family counts as no choice.
+/// cut off by the prefix is ignored. `choice` is pi or omp if the caller chose one; another family counts as no choice.
 ///
 /// The first record that parses must be an object of type `session` with a string `id`. omp may have title lines before
-/// it (observed behaviour), so they are passed over unless pi is asked for. Without a choice it is omp's where a record
-/// of the prefix shows what only omp writes (see [`omp::is_mark`]), and pi's otherwise.
+/// it (observed behaviour), so they are skipped unless pi was chosen. Without a choice, the file is omp's if a record
+/// of the prefix shows what only omp writes (see [`omp::is_mark`]), otherwise pi's.
 ///
 /// ```
 /// use leafline_import::{Family, pi_omp::detect};
@@ -144,7 +144,7 @@ pub fn detect(
     })
 }
 
-/// The header that a file's first record must be.
+/// The header in a file's first record.
 fn header_of(scan: &Scan<'_>, kind: EntryKind, line: u64) -> Result<HeaderFacts, NotASession> {
     if scan.shape != Shape::Object {
         return Err(NotASession::NotAnObject { line });

@@ -1,5 +1,5 @@
-//! What entries mean to an index: settings, labels, names, text. Each is read from a scan, and only for the kinds of entry
-//! that have it.
+//! The facts of an entry that an index needs: settings, labels, names, text. Each is read from a scan, and only for the
+//! kinds of entry that have it.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,15 @@ use crate::scan::{Raw, Scan};
 use crate::text::trim;
 use crate::{omp, pi};
 
-/// What an entry changes of the settings that hold from it on (pi and omp documents, context building).
+/// The change that an entry makes to the settings in force (pi and omp documents, context building).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingsEffect<'a> {
     /// Nothing.
     None,
-    /// The thinking level, as the entry has it; absent or not a string in a file that is wrong.
+    /// The thinking level as in the entry; absent or not a string in a faulty file.
     ThinkingLevel(Option<Raw<'a>>),
-    /// pi: the model, as the entry has its parts.
+    /// pi: the model, with its parts as in the entry.
     PiModel {
         /// `provider`.
         provider: Option<Raw<'a>>,
@@ -26,13 +26,13 @@ pub enum SettingsEffect<'a> {
     },
     /// omp: the model of a role.
     OmpModel {
-        /// The role, `default` where none is named.
+        /// The role; `default` if none is named.
         role: Cow<'a, str>,
         /// Provider and model as one string.
         model: Cow<'a, str>,
     },
-    /// An assistant message's provider and model: pi takes them as the model; omp as that of the default role, as long as
-    /// no `model_change` has set it.
+    /// An assistant message's provider and model: pi takes them as the model, omp as the model of the default role
+    /// unless a `model_change` has set it.
     AssistantModel {
         /// `message.provider`.
         provider: Option<Raw<'a>>,
@@ -46,11 +46,11 @@ pub enum SettingsEffect<'a> {
         /// `data`.
         data: Option<Raw<'a>>,
     },
-    /// omp: rules to add to those that were injected; only elements that are strings.
+    /// omp: rules to add to those already injected; only elements that are strings.
     InjectedRules(Vec<Cow<'a, str>>),
 }
 
-/// What an entry of a kind changes of the settings.
+/// The change of settings by an entry of a kind.
 #[must_use]
 pub fn settings_effect<'a>(family: Family, kind: EntryKind, scan: &Scan<'a>) -> SettingsEffect<'a> {
     let members = &scan.members;
@@ -80,13 +80,13 @@ pub fn settings_effect<'a>(family: Family, kind: EntryKind, scan: &Scan<'a>) -> 
 /// What a `label` entry does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelEffect<'a> {
-    /// The entry it is about, as WTF-8.
+    /// The labelled entry, as WTF-8.
     pub target: Cow<'a, [u8]>,
-    /// The label to set; `None` clears it. A label that is true but no string is its JSON text.
+    /// The label to set; `None` clears it. A label that is truthy but not a string is its JSON text.
     pub label: Option<Cow<'a, str>>,
 }
 
-/// What a `label` entry does; `None` if its target is no string.
+/// The effect of a `label` entry; `None` if its target is not a string.
 #[must_use]
 pub fn label_effect<'a>(scan: &Scan<'a>) -> Option<LabelEffect<'a>> {
     let label = scan.members.label.filter(|label| label.is_truthy());
@@ -99,7 +99,7 @@ pub fn label_effect<'a>(scan: &Scan<'a>) -> Option<LabelEffect<'a>> {
     })
 }
 
-/// The session's name that an entry sets, trimmed; `None` for an entry that sets none, and `Some("")` where it clears it.
+/// The session's name that an entry sets, trimmed; `None` if it sets none, and `Some("")` if it clears it.
 ///
 /// In both families a `session_info` names the session; omp's title lines do as well.
 #[must_use]
@@ -113,8 +113,8 @@ pub fn session_name(kind: EntryKind, scan: &Scan<'_>) -> Option<String> {
     Some(name.map_or_else(String::new, |name| trim(&name).to_owned()))
 }
 
-/// The text of a message's content: the string it is, or its text blocks with a space between them, as pi lists sessions.
-/// `None` if there is no text.
+/// The text of a message's content: its string, or its text blocks joined by spaces, as pi lists sessions. `None` if
+/// there is no text.
 #[must_use]
 pub fn message_text(scan: &Scan<'_>) -> Option<String> {
     let content = scan.members.message_content?;
@@ -134,15 +134,15 @@ pub fn message_text(scan: &Scan<'_>) -> Option<String> {
     (!joined.is_empty()).then_some(joined)
 }
 
-/// The text of a user's message; `None` for any other entry, and where there is no text. The first of a session is what
-/// pi shows for a session without a name.
+/// The text of a user message; `None` for any other entry, and if there is no text. pi shows a session's first one if
+/// the session has no name.
 #[must_use]
 pub fn user_text(kind: EntryKind, scan: &Scan<'_>) -> Option<String> {
     let is_user = kind == EntryKind::Message && MessageRole::of(scan) == MessageRole::User;
     if is_user { message_text(scan) } else { None }
 }
 
-/// `message.timestamp`: milliseconds since 1970, without a fraction; `None` if it is no number or out of range.
+/// `message.timestamp`: milliseconds since 1970, without a fraction; `None` if it is not a number or out of range.
 #[must_use]
 pub fn message_timestamp(scan: &Scan<'_>) -> Option<i64> {
     /// The furthest a JavaScript date can be from 1970.

@@ -1,4 +1,4 @@
-//! How pi's and omp's files are read and named: the rules that they share.
+//! The rules that pi and omp share.
 
 use std::io::{self, BufRead};
 use std::path::PathBuf;
@@ -39,7 +39,8 @@ impl MigrateLines for Migrator {
     }
 }
 
-/// Whether a file is the family's; `migration` makes its migration from that of both. What shows neither is pi's.
+/// Detects whether a file is the family's; `migration` turns the shared migration into the family's. A file that shows
+/// neither family is pi's.
 pub(crate) fn start(
     family: Family,
     (prefix, is_chosen, complete): (&[u8], bool, bool),
@@ -69,7 +70,7 @@ pub(crate) fn start(
     })
 }
 
-/// Where a session's file stands: `--<cwd>--/<time>_<id>.jsonl` (pi and omp documents, file location).
+/// The path of a session's file: `--<cwd>--/<time>_<id>.jsonl` (pi and omp documents, file location).
 pub(crate) fn file_path(name: &FileName<'_>) -> PathBuf {
     PathBuf::from(folder_name(name.cwd)).join(file_name(name))
 }
@@ -84,8 +85,8 @@ fn folder_name(cwd: Option<&str>) -> String {
     format!("--{}--", shorten(&printable))
 }
 
-/// The file name of a session: the header's time with `:` and `.` as `-`, `_`, and the id; the id alone
-/// where the header states no time.
+/// The file name of a session: the header's time with `:` and `.` as `-`, `_`, and the id; only the id if the header
+/// states no time.
 fn file_name(name: &FileName<'_>) -> String {
     match name.created_ms {
         Some(time) => {

@@ -1,7 +1,7 @@
-//! Compactions of version 1 files that point at a later line.
+//! Compactions of version 1 files that point to a later line.
 //!
-//! The migration runs through a file once, from the top. An index that points back meets an entry that has its new id; one
-//! that points ahead meets the entry as the file has it, with the id it had or none. To give the same result line by
+//! The migration runs through a file once, from the top. An index that points back finds an entry with its new id; one
+//! that points forward finds the entry as it is in the file, with its old id or none. To give the same result line by
 //! line, those ids are collected in a pass before the migration.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::pi_omp::positions::Positions;
 use crate::scan::{Raw, Scan, Scanner};
 use crate::text::decode;
 
-/// Which later entries the compactions of a version 1 file point at: one item for each entry pointed at.
+/// The later entries that the compactions of a version 1 file point to: one item per entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ForwardReferences {
     targets: BTreeMap<u64, Target>,
@@ -22,15 +22,15 @@ pub struct ForwardReferences {
 /// What a compaction points at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Nothing that can be kept: no such record, a header, or no object.
+    /// Nothing that can be kept: no such record, a header, or not an object.
     #[default]
     NotAnEntry,
-    /// An entry, and the JSON text of its `id` as `JSON.stringify` gives it, where it has one.
+    /// An entry, and the JSON text of its `id` as `JSON.stringify` writes it, if it has one.
     Entry { id: Option<String> },
 }
 
 impl ForwardReferences {
-    /// Whether no compaction points ahead, which is the usual case.
+    /// Whether no compaction points forward, which is the usual case.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
@@ -41,10 +41,10 @@ impl ForwardReferences {
     }
 }
 
-/// The record that a compaction's `firstKeptEntryIndex` names, counting parsed lines from the header, 0; `None` if the
-/// member is no number or no place in an array.
+/// The record that a compaction's `firstKeptEntryIndex` names, counting parsed lines with the header as 0; `None` if
+/// the member is not a number or not an array index.
 pub(super) fn index_of(member: Option<Raw<'_>>) -> Option<u64> {
-    /// Past this, doubles are no longer exact, and no file has as many records.
+    /// Beyond this, doubles are not exact, and no file has as many records.
     const BOUND: f64 = 9_007_199_254_740_992.0;
     let number = member?.as_f64()?;
     #[expect(
@@ -56,13 +56,13 @@ pub(super) fn index_of(member: Option<Raw<'_>>) -> Option<u64> {
     ((0.0..BOUND).contains(&number) && number.fract() == 0.0).then_some(index)
 }
 
-/// Reads a whole version 1 file and collects the later entries that its compactions point at.
+/// Reads a whole version 1 file and collects the later entries that its compactions point to.
 ///
-/// Memory is that of the longest line, and an item for each entry that is pointed at from before it.
+/// Memory is the longest line, plus an item for each entry that an earlier compaction points to.
 ///
 /// # Errors
 ///
-/// What the reader gives.
+/// Errors of the reader.
 pub fn forward_references(mut reader: impl BufRead) -> io::Result<ForwardReferences> {
     let mut references = ForwardReferences::default();
     let mut positions = Positions::default();
@@ -100,7 +100,7 @@ impl ForwardReferences {
         if is_entry && let Some(target) = self.targets.get_mut(&position) {
             let id = scan.members.id.map(|id| {
                 let mut json = Vec::new();
-                // A value that was scanned is no longer malformed.
+                // A value that was scanned cannot be malformed.
                 let written = restringify(id.as_str(), &mut json);
                 debug_assert!(written.is_ok());
                 String::from_utf8_lossy(&json).into_owned()

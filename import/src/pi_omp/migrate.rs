@@ -1,4 +1,4 @@
-//! Bringing sessions of versions 1 and 2 to version 3, line by line, with the bytes the programs would write.
+//! Migrates sessions of versions 1 and 2 to version 3, line by line, with the bytes that the programs would write.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,22 +11,22 @@ use crate::pi_omp::positions::Positions;
 use crate::pi_omp::{HeaderFacts, HeaderVersion};
 use crate::scan::Raw;
 
-/// How many runs of records that are no entries are remembered. Past it, a compaction that points at one gets an id that
-/// nothing has, which is the same to a reader as none.
+/// How many runs of records that are not entries are kept. Beyond it, a compaction that points to such a record gets an
+/// id that nothing has, which a reader treats like none.
 const MOST_RUNS: usize = 65_536;
 
-/// The members of an entry that a migration from version 1 makes up.
+/// The members of an entry for which a migration from version 1 makes up values.
 pub(crate) const MADE_UP: &[&str] = &["id", "parentId", "firstKeptEntryId"];
 
 /// Migrates a session's lines, in order (observed behaviour, migration):
 ///
-/// - From version 1 to 2, every entry gets a new id, derived from the session's id and its position, and the entry before
-///   it as its parent. A compaction's `firstKeptEntryIndex` becomes `firstKeptEntryId`.
+/// - From version 1 to 2, every entry gets a new id, derived from the session's id and its position, and the entry
+///   before it as its parent. A compaction's `firstKeptEntryIndex` becomes `firstKeptEntryId`.
 /// - From version 2 to 3, the message role `hookMessage` becomes `custom`, and every `session` line gets version 3.
-/// - All lines are rewritten as `JSON.stringify` gives them.
+/// - All lines are rewritten as `JSON.stringify` writes them.
 ///
-/// Records that are no objects have no place in the documents: they are kept, count as positions, and take no part in the
-/// chain of parents. omp's title lines before the header are kept and do not count.
+/// The documents do not mention records that are not objects: they are kept, count as positions, and are not part of
+/// the chain of parents. omp's title lines before the header are kept and do not count.
 ///
 /// ```
 /// use leafline_import::pi_omp::{Migrator, detect};
@@ -53,13 +53,13 @@ pub struct Migrator {
     state: MigratorState,
 }
 
-/// How far a migration has come: small, and enough to go on when the file has grown.
+/// The state of a migration: small, and enough to go on when the file has grown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MigratorState {
     positions: Positions,
     /// The position of the last entry.
     previous: Option<u64>,
-    /// Runs of positions that are no entries, in order.
+    /// Runs of positions that are not entries, in order.
     not_entries: Vec<(u64, u64)>,
 }
 
@@ -81,13 +81,13 @@ impl MigratorState {
 }
 
 impl Migrator {
-    /// A migration of a file from its start.
+    /// A migration from the start of a file.
     #[must_use]
     pub fn new(header: &HeaderFacts) -> Self {
         Self::resume(header, MigratorState::default())
     }
 
-    /// A migration that goes on where another has come to.
+    /// A migration that goes on where another one stopped.
     #[must_use]
     pub fn resume(header: &HeaderFacts, state: MigratorState) -> Self {
         Self {
@@ -98,8 +98,8 @@ impl Migrator {
         }
     }
 
-    /// Takes what [`crate::pi_omp::forward_references`] has found in the whole file. Without it, an index that points
-    /// ahead is only removed. A version 2 file needs none.
+    /// Takes the result of [`crate::pi_omp::forward_references`] for the whole file. Without it, an index that points
+    /// forward is only removed. A version 2 file needs none.
     #[must_use]
     pub fn with_forward_references(mut self, forward: ForwardReferences) -> Self {
         self.forward = forward;
@@ -112,7 +112,7 @@ impl Migrator {
         self.state.clone()
     }
 
-    /// Takes the next line's decoded text, with or without its terminator, and appends what becomes of it to `out`.
+    /// Takes the next line's decoded text, with or without terminator, and appends the result to `out`.
     pub fn migrate_line(&mut self, text: &str, out: &mut Vec<u8>) -> Migrated {
         let Some(text) = self.state.positions.text(text) else {
             return Migrated::Dropped;
@@ -129,8 +129,8 @@ impl Migrator {
         }
     }
 
-    /// Says that there are no more lines. The programs trim a file's end as they trim its start, so a last line that only
-    /// white space foreign to JSON made malformed is written now.
+    /// Ends the file. The programs trim a file's end as they trim its start, so a last line that is malformed only
+    /// because of white space foreign to JSON is written now.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Migrated {
         match self.state.positions.last() {
             Some(text) => self.migrate_line(&text, out),
@@ -194,7 +194,7 @@ impl Migrator {
         match target {
             Target::NotAnEntry => {}
             Target::Entry { id: Some(id) } => document.set("firstKeptEntryId", id),
-            // What JavaScript sets to undefined is not written.
+            // JavaScript does not write what was set to undefined.
             Target::Entry { id: None } => document.remove("firstKeptEntryId"),
         }
         document.remove("firstKeptEntryIndex");

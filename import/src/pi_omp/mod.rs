@@ -1,5 +1,5 @@
-//! What pi and omp share: the header and its versions, telling the two apart, migration, what entries mean to an index,
-//! and entries that are to be appended.
+//! What pi and omp share: the header and its versions, telling the two apart, migration, the facts of entries that an
+//! index needs, and entries to be appended.
 //!
 //! A file is read as both programs read it (observed behaviour): split at `\n`; blank lines and lines that are not JSON
 //! are skipped; the first parsed record must be the header.

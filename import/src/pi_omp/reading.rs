@@ -1,4 +1,4 @@
-//! What a line of pi or omp says to an index.
+//! The facts of a line of pi or omp.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ impl<'a> LineFacts<'a> for Scan<'a> {
 
     fn kind(&self) -> EntryKind {
         match EntryKind::of(self) {
-            // Only a title line stands outside the tree; a record of that type with an id is an entry.
+            // Only a title line is outside the tree; a record of that type with an id is an entry.
             EntryKind::Title if self.members.id.is_some_and(Raw::is_string) => EntryKind::Unknown,
             kind => kind,
         }
@@ -76,7 +76,7 @@ impl<'a> LineFacts<'a> for Scan<'a> {
     }
 
     fn header_title(&self) -> Option<Cow<'a, str>> {
-        // What has no id is no header.
+        // A record without an id is not a header.
         self.members.id.and_then(Raw::as_string)?;
         self.members.title.and_then(Raw::to_string_lossy)
     }
@@ -105,7 +105,7 @@ impl<'a> LineFacts<'a> for Scan<'a> {
             EntryKind::SessionInfo => {
                 title(session_name(kind, self).filter(|name| !name.is_empty()))
             }
-            // A title line without a title leaves the one that the header states.
+            // A title line without a title keeps the one that the header states.
             EntryKind::Title => {
                 title(Some(session_name(kind, self).filter(|name| !name.is_empty())?))
             }
@@ -114,7 +114,7 @@ impl<'a> LineFacts<'a> for Scan<'a> {
     }
 }
 
-/// How a line changes the settings of the path that it is on, for the readers of both families.
+/// How a line changes the settings of its path, for both families.
 fn settings_change(kind: EntryKind, scan: &Scan<'_>) -> Option<SettingsChange> {
     let json = |raw: Option<Raw<'_>>| raw.map(|raw| raw.as_str().to_owned());
     let set = |raw| json(raw).unwrap_or_else(|| UNDEFINED.to_owned());

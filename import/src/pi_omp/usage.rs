@@ -1,10 +1,10 @@
-//! What a message of the model's has used.
+//! The usage that a message of the model reports.
 
 use crate::scan::{Raw, Scan};
 use crate::usage::Usage;
 
-/// The `usage` of a scanned line's message; `None` if it is no object. What is no number, negative or out of range is
-/// zero.
+/// The `usage` of a scanned line's message; `None` if it is not an object. A value that is not a number, negative or
+/// out of range counts as zero.
 pub(crate) fn usage(scan: &Scan<'_>) -> Option<Usage> {
     let usage = scan.members.message?.member("usage")?;
     usage.is_object().then(|| read(usage))
@@ -24,7 +24,7 @@ fn read(usage: Raw<'_>) -> Usage {
 
 /// A count of tokens; a fraction is cut off.
 fn tokens(value: Raw<'_>) -> Option<u64> {
-    // Only what is no plain integer goes through a double, which holds no more than 53 bits.
+    // Only what is not a plain integer goes through a double, which holds at most 53 bits.
     value.as_str().parse().ok().or_else(|| {
         let count = value.as_f64()?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]

@@ -3,8 +3,8 @@
 use crate::scan::Raw;
 use crate::text::trim;
 
-/// The version of a session file: the header's `version`, 1 where it is absent or null, as the number that JavaScript
-/// makes of it in a comparison. A value that makes no number (`"abc"`, `{}`) is not a number here either.
+/// The version of a session file: the header's `version`, or 1 if it is absent or null, as the number that JavaScript
+/// converts it to in a comparison. A value that converts to no number (`"abc"`, `{}`) is not a number here either.
 #[derive(Debug, Clone, Copy)]
 pub struct HeaderVersion {
     number: f64,
@@ -14,7 +14,7 @@ impl HeaderVersion {
     /// The version that pi and omp write.
     pub const CURRENT: Self = Self { number: 3.0 };
 
-    /// The version that a header's `version` member states.
+    /// The version in a header's `version` member.
     ///
     /// ```
     /// use leafline_import::pi_omp::HeaderVersion;
@@ -35,19 +35,19 @@ impl HeaderVersion {
         Self { number }
     }
 
-    /// The number; NaN where the header's value makes none.
+    /// The number; NaN if the header's value converts to none.
     #[must_use]
     pub fn number(self) -> f64 {
         self.number
     }
 
-    /// The version as a whole number, where it is one.
+    /// The version as a whole number, if it is one.
     #[must_use]
     pub fn whole(self) -> Option<u32> {
         (0..=9).find(|&version| f64::from(version) == self.number)
     }
 
-    /// Whether the programs rewrite a file of this version when they open it: unless it is at least 3.
+    /// Whether the programs rewrite a file of this version when they open it: true unless it is at least 3.
     #[must_use]
     pub fn needs_migration(self) -> bool {
         self.number.is_nan() || self.number < 3.0
@@ -59,8 +59,8 @@ impl HeaderVersion {
         self.number < 2.0
     }
 
-    /// Whether roles are renamed and the version is set (version 2 to 3). Not so for a version that is not a number: such
-    /// a file is rewritten and otherwise left as it is.
+    /// Whether roles are renamed and the version is set (version 2 to 3). False for a version that is not a number:
+    /// such a file is rewritten but otherwise unchanged.
     #[must_use]
     pub fn needs_roles(self) -> bool {
         self.number < 3.0
@@ -68,7 +68,7 @@ impl HeaderVersion {
 }
 
 impl PartialEq for HeaderVersion {
-    /// Two versions that are not numbers are the same here.
+    /// Two versions that are not numbers are equal here.
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number || (self.number.is_nan() && other.number.is_nan())
     }
@@ -76,14 +76,14 @@ impl PartialEq for HeaderVersion {
 
 /// JavaScript's conversion of a JSON value to a number.
 fn number_of(mut value: Raw<'_>) -> f64 {
-    /// Each level reads the rest again, so their number is bounded; JavaScript engines run out of stack in time.
+    /// Each level reads the rest again, so the number of levels is bounded; JavaScript engines run out of stack.
     const MOST_LEVELS: usize = 64;
     let mut in_array = false;
     for _ in 0..MOST_LEVELS {
         if !value.is_array() {
             break;
         }
-        // An array converts by way of its text, and the text of an array of one is that of its element.
+        // An array is converted through its text, and the text of an array of one element is that of the element.
         let mut elements = value.elements();
         match (elements.next(), elements.next()) {
             (None, _) => return 0.0,
@@ -125,7 +125,7 @@ fn number_of_text(text: &str) -> f64 {
 
 fn decimal(text: &str) -> f64 {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    // Rust's parser also takes "inf" and "nan" in any case; JavaScript has one word.
+    // Rust's parser also accepts "inf" and "nan" in any case; JavaScript accepts one word.
     let is_number = unsigned == "Infinity"
         || unsigned
             .bytes()

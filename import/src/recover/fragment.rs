@@ -1,4 +1,4 @@
-//! What stands between records: nothing, or the end of a record whose beginning is lost.
+//! The bytes between records: nothing, or the end of a record whose beginning is lost.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use super::frame::{Spans, Value};
 use super::walk::trimmed;
 use super::{Found, Wholeness};
 
-/// Reads the bytes between two records. They are the rest of a record if a `"uuid":"` is among them: inside a string its
-/// quotes would have backslashes before them. Where there are several, the record's own is the last, as its place is
-/// after all that the record holds. pi and omp write ids at the beginning, so nothing of theirs can be read here.
+/// Reads the bytes between two records. They are the rest of a record if they contain `"uuid":"`: inside a string its
+/// quotes would be escaped. If there are several, the last is the record's own, as it comes after everything that the
+/// record contains. pi and omp write ids at the beginning, so nothing of theirs can be read here.
 pub(super) fn read(line: &[u8], between: Range<usize>) -> Option<Found> {
     if between.is_empty() {
         return None;
@@ -24,7 +24,7 @@ pub(super) fn read(line: &[u8], between: Range<usize>) -> Option<Found> {
     Some(Found { bytes: trimmed(line, between), wholeness: Wholeness::Fragment, spans })
 }
 
-/// The string after the last place of a name.
+/// The string after the last occurrence of a name.
 fn last_text(line: &[u8], within: &Range<usize>, name: &[u8]) -> Option<Value> {
     let bytes = &line[within.clone()];
     let after = memmem::rfind(bytes, name)? + name.len();

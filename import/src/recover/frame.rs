@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A value, as far as it matters.
+/// A value, as far as it is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     /// The bytes between a string's quotes.
@@ -40,8 +40,8 @@ impl Spans {
         })
     }
 
-    /// Whether an object with these members is an entry of a session, whatever it stands in: blocks of a message, and
-    /// what `progress` records hold, have no parent.
+    /// Whether an object with these members is an entry of a session, wherever it is: blocks of a message, and what
+    /// `progress` records contain, have no parent.
     pub(super) fn are_of_an_entry(&self) -> bool {
         let is_text = |value: &Option<Value>| matches!(value, Some(Value::Text(_)));
         is_text(&self.record_type)
@@ -56,11 +56,11 @@ pub(super) struct Frame {
     /// Where it was opened.
     pub(super) start: usize,
     pub(super) is_object: bool,
-    /// A value can stand here: after a colon, or in an array after its bracket or a comma.
+    /// Whether a value can come here: after a colon, or in an array after its bracket or a comma.
     pub(super) expects_value: bool,
-    /// The string met last, which is a name if a colon comes next; then the name whose value comes next.
+    /// The last string, which is a name if a colon comes next; then the name whose value comes next.
     last_string: Option<Range<usize>>,
-    /// Boxed, as hardly any container has such members and a line can open very many.
+    /// Boxed, as hardly any container has such members and a line can have very many open containers.
     spans: Option<Box<Spans>>,
 }
 
@@ -69,7 +69,7 @@ impl Frame {
         Self { start, is_object, expects_value: !is_object, last_string: None, spans: None }
     }
 
-    /// A string, by the bytes between its quotes.
+    /// Takes a string, by the bytes between its quotes.
     pub(super) fn string(&mut self, line: &[u8], span: Range<usize>) {
         if self.expects_value {
             self.value(line, Value::Text(span));
@@ -78,7 +78,7 @@ impl Frame {
         }
     }
 
-    /// Any value.
+    /// Takes any value.
     pub(super) fn value(&mut self, line: &[u8], value: Value) {
         if !std::mem::replace(&mut self.expects_value, false) || !self.is_object {
             return;

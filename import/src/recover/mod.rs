@@ -1,8 +1,8 @@
 //! The records of a line that is not JSON: several on one line, a torn one, one with NUL bytes around it.
 //!
-//! The programs skip such a line, and all that hangs on its records is cut off from them (observed). The line stays as
-//! it is; what can be read of it serves only to keep the tree together. It is the same for all families: the names of
-//! pi's and omp's members (`id`, `parentId`) and of Claude Code's (`uuid`, `parentUuid`) are read side by side.
+//! The programs skip such a line, which cuts off everything below its records (observed). The line stays unchanged;
+//! what can be read of it only keeps the tree together. The rules are the same for all families: the names of pi's and
+//! omp's members (`id`, `parentId`) and of Claude Code's (`uuid`, `parentUuid`) are read side by side.
 
 mod fragment;
 mod frame;
@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::text::{decode, unescape};
 use frame::{Spans, Value};
 
-/// How much of a record is there.
+/// How much of a record is present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wholeness {
     /// From its opening brace to the closing one. It may still not be JSON by itself.
@@ -25,7 +25,7 @@ pub enum Wholeness {
     Fragment,
 }
 
-/// What a member that names another record holds.
+/// The value of a member that names another record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecoveredParent<'a> {
     /// `null`.
@@ -36,7 +36,7 @@ pub enum RecoveredParent<'a> {
     Other,
 }
 
-/// What could be read of a record. Texts are WTF-8 (see [`crate::text`]); what could not be read is absent.
+/// The readable part of a record. Texts are WTF-8 (see [`crate::text`]); what could not be read is absent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recovered<'a> {
     /// Its bytes in the line, without white space and NUL bytes around them.
@@ -47,11 +47,11 @@ pub struct Recovered<'a> {
     pub record_type: Option<Cow<'a, [u8]>>,
     /// `uuid` (Claude Code).
     pub uuid: Option<Cow<'a, [u8]>>,
-    /// `parentUuid` (Claude Code); `None` if it was not met.
+    /// `parentUuid` (Claude Code); `None` if it was not found.
     pub parent_uuid: Option<RecoveredParent<'a>>,
     /// `id` (pi, omp).
     pub id: Option<Cow<'a, [u8]>>,
-    /// `parentId` (pi, omp); `None` if it was not met.
+    /// `parentId` (pi, omp); `None` if it was not found.
     pub parent_id: Option<RecoveredParent<'a>>,
     /// `timestamp`, as it is written.
     pub timestamp: Option<Cow<'a, [u8]>>,
@@ -63,13 +63,13 @@ pub struct Recovered<'a> {
 
 /// Reads the records of a line in order; their bytes do not overlap.
 ///
-/// The line may be anything. Escapes, control characters and the order of JSON's marks are not checked. A record ends
-/// where its braces close; or it is torn where the line ends or another record begins: at `{"name":` in the middle of a
-/// string, which valid JSON never has, or where no value is possible. A record that begins where a value is expected
-/// looks like a value; it counts as a record of its own if the one around it is torn and it has the members of an
-/// entry. Records of which no member could be read are left out.
+/// The line may be anything. Escapes, control characters and the order of JSON's punctuation are not checked. A record
+/// ends where its braces close; it is torn if before that the line ends or another record begins: at `{"name":` in the
+/// middle of a string, which valid JSON never has, or where no value is possible. A record that begins where a value is
+/// expected looks like a value; it counts as a record of its own if the one around it is torn and it has the members of
+/// an entry. Records without any readable member are left out.
 ///
-/// Time and memory grow with the line, not with its nesting.
+/// Time and memory are linear in the line, whatever its nesting.
 ///
 /// ```
 /// use leafline_import::recover::{Wholeness, recover};
@@ -93,7 +93,7 @@ pub fn recover(line: &[u8]) -> Vec<Recovered<'_>> {
     records
 }
 
-/// The first record of a line that is not JSON, where it is whole: it may be JSON by itself.
+/// The first record of a line that is not JSON, if it is whole: it may be JSON by itself.
 ///
 /// ```
 /// use leafline_import::recover::whole_record;
@@ -107,12 +107,12 @@ pub fn whole_record(line: &str) -> Option<&str> {
     line.get(first.filter(|record| record.wholeness == Wholeness::Whole)?.bytes)
 }
 
-/// A line that is not JSON in pieces, one for each record that can be [read](recover) of it, with their places in the line:
-/// each begins where its record does, but for the first, which begins with the line. Together they are the line. A line of
-/// which nothing can be read is one piece.
+/// Divides a line that is not JSON into pieces, one for each record that can be [read](recover) from it, and returns
+/// their byte ranges. Each piece begins where its record does, except the first, which begins with the line. Together
+/// they are the line. A line from which nothing can be read is one piece.
 ///
-/// What a record says is what can be read of its piece alone. So where a line breaks off before a value, the record that
-/// follows is not taken for that value.
+/// A record is what can be read from its piece alone. So if a line breaks off before a value, the record that follows
+/// is not taken for that value.
 ///
 /// ```
 /// use leafline_import::recover::pieces;
@@ -128,7 +128,7 @@ pub fn pieces(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     starts.into_iter().zip(ends).map(|(start, end)| start..end).filter(|piece| !piece.is_empty())
 }
 
-/// A record by its place in the line.
+/// A record and its place in the line.
 #[derive(Debug, Clone)]
 struct Found {
     bytes: Range<usize>,

@@ -158,7 +158,7 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// One record that is JSON is one record here, whatever is in it.
+    /// One record that is JSON is one record here, whatever it contains.
     #[test]
     fn what_is_json_is_one_record(text in any::<String>(), name in any::<String>()) {
         let record = serde_json::json!({"type": "x", name: [text.clone(), {"a": text}], "uuid": "u"});

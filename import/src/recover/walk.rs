@@ -5,14 +5,14 @@ use memchr::{memchr, memchr3};
 use super::frame::{Frame, Value};
 use super::{Found, Wholeness, fragment};
 
-/// Containers below so many levels are only counted. Real records have up to 11 levels (observed), and only the members
-/// of records are read.
+/// Containers below this many levels are only counted. Real records have up to 11 levels (observed), and only the
+/// members of records are read.
 const DEEPEST: usize = 256;
 
-/// The longest name that a record is taken to begin with, in bytes.
+/// The longest name with which a record can begin, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Tells of every record of the line.
+/// Emits every record of the line.
 pub(super) fn walk(line: &[u8], emit: &mut impl FnMut(Found)) {
     let mut at = 0;
     while at < line.len() {
@@ -33,9 +33,9 @@ struct Walk<'a> {
     line: &'a [u8],
     /// The open containers; the first is the record itself.
     open: Vec<Frame>,
-    /// How many are open below the last of them that is kept.
+    /// How many containers are open below the last one in `open`.
     deeper: usize,
-    /// Whole objects inside that have the members of an entry.
+    /// Whole objects inside the record that have the members of an entry.
     entries: Vec<Found>,
 }
 
@@ -50,7 +50,7 @@ enum StringEnd {
 }
 
 impl Walk<'_> {
-    /// Reads a record from after its brace; gives where to go on.
+    /// Reads a record from the byte after its brace; returns where to go on.
     fn record(mut self, mut at: usize, emit: &mut impl FnMut(Found)) -> usize {
         while let Some(&byte) = self.line.get(at) {
             match byte {
@@ -80,7 +80,7 @@ impl Walk<'_> {
         self.torn(end, emit)
     }
 
-    /// The innermost container, unless it is one that is only counted.
+    /// The innermost container, unless it is only counted.
     fn innermost(&mut self) -> Option<&mut Frame> {
         if self.deeper > 0 { None } else { self.open.last_mut() }
     }
@@ -96,7 +96,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A byte outside strings that opens and closes nothing.
+    /// Takes a byte outside strings that neither opens nor closes anything.
     fn mark(&mut self, byte: u8, at: usize) {
         let line = self.line;
         let Some(frame) = self.innermost() else { return };
@@ -104,7 +104,7 @@ impl Walk<'_> {
             b':' => frame.colon(),
             b',' => frame.comma(),
             b' ' | b'\t' | b'\n' | b'\r' => {}
-            // Nothing goes on after a run of NUL bytes; what comes is another record.
+            // Nothing continues after a run of NUL bytes; what follows is another record.
             0 => frame.expects_value = false,
             b'n' if line[at..].starts_with(b"null") => frame.value(line, Value::Null),
             b't' if line[at..].starts_with(b"true") => frame.value(line, Value::True),
@@ -124,8 +124,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Closes the innermost container of a kind, and with it those inside that were left open. Gives the record where it
-    /// is its end.
+    /// Closes the innermost container of a kind, and those left open inside it. Returns the record if this is its end.
     fn close(&mut self, end: usize, is_object: bool) -> Option<Found> {
         if self.deeper > 0 {
             self.deeper -= 1;
@@ -145,7 +144,7 @@ impl Walk<'_> {
         None
     }
 
-    /// Ends the record where it is torn; gives where to go on.
+    /// Ends a torn record; returns where to go on.
     fn torn(mut self, end: usize, emit: &mut impl FnMut(Found)) -> usize {
         let mut records = std::mem::take(&mut self.entries);
         for (level, frame) in self.open.into_iter().enumerate() {
@@ -174,14 +173,14 @@ impl Walk<'_> {
     }
 }
 
-/// Finds the end of a string, given where it begins after its quote.
+/// Finds the end of a string, given the byte after its opening quote.
 fn string_end(line: &[u8], mut at: usize) -> StringEnd {
     while let Some(offset) = line.get(at..).and_then(|rest| memchr3(b'"', b'\\', b'{', rest)) {
         at += offset;
         match line[at] {
             b'"' => return StringEnd::Quote(at),
             b'{' if begins_record(line, at) => return StringEnd::Record(at),
-            // A brace needs no escape, so one after a backslash is looked at by itself.
+            // A brace needs no escape, so a brace after a backslash is examined by itself.
             b'\\' if line.get(at + 1) != Some(&b'{') => at += 2,
             _ => at += 1,
         }
@@ -189,7 +188,7 @@ fn string_end(line: &[u8], mut at: usize) -> StringEnd {
     StringEnd::Never
 }
 
-/// Whether an object with a plain name begins at the brace at `at`. In a string of JSON the quote would end the string,
+/// Whether an object with a plain name begins at the brace at `at`. In a JSON string the quote would end the string,
 /// and no letter could follow.
 fn begins_record(line: &[u8], at: usize) -> bool {
     let past_space = |from: usize| {

@@ -7,9 +7,9 @@ macro_rules! members {
         record { $($slot:ident $field:ident $name:literal $meaning:literal;)* }
         message { $($message_slot:ident $message_field:ident $message_name:literal $message_meaning:literal;)* }
     ) => {
-        /// The raw values of the members the formats name, where the record has them.
+        /// The raw values of the members that the formats name, if the record has them.
         ///
-        /// Of a member met twice the last one counts, as in `JSON.parse`; that holds for a repeated `message` as a whole.
+        /// The last of repeated members counts, as in `JSON.parse`; this includes a repeated `message` as a whole.
         /// Names may be written with escapes.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         pub struct Members<'a> {
@@ -53,7 +53,7 @@ macro_rules! members {
                 }
             }
 
-            /// Forgets what an earlier `message` member held.
+            /// Forgets the members of an earlier `message`.
             pub(super) fn clear_message(&mut self) {
                 $(self.$message_field = None;)*
             }

@@ -1,7 +1,7 @@
-//! One pass over a line: is it JSON, what are the members an index needs, and where are its payloads.
+//! One pass over a line: whether it is JSON, the members an index needs, and its payloads.
 //!
-//! What is accepted is what `JSON.parse` accepts. Values that nobody asked for are skipped without building anything,
-//! and nesting costs memory, never stack.
+//! It accepts what `JSON.parse` accepts. Other values are skipped without building anything, and nesting costs memory,
+//! never stack.
 
 mod members;
 mod payload;
@@ -16,7 +16,7 @@ use crate::grammar::{self, Both, Container, Malformed, Scalar, StringToken, Visi
 use crate::text::{is_blank, unescape};
 use members::Slot;
 
-/// What a line is, before its type is looked at.
+/// What a line is, regardless of its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Nothing, or JavaScript white space only.
@@ -38,7 +38,7 @@ pub struct Scan<'a> {
     pub members: Members<'a>,
 }
 
-/// Scans lines; keeps its memory from one to the next.
+/// Scans lines, reusing its memory.
 ///
 /// ```
 /// use leafline_import::scan::{Scanner, Shape};
@@ -58,7 +58,7 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// A scanner with no memory in use yet.
+    /// A scanner that has not allocated yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -66,15 +66,14 @@ impl Scanner {
 
     /// Scans one line, with or without its terminator.
     ///
-    /// For the lines of a file up to the first that is not blank, give the text through
-    /// [`crate::text::trim_start_of_file`].
+    /// Pass the lines of a file, up to the first that is not blank, through [`crate::text::trim_start_of_file`].
     pub fn scan<'a>(&mut self, text: &'a str) -> Scan<'a> {
-        // On a walk of its own: beside a visitor that does nothing it would cost up to 4% more (measured).
+        // In a walk of its own: with a second visitor that does nothing it would cost up to 4% more (measured).
         self.scan_through(text, |line, open| grammar::walk(line.text, open, line))
     }
 
-    /// Scans one line while another visitor reads it as well, so that a family whose records have other members needs
-    /// no second pass. What the other was told means nothing where the shape is not an object.
+    /// Scans one line while another visitor reads it too, so that a family whose records have other members needs no
+    /// second pass. What the other visitor received means nothing if the shape is not an object.
     pub(crate) fn scan_beside<'a>(&mut self, text: &'a str, beside: &mut impl Visitor) -> Scan<'a> {
         self.scan_through(text, |line, open| {
             grammar::walk(line.text, open, &mut Both { first: line, second: beside })
@@ -118,7 +117,7 @@ impl Scanner {
         scan
     }
 
-    /// The payloads of the line scanned last, in the order in which they stand.
+    /// The payloads of the line scanned last, in the order of the text.
     #[must_use]
     pub fn payloads(&self) -> &[Payload] {
         &self.payloads
@@ -135,18 +134,18 @@ enum Name {
     Other,
 }
 
-/// What must be known of each open container to place payloads.
+/// The facts of each open container that are needed to place payloads.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
-    /// It is the array of a member named `content`.
+    /// Whether it is the array of a member named `content`.
     is_content: bool,
-    /// It is an element of such an array.
+    /// Whether it is an element of such an array.
     in_content: bool,
-    /// Its `type` is `image`.
+    /// Whether its `type` is `image`.
     is_image: bool,
-    /// The name of the member at hand.
+    /// The name of the current member.
     name: Name,
-    /// Where its `data` is in the list of payloads.
+    /// The index of its `data` in the list of payloads.
     data: Option<u32>,
 }
 
@@ -174,7 +173,7 @@ struct LineVisitor<'a, 'scratch> {
     message_start: usize,
 }
 
-// Always inlined: there are two walks with this visitor, and calls would cost either of them 6% (measured).
+// Always inlined: two walks have this visitor, and calls would cost each of them 6% (measured).
 impl LineVisitor<'_, '_> {
     #[inline(always)]
     fn value(&mut self, start: usize, end: usize) {

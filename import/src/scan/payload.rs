@@ -1,12 +1,12 @@
-//! Payloads: the parts of a line that a store may keep apart from it.
+//! Payloads: the parts of a line that a store may keep separately.
 
 use std::ops::Range;
 
-/// The shortest base64 text that counts as a payload, in bytes: where omp begins to keep images apart (omp session
-/// storage document, persistence).
+/// The shortest base64 text that counts as a payload, in bytes: the length from which omp keeps images separately (omp
+/// session storage document, persistence).
 pub const SMALLEST_BASE64: usize = 1024;
 
-/// What omp writes in place of an image that it keeps apart, before the 64 digits of its SHA-256.
+/// What omp writes in place of an image that it keeps separately, before the 64 digits of its SHA-256.
 pub const REFERENCE_PREFIX: &str = "blob:sha256:";
 
 const REFERENCE_LENGTH: usize = REFERENCE_PREFIX.len() + 64;
@@ -14,29 +14,29 @@ const REFERENCE_LENGTH: usize = REFERENCE_PREFIX.len() + 64;
 /// A string of the line that is base64, or a reference to bytes kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Payload {
-    /// Where it starts in the text that was scanned, after the string's quote or, of a data URL, within the string; in bytes.
+    /// Where it starts in the scanned text, in bytes: after the string's quote or, in a data URL, within the string.
     pub start: usize,
     /// Where it ends, before its quote.
     pub end: usize,
-    /// Where it stands.
+    /// Where in the record it is.
     pub place: PayloadPlace,
     /// What it is.
     pub kind: PayloadKind,
 }
 
 impl Payload {
-    /// The content's bytes in the text that was scanned.
+    /// The byte range of the content in the scanned text.
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 }
 
-/// Where a payload stands.
+/// Where in the record a payload is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PayloadPlace {
-    /// It is the `data` of an image block that is an element of a `content` array, at any depth: the place where omp
-    /// resolves references and keeps images apart (omp session storage document).
+    /// It is the `data` of an image block in a `content` array, at any depth: the place where omp resolves references
+    /// and keeps images separately (omp session storage document).
     ImageInContent,
     /// Anywhere else.
     Other,
@@ -45,8 +45,9 @@ pub enum PayloadPlace {
 /// What a payload is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PayloadKind {
-    /// The value of a member named `data`, or what a family's own rule takes for one, of at least [`SMALLEST_BASE64`] bytes,
-    /// all of base64's alphabet and padded to a multiple of four. Whether decoding and encoding gives the same text again is for the store to check.
+    /// The value of a member named `data`, or a value selected by a family's own rule, of at least [`SMALLEST_BASE64`]
+    /// bytes, all in base64's alphabet and padded to a multiple of four. The store must check whether decoding and
+    /// encoding reproduce the text.
     Base64,
     /// Exactly `blob:sha256:` and 64 lower-case hex digits.
     Reference,
@@ -62,7 +63,7 @@ pub(crate) fn is_reference(content: &[u8]) -> bool {
             .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether a string without escapes looks like base64 that is worth keeping apart.
+/// Whether a string without escapes looks like base64 that is worth keeping separately.
 pub(crate) fn is_base64(content: &[u8]) -> bool {
     if content.len() < SMALLEST_BASE64 || !content.len().is_multiple_of(4) {
         return false;
@@ -72,7 +73,7 @@ pub(crate) fn is_base64(content: &[u8]) -> bool {
         body => body,
     };
     let (chunks, rest) = body.as_chunks::<64>();
-    // The first chunk settles nearly every text that is not base64.
+    // The first chunk decides for nearly every text that is not base64.
     chunks.iter().all(|chunk| all_in_alphabet(chunk)) && all_in_alphabet(rest)
 }
 

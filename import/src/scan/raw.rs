@@ -1,11 +1,11 @@
-//! One JSON value as the text it was written in, read on demand.
+//! The text of one JSON value, read on demand.
 
 use std::borrow::Cow;
 
 use crate::grammar::{self, Container, Malformed, Scalar, StringToken, Visitor, skip_space};
 use crate::text::unescape;
 
-/// The text of one JSON value, known to be valid. Reading it never recurses and copies only what has escapes.
+/// The text of one valid JSON value. Reading it never recurses, and copies only text with escapes.
 ///
 /// ```
 /// use leafline_import::scan::Raw;
@@ -25,7 +25,7 @@ impl<'a> Raw<'a> {
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where `JSON.parse` would throw.
+    /// [`Malformed`] if `JSON.parse` would throw.
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
         grammar::walk(text, &mut Vec::new(), &mut ())?;
         Ok(Self(text.trim_matches([' ', '\t', '\n', '\r'])))
@@ -36,7 +36,7 @@ impl<'a> Raw<'a> {
         Self(text)
     }
 
-    /// The text as it was written, without white space around it.
+    /// The text as written, without white space around it.
     #[must_use]
     pub fn as_str(self) -> &'a str {
         self.0
@@ -76,7 +76,7 @@ impl<'a> Raw<'a> {
         self.first_byte() == b'['
     }
 
-    /// What it is, in words.
+    /// Its JSON type, in words.
     pub(crate) fn type_in_words(self) -> &'static str {
         match self.first_byte() {
             b'"' => "a string",
@@ -113,13 +113,13 @@ impl<'a> Raw<'a> {
         self.as_string().is_some_and(|string| *string == *value.as_bytes())
     }
 
-    /// A number as JavaScript has it: the nearest double, infinite where it is out of range.
+    /// A number as JavaScript reads it: the nearest double, infinite if it is out of range.
     #[must_use]
     pub fn as_f64(self) -> Option<f64> {
         if self.is_number() { self.0.parse().ok() } else { None }
     }
 
-    /// JavaScript's truth of the value: all but `null`, `false`, zero and the empty string.
+    /// Whether JavaScript treats the value as true: all but `null`, `false`, zero and the empty string.
     #[must_use]
     pub fn is_truthy(self) -> bool {
         match self.0 {
@@ -135,15 +135,16 @@ impl<'a> Raw<'a> {
         Elements { rest: rest.unwrap_or("") }
     }
 
-    /// The member of an object by name, the last where there are several; `None` if there is none, or for anything
-    /// but an object.
+    /// The member of an object with this name, the last of several; `None` if there is none or the value is not an
+    /// object.
     #[must_use]
     pub fn member(self, name: &str) -> Option<Raw<'a>> {
         let [member] = self.members([name]);
         member
     }
 
-    /// The members of an object by name, each as [`Raw::member`] has it, in one walk. No name may be given twice.
+    /// The members of an object with these names, each as [`Raw::member`] returns it, in one walk. No name may be given
+    /// twice.
     pub(crate) fn members<const COUNT: usize>(
         self,
         names: [&str; COUNT],
@@ -164,14 +165,14 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// Replaces each lone surrogate by U+FFFD; everything else of WTF-8 is UTF-8.
+/// Replaces each lone surrogate by U+FFFD; everything else in WTF-8 is UTF-8.
 fn lossy_of_wtf8(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let bytes = error.as_bytes();
         let mut text = String::with_capacity(bytes.len());
         for chunk in bytes.utf8_chunks() {
             text.push_str(chunk.valid());
-            // A surrogate's three bytes are three invalid chunks; only the first stands for it.
+            // A surrogate's three bytes are three invalid chunks; only the first is replaced.
             if chunk.invalid().first() == Some(&0xed) {
                 text.push(char::REPLACEMENT_CHARACTER);
             }
@@ -203,7 +204,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// The end of the value at `at` of a text that is known to be valid.
+/// The end of the value at `at` in a text that is known to be valid.
 fn value_end(bytes: &[u8], mut at: usize) -> usize {
     let mut depth = 0_usize;
     while let Some(&byte) = bytes.get(at) {
@@ -222,12 +223,12 @@ fn value_end(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// Keeps the last member of each name at the top of an object.
+/// Keeps the last member of each name at the top level of an object.
 struct FindMembers<'a, 'name, const COUNT: usize> {
     text: &'a str,
     names: [&'name str; COUNT],
     depth: usize,
-    /// Which of the names the member at hand has.
+    /// The index of the current member's name.
     place: Option<usize>,
     start: usize,
     found: [Option<Raw<'a>>; COUNT],

@@ -7,8 +7,8 @@ use crate::scan::Raw;
 use crate::view::content::{self, push_text, string};
 use crate::view::{Role, View};
 
-/// What a line of a Claude Code session says. The text is the line's, with or without its terminator, as
-/// [`crate::text::decode`] gives it. What a malformed line still holds is for [`recover`](crate::recover::recover()).
+/// What a line of a Claude Code session says. `line` is its text, with or without terminator, as
+/// [`crate::text::decode`] returns it. For the records in a malformed line use [`recover`](crate::recover::recover()).
 ///
 /// ```
 /// use leafline_import::view::{self, Part, Role};
@@ -62,7 +62,7 @@ fn role(record: &Record<'_>) -> Role {
     }
 }
 
-/// The text of a record that is no message, where one is known of its type.
+/// The text of a record that is not a message, for the types known to have one.
 fn read_other(record: &Record<'_>, line: &str, view: &mut View) {
     let parts = &mut view.parts;
     let members = &record.scan().members;
@@ -76,7 +76,8 @@ fn read_other(record: &Record<'_>, line: &str, view: &mut View) {
         RecordKind::AgentName => push_text(member("agentName"), parts),
         RecordKind::LastPrompt => push_text(member("lastPrompt"), parts),
         RecordKind::PrLink => push_text(member("prUrl"), parts),
-        // Not `fullOutput`, which each progress repeats from the start, nor an agent's messages, which have records.
+        // Without `fullOutput`, which each progress repeats from the start, and an agent's messages, which have their
+        // own records.
         RecordKind::Progress => read_carried(members.data, ["output", "prompt"], view),
         RecordKind::Attachment => read_carried(member("attachment"), ["content", "prompt"], view),
         RecordKind::System => {
@@ -92,7 +93,8 @@ fn read_other(record: &Record<'_>, line: &str, view: &mut View) {
     }
 }
 
-/// What an attachment or a progress carries: its type, and its content, which the first member has that is there.
+/// The contents of an attachment or a progress: its type, and the first present member of the two that can hold its
+/// content.
 fn read_carried(carried: Option<Raw<'_>>, [first, second]: [&str; 2], view: &mut View) {
     let Some(carried) = carried else { return };
     let [type_name, content, instead] = carried.members(["type", first, second]);

@@ -1,7 +1,7 @@
 //! A message's content: a text, or blocks.
 //!
-//! The families' blocks are read by one table. Where two of them have a block of one name, it is the same block but for
-//! the names of its members, and none has a member that means something else in another.
+//! One table reads the blocks of all families. If two of them have a block of one name, it is the same block except for
+//! the names of its members, and no member means something else in another family.
 
 use crate::scan::{Raw, is_reference};
 use crate::view::Part;
@@ -16,19 +16,19 @@ pub(super) fn is_true(raw: Option<Raw<'_>>) -> bool {
     raw.is_some_and(|raw| raw.as_str() == "true")
 }
 
-/// Adds a text, unless it is no string or empty.
+/// Adds a text, unless it is not a string or empty.
 pub(super) fn push_text(raw: Option<Raw<'_>>, parts: &mut Vec<Part>) {
     push_made_text(string(raw).unwrap_or_default(), parts);
 }
 
-/// Adds a text that does not stand in the line as it is, unless it is empty.
+/// Adds a text that is not in the line in this form, unless it is empty.
 pub(super) fn push_made_text(text: String, parts: &mut Vec<Part>) {
     if !text.is_empty() {
         parts.push(Part::Text(text));
     }
 }
 
-/// Adds a thought, unless it is no string or empty.
+/// Adds a reasoning text, unless it is not a string or empty.
 pub(super) fn push_thinking(raw: Option<Raw<'_>>, parts: &mut Vec<Part>) {
     parts.extend(string(raw).filter(|text| !text.is_empty()).map(Part::Thinking));
 }
@@ -55,7 +55,7 @@ pub(super) struct Answer<'a> {
     pub(super) is_error: bool,
 }
 
-/// Adds a tool's result: the texts of its content, and after it what else the content has.
+/// Adds a tool's result: the texts of its content, followed by the rest of the content.
 pub(super) fn push_result(answer: Answer<'_>, content: Option<Raw<'_>>, parts: &mut Vec<Part>) {
     let place = parts.len();
     parts.push(Part::ToolResult {
@@ -83,14 +83,14 @@ pub(super) fn push_result(answer: Answer<'_>, content: Option<Raw<'_>>, parts: &
     parts.append(&mut rest);
 }
 
-/// Where blocks stand. Results hold no results, so that reading them never recurses further.
+/// Where the blocks are. Results contain no results, so that reading them never recurses further.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     InMessage,
     InResult,
 }
 
-/// Adds the parts of a content: the string that it is, or its blocks. Anything else has none.
+/// Adds the parts of a content: its string, or its blocks. Anything else has none.
 pub(super) fn read(content: Option<Raw<'_>>, parts: &mut Vec<Part>) {
     read_within(content, Place::InMessage, parts);
 }
@@ -129,7 +129,8 @@ fn read_block(block: Raw<'_>, place: Place, parts: &mut Vec<Part>) {
     }
 }
 
-/// An image block: pi and omp have `mimeType` and `data` in it, Claude Code `media_type` and `data` in its `source`.
+/// An image block: pi and omp have `mimeType` and `data` in it, Claude Code has `media_type` and `data` in its
+/// `source`.
 pub(super) fn image(block: Raw<'_>) -> Part {
     let [mut mime_type, mut data, source] = block.members(["mimeType", "data", "source"]);
     if let Some(source) = source.filter(|source| source.is_object()) {

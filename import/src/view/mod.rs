@@ -1,8 +1,8 @@
-//! One entry of any family as a reader of the conversation sees it: whom it is from, what it says, when, by which model,
-//! which tools it calls and what they gave.
+//! One entry of any family as a reader of the conversation sees it: who it is from, what it says, when, by which model,
+//! which tools it calls and their results.
 //!
-//! It is for those who show or search conversations and do not care which program wrote them. What makes a tree, a leaf
-//! or a context of entries is the families' own, and so is all that a view leaves out.
+//! It is for code that shows or searches conversations and does not care which program wrote them. How entries make a
+//! tree, a leaf or a context is up to the families, and so is all that a view leaves out.
 //!
 //! ```
 //! use leafline_import::view::{self, Part, Role};
@@ -40,8 +40,8 @@
 //! | [`Role::Other`] | all else | all else | all else |
 //! | [`Role::None`] | blank, malformed and scalar lines | the same | the same |
 //!
-//! Of a member met twice the last counts. A value that is not of the expected JSON type is as if it were not there. A
-//! view takes time and memory by the line's length, whatever its nesting; of an image it has the length only.
+//! The last of repeated members counts. A value of an unexpected JSON type counts as missing. The time and memory of a
+//! view are linear in the line's length, whatever its nesting; of an image it has only the length.
 
 mod claude;
 mod content;
@@ -61,7 +61,7 @@ use crate::Family;
 use crate::family::with_format;
 use crate::format::Format;
 
-/// The view of a line of a family's, given its decoded text.
+/// The view of a line of a family, given its decoded text.
 ///
 /// ```
 /// use leafline_import::{Family, view};
@@ -76,36 +76,36 @@ pub fn of(family: Family, line: &str) -> View {
 
 /// What one line says, made by [`pi_omp`], [`claude`] or [`opal`].
 ///
-/// The view of a line that is blank, malformed or no object is the default one: [`Role::None`], and nothing else.
+/// The view of a line that is blank, malformed or not an object is the default: [`Role::None`], and nothing else.
 #[non_exhaustive]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct View {
     /// Whom it is from.
     pub role: Role,
-    /// What the format calls it, in its most telling word: of a pi or omp message `role`, of an extension's entries
-    /// `customType`, of a Claude Code `system` record `subtype`, of its attachments and progress the `type` of what they
-    /// carry, of an Opal message `role`, of a summary in Opal `metadata.type`; of all else `type`.
+    /// The format's most specific name for it: the `role` of a pi or omp message, the `customType` of an extension's
+    /// entries, the `subtype` of a Claude Code `system` record, the `type` inside its attachments and progress, the
+    /// `role` of an Opal message, the `metadata.type` of an Opal summary; otherwise `type`.
     pub type_name: Option<String>,
-    /// When it was written, in milliseconds since 1970: its `timestamp`, or else, of pi and omp, `message.timestamp`.
+    /// When it was written, in milliseconds since 1970: its `timestamp`, or else, in pi and omp, `message.timestamp`.
     pub time: Option<i64>,
-    /// Who runs the model, in pi and omp.
+    /// pi and omp: who runs the model.
     pub provider: Option<String>,
     /// The model that it is from, or that it sets.
     pub model: Option<String>,
-    /// What it is made of, in the order of the file.
+    /// Its contents, in the order of the file.
     pub parts: Vec<Part>,
-    /// Why the model gave no answer, or not all of it: `message.errorMessage` (pi and omp). Claude Code has it as the text
-    /// of an answer.
+    /// Why the model gave no answer, or only a part: `message.errorMessage` (pi and omp). Claude Code has it as the
+    /// text of an answer.
     pub error: Option<String>,
-    /// It is part of an agent's conversation beside the main one (Claude Code, `isSidechain`).
+    /// Whether it belongs to an agent's conversation beside the main one (Claude Code, `isSidechain`).
     pub is_sidechain: bool,
-    /// Its program does not show it to the user: `display` is false (pi and omp, of an extension), or `isMeta` true
-    /// (Claude Code).
+    /// Whether its program hides it from the user: `display` is false (pi and omp, from an extension), or `isMeta` is
+    /// true (Claude Code).
     pub is_hidden: bool,
 }
 
 impl View {
-    /// What is said: the [`Part::Text`]s with a blank line between them; no thoughts, calls or results.
+    /// The spoken text: the [`Part::Text`]s separated by blank lines, without reasoning, calls or results.
     ///
     /// ```
     /// use leafline_import::view;
@@ -129,11 +129,11 @@ impl View {
         joined
     }
 
-    /// The beginning of what is said on one line: at most `most` characters, the last one `…` where more follows. Runs
-    /// of white space become one space.
+    /// The beginning of the text on one line: at most `most` characters, the last one `…` if the text goes on. Runs of
+    /// white space become one space.
     ///
-    /// Of an entry without text it is the beginning of its results, or else of its calls, each as name and arguments,
-    /// or else of its thoughts. Empty where there are none either. Controls other than white space stay.
+    /// For an entry without text it is the beginning of its results, or else of its calls, each as name and arguments,
+    /// or else of its reasoning. Empty if there is none of these. Controls other than white space stay.
     ///
     /// ```
     /// let view = leafline_import::view::opal(r#"{"role":"user","content":"  fix\n\n the bug"}"#);

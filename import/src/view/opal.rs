@@ -7,15 +7,14 @@ use crate::view::content::{
 };
 use crate::view::{Part, Role, View};
 
-/// What `metadata.type` says of the messages that sum up others: those that were compacted, or a branch that was left
-/// (observed).
+/// The `metadata.type` of messages that summarise others: those that were compacted, or an abandoned branch (observed).
 const SUMMARIES: [&str; 2] = ["compaction_summary", "branch_summary"];
 
-/// What a line of an Opal session says. The text is the line's, with or without its terminator, as
-/// [`crate::text::decode`] gives it.
+/// What a line of an Opal session says. `line` is its text, with or without terminator, as [`crate::text::decode`]
+/// returns it.
 ///
-/// Opal's members stand in no particular order, so the parts are in that of the conversation: what the model thought,
-/// what it said, the tools that it calls.
+/// Opal's members are in no particular order, so the parts are in the order of the conversation: what the model
+/// thought, what it said, the tools that it calls.
 ///
 /// ```
 /// use leafline_import::view::{self, Part, Role};

@@ -1,14 +1,14 @@
 //! What an entry is made of.
 
-/// A part of an entry: a block of its content, or what comes to the same.
+/// A part of an entry: a block of its content, or the equivalent.
 ///
-/// Texts have U+FFFD for each lone surrogate. A text or a thought that is empty is no part.
+/// Texts have U+FFFD for each lone surrogate. Empty texts and empty reasoning are left out.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     /// What is said.
     Text(String),
-    /// What the model thought. Thoughts that the file has only in secret are [`Part::Other`].
+    /// The model's reasoning. Reasoning that the file has only encrypted is [`Part::Other`].
     Thinking(String),
     /// The model calls a tool.
     ToolCall {
@@ -16,10 +16,10 @@ pub enum Part {
         id: Option<String>,
         /// The tool; empty if the file does not state it.
         name: String,
-        /// The arguments as JSON text, just as they stand in the line; empty where there are none.
+        /// The arguments as JSON text, as written in the line; empty if there are none.
         arguments: String,
     },
-    /// What a tool, or a command of the user, gave. What else than text it gave follows as parts of their own.
+    /// The output of a tool, or of a command of the user. Anything else than text in it follows as parts of their own.
     ToolResult {
         /// The call that it answers.
         call_id: Option<String>,
@@ -27,14 +27,14 @@ pub enum Part {
         name: Option<String>,
         /// Whether it failed.
         is_error: bool,
-        /// Its text blocks, each on a line of its own; empty where there are none.
+        /// Its text blocks, each on a line of its own; empty if there are none.
         text: String,
     },
     /// An image.
     Image {
         /// Its MIME type.
         mime_type: Option<String>,
-        /// The length of its base64 text in the line, in bytes; 0 where the line only says where it is kept.
+        /// The length of its base64 text in the line, in bytes; 0 if the line only says where it is kept.
         base64_length: usize,
     },
     /// A block that is none of these.
@@ -45,7 +45,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The texts of the part that say what it is about, in order. A call's are its name and arguments.
+    /// The texts of the part that describe it, in order. A call's are its name and arguments.
     pub(super) fn texts(&self) -> [&str; 2] {
         match self {
             Self::Text(text) | Self::Thinking(text) | Self::ToolResult { text, .. } => [text, ""],

@@ -7,8 +7,8 @@ use crate::view::content::{self, Answer, is_true, push_made_text, push_result, p
 use crate::view::{Part, Role, View};
 use crate::{EntryKind, MessageRole, omp};
 
-/// What a line of a pi or omp session says. The text is the line's, with or without its terminator, as
-/// [`crate::text::decode`] gives it.
+/// What a line of a pi or omp session says. `line` is its text, with or without terminator, as [`crate::text::decode`]
+/// returns it.
 ///
 /// ```
 /// use leafline_import::view::{self, Role};
@@ -71,7 +71,7 @@ pub fn pi_omp(line: &str) -> View {
     view
 }
 
-/// The role of an entry that is no message.
+/// The role of an entry that is not a message.
 fn role(kind: EntryKind) -> Role {
     match kind {
         EntryKind::Compaction | EntryKind::BranchSummary => Role::Summary,
@@ -95,7 +95,7 @@ fn name_by_custom_type(custom_type: Option<Raw<'_>>, view: &mut View) {
     }
 }
 
-/// An extension's message, as an entry of its own or as the `message` of one.
+/// An extension's message, as an entry or as the `message` of one.
 fn read_custom_message(message: Option<Raw<'_>>, view: &mut View) {
     let names = ["customType", "content", "display"];
     let [custom_type, content, display] =
@@ -105,8 +105,7 @@ fn read_custom_message(message: Option<Raw<'_>>, view: &mut View) {
     view.is_hidden = display.is_some_and(|display| display.as_str() == "false");
 }
 
-/// pi's form has `provider` and `modelId`; omp's has both in `model`, with a `/` between them, and perhaps the role that
-/// the model is for.
+/// pi's form has `provider` and `modelId`; omp's has both in `model`, separated by `/`, and may have the model's role.
 fn read_model_change(members: &Members<'_>, view: &mut View) {
     let model = string(members.model).filter(|model| !model.is_empty());
     (view.provider, view.model) = match model {
@@ -160,7 +159,7 @@ fn read_message(scan: &Scan<'_>, view: &mut View) {
     }
 }
 
-/// The role of a message. The names that [`MessageRole`] does not know are those of omp's own messages (observed).
+/// The role of a message. Names that [`MessageRole`] does not have are those of omp's own messages (observed).
 fn message_role(role: MessageRole, name: Option<&str>) -> Role {
     match role {
         MessageRole::User => Role::User,
@@ -178,7 +177,7 @@ fn message_role(role: MessageRole, name: Option<&str>) -> Role {
     }
 }
 
-/// A command or code that the user ran, and what it put out.
+/// A command or code that the user ran, and its output.
 fn read_execution(message: Raw<'_>, parts: &mut Vec<Part>) {
     let [command, code, output, exit_code, cancelled] =
         message.members(["command", "code", "output", "exitCode", "cancelled"]);
@@ -188,7 +187,7 @@ fn read_execution(message: Raw<'_>, parts: &mut Vec<Part>) {
     push_result(answer, output, parts);
 }
 
-/// The files of an omp `fileMention`: of each its path, and what was read of it as a result.
+/// The files of an omp `fileMention`: the path of each, and the text read from it as a result.
 fn read_mentioned_files(message: Raw<'_>, parts: &mut Vec<Part>) {
     for file in message.member("files").into_iter().flat_map(Raw::elements) {
         let [path, content, image] = file.members(["path", "content", "image"]);

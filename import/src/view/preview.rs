@@ -3,7 +3,7 @@
 use crate::text::words_on_one_line;
 use crate::view::Part;
 
-/// The beginning of what the parts say, at most `most` characters of it; see [`crate::view::View::preview`].
+/// The beginning of the parts' text, at most `most` characters; see [`crate::view::View::preview`].
 pub(super) fn of(parts: &[Part], most: usize) -> String {
     let kinds: [fn(&Part) -> bool; 4] = [
         |part| matches!(part, Part::Text(_)),

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// Whom an entry is from, or what it does in the conversation, in words that hold for every family.
+/// Who an entry is from, or what it does in the conversation, in terms that apply to every family.
 ///
-/// Which entries of a family have which role is in the [module's table](crate::view).
+/// The [module's table](crate::view) says which entries of a family have which role.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
@@ -14,15 +14,15 @@ pub enum Role {
     Assistant,
     /// The results of tool calls.
     Tool,
-    /// The program tells the model or the user something.
+    /// The program says something to the model or the user.
     System,
-    /// A summary that stands for a part of the conversation, or for all of it.
+    /// A summary that replaces a part of the conversation, or all of it.
     Summary,
-    /// A command that the user ran, and what it put out.
+    /// A command that the user ran, and its output.
     Shell,
     /// An extension said it, or it was added to the conversation together with a message.
     Custom,
-    /// What holds from here on was changed: a model, a mode, a name.
+    /// A change that applies from here on: a model, a mode, a name.
     Setting,
     /// Any other record.
     Other,

@@ -1,4 +1,4 @@
-//! Real files: all are known for what they are, and conversations are those of the document's `get_conversation`.
+//! Real files: every record is recognised, and conversations are those of the document's `get_conversation`.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -26,7 +26,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The document's `get_conversation`; `None` where it would not end.
+/// The document's `get_conversation`; `None` if it would not end.
 fn get_conversation<'a>(messages: &'a [Value], leaf_uuid: &str) -> Option<Vec<&'a Value>> {
     let by_uuid: HashMap<&str, &Value> = messages
         .iter()
@@ -66,7 +66,7 @@ fn conversations_are_the_documents() {
             let line = usize::try_from(tree.line(entry)).unwrap();
             let Some(record) = &parsed[line] else { continue };
             let Some(uuid) = record["uuid"].as_str() else { continue };
-            // Of copies the document knows the last only.
+            // Of copies the document knows only the last.
             if tree.find(uuid.as_bytes()) != Some(entry) {
                 continue;
             }
@@ -95,7 +95,7 @@ fn conversations_are_the_documents() {
             file_path.display()
         );
         let Some(leaf) = leaf else { continue };
-        // The document's leaf is the tip of its thread; where the summary names one, it is ours.
+        // The document's leaf is the tip of its thread; if the summary names one, it is ours.
         let is_tip = |named: usize| {
             (0..tree.len()).all(|entry| {
                 path(tree, entry).unwrap().entries[..]
@@ -179,7 +179,7 @@ fn facts_are_what_serde_json_sees() {
     }
 }
 
-/// Real records on one line, the first one whole or torn anywhere: the second comes back as it was.
+/// Real records on one line, the first one whole or torn anywhere: the second is recovered unchanged.
 #[test]
 fn spliced_records_come_back() {
     let Some(corpus) = oracle::folder_of("LEAFLINE_CORPUS", "spliced_records_come_back") else {
@@ -190,7 +190,7 @@ fn spliced_records_come_back() {
         let file = fs::read(&path).unwrap();
         let is_record = |line: &&[u8]| {
             let value = serde_json::from_slice::<Value>(line);
-            // Longer ones would only take longer.
+            // Longer records would only take longer.
             line.len() < 20_000 && value.is_ok_and(|value| has_name_and_parent(&value))
         };
         let records: Vec<&[u8]> =

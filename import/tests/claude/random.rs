@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::facts::check_facts;
 use crate::read;
 
-/// JSON of the members' names at any place, so that what is deep is told from what is not.
+/// JSON of the members' names at any depth, so that nested members are distinguished from those at the top.
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

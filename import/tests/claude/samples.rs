@@ -45,7 +45,7 @@ fn a_session_with_everything() {
     assert_eq!(lines_of(&tree, &shown.entries), [18, 19, 20, 21]);
     assert_eq!(shown.end, PathEnd::Boundary);
     assert_eq!(path(&tree, leaf.entry).unwrap().entries, shown.entries);
-    // Over the boundary to a torn record, and from there over two that share a line.
+    // Across the boundary to a torn record, and from there over two that share a line.
     let history = full_history(&tree, leaf.entry).unwrap();
     let expected = [2, 3, 4, 6, 7, 10, 11, 15, 16, 16, 17, 18, 19, 20, 21];
     assert_eq!(lines_of(&tree, &history.entries), expected);

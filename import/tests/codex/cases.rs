@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 const TIME: &str = "2026-11-20T10:00:00.000Z";
-/// How the summaries begin that Codex writes.
+/// The beginning of the summaries that Codex writes.
 const SUMMARY: &str = "Another language model started to solve this problem and produced a summary of its thinking process. You also have access to the state of the tools that were used by that language model. Use this to build on the work that has already been done and avoid duplicating work. Here is the summary produced by the other language model, use the information in this summary to assist with your own analysis:\n";
 const PICTURE: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -90,7 +90,7 @@ pub(crate) fn rolled_back(turns: u64) -> String {
     event(json!({"type": "thread_rolled_back", "num_turns": turns}))
 }
 
-/// How much of what lets a compaction stand alone it has.
+/// How much it has of what lets a compaction stand alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alone {
     No,
@@ -122,12 +122,12 @@ pub(crate) fn turn(number: u32, within: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// A turn of a prompt and an answer.
+/// A turn with a prompt and an answer.
 pub(crate) fn talk(number: u32) -> Vec<String> {
     turn(number, vec![user(&format!("u{number}")), assistant(&format!("a{number}"))])
 }
 
-/// The same, with something ahead of the prompt.
+/// The same, with something before the prompt.
 fn talk_behind(number: u32, ahead: String) -> Vec<String> {
     let mut within = vec![ahead];
     within.extend([user(&format!("u{number}")), assistant(&format!("a{number}"))]);
@@ -403,7 +403,7 @@ fn rollbacks() -> Vec<Case> {
     cases
 }
 
-/// What stands ahead of a turn, as the user and as the developer.
+/// What comes before a turn, as the user and as the developer.
 fn ahead_of_turns() -> Vec<Case> {
     let texts = [
         "# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>",
@@ -832,7 +832,7 @@ fn compactions_taken_back() -> Vec<Case> {
     cases
 }
 
-/// A compaction, a turn with odd boundaries behind it, and a whole one, of which two turns are taken back.
+/// A compaction, then a turn with odd boundaries and a whole one, two turns of which are rolled back.
 fn boundaries() -> Vec<Case> {
     let started = |id: &str| event(json!({"type": "task_started", "turn_id": id}));
     let complete = |id: &str| event(json!({"type": "task_complete", "turn_id": id}));

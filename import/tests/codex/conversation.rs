@@ -1,4 +1,4 @@
-//! Contexts of stored sessions are those of all their lines read, and cost no more than they have.
+//! Contexts of stored sessions equal those built from all their lines, and cost no more than they contain.
 
 use leafline_import::codex::{ContextBuilder, Scanner, Truncation, write_input};
 use leafline_import::conversation::{Base, Before, HistoryScope, PathEnd};
@@ -39,7 +39,7 @@ fn told<'f>(
     (places, messages, model.and_then(|model| model.text()))
 }
 
-/// What a builder says that is told of all lines up to a leaf.
+/// The result of a builder that was given all lines up to a leaf.
 fn of_all_lines(parts: &[&[u8]], leaf: u64) -> (Vec<Vec<u64>>, Vec<Value>) {
     let (own, before) = parts.split_last().unwrap();
     let mut all: Vec<&[u8]> = before.iter().flat_map(|part| lines::split(part)).collect();

@@ -1,9 +1,9 @@
-//! The real Codex as the judge: what it is seen to send when it resumes a session is what Leafline says that it sends.
+//! Compares with the real Codex: what it is seen to send when it resumes a session is what Leafline says it sends.
 //!
-//! It is run offline, against a stand-in of the model's API, by `tests/codex-judge`. `LEAFLINE_CODEX` names the program;
+//! It runs offline, with a substitute for the model's API, in `tests/codex-judge`. `LEAFLINE_CODEX` names the program;
 //! without it, and without `npm ci` in that folder, the tests say that they are skipped, unless
-//! `LEAFLINE_REQUIRE_CODEX` is set. What Codex answered is kept in `answers.txt`; with `LEAFLINE_CODEX_ANSWERS` set to
-//! the path of a file, the answers are added to it.
+//! `LEAFLINE_REQUIRE_CODEX` is set. Codex's answers are kept in `answers.txt`; with `LEAFLINE_CODEX_ANSWERS` set to the
+//! path of a file, they are added to it.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -63,7 +63,7 @@ fn sessions_that_codex_made() {
     assert_none(differences, made.sessions.len());
 }
 
-/// What Codex 0.169.0 sent for each case, as the digest of its text: for those who do not have it at hand.
+/// What Codex 0.169.0 sent for each case, as the digest of its text: for machines without Codex.
 const ANSWERS: &str = include_str!("answers.txt");
 
 fn compare(judge: &Judge, cases: &[Case]) {
@@ -101,7 +101,7 @@ fn ours(case: &Case) -> Value {
     context(&[case.file(&id_of(0)).as_bytes()], limit).1
 }
 
-/// The cases without Codex, by what it once answered.
+/// The cases without Codex, compared with its recorded answers.
 #[test]
 fn answers_that_codex_gave() {
     let mut answers: BTreeMap<String, &str> = BTreeMap::new();

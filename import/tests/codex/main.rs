@@ -22,7 +22,7 @@ use leafline_import::lines;
 use leafline_import::text::decode;
 use serde_json::Value;
 
-/// The items of the context of a rollout, of which `files` are the parts in their order, and the `input` that they make.
+/// The items of the context of a rollout, whose parts in order are `files`, and the `input` made of them.
 /// A line is named by its part and its number.
 pub(crate) fn context(files: &[&[u8]], truncation: Truncation) -> (Vec<ContextItem>, Value) {
     let all: Vec<Vec<&[u8]>> = files.iter().map(|file| lines::split(file).collect()).collect();
@@ -45,7 +45,7 @@ pub(crate) fn context(files: &[&[u8]], truncation: Truncation) -> (Vec<ContextIt
     (items, serde_json::from_slice(&input).unwrap())
 }
 
-/// The parts that a rollout is made of, oldest first: what it has of its bases, and its own lines.
+/// The parts that a rollout consists of, oldest first: the parts of its bases, and its own lines.
 pub(crate) fn parts<'a>(file: &'a [u8], find: &dyn Fn(&str) -> &'a [u8]) -> Vec<&'a [u8]> {
     let mut parts = vec![file];
     let mut header = detect(file, true).unwrap().header;

@@ -32,7 +32,7 @@ impl Judge {
         None
     }
 
-    /// Answers to jobs, in their order.
+    /// The answers to jobs, in their order.
     pub(crate) fn ask(&self, jobs: &[Value]) -> Vec<Value> {
         let mut child = Command::new("node")
             .arg("judge.mjs")
@@ -55,7 +55,7 @@ impl Judge {
     }
 }
 
-/// What Codex makes up for a missing output has an id that it derives from the call's; ours has none.
+/// Codex gives the output that it adds for a missing one an id derived from the call's; ours has none.
 pub(crate) fn without_derived_id(mut item: Value) -> Value {
     let is_made = item["output"] == "aborted" || item["type"] == "tool_search_output";
     if is_made && let Some(item) = item.as_object_mut() {
@@ -64,7 +64,7 @@ pub(crate) fn without_derived_id(mut item: Value) -> Value {
     item
 }
 
-/// What differs, and nothing where nothing does.
+/// The differences; empty if there are none.
 pub(crate) fn difference(name: &str, ours: &Value, theirs: &[String]) -> Option<String> {
     let ours = ours.as_array().unwrap().iter().cloned().map(without_derived_id);
     let theirs = theirs.iter().map(|item| without_derived_id(serde_json::from_str(item).unwrap()));

@@ -12,7 +12,7 @@ use crate::cases::line;
 use crate::context;
 use crate::rollouts::case;
 
-/// Reads bytes in every way there is.
+/// Reads bytes with every function that takes them.
 fn read(bytes: &[u8]) {
     for complete in [false, true] {
         let _ = detect(bytes, complete);
@@ -38,7 +38,7 @@ fn read(bytes: &[u8]) {
     }
 }
 
-/// JSON of the members' names at any place.
+/// JSON of the members' names at any depth.
 fn json_of_any_shape() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -133,7 +133,7 @@ proptest! {
         read(&file);
     }
 
-    /// A context has each output behind a call, and each item once.
+    /// A context has each output after its call, and each item once.
     #[test]
     fn contexts_are_whole(seed in any::<u64>()) {
         let file = case(seed).file("0199f2b4-0000-7000-8000-000000000000");

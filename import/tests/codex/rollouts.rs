@@ -1,4 +1,4 @@
-//! Rollouts in which anything can happen, for these tests and those of the store.
+//! Rollouts with any events, for these tests and those of the store.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ impl Dice {
     }
 }
 
-/// A rollout that anything can happen in.
+/// A rollout with any events.
 pub(crate) fn case(seed: u64) -> Case {
     let mut dice = Dice(seed);
     let mut lines = Vec::new();

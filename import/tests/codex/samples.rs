@@ -1,4 +1,4 @@
-//! The samples, told line by line.
+//! The samples, line by line.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ const TODAY: &str = "rollout-2026-02-18T08-59-59-019c6f5a-0000-7c4e-9d21-5a7be0c
 const FORK: &str = "rollout-2026-02-18T09-00-00-019c6f5a-0023-7c4e-9d21-5a7be0c30023.jsonl";
 /// An agent of another session.
 const AGENT: &str = "rollout-2026-02-18T09-00-00-019c6f5a-0035-7c4e-9d21-5a7be0c30035.jsonl";
-/// A session of an earlier version: taken back, compacted, torn twice.
+/// A session of an earlier version: rolled back, compacted, torn twice.
 const EARLIER: &str = "rollout-2025-11-20T20-04-07-0199f2b4-5c1e-7a30-9c55-3b1f0e8d2a61.jsonl";
 
 fn folder() -> PathBuf {
@@ -42,7 +42,7 @@ fn facts(file: &[u8]) -> Facts {
     facts
 }
 
-/// Each item of the context as its place and what is said there.
+/// Each item of the context as its place and its text.
 fn said(files: &[&[u8]]) -> Vec<(u64, Option<u32>, String)> {
     let (items, input) = context(files, Truncation::UNKNOWN_MODEL);
     let input = input.as_array().unwrap();
@@ -183,7 +183,7 @@ fn what_a_reader_sees() {
     let thoughts = of(Role::Assistant).flat_map(|view| &view.parts);
     let thoughts = thoughts.filter(|part| matches!(part, Part::Thinking(_)));
     assert_eq!(thoughts.count(), 1);
-    // The events repeat what the items say.
+    // The events repeat the items.
     assert!(of(Role::Other).all(|view| view.parts.is_empty()));
 }
 
@@ -228,7 +228,7 @@ fn other_families_files_are_none() {
             matches!(found, Err(NotASession::WrongType { .. } | NotASession::NoType { .. }));
         assert!(is_none, "{path:?}: {found:?}");
     }
-    // And no other family takes a rollout for its own, whatever follows its header.
+    // And no other family accepts a rollout, whatever follows its header.
     let marked = br#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"x"}}"#;
     let header = lines::split(&sample(TODAY)).next().unwrap().to_vec();
     let mixed = [&header, &marked[..], b"\n"].concat();

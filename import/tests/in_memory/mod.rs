@@ -1,4 +1,4 @@
-//! A session in memory, as the rules of contexts look up in it.
+//! A session in memory, as the context rules access it.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -10,18 +10,18 @@ use leafline_import::conversation::{
 };
 use leafline_import::{EntryKind, MessageRole, lines};
 
-/// The lines of a file, and which entry names which.
+/// The lines of a file, and the references between their entries.
 #[derive(Debug)]
 pub(crate) struct InMemory<'f> {
     lines: Vec<&'f [u8]>,
     entries: Vec<Option<Entry>>,
-    /// Whether depths and compactions are told.
+    /// Whether depths and compactions are valid.
     pub(crate) is_indexed: bool,
     /// How many lines were read so far.
     pub(crate) read: Cell<u64>,
 }
 
-/// What a test has to say of an entry.
+/// The facts of an entry that a test must provide.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Entry {
     pub(crate) id: Vec<u8>,
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
 }
 
 impl<'f> InMemory<'f> {
-    /// The lines of a file; `entry_of` tells what an entry is, and `None` of other lines.
+    /// The lines of a file; `entry_of` returns the facts of an entry, and `None` for other lines.
     pub(crate) fn new(file: &'f [u8], entry_of: impl Fn(&[u8]) -> Option<Entry>) -> Self {
         let lines: Vec<_> = lines::split(file).collect();
         let entries = lines.iter().map(|line| entry_of(line)).collect();

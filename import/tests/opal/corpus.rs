@@ -1,8 +1,8 @@
-//! The corpus: made after Opal's writer.
+//! The corpus, which imitates Opal's writer.
 //!
-//! Two things in it are not what any Erlang writes: the members of messages stand in an order that changes from line to
-//! line, and 1.0e10 is spelled 10000000000.0. So lines are compared as they stand where they are edited, and by all their
-//! bytes whatever the order where they are encoded.
+//! Two things in it are not what any Erlang writes: the members of messages are in an order that changes from line to
+//! line, and 1.0e10 is written as 10000000000.0. So edited lines are compared exactly, and encoded lines by all their
+//! bytes regardless of order.
 
 use std::fs;
 

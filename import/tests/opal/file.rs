@@ -86,7 +86,7 @@ impl File {
         path
     }
 
-    /// The file with a part of it replaced, whose line is given with its id.
+    /// The file with a part of it replaced by a line, whose id is given.
     pub(crate) fn replaced(&self, plan: &Replacement<Vec<u8>>, id: &[u8], line: &[u8]) -> Vec<u8> {
         let mut header = Vec::new();
         let leaf = self.leaf();

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::oracle::random::{Random, value};
 
-/// Bytes that get far into a file of Opal's before something is wrong.
+/// Bytes of an Opal file that is valid for long before something is wrong.
 fn near_opal() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![
@@ -36,7 +36,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// The value, with its numbers as doubles; `None` where it holds a lone surrogate.
+/// The value, with its numbers as doubles; `None` if it holds a lone surrogate.
 fn as_javascript_reads(text: &str) -> Option<Value> {
     let mut out = Vec::new();
     restringify(text, &mut out).unwrap();

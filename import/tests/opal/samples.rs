@@ -1,4 +1,4 @@
-//! The samples: each says one thing that a whole file can say.
+//! The samples: each shows one thing that a whole file can contain.
 
 use std::path::Path;
 
@@ -79,7 +79,7 @@ fn a_compaction_keeps_what_leaves_the_path() {
     assert_eq!(file.path("b2000000000000a8")[1..], other);
 }
 
-/// What Opal would write of a message that was loaded: its own samples are sorted, so the bytes are the same.
+/// What Opal would write for a message that was loaded: its own samples are sorted, so the bytes are the same.
 #[test]
 fn lines_as_opal_writes_them_come_back() {
     for name in ["sess-5f1c.jsonl", "sess-77a0.jsonl", "documented.jsonl"] {

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use leafline_import::opal::{ReplaceOptions, Tree, replace_path_segment};
 use proptest::prelude::*;
 
-/// What stands for the replacement.
+/// The id of the replacement.
 const REPLACEMENT: usize = usize::MAX;
 
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl Tree for Parents {
 }
 
 impl Parents {
-    /// From the message to its root; `None` where its chain of parents breaks off.
+    /// From the message to its root; `None` if its chain of parents breaks off.
     fn path(&self, message: usize) -> Option<Vec<usize>> {
         let mut path = vec![message];
         while let Some(parent) = *self.0.get(path.last()?)? {
@@ -84,7 +84,7 @@ proptest! {
                 prop_assert!(before.iter().any(|above| plan.orphaned.contains(above)));
                 continue;
             };
-            // The same path, with one replacement for all that was replaced.
+            // The same path, with one replacement for everything that was replaced.
             let mut expected: Vec<usize> = before.clone();
             if let Some(first) = before.iter().position(|above| removed.contains(above)) {
                 let replaced = before.iter().filter(|above| removed.contains(above)).count();

@@ -12,7 +12,7 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle").join(name)
 }
 
-/// Whether Node is there; says that the test is skipped where it is not.
+/// Whether Node is installed; if not, says that the test is skipped.
 pub(crate) fn has_node(test: &str) -> bool {
     let found = Command::new("node").arg("--version").output().is_ok();
     if !found {
@@ -21,7 +21,7 @@ pub(crate) fn has_node(test: &str) -> bool {
     found
 }
 
-/// A folder named by an environment variable; says that the test is skipped where it is not set.
+/// A folder named by an environment variable; if it is not set, says that the test is skipped.
 pub(crate) fn folder_of(variable: &str, test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os(variable).map(PathBuf::from);
     if folder.is_none() {
@@ -35,7 +35,7 @@ fn run(script_name: &str, arguments: [&Path; 2]) {
     assert!(status.success());
 }
 
-/// What `JSON.stringify(JSON.parse(text))` gives for each text; `None` where it throws.
+/// The result of `JSON.stringify(JSON.parse(text))` for each text; `None` if it throws.
 pub(crate) fn stringify_all(texts: &[String]) -> Vec<Option<Vec<u8>>> {
     let folder = tempfile::tempdir().unwrap();
     let (texts_path, answers_path) = (folder.path().join("texts"), folder.path().join("answers"));
@@ -62,7 +62,7 @@ pub(crate) fn stringify_all(texts: &[String]) -> Vec<Option<Vec<u8>>> {
     answers
 }
 
-/// Lets pi open each file and gives what it made of it; `None` where pi throws.
+/// Lets pi open each file and returns the result; `None` if pi throws.
 pub(crate) fn migrate_all(package: &Path, files: &[Vec<u8>]) -> Vec<Option<Vec<u8>>> {
     let folder = tempfile::tempdir().unwrap();
     let path = |index: usize| folder.path().join(format!("{index}.jsonl"));

@@ -1,6 +1,6 @@
 //! Random JSON texts, written in every way JSON allows, and damage to them.
 
-/// A small random number generator, so that a failure names a seed that gives it again.
+/// A small random number generator, so that a failure names a seed that reproduces it.
 pub(crate) struct Random(u64);
 
 impl Random {

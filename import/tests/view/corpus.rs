@@ -23,7 +23,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What a message's view should be, where the line is a message of user, model or tool; with the text that it has.
+/// The expected view of a line with a message of user, model or tool, with its text.
 type Expected = Option<(Role, Vec<Part>)>;
 
 fn of_pi_or_omp(line: &Value) -> Expected {
@@ -79,7 +79,7 @@ fn of_opal(line: &Value) -> Expected {
     }
 }
 
-/// Whether a value has a text anywhere that a reader would call one.
+/// Whether a value contains a text that a reader would call one.
 fn has_text(message: &Value) -> bool {
     match &message["content"] {
         Value::String(text) => !text.is_empty(),

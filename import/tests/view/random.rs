@@ -149,7 +149,7 @@ proptest! {
         }
     }
 
-    /// A content's parts are those that a reader of the parsed value finds, in every family.
+    /// A content's parts are those found in the parsed value, in every family.
     #[test]
     fn any_content_is_read_as_serde_json_sees_it(content in any_content()) {
         let expected = parts(&content);

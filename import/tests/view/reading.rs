@@ -44,7 +44,7 @@ fn block(block: &Value) -> Vec<Part> {
             let (mime_type, data) = if block["source"].is_object() { claude } else { pi };
             vec![Part::Image {
                 mime_type: string(mime_type),
-                // As it is spelled in the line, without its quotes.
+                // As it is written in the line, without its quotes.
                 base64_length: if data.is_string() { data.to_string().len() - 2 } else { 0 },
             }]
         }
@@ -61,7 +61,7 @@ pub(crate) fn call(id: &Value, name: &Value, arguments: Option<&Value>) -> Part 
     }
 }
 
-/// A result, and what else than text it has.
+/// A result, and the parts of it that are not text.
 pub(crate) fn result(id: &Value, name: &Value, is_error: &Value, content: &Value) -> Vec<Part> {
     let mut texts = Vec::new();
     let mut rest = Vec::new();

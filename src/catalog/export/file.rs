@@ -1,4 +1,4 @@
-//! Bringing one session's file in step.
+//! Brings one session's file in step.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -19,11 +19,11 @@ use crate::whole_file::WholeFile;
 pub(super) struct Item<'a> {
     pub(super) session: &'a Listed,
     pub(super) path: PathBuf,
-    /// What the manifest says of it.
+    /// The file's entry in the manifest.
     pub(super) noted: Option<Entry>,
 }
 
-/// What is to be noted of a file.
+/// What to note of a file.
 struct Found {
     bytes: u64,
     modified: Option<i64>,
@@ -31,7 +31,7 @@ struct Found {
     is_settled: bool,
 }
 
-/// Writes the file where it is not as it should be and nothing is lost by it.
+/// Writes the file if it is out of date and nothing is lost by it.
 pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Result<ExportOutcome> {
     let standing = Standing::of(&item.path, item.noted.as_ref())?;
     if let (Standing::AsLeft(stamp), Some(noted)) = (&standing, &item.noted)
@@ -43,7 +43,7 @@ pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Res
         }
         return Ok(ExportOutcome::Unchanged);
     }
-    // To a comparison it is a file like any other.
+    // The comparison would treat it like any other file.
     refuse_store(&item.path, export.store.path())?;
     let reader = export.reader(item.session)?;
     let stamp = match standing {
@@ -64,7 +64,7 @@ pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Res
     }
 }
 
-/// Whether the file would be the same again.
+/// Whether writing the file would give the same bytes again.
 fn is_current(export: &FolderExport<'_>, session: &Listed, noted: &Entry) -> bool {
     noted.settled
         && noted.form == Form::of(&export.options.mode)
@@ -90,12 +90,12 @@ fn write(
     if let (Standing::AsLeft(stamp), Some(noted)) = (standing, &item.noted)
         && (noted.bytes, noted.fingerprint.0) == (found.bytes, found.fingerprint)
     {
-        // The session has changed, and its bytes have not.
+        // The session has changed, but its bytes have not.
         found.modified = stamp.lasting();
         note(export, item, reader, found);
         return Ok(ExportOutcome::Unchanged);
     }
-    // With the time of now, the file could be changed without another time to show for it.
+    // With the current time, the file could be changed without its time changing.
     if file.file().set_modified(SystemTime::now() - RECENT).is_ok() {
         found.modified = Stamp::of(file.file().metadata()).and_then(|stamp| stamp.nanoseconds());
     }

@@ -1,4 +1,4 @@
-//! Bringing a folder of files in step with the store.
+//! Brings a folder of files in step with the store.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::store::Store;
 use crate::temporary::remove_left;
 use crate::whole_file::sync_folder;
 
-/// How often a long export writes the manifest: what it lacks after a crash is compared again.
+/// How often a long export writes the manifest: after a crash, files that it lacks are compared again.
 const MANIFEST_AGE: Duration = Duration::from_secs(10);
 
 /// An export of all sessions in progress.
@@ -25,9 +25,9 @@ pub(super) struct FolderExport<'a> {
     pub(super) folder: &'a Path,
     pub(super) options: &'a ExportOptions,
     pub(super) manifest: Manifest,
-    /// When the manifest was written, or read.
+    /// When the manifest was last written or read.
     noted: Instant,
-    /// Folders in which files have got their names since then.
+    /// Folders in which files were created or renamed since then.
     touched: BTreeSet<PathBuf>,
     totals: ExportTotals,
     on_report: &'a mut dyn FnMut(&ExportReport),
@@ -64,7 +64,7 @@ impl<'a> FolderExport<'a> {
         for session in &sessions {
             self.export_session(session);
             if self.noted.elapsed() >= MANIFEST_AGE {
-                // What fails now fails at the end too, and is an error then.
+                // If this fails now, it fails at the end too, and is an error then.
                 let _ = self.note();
                 self.noted = Instant::now();
             }
@@ -74,7 +74,7 @@ impl<'a> FolderExport<'a> {
         Ok(self.totals)
     }
 
-    /// Removes what killed exports have left wherever this one may write.
+    /// Removes what killed exports left behind, in all folders to which this one may write.
     fn tidy(&self, sessions: &[Listed]) {
         let noted = self.manifest.entries().map(|entry| &entry.path);
         let paths = sessions.iter().map(|session| &session.path).chain(noted);
@@ -116,8 +116,8 @@ impl<'a> FolderExport<'a> {
         }
     }
 
-    /// Makes the names of files durable before the manifest records them: it must not name a file that a crash of the
-    /// machine could undo.
+    /// Makes the names of files durable before the manifest records them: it must not name a file that a system crash
+    /// could undo.
     fn note(&mut self) -> Result<()> {
         std::mem::take(&mut self.touched).iter().for_each(|folder| sync_folder(folder));
         if self.manifest.is_changed() {

@@ -1,4 +1,4 @@
-//! The manifest: a record of what an export has written to a folder, kept there for the next one (docs/export.md).
+//! The manifest: a record in the folder of what an export has written to it, for the next export (docs/export.md).
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::session::ExportMode;
 use crate::store::Store;
 use crate::whole_file::{WholeFile, sync_folder};
 
-/// The manifest's name in the folder. It is hidden, and no import takes it for a session.
+/// The manifest's name in the folder. It is hidden, and no import treats it as a session.
 pub(super) const NAME: &str = ".leafline-manifest";
 
 /// The version of its format.
@@ -30,31 +30,31 @@ struct Head {
     store: String,
 }
 
-/// A session's file as it was written, or as it was when it was found to be the same.
+/// A session's file as it was when it was written, or found to be unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
     /// The id by which the session is addressed.
     pub(super) session: String,
     /// Its key.
     pub(super) key: u64,
-    /// The XXH3 of its record. The revision alone would not do: a store that was restored from a copy reaches it a
-    /// second time.
+    /// The XXH3 of its record. The revision alone would not do: a store that was restored from a copy reaches the same
+    /// revision a second time.
     pub(super) record: Digest,
     /// The form in which it was exported.
     pub(super) form: Form,
-    /// Whether equal key, record and form mean that the file would be the same again.
+    /// Whether the same key, record and form imply the same file.
     pub(super) settled: bool,
-    /// Where the file is below the folder, with `/` between the parts.
+    /// The path of the file relative to the folder, with `/` between the parts.
     pub(super) path: String,
     /// Its bytes.
     pub(super) bytes: u64,
-    /// Its time of modification in nanoseconds since 1970; `None` if a later change might not alter it.
+    /// Its time of modification in nanoseconds since 1970; `None` if a later change might keep that time.
     pub(super) modified: Option<i64>,
     /// Its [`Fingerprint`](crate::store::fingerprint::Fingerprint).
     pub(super) fingerprint: Digest,
 }
 
-/// The last line, which proves that the lines before it are as they were written.
+/// The last line, which proves that the lines before it are complete and unchanged.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct End {
     entries: u64,
@@ -102,26 +102,26 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// The manifest of a folder, as far as it is of one store.
+/// The manifest of a folder, if it belongs to the store.
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
     store: u64,
     /// By the session's id.
     entries: BTreeMap<String, Entry>,
-    /// Whether the folder's file says something else.
+    /// Whether it differs from the folder's file.
     is_changed: bool,
 }
 
 impl Manifest {
-    /// The folder's manifest. One that is not there, is damaged, or is of another store or version counts as empty: each
-    /// file is then compared with what would be written.
+    /// The folder's manifest. If it is missing, damaged, or of another store or version, it counts as empty: each file
+    /// is then compared with what would be written.
     pub(super) fn read(folder: &Path, store: u64) -> Self {
         let entries = open(&folder.join(NAME))
             .and_then(|file| parse(BufReader::new(file.take(LONGEST)), store));
         Self { store, entries: entries.unwrap_or_default(), is_changed: false }
     }
 
-    /// Refuses a folder in which a store is in the manifest's place.
+    /// Refuses a folder that has a store in the manifest's place.
     pub(super) fn refuse_store(folder: &Path, store: &Store) -> Result<()> {
         refuse_store(&folder.join(NAME), store.path())
     }
@@ -144,7 +144,7 @@ impl Manifest {
         }
     }
 
-    /// Takes out what is noted of the sessions that are not among these.
+    /// Removes the entries of all sessions but these.
     pub(super) fn forget_all_but(&mut self, sessions: &HashSet<&str>) -> Vec<Entry> {
         let gone: Vec<String> =
             self.entries.keys().filter(|id| !sessions.contains(id.as_str())).cloned().collect();
@@ -152,12 +152,12 @@ impl Manifest {
         gone.iter().filter_map(|id| self.entries.remove(id)).collect()
     }
 
-    /// Whether the folder's file says something else.
+    /// Whether it differs from the folder's file.
     pub(super) fn is_changed(&self) -> bool {
         self.is_changed
     }
 
-    /// Writes it into the folder, beside its place and renamed.
+    /// Writes it to a temporary file in the folder and renames that.
     pub(super) fn write(&mut self, folder: &Path, store: &Store) -> Result<()> {
         let path = folder.join(NAME);
         let file = WholeFile::beside(&path, store.path())?;
@@ -189,14 +189,14 @@ impl Manifest {
     }
 }
 
-/// The file, unless it is not a manifest. Only a regular file is opened: a pipe would wait.
+/// The file, if it can be a manifest. Only a regular file is opened: opening a pipe would block.
 fn open(path: &Path) -> Option<File> {
     let metadata = std::fs::metadata(path).ok()?;
     (metadata.is_file() && metadata.len() <= LONGEST).then_some(())?;
     File::open(path).ok()
 }
 
-/// The entries of a manifest of this store, where it is a whole one.
+/// The entries of a manifest of this store, if it is complete.
 fn parse(mut bytes: impl BufRead, store: u64) -> Option<BTreeMap<String, Entry>> {
     let mut check = Xxh3::new();
     let mut line = Vec::new();
@@ -223,7 +223,7 @@ fn parse(mut bytes: impl BufRead, store: u64) -> Option<BTreeMap<String, Entry>>
     (end == expected && is_last).then_some(entries)
 }
 
-/// Whether a path in a manifest is a session file's below the folder, and leads nowhere else.
+/// Whether a path in a manifest is that of a session file in the folder, and leads nowhere else.
 fn leads_below(path: &str) -> bool {
     let is_name = |part: &str| {
         let mut components = Path::new(part).components();
@@ -233,12 +233,12 @@ fn leads_below(path: &str) -> bool {
     path.ends_with(".jsonl") && path.split('/').all(is_name)
 }
 
-/// Where a path of a manifest is.
+/// The absolute path of a path in the manifest.
 pub(super) fn below(folder: &Path, path: &str) -> PathBuf {
     path.split('/').fold(folder.to_owned(), |folder, part| folder.join(part))
 }
 
-/// A path by which those are alike that some file system takes for the same.
+/// Folds a path so that paths that some file system considers equal become equal.
 pub(super) fn folded(path: &str) -> String {
     path.to_lowercase()
 }
@@ -337,7 +337,7 @@ mod tests {
             let from = from.min(whole.len());
             let to = (from + length).min(whole.len());
             let other = [&whole[..from], &by[..], &whole[to..]].concat();
-            // The line feed at the very end says nothing.
+            // The final line feed has no meaning.
             let is_whole = other == whole || other == whole[..whole.len() - 1];
             prop_assert_eq!(parse(&other[..], 5).is_some(), is_whole);
         }

@@ -22,25 +22,25 @@ use crate::store::fingerprint::Fingerprint;
 use crate::temporary::remove_left;
 use crate::whole_file::OutputFile;
 
-/// Bytes that are gathered before they are written.
+/// Bytes collected before they are written.
 const BUFFER_BYTES: usize = 1 << 20;
 
 impl Store {
-    /// Brings the files below `folder` in step with the store, one for each session, and reports each: what is new or
-    /// changed is written, and nothing else is touched. Files have the names that the session's program gives them:
+    /// Brings the files in `folder` in step with the store, one for each session, and reports each: new and changed
+    /// sessions are written, and nothing else is touched. Files have the names that the session's program gives them:
     /// `--<cwd>--/<time>_<id>.jsonl` (pi and omp), `<project>/<id>.jsonl` (Claude Code), `<id>.jsonl` (Opal).
     ///
-    /// What was written is noted in the folder, in the file `.leafline-manifest`. As long as a session has not changed,
-    /// nor its file's size and time of modification, the file is not opened. A file that someone else has changed is
-    /// compared: it is written only where that loses nothing, since the file is the beginning of what would be written;
-    /// otherwise it is kept, and reported, unless [`ExportOptions::replace`] allows it to be overwritten. So what an
-    /// agent has added to its file stays until [`Self::sync`] has stored it.
+    /// The folder's manifest, `.leafline-manifest`, records what was written. If neither a session nor its file's size
+    /// and time of modification have changed, the file is not opened. A file that someone else has changed is compared:
+    /// it is written only if nothing is lost by it, because it is the beginning of what would be written; otherwise it
+    /// is kept and reported, unless [`ExportOptions::replace`] allows it to be overwritten. So what an agent has added
+    /// to its file stays until [`Self::sync`] has stored it.
     ///
-    /// Each file is written beside its place and renamed, so that a file with that name is always whole, and has a time of
-    /// modification two seconds before it was written, so that any later change shows by it. A session whose name has
-    /// changed, such as that of a project that was moved, gets a new file, and the old one is removed where it has nothing
-    /// that the new one lacks. The file of a session that is gone from the store stays. A session that cannot be exported
-    /// costs the others nothing.
+    /// Each file is written under a temporary name and renamed, so that a file is always complete, and gets a time of
+    /// modification two seconds before it was written, so that any later change alters it. A session whose name has
+    /// changed, for example because its project was moved, gets a new file, and the old one is removed if it has
+    /// nothing that the new one lacks. The file of a session that is gone from the store stays. A session that cannot
+    /// be exported does not affect the others.
     ///
     /// ```
     /// use leafline::Store;
@@ -68,8 +68,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Where the list of sessions cannot be read, or the manifest cannot be written; the files are in step all the same
-    /// then, and the next export compares them. A session's failure is in its report.
+    /// If the list of sessions cannot be read, or the manifest cannot be written; in the latter case the files are in
+    /// step all the same, and the next export compares them. A session's failure is in its report.
     pub fn export_all(
         &self,
         folder: impl AsRef<Path>,
@@ -79,14 +79,14 @@ impl Store {
         FolderExport::new(self, folder.as_ref(), options, &mut on_report)?.run()
     }
 
-    /// Writes a session to a file, beside its place and renamed; returns the bytes written. Where the path is a link, the
-    /// file that it leads to is written, and the link stays. A device, a pipe, or a descriptor such as `/dev/fd/3` takes the
-    /// bytes as they come.
+    /// Writes a session to a file, under a temporary name that is then renamed; returns the bytes written. If the path
+    /// is a link, the file that it leads to is written, and the link stays. A device, a pipe, or a descriptor such as
+    /// `/dev/fd/3` is written directly.
     ///
     /// # Errors
     ///
-    /// [`ExportError::WouldReplaceStore`] if the path leads to the store, or to another redb database;
-    /// [`Error::File`] of the file, and those of [`SessionReader::export`]. What was in the file is still there then.
+    /// [`ExportError::WouldReplaceStore`] if the path leads to the store, or to another redb database; [`Error::File`]
+    /// of the file, and those of [`SessionReader::export`]. The file then still has its old contents.
     pub fn export_file(&self, session: &str, mode: &ExportMode, path: &Path) -> Result<u64> {
         let session = self.session(session)?;
         let reader = session.reader()?;
@@ -104,7 +104,7 @@ struct Written {
     fingerprint: u128,
 }
 
-/// Writes a session into a file that is to have its place in `path`.
+/// Writes a session into a file that will be renamed to `path`.
 fn write(reader: &SessionReader, mode: &ExportMode, file: &File, path: &Path) -> Result<Written> {
     let out = BufWriter::with_capacity(BUFFER_BYTES, file);
     let mut out = Fingerprinted { out, fingerprint: Fingerprint::default() };
@@ -118,7 +118,7 @@ fn write(reader: &SessionReader, mode: &ExportMode, file: &File, path: &Path) ->
     Ok(Written { exported, fingerprint: out.fingerprint.digest() })
 }
 
-/// Hands bytes on, and takes their fingerprint.
+/// Passes on bytes, and computes their fingerprint.
 struct Fingerprinted<W> {
     out: W,
     fingerprint: Fingerprint,

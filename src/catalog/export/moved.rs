@@ -1,5 +1,4 @@
-//! Bringing the file of a session in step whose place has changed: what was in the old place goes, where nothing is lost by
-//! it.
+//! Brings the file of a session in step whose path has changed: the old file is removed if nothing is lost by it.
 
 use std::path::{Path, PathBuf};
 
@@ -19,11 +18,11 @@ enum OldFile {
     Gone,
     /// It has nothing that the session lacks.
     Spare(Stamp),
-    /// It holds what the session does not.
+    /// It has something that the session lacks.
     Foreign,
 }
 
-/// Brings the file in its new place in step, and then removes the old one.
+/// Brings the file at its new path in step, and then removes the old one.
 pub(super) fn export_moved(
     export: &mut FolderExport<'_>,
     session: &Listed,
@@ -64,10 +63,10 @@ fn look(export: &FolderExport<'_>, session: &Listed, old: &Entry, path: &Path) -
     })
 }
 
-/// Removes the old file, once the new one is sure to be there, and its folder if that is empty.
+/// Removes the old file, once the new one is durable, and its folder if that is empty.
 fn remove(export: &FolderExport<'_>, old: &Path, new: &Path, stamp: Stamp) -> ExportOutcome {
     sync_folder(folder_of(new));
-    // A link may lead from the one place to the other.
+    // One path may lead to the other through a link.
     let is_other = match (old.canonicalize(), new.canonicalize()) {
         (Ok(old), Ok(new)) => old != new,
         _ => false,
@@ -82,7 +81,7 @@ fn remove(export: &FolderExport<'_>, old: &Path, new: &Path, stamp: Stamp) -> Ex
         return stays(&error.to_string());
     }
     if let Some(folder) = old.parent().filter(|folder| *folder != export.folder) {
-        // A folder that is not empty is not removed.
+        // Fails if the folder is not empty.
         let _ = std::fs::remove_dir(folder);
     }
     ExportOutcome::Removed

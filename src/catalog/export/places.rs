@@ -14,15 +14,15 @@ use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
-/// A session that is to be exported.
+/// A session to be exported.
 #[derive(Debug)]
 pub(super) struct Listed {
     /// The id by which it is addressed.
     pub(super) id: String,
     pub(super) key: SessionKey,
-    /// The key by which its record is recognised.
+    /// Identifies its record.
     pub(super) record: Digest,
-    /// Where its file is below the folder, with `/` between the parts.
+    /// The path of its file relative to the folder, with `/` between the parts.
     pub(super) path: String,
     /// When its last message was.
     modified: Option<i64>,
@@ -30,7 +30,7 @@ pub(super) struct Listed {
 
 /// All sessions and their paths, latest message first.
 ///
-/// A session keeps the path in the manifest as long as its name stays the same, so that sessions with the same name
+/// A session keeps its path in the manifest as long as its name stays the same, so that sessions with the same name
 /// keep their numbers. A new one gets a free path: neither another session's, nor one where another session's file was
 /// left.
 pub(super) fn list(store: &Store, manifest: &Manifest) -> Result<Vec<Listed>> {
@@ -54,12 +54,12 @@ pub(super) fn list(store: &Store, manifest: &Manifest) -> Result<Vec<Listed>> {
     Ok(sessions)
 }
 
-/// What a session's record is recognised by.
+/// A digest that identifies a session's record.
 pub(super) fn record_digest(record: &[u8]) -> Digest {
     Digest(xxh3_128(record))
 }
 
-/// The sessions in the order in which they were added to the store, each with its own name as the path.
+/// The sessions in the order in which they were added to the store, each with its name as the path.
 fn named(store: &Store) -> Result<Vec<Listed>> {
     let snapshot = store.snapshot()?;
     let sessions = snapshot.sessions()?;
@@ -85,7 +85,7 @@ fn named(store: &Store) -> Result<Vec<Listed>> {
     Ok(listed)
 }
 
-/// The line of a session's header, as far as it is stored as text. A damaged session has none here: its export says so.
+/// The text of a session's header line as it is stored. A damaged session has none here: its export reports the damage.
 fn header_line(snapshot: &Snapshot, session: SessionKey) -> Result<Option<Vec<u8>>> {
     let line = match snapshot.session(session)? {
         Some(record) => snapshot.rows(session).line(Ordinal::new(record.header), None),
@@ -103,8 +103,7 @@ fn with_slashes(path: &Path) -> String {
     path.components().map(name).collect::<Vec<_>>().join("/")
 }
 
-/// Whether a path is a session's name, with or without a number, where names that some file system treats as equal
-/// count as equal.
+/// Whether a path is a session's name, with or without a number, comparing names as the most tolerant file system does.
 fn is_numbered(name: &str, path: &str) -> bool {
     let (name, path) = (folded(name), folded(path));
     let number = path.strip_prefix(stem(&name)).and_then(|rest| rest.strip_suffix(".jsonl"));
@@ -148,7 +147,7 @@ mod tests {
     fn the_same_name_gets_numbers() {
         let mut taken = HashSet::new();
         assert_eq!(free_path("w/a.jsonl", &mut taken), "w/a.jsonl");
-        // Some file systems take both for the same file.
+        // Some file systems treat both as the same file.
         assert_eq!(free_path("w/A.jsonl", &mut taken), "w/A-2.jsonl");
         assert_eq!(free_path("w/a.jsonl", &mut taken), "w/a-3.jsonl");
     }

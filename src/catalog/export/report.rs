@@ -1,4 +1,4 @@
-//! What an export of all sessions reports about each, and about all.
+//! The reports of an export of all sessions: one for each, and the totals.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,15 +13,16 @@ use crate::session::ExportMode;
 pub struct ExportOptions {
     /// The form.
     pub mode: ExportMode,
-    /// Whether a file is written over that someone else has changed, and that would be kept. What was in it is lost then.
+    /// Whether to overwrite a file that someone else has changed and that would otherwise be kept. Its contents are
+    /// then lost.
     pub replace: bool,
 }
 
-/// What became of one file of an export.
+/// The outcome for one file of an export.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ExportReport {
-    /// The id of the session that it is of.
+    /// The id of its session.
     pub session: String,
     /// The file.
     pub path: PathBuf,
@@ -38,16 +39,17 @@ pub enum ExportOutcome {
         /// Its bytes.
         bytes: u64,
     },
-    /// It had those bytes before, and was left alone.
+    /// It already had those bytes, and was not touched.
     Unchanged,
-    /// It holds what the session does not, and was left alone.
+    /// It has something that the session lacks, and was not touched.
     Kept {
         /// Why.
         reason: KeptReason,
     },
-    /// The session could not be exported. What was there before is still there.
+    /// The session could not be exported. The old file is still there.
     Failed(Error),
-    /// It was the file of a session that has another place now, and had nothing that the new one lacks: it was removed.
+    /// It was the old file of a session that has another path now, and had nothing that the new one lacks: it was
+    /// removed.
     Removed,
     /// It was the file of a session that is gone, or that has another path now, and stays. It is not reported again.
     Left {
@@ -56,15 +58,15 @@ pub enum ExportOutcome {
     },
 }
 
-/// Why a file was left alone that has not the session's bytes.
+/// Why a file that differs from the session was not touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeptReason {
-    /// It holds what the session does not. An import stores that; [`ExportOptions::replace`] overwrites it.
+    /// It has something that the session lacks. An import stores that; [`ExportOptions::replace`] overwrites it.
     HoldsMore,
-    /// A folder, or something else that is no file, is in its place.
+    /// A folder, or something else that is not a file, is in its place.
     NoFile,
-    /// It was changed while it was being exported.
+    /// It changed during the export.
     Changed,
 }
 
@@ -102,13 +104,13 @@ pub struct ExportTotals {
     pub written: u64,
     /// Sessions whose file had the same bytes.
     pub unchanged: u64,
-    /// Sessions whose file holds something else and was left alone.
+    /// Sessions whose file has other contents and was not touched.
     pub kept: u64,
     /// Sessions that could not be exported.
     pub failed: u64,
-    /// Files that were removed, since their sessions have other places now.
+    /// Files that were removed, since their sessions have other paths now.
     pub removed: u64,
-    /// Files that stay though their sessions are gone or have other places.
+    /// Files that stay although their sessions are gone or have other paths.
     pub left: u64,
     /// Bytes that were written.
     pub bytes: u64,

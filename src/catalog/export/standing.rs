@@ -1,4 +1,4 @@
-//! How a file stands to what the manifest says of it, and to what would be written in its place.
+//! Compares a file with its entry in the manifest, and with what would be written in its place.
 
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read, Write};
@@ -14,20 +14,20 @@ use crate::store::fingerprint::Fingerprint;
 /// Bytes of a read.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// How a file stands to the manifest.
+/// How a file compares with the manifest.
 #[derive(Debug)]
 pub(super) enum Standing {
     /// There is none.
     Absent,
     /// It is as it was left.
     AsLeft(Stamp),
-    /// It is not, or nothing is said of it.
+    /// It has changed, or the manifest has no entry for it.
     Unknown(Stamp),
-    /// It is a folder, or another thing that is no file.
+    /// It is a folder, or something else that is not a file.
     NoFile,
 }
 
-/// What identifies an unchanged file without reading it.
+/// Identifies an unchanged file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     bytes: u64,
@@ -35,7 +35,7 @@ pub(super) struct Stamp {
 }
 
 impl Standing {
-    /// Looks at the file, and into it only where its size is the one that is noted and its time is not.
+    /// Examines the file; reads it only if its size is the one in the manifest and its time is not.
     pub(super) fn of(path: &Path, noted: Option<&Entry>) -> Result<Self> {
         let stamp = match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => Stamp::new(&metadata),
@@ -53,7 +53,7 @@ impl Standing {
         Ok(if is_as_left { Self::AsLeft(stamp) } else { Self::Unknown(stamp) })
     }
 
-    /// What the file is recognised by; `None` if there is none.
+    /// The file's stamp; `None` if there is no file.
     pub(super) fn stamp(&self) -> Option<Stamp> {
         match self {
             Self::AsLeft(stamp) | Self::Unknown(stamp) => Some(*stamp),
@@ -63,7 +63,7 @@ impl Standing {
 }
 
 impl Stamp {
-    /// What a file is recognised by; `None` if there is none.
+    /// The file's stamp; `None` if there is no file.
     pub(super) fn of(metadata: std::io::Result<Metadata>) -> Option<Self> {
         metadata.ok().as_ref().map(Self::new)
     }
@@ -77,12 +77,13 @@ impl Stamp {
         self.bytes
     }
 
-    /// The time by which a later change will show; `None` if one may happen within the same tick of the clock.
+    /// The time of modification if any later change will alter it; `None` if a change may happen within the same tick
+    /// of the clock.
     pub(super) fn lasting(&self) -> Option<i64> {
         self.nanoseconds().filter(|_| !self.modified.is_some_and(is_recent))
     }
 
-    /// The time of modification, whether a later change will show by it or not.
+    /// The time of modification, whether a later change will alter it or not.
     pub(super) fn nanoseconds(&self) -> Option<i64> {
         i64::try_from(nanoseconds(self.modified?)).ok()
     }
@@ -100,7 +101,7 @@ fn fingerprint(path: &Path) -> Result<u128> {
     }
 }
 
-/// How a file stands to what would be written in its place.
+/// How a file compares with what would be written in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likeness {
     /// It has the same bytes.
@@ -117,7 +118,7 @@ pub(super) enum Likeness {
 }
 
 impl Likeness {
-    /// Compares a file with an export as far as they are alike.
+    /// Compares a file with an export up to the first difference.
     pub(super) fn of(path: &Path, reader: &SessionReader, mode: &ExportMode) -> Result<Self> {
         let mut comparing = Comparing::new(File::open(path).at("reading", path)?);
         let exported = reader.export_noting(mode, &mut comparing);
@@ -135,7 +136,7 @@ impl Likeness {
     }
 }
 
-/// Compares what is written to it with a file, and takes no more from the first difference on.
+/// A writer that compares what it is given with a file, and accepts no more from the first difference on.
 struct Comparing {
     file: File,
     buffer: Vec<u8>,
@@ -191,7 +192,7 @@ impl Write for Comparing {
     }
 }
 
-/// Reads as many bytes as there is room for, or as there are.
+/// Reads until the buffer is full or the file ends.
 fn read_full(file: &mut File, room: &mut [u8]) -> std::io::Result<usize> {
     let mut read = 0;
     while let Some(left) = room.get_mut(read..).filter(|left| !left.is_empty()) {
@@ -209,7 +210,7 @@ fn read_full(file: &mut File, room: &mut [u8]) -> std::io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// How a file stands to what is written in pieces of this size.
+    /// How a file compares with what is written in pieces of this size.
     fn compared(found: &[u8], expected: &[u8], piece: usize) -> Option<Likeness> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");

@@ -1,4 +1,4 @@
-//! What a list shows of a session's file.
+//! The facts of a session's file that a list shows.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,14 +17,14 @@ use crate::session::index::records::each_record;
 use crate::session::messages::{self, TakeText};
 use crate::store::session_record::SessionRecord;
 
-/// The facts of a session that is in a file, made by [`SessionFiles::list`](crate::files::SessionFiles::list).
+/// The facts of a session in a file, made by [`SessionFiles::list`](crate::files::SessionFiles::list).
 ///
-/// They are those that [`SessionFacts`](crate::SessionFacts) has once the file is imported, with these differences:
+/// They are those of [`SessionFacts`](crate::SessionFacts) once the file is imported, with these differences:
 ///
 /// - [`id`](Self::id) is the session's own; of several files with one id a store addresses the second as `<id>~2`, and
-///   keeps one session of files that hold the same bytes.
-/// - Of a file of version 1 or 2 of pi or omp, which an import migrates, [`lines`](Self::lines) and
-///   [`bytes`](Self::bytes) are those of the file as it is.
+///   keeps one session for files with the same bytes.
+/// - For a file of version 1 or 2 of pi or omp, which an import migrates, [`lines`](Self::lines) and
+///   [`bytes`](Self::bytes) are those of the unmigrated file.
 /// - What only the tree shows (orphans, repeated ids, whether parents come later) is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -34,27 +34,27 @@ pub struct FileFacts {
     pub path: PathBuf,
     /// When the file was modified, in milliseconds since 1970.
     pub file_modified: Option<i64>,
-    /// The session's id: the header's; where the family has none, the file's name without its ending.
+    /// The session's id: the header's; if the family has none, the file's name without its extension.
     pub id: String,
     /// Whose format it has.
     pub family: Family,
-    /// The version that the header states, 1 where it states none.
+    /// The version that the header states; 1 if it states none.
     pub version: String,
     /// The working directory that the header names.
     pub cwd: Option<String>,
-    /// Messages of the conversation: of the user, the model and tools.
+    /// Messages of the user, the model and tools.
     pub messages: u64,
     /// Its title or name.
     pub title: Option<String>,
-    /// What the header says of its lineage; of an agent's conversation the id of the session that started it.
+    /// The lineage in the header; for an agent's conversation the id of the session that started it.
     pub parent_session: Option<String>,
     /// The beginning of the first user message, on one line.
     pub first_prompt: Option<String>,
     /// When it was created, in milliseconds since 1970.
     pub created: Option<i64>,
-    /// When its last message was, else its header, else its file's time; in milliseconds since 1970.
+    /// The time of its last message, or else of its header, or else of its file; in milliseconds since 1970.
     pub modified: Option<i64>,
-    /// The agent whose conversation it is, where the session `parent_session` started it (Claude Code).
+    /// The agent whose conversation it is, if the session `parent_session` started it (Claude Code).
     pub agent: Option<String>,
     /// Lines of all kinds.
     pub lines: u64,
@@ -95,12 +95,12 @@ impl FileFacts {
         }
     }
 
-    /// Hands out the text of each message of the user and of the model, read from the file, by the rules of
+    /// Passes on the text of each message of the user and of the model, read from the file, by the rules of
     /// [`SessionReader::message_texts`](crate::SessionReader::message_texts).
     ///
     /// # Errors
     ///
-    /// What `take` fails with, and [`Error::File`](crate::Error::File) if the file cannot be read.
+    /// The error of `take`, and [`Error::File`](crate::Error::File) if the file cannot be read.
     pub fn message_texts(
         &self,
         mut take: impl FnMut(MessageRole, &str) -> Result<bool>,
@@ -151,7 +151,7 @@ impl FileFacts {
         messages::all(|take| self.walk(take))
     }
 
-    /// The text of the first message of the user that has any, whole (pi's `firstMessage`).
+    /// The whole text of the first message of the user that has text (pi's `firstMessage`).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The catalog's functions for session files that were not imported.
+//! The catalog's functions for session files that are not imported.
 
 mod facts;
 mod reading;
@@ -51,7 +51,7 @@ pub struct SessionFiles {
 pub struct FileList<T> {
     /// The sessions.
     pub sessions: Vec<T>,
-    /// What could not be read, in the order in which it was found.
+    /// The files that could not be read, in the order in which they were found.
     pub unreadable: Vec<UnreadableFile>,
 }
 
@@ -70,7 +70,7 @@ enum Outcome {
     NoSession,
     Unreadable(UnreadableFile),
     Session(Box<FileFacts>),
-    /// A session that the filter leaves out, with its id.
+    /// A session that the filter excludes, with its id.
     LeftOut(String),
 }
 
@@ -80,19 +80,19 @@ impl SessionFiles {
         Self { paths: paths.into_iter().map(Into::into).collect() }
     }
 
-    /// The folders in which the programs keep their sessions, those of [`program_folders`] that are there.
+    /// The folders in which the programs keep their sessions: those of [`program_folders`] that exist.
     #[must_use]
     pub fn of_programs() -> Self {
         let folders = program_folders().into_iter().filter(super::programs::ProgramFolder::exists);
         Self::new(folders.map(|folder| folder.path))
     }
 
-    /// The sessions that a filter takes, in its order; equal ones follow by id, then by path. The facts of each are
+    /// The sessions that a filter accepts, in its order; equal ones follow by id, then by path. The facts of each are
     /// those that [`crate::Store::list`] would return once the files were imported, except as [`FileFacts`] says.
     ///
-    /// Every file that the filter may take is read whole, by as many threads as the machine has cores; a block of a file and
-    /// its longest line are in memory for each. [`SessionFilter::without_agents`] leaves out the conversations of agents
-    /// whose session is among the files.
+    /// Every file that the filter may accept is read whole, by as many threads as the machine has cores; each holds a
+    /// block of a file and its longest line in memory. [`SessionFilter::without_agents`] excludes the conversations of
+    /// agents whose session is among the files.
     #[must_use]
     pub fn list(&self, filter: &SessionFilter) -> FileList<FileFacts> {
         let (files, mut unreadable) = self.find();
@@ -184,7 +184,7 @@ fn read_file(file: &FoundFile, sieve: &Sieve<'_>, reader: &mut FileReader) -> Ou
     }
 }
 
-/// The file that cannot be read, if an import would report it so; any other is not a session.
+/// The file, if an import would report that it cannot be read; any other is not a session.
 fn unreadable(report: FileReport) -> Option<UnreadableFile> {
     let reason = report.reason.unwrap_or_default();
     (report.status == ImportStatus::Failed).then_some(UnreadableFile { path: report.path, reason })

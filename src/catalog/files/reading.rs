@@ -14,7 +14,7 @@ use crate::session::index::prepare::PreparedLine;
 use crate::session::index::records::{BlockRecord, each_record};
 use crate::store::session_record::SessionRecord;
 
-/// Reads files, one after the other; keeps its memory from one to the next.
+/// Reads files one after the other, reusing its memory.
 pub(super) struct FileReader {
     lines: LineReader,
     buffer: Vec<u8>,
@@ -25,7 +25,8 @@ impl FileReader {
         Self { lines: LineReader::new(Reading::plain(Family::Pi)), buffer: Vec::new() }
     }
 
-    /// Reads a whole file; `record` has what its beginning shows. What only the tree of entries shows is left out.
+    /// Reads a whole file; `record` has what its beginning shows. Facts that only the tree of entries shows are left
+    /// out.
     pub(super) fn read(
         &mut self,
         candidate: &mut Candidate,
@@ -77,7 +78,7 @@ impl FileReader {
         while let Some(block) = blocks.next_block(std::mem::take(&mut self.buffer))? {
             take(&mut self.lines, &block, opens_file);
             opens_file = false;
-            // A buffer that one very long line has grown is given up.
+            // A buffer that one very long line has enlarged is dropped.
             if block.capacity() <= 2 * BLOCK_BYTES {
                 self.buffer = block;
             }
@@ -124,12 +125,13 @@ impl Gathered {
     }
 }
 
-/// The summaries of a session. The last that names an entry of the file is about it.
+/// The summaries of a session. The last one that names an entry of the file describes it.
 #[derive(Default)]
 struct Summaries {
     /// The entry that each names, and its text.
     all: Vec<(Vec<u8>, Option<String>)>,
-    /// Of the entries that they name, whether the last with that id is on a sidechain; `None` as long as none was met.
+    /// For the entries that they name, whether the last one with that id is on a sidechain; `None` as long as none was
+    /// met.
     named: HashMap<Vec<u8>, Option<bool>>,
     /// Whether one comes after an entry, which it may name.
     are_behind_entries: bool,
@@ -156,8 +158,8 @@ impl Summaries {
         self.named.values_mut().for_each(|named| *named = None);
     }
 
-    /// The text of the one that is about the file's conversation, which is not on a sidechain if the file `has_own`
-    /// messages.
+    /// The text of the summary that describes the file's conversation; its entry is not on a sidechain if the file
+    /// `has_own` messages.
     fn text(&self, has_own: bool) -> Option<String> {
         let is_about = |target: &Vec<u8>| match self.named.get(target) {
             Some(Some(is_sidechain)) => !(has_own && *is_sidechain),

@@ -27,21 +27,21 @@ pub struct RecentSession {
     pub path: PathBuf,
     /// When the file was modified, in milliseconds since 1970.
     pub file_modified: Option<i64>,
-    /// The session's id: the header's; where the family has none, the file's name without its ending.
+    /// The session's id: the header's; if the family has none, the file's name without its extension.
     pub id: String,
-    /// Whose format it has. A session of omp's of which the prefix shows nothing that only omp writes counts as pi's, unless
-    /// it stands in omp's folder.
+    /// The family of its format. An omp session whose prefix shows nothing that only omp writes counts as pi's, unless
+    /// it is in omp's folder.
     pub family: Family,
     /// The working directory that the header names.
     pub cwd: Option<String>,
-    /// The title or name that it has at the end of the prefix.
+    /// Its title or name at the end of the prefix.
     pub title: Option<String>,
-    /// The beginning of the first user message, on one line, if it begins in the prefix; `…` at its end where the prefix
-    /// cuts it.
+    /// The beginning of the first user message, on one line, if it begins in the prefix; it ends in `…` if the prefix
+    /// cuts it off.
     pub first_prompt: Option<String>,
-    /// What the header says of its lineage; of an agent's conversation the id of the session that started it.
+    /// The lineage in the header; for an agent's conversation the id of the session that started it.
     pub parent_session: Option<String>,
-    /// The agent whose conversation it is, where the session `parent_session` started it (Claude Code).
+    /// The agent whose conversation it is, if the session `parent_session` started it (Claude Code).
     pub agent: Option<String>,
     /// When it was created, in milliseconds since 1970.
     pub created: Option<i64>,
@@ -50,7 +50,7 @@ pub struct RecentSession {
 }
 
 impl RecentSession {
-    /// What to call it: its title, else its first prompt, else its id.
+    /// Its display name: its title, or else its first prompt, or else its id.
     #[must_use]
     pub fn name(&self) -> &str {
         self.title.as_deref().or(self.first_prompt.as_deref()).unwrap_or(&self.id)
@@ -58,26 +58,27 @@ impl RecentSession {
 }
 
 impl SessionFiles {
-    /// The sessions whose files were modified last, newest first, no more than so many (omp session storage document,
-    /// `getRecentSessions`). It takes the time of the file, and reads of the newest files no more than the first 4,096
-    /// bytes, until it has enough.
+    /// The sessions whose files were modified last, newest first, at most `limit` (omp session storage document,
+    /// `getRecentSessions`). It uses the time of the file, and reads only the first 4,096 bytes of the newest files
+    /// until it has enough.
     ///
-    /// More than that is read only if these show nothing: a first line that is longer, or a session of Claude Code's
-    /// whose working directory comes later (ours).
+    /// It reads more only if these bytes show nothing: if the first line is longer, or if the working directory of a
+    /// Claude Code session comes later (ours).
     #[must_use]
     pub fn get_recent_sessions(&self, limit: usize) -> FileList<RecentSession> {
         self.recent(&SessionFilter { limit: Some(limit), ..SessionFilter::default() })
     }
 
-    /// The session whose file was modified last, of those that a filter takes as [`Self::recent`] does (omp session storage
-    /// document, `findMostRecentSession`). A file that cannot be read is passed over.
+    /// The session whose file was modified last, of those that a filter accepts as [`Self::recent`] does (omp session
+    /// storage document, `findMostRecentSession`). A file that cannot be read is skipped.
     #[must_use]
     pub fn find_most_recent(&self, filter: &SessionFilter) -> Option<RecentSession> {
         self.recent(&SessionFilter { limit: Some(1), ..filter.clone() }).sessions.pop()
     }
 
-    /// [`Self::get_recent_sessions`] with a filter. It is held against what the prefix shows: `since` and `until` against
-    /// the file's time, and `without_agents` leaves all agents out. `order` does not count: the order is the files'.
+    /// [`Self::get_recent_sessions`] with a filter. The filter is applied to what the prefix shows: `since` and `until`
+    /// to the file's time, and `without_agents` excludes all agents. `order` has no effect: the order is that of the
+    /// files.
     #[must_use]
     pub fn recent(&self, filter: &SessionFilter) -> FileList<RecentSession> {
         let (mut files, mut unreadable) = self.find();

@@ -1,16 +1,16 @@
-//! The last line of a prefix, which the prefix may cut anywhere.
+//! The last line of a prefix, which may be cut off anywhere.
 
 use leafline_import::text::decode;
 
-/// Stands where the line was cut.
+/// Marks where the line was cut off.
 const ELLIPSIS: char = '…';
 
-/// A line of JSON that was cut within a string, with that string and all that is open ended there; `None` if it was cut
-/// elsewhere. Whether it is JSON then is for its reader to find out: it is not if the string was a member's name.
+/// Completes a line of JSON that was cut off within a string, by closing that string and all open containers; `None` if
+/// it was cut off elsewhere. The result need not be JSON: it is not if the string was a member's name.
 pub(super) fn made_whole(torn: &[u8]) -> Option<String> {
     let text = decode(without_torn_character(torn));
     let mut open = Vec::new();
-    // Within a string, where the text that stands for whole characters ends.
+    // Within a string, the end of the text that stands for whole characters.
     let mut string_end = None;
     let mut bytes = text.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {
@@ -40,7 +40,7 @@ pub(super) fn made_whole(torn: &[u8]) -> Option<String> {
     Some(whole)
 }
 
-/// The bytes without the beginning of a character at their end.
+/// The bytes without an incomplete character at their end.
 fn without_torn_character(bytes: &[u8]) -> &[u8] {
     let last = bytes.utf8_chunks().last().map_or(&[][..], |chunk| chunk.invalid());
     let is_torn = std::str::from_utf8(last).is_err_and(|error| error.error_len().is_none());

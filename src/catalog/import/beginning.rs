@@ -5,7 +5,7 @@ use leafline_import::TITLE_BESIDE;
 use super::candidate::Candidate;
 use crate::store::session_record::{SessionRecord, SessionRest};
 
-/// The record of a session, the `number`-th with its id, as far as its file's beginning shows.
+/// The record of a session, the `number`-th with its id, from the beginning of its file.
 pub(in crate::catalog) fn record_of(candidate: &Candidate, number: u32) -> SessionRecord {
     let reading = candidate.reading();
     let start = &candidate.start;
@@ -30,8 +30,8 @@ pub(in crate::catalog) fn record_of(candidate: &Candidate, number: u32) -> Sessi
     }
 }
 
-/// Takes the title that another file gives the session now: it may have got one without a change of its own file. One that it
-/// was given stays where nothing gives it one any longer.
+/// Takes the title that another file currently gives the session: it may have changed without a change of the session's
+/// file. If there is none any longer, the title stays.
 pub(super) fn take_title_beside(record: &mut SessionRecord, candidate: &Candidate) {
     let start = &candidate.start;
     if start.title_rank == TITLE_BESIDE {

@@ -12,12 +12,12 @@ use crate::store::commit::{Batch, Edit};
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
-/// The folder, and what was read from it in this import.
+/// The folder, and what this import has read from it.
 #[derive(Debug)]
 pub(super) struct BlobFolder {
     folder: PathBuf,
-    /// What need not be read again, since bytes of it are on their way to a commit. That commit may be given up, so this
-    /// says nothing of what the store has: [`BlobFolder::fetch_missing`] sees to that.
+    /// Blobs that need not be read again, since their bytes are on their way to a commit. That commit may be abandoned,
+    /// so this says nothing about the store: [`BlobFolder::fetch_missing`] checks that.
     read: Mutex<HashSet<Hash>>,
 }
 
@@ -26,7 +26,7 @@ impl BlobFolder {
         Self { folder, read: Mutex::default() }
     }
 
-    /// Adds the bytes of referenced blobs that were not read yet and stand in the folder.
+    /// Adds the bytes of referenced blobs that are in the folder and were not read yet.
     pub(super) fn fetch(&self, prepared: &mut Prepared) {
         for blob in prepared.blobs.iter_mut().filter(|blob| blob.bytes.is_none()) {
             let known = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,8 +40,8 @@ impl BlobFolder {
         }
     }
 
-    /// Adds the bytes of referenced blobs to a batch that is about to be committed, where neither the batch nor the store
-    /// has them: what [`Self::fetch`] gave to another batch may have been dropped with that.
+    /// Adds the bytes of referenced blobs to a batch that is about to be committed, if neither the batch nor the store
+    /// has them: what [`Self::fetch`] added to another batch may have been dropped with it.
     pub(super) fn fetch_missing(&self, store: &Store, batch: &mut Batch) -> Result<()> {
         let mut snapshot = None;
         batch.fill_blobs(|hash| {

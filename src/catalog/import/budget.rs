@@ -1,4 +1,4 @@
-//! A bound on the bytes that are under way in a pipeline.
+//! A bound on the bytes in a pipeline.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 
@@ -28,7 +28,8 @@ impl Budget {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Takes bytes; waits until there are as many. What is larger than all of them waits until nothing is taken.
+    /// Takes bytes from the budget; waits until enough are free. A request larger than the budget waits until nothing
+    /// is taken.
     pub(super) fn take(&self, bytes: usize) -> Result<(), Stopped> {
         let mut state = self.state();
         while !state.is_closed && state.taken > 0 && state.taken.saturating_add(bytes) > self.most {
@@ -41,7 +42,7 @@ impl Budget {
         Ok(())
     }
 
-    /// What took bytes has become something of another size.
+    /// Replaces taken bytes by another number, after what took them has changed its size.
     pub(super) fn exchange(&self, before: usize, after: usize) {
         let mut state = self.state();
         state.taken = (state.taken + after).saturating_sub(before);
@@ -53,7 +54,7 @@ impl Budget {
         self.exchange(bytes, 0);
     }
 
-    /// Nothing more will be returned: ends all waits.
+    /// Ends all waits, as nothing more will be returned.
     pub(super) fn close(&self) {
         self.state().is_closed = true;
         self.changed.notify_all();

@@ -14,7 +14,7 @@ use crate::store::fingerprint::Fingerprint;
 use crate::store::session_key::SessionKey;
 use crate::store::source_record::SourceRecord;
 
-/// Bytes by which a file is identified. A longer first line is read to its end.
+/// Bytes read to identify a file. A longer first line is read to its end.
 pub(in crate::catalog) const PREFIX_BYTES: u64 = 256 << 10;
 
 /// A header in a line longer than this is refused: 64 MiB.
@@ -39,7 +39,7 @@ pub(in crate::catalog) struct Candidate {
     pub(in crate::catalog) start: Start,
     external_id: Vec<u8>,
     recovery: Recovery,
-    /// Whether what is after `size` is left out.
+    /// Whether bytes after `size` are ignored.
     is_cut: bool,
 }
 
@@ -54,8 +54,8 @@ impl Candidate {
         Ok(candidate)
     }
 
-    /// Opens a file and detects its family from that many first bytes, or from more if those do not decide. Returns the
-    /// bytes too.
+    /// Opens a file and detects its family from `prefix` bytes, or from more if those do not decide. Returns the bytes
+    /// too.
     pub(in crate::catalog) fn open_by_prefix(
         path: &Path,
         family: Option<Family>,
@@ -73,7 +73,7 @@ impl Candidate {
         let size = metadata.len();
         let mut prefix = Vec::new();
         let mut limit = prefix_bytes;
-        // The header may come after blank lines, or be long itself: more is read until it decides.
+        // The header may come after blank lines, or be long itself: more is read until it is found.
         let detected = loop {
             let missing = limit - prefix.len() as u64;
             (&mut file).take(missing).read_to_end(&mut prefix).map_err(failed)?;
@@ -108,7 +108,7 @@ impl Candidate {
         Ok((candidate, prefix))
     }
 
-    /// The session's id, as bytes of WTF-8: the header's; where a family has none, the file's name without its ending.
+    /// The session's id, as WTF-8: the header's; if a family has none, the file's name without its extension.
     pub(super) fn external_id(&self) -> &[u8] {
         &self.external_id
     }
@@ -124,7 +124,7 @@ impl Candidate {
         Reading { family, recovers }
     }
 
-    /// Whether the caller said how malformed lines are read.
+    /// Whether the caller chose how malformed lines are read.
     pub(super) fn insists_on_recovery(&self) -> bool {
         self.recovery != Recovery::Documented
     }
@@ -134,25 +134,25 @@ impl Candidate {
         self.start.migration.is_some()
     }
 
-    /// Whether it is an agent's file whatever its other lines hold.
+    /// Whether it is an agent's file, whatever its other lines contain.
     pub(in crate::catalog) fn is_certain_agent(&self) -> bool {
         self.start.agent.as_ref().is_some_and(|agent| agent.is_certain)
     }
 
     /// The record of the file as a source of the session.
     pub(super) fn source_record(&self, session: SessionKey) -> SourceRecord {
-        // A file that is written within the same tick of the clock again would have the time that it has now.
+        // If the file were written again within the same tick of the clock, its time would not change.
         let modified = self.modified.filter(|&modified| !is_recent(modified)).map(nanoseconds);
         SourceRecord { session, size: self.size, modified }
     }
 
-    /// The file's bytes from where it stands, as far as they are to be read.
+    /// The file's bytes from the current position to the end of what is read.
     pub(in crate::catalog) fn bytes(&self) -> impl Read {
         let limit = if self.is_cut { self.size } else { u64::MAX };
         (&self.file).take(limit)
     }
 
-    /// Leaves out a last line that has no end yet, if the file was written a moment ago: its writer is about to end it.
+    /// Ignores a last line without an end if the file was written a moment ago: its writer is about to finish the line.
     pub(super) fn leave_open_line(&mut self) -> std::io::Result<()> {
         if !self.modified.is_some_and(is_recent) {
             return Ok(());
@@ -191,7 +191,7 @@ impl Candidate {
         report
     }
 
-    /// The fingerprints of the file's first bytes, for each length in ascending order that the file has.
+    /// The fingerprints of the file's first bytes, for each of the ascending lengths that the file has.
     pub(super) fn digests(&mut self, lengths: &[u64]) -> std::io::Result<Vec<(u64, u128)>> {
         let mut digests = Vec::new();
         let mut fingerprint = Fingerprint::default();

@@ -1,5 +1,4 @@
-//! Which dictionary an import compresses with: the best of those in the store, or a new one, as a sample of
-//! the files says.
+//! The choice of an import's dictionary: the best of those in the store, or a new one, judged by a sample of the files.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -21,19 +20,19 @@ const DICTIONARY_BYTES: usize = 32 << 10;
 /// Below this, a store gains less from a dictionary than the dictionary takes.
 const WORTH_TRAINING: u64 = 1 << 20;
 
-/// Bytes that are read as a sample. Training on 3 MiB took 0.15 to 0.25 s, while nothing else goes on.
+/// Bytes read as a sample. Training on 3 MiB took 0.15 to 0.25 s, while nothing else goes on.
 const SAMPLE_BYTES: u64 = 2 << 20;
 
 /// Bytes read in one place of the files.
 const PIECE_BYTES: u64 = 96 << 10;
 
-/// Longer lines are no sample: they are images, mostly, or compress well enough alone.
+/// Longer lines are not sampled: most are images, or compress well enough alone.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// A new dictionary must beat the best known one by a twentieth.
 const GAIN: f64 = 0.95;
 
-/// Known dictionaries that are tried: the newest.
+/// How many known dictionaries are tried, the newest first.
 const TRIED: usize = 8;
 
 /// The choice for an import of some files, made when the first of them adds lines: an import that finds nothing new
@@ -68,7 +67,7 @@ fn choose(store: &Store, files: &[FoundFile]) -> Result<Arc<Dictionary>> {
         return store.dictionary(NO_DICTIONARY);
     }
     let sample = sample(files, total);
-    // Every fourth frame is kept back: a dictionary is judged by text that it was not trained on.
+    // Every fourth frame is held back: a dictionary is judged by text that it was not trained on.
     let (held, trained): (Vec<_>, Vec<_>) =
         sample.into_iter().enumerate().partition(|(index, _)| index % 4 == 0);
     let held: Vec<Vec<u8>> = held.into_iter().map(|(_, frame)| frame).collect();
@@ -85,7 +84,7 @@ fn choose(store: &Store, files: &[FoundFile]) -> Result<Arc<Dictionary>> {
     if total < WORTH_TRAINING || trained.len() < 16 {
         return Ok(best);
     }
-    // Training fails on samples that have nothing in common; then the best known one has to do.
+    // Training fails on samples that have nothing in common; the best known dictionary is used then.
     let Ok(bytes) = zstd::dict::from_samples(&trained, DICTIONARY_BYTES) else {
         return Ok(best);
     };
@@ -103,7 +102,7 @@ fn compressed_bytes(frames: &[Vec<u8>], dictionary: &Dictionary) -> usize {
         .sum()
 }
 
-/// Frames of whole lines from places spread evenly over all files. What cannot be read gives none.
+/// Frames of whole lines from places spread evenly over all files. Files that cannot be read are skipped.
 fn sample(files: &[FoundFile], total: u64) -> Vec<Vec<u8>> {
     let pieces = (SAMPLE_BYTES / PIECE_BYTES).min(total / PIECE_BYTES + 1);
     let mut frames = Vec::new();

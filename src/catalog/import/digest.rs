@@ -11,7 +11,7 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// Goes on from what was imported before: it is to be given the bytes from the beginning of the block in which that
+    /// Goes on from what was imported before: it must be given the bytes from the beginning of the block in which that
     /// ends.
     pub(super) fn resume(imported: &ImportedBytes) -> Self {
         Self { fingerprint: Fingerprint::resume(imported.chain, imported.length), last: None }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use leafline_import::Family;
 
-/// Told of what cannot be looked at.
+/// Receives each file or folder that cannot be examined.
 type Failed<'f> = &'f mut dyn FnMut(&Path, &Error);
 
 /// A file that may be a session, as it was when it was found.
@@ -25,9 +25,8 @@ impl FoundFile {
     }
 }
 
-/// The files that the paths name, in order: a folder's by name, its own files and folders mixed. A link is
-/// followed where it leads to a file; links to folders are not, since they may lead round in a circle, unless they are
-/// named by the caller.
+/// The files that the paths name, in order: the contents of a folder by name, files and folders mixed. A link to a file
+/// is followed; links to folders are not, since they may form a circle, unless the caller names them.
 pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundFile> {
     let mut files = Vec::new();
     for path in paths {
@@ -42,7 +41,7 @@ pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundF
 }
 
 fn find_below(folder: &Path, failed: Failed<'_>, files: &mut Vec<FoundFile>) {
-    // A list instead of recursion: a folder's depth is bad input like any other.
+    // A list instead of recursion: a deep folder is bad input like any other.
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
@@ -56,7 +55,7 @@ fn find_below(folder: &Path, failed: Failed<'_>, files: &mut Vec<FoundFile>) {
         for entry in entries {
             match entry {
                 Ok(entry) => found.push(entry),
-                // Which of its files it is about, the system does not say.
+                // The system does not say which of its files the error is about.
                 Err(error) => failed(&folder, &error),
             }
         }
@@ -74,11 +73,11 @@ fn find_below(folder: &Path, failed: Failed<'_>, files: &mut Vec<FoundFile>) {
     }
 }
 
-/// What stands at a name in a folder.
+/// What a name in a folder stands for.
 enum Found {
     Folder,
     File(FoundFile),
-    /// Nothing that an import looks at, or nothing any longer.
+    /// Nothing for an import, or no longer there.
     Nothing,
 }
 
@@ -100,13 +99,13 @@ fn find_at(entry: &DirEntry) -> Result<Found, Error> {
         })
     });
     match found {
-        // Deleted since the folder was listed; a link that leads nowhere is still there.
+        // Deleted since the folder was listed; a link that leads nowhere still exists.
         Err(error) if error.kind() == ErrorKind::NotFound && is_gone(&path) => Ok(Found::Nothing),
         found => found,
     }
 }
 
-/// Whether a program keeps other things than a session in a file of this name.
+/// Whether a program keeps something else than a session in files of this name.
 fn is_other_file(name: &OsStr) -> bool {
     Family::ALL.iter().flat_map(|family| family.other_files()).any(|other| name == *other)
 }

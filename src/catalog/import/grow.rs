@@ -29,7 +29,7 @@ use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
-/// Bytes of new lines that are committed at once.
+/// Bytes of new lines committed at once.
 const PIECE_BYTES: u64 = 16 << 20;
 
 /// What an extension works with.
@@ -41,16 +41,16 @@ pub(super) struct Growth<'s> {
 
 /// What became of an extension.
 pub(super) enum Grown {
-    /// The lines are there; or the file could not be read, as the report says.
+    /// All lines are stored; or the file could not be read, as the report says.
     Yes(Box<FileReport>),
-    /// Not all is there: new lines change what earlier ones are, or the file has changed meanwhile. The session as it is
-    /// now, with some of the new lines or none.
+    /// Not everything is stored: new lines change the meaning of earlier ones, or the file has changed meanwhile. Has
+    /// the session's current state, with some of the new lines or none.
     No(Box<SessionRecord>),
     /// Another process has changed the session.
     Conflict,
 }
 
-/// A part of the new lines, indexed and not committed.
+/// A part of the new lines, indexed but not committed.
 enum Piece {
     /// The lines, up to the file's end or not.
     Lines { indexed: Box<Indexed>, is_last: bool },
@@ -59,8 +59,8 @@ enum Piece {
 }
 
 impl Growth<'_> {
-    /// Appends what the file has gained: in one commit, or in more where that is much. After each the session is what the
-    /// file was at some time.
+    /// Appends what the file has gained: in one commit, or in several if it is much. After each commit the session is
+    /// what the file was at some time.
     pub(super) fn extend(
         &self,
         candidate: &mut Candidate,
@@ -73,7 +73,8 @@ impl Growth<'_> {
             report.status = ImportStatus::Failed;
             Ok(Grown::Yes(Box::new(report)))
         };
-        // The lines of a migrated session are not what was imported: that stays, and the file's beginning does not matter.
+        // The lines of a migrated session are not the imported bytes: those stay, and the file's beginning does not
+        // matter.
         let (mut digest, known) = if record.migrated {
             (Digest::default(), record.bytes..record.bytes)
         } else {
@@ -113,7 +114,7 @@ impl Growth<'_> {
             if !new.migrated {
                 new.imported = imported;
             }
-            // The file is known by its size and time once all of it is there.
+            // The file's size and time are recorded once all of it is stored.
             let source =
                 is_last.then(|| (candidate.source.clone(), candidate.source_record(session)));
             let author = Author::File;
@@ -135,7 +136,7 @@ impl Growth<'_> {
         }
     }
 
-    /// Indexes new lines, as many as one commit takes.
+    /// Indexes new lines, as many as fit in one commit.
     fn piece(
         &self,
         blocks: &mut BlockReader<impl Read>,
@@ -168,7 +169,7 @@ impl Growth<'_> {
         Ok(Ok(Piece::Lines { indexed, is_last }))
     }
 
-    /// An indexer for what comes after the lines of a session.
+    /// An indexer for lines that follow those of a session.
     fn indexer(
         &self,
         candidate: &Candidate,
@@ -176,7 +177,7 @@ impl Growth<'_> {
         record: &SessionRecord,
     ) -> Result<Indexer<'_>> {
         let snapshot = self.store.snapshot()?;
-        // The record may be older than the snapshot: a leaf behind its lines is no damage.
+        // The record may be older than the snapshot: a leaf older than the lines is not damage.
         let rows = snapshot.rows(session);
         let (pointers, leaf) = (rows.pointers()?, rows.leaf()?.map(Ordinal::raw));
         let start = Start::Grown { leaf, hint: candidate.start.leaf.clone(), pointers };
@@ -184,7 +185,7 @@ impl Growth<'_> {
     }
 }
 
-/// Whether an id of the new entries is one that the session has already.
+/// Whether a new entry has an id that the session already has.
 fn repeats_ids(store: &Store, rows: &Rows<'_>) -> Result<bool> {
     let snapshot = store.snapshot()?;
     let stored = snapshot.rows(rows.session());
@@ -196,7 +197,7 @@ fn repeats_ids(store: &Store, rows: &Rows<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether an id of the new entries is the one that an entry of the session names as its parent and did not find.
+/// Whether a new entry has the id that an orphan of the session names as its parent.
 fn adopts_orphans(store: &Store, record: &SessionRecord, rows: &Rows<'_>) -> Result<bool> {
     if record.orphans == 0 {
         return Ok(false);
@@ -212,7 +213,7 @@ fn adopts_orphans(store: &Store, record: &SessionRecord, rows: &Rows<'_>) -> Res
             continue;
         }
         let line = view.line(ordinal)?;
-        // Nothing that was cut out of the line is an id.
+        // Blobs cut out of the line contain no id.
         let is_adopted = read_line(record.reading(), line.text(), |line| match line.parent() {
             ParentLink::Id(parent) => new.contains(&*parent) && line.id() != Some(parent),
             ParentLink::None | ParentLink::NoId | ParentLink::Previous => false,
@@ -224,7 +225,7 @@ fn adopts_orphans(store: &Store, record: &SessionRecord, rows: &Rows<'_>) -> Res
     Ok(false)
 }
 
-/// Reads what is known of the file again, as far as the digest needs it to go on.
+/// Reads the known part of the file again, as far as the digest needs it to go on.
 fn digest_known(
     candidate: &mut Candidate,
     known: Range<u64>,

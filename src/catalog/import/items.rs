@@ -1,4 +1,4 @@
-//! What goes through the pipeline to the writer.
+//! The items that go through the pipeline to the writer.
 
 use crossbeam_channel::Sender;
 
@@ -15,13 +15,13 @@ pub(super) enum Item {
     Begin(Box<FileStart>),
     /// Lines of the file.
     Lines(Box<Prepared>),
-    /// Bytes of the file as it was imported, compressed; only of a file that is migrated.
+    /// Compressed bytes of the file as it was imported; only for a file that is migrated.
     Original(Vec<u8>),
     /// The file is complete.
     End(Box<FileEnd>),
     /// The file could not be read to its end.
     Abandon(String),
-    /// Everything so far is to be durable before the sender is answered.
+    /// Everything so far must be durable before the sender is answered.
     Flush(Sender<()>),
 }
 
@@ -30,17 +30,17 @@ pub(super) struct FileStart {
     pub(super) session: SessionKey,
     pub(super) record: SessionRecord,
     pub(super) report: FileReport,
-    /// The key of the session whose place this one takes.
+    /// The session that this one replaces.
     pub(super) replaces: Option<Replaced>,
-    /// Whether it is an agent's file for certain, of those that seem to be one.
+    /// If it seems to be an agent's file: whether it certainly is.
     pub(super) is_agent: bool,
-    /// What the file's header says of the leaf.
+    /// What the file's header says about the leaf.
     pub(super) hint: LeafHint,
     /// The dictionary that its lines are compressed with.
     pub(super) dictionary: u32,
 }
 
-/// A session that is to give way.
+/// A session to be replaced.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replaced {
     pub(super) session: SessionKey,
@@ -49,14 +49,14 @@ pub(super) struct Replaced {
     pub(super) on_loss: OnLoss,
 }
 
-/// What to do when the session holds what the file lacks.
+/// What to do if the session has something that the file lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnLoss {
     /// The file fails.
     Fail,
     /// The file becomes a session of its own with this number.
     KeepBoth(u32),
-    /// The file takes the place all the same, and its report says what is lost.
+    /// The file replaces the session all the same, and its report says what is lost.
     Accept,
     /// The session is damaged: there is nothing to compare the file with.
     Restore,

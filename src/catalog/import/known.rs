@@ -1,4 +1,4 @@
-//! What the store already has of a file, and so what an import of it has to do.
+//! What the store already has of a file, and so what an import of the file must do.
 
 use std::io;
 
@@ -21,11 +21,11 @@ pub(super) enum Plan {
     New { number: u32 },
     /// The session has the file's beginning: only the rest is new.
     Grow { session: SessionKey, record: Box<SessionRecord> },
-    /// The session has everything; the file may be a source that is not noted yet.
+    /// The session has everything; the file may be a source that is not recorded yet.
     Unchanged { session: SessionKey, record: Box<SessionRecord>, ahead: bool },
-    /// The session has lost rows, and the file has all that was ever in it.
+    /// The session has lost rows, and the file has everything that it ever had.
     Restore { session: SessionKey, record: Box<SessionRecord>, problem: String },
-    /// The session has lost rows, and the file does not have all that was in it.
+    /// The session has lost rows, and the file lacks a part of what it had.
     Damaged { record: Box<SessionRecord>, problem: String },
     /// The file's beginning differs from the session's.
     Replace { session: SessionKey, record: Box<SessionRecord>, else_number: Option<u32> },
@@ -65,7 +65,7 @@ pub(super) fn plan(
     }))
 }
 
-/// [`plan`] by what the records say.
+/// [`plan`] according to the records.
 fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<Plan>> {
     let sessions = sessions_with_id(snapshot, candidate.external_id())?;
     let next_number = sessions.iter().map(|(_, record)| record.number).max().unwrap_or(0) + 1;
@@ -79,7 +79,7 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
         Ok(digests) => digests,
         Err(error) => return Ok(Err(error)),
     };
-    // The longest session that the file begins with.
+    // The longest session with which the file begins.
     let begins = sessions
         .iter()
         .filter(|(_, record)| {
@@ -97,8 +97,8 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
             return Ok(Ok(Plan::Grow { session, record }));
         }
     }
-    // If lines were appended to the session here, the file may hold them as well, and more. A migrated session has
-    // other lines than were imported, and a file may have those: an export of it.
+    // If lines were appended to the session here, the file may have them as well, and more. A migrated session has
+    // other lines than were imported, and a file may have those: an export of the session.
     let has_more =
         |record: &SessionRecord| (record.is_ahead() || record.migrated) && !record.rewritten;
     for (session, record) in sessions.iter().filter(|(_, record)| has_more(record)) {
@@ -182,7 +182,7 @@ fn rewritten(
             FileState::Earlier => {
                 earlier.get_or_insert(Plan::Unchanged { session, record, ahead: true });
             }
-            // A file that is another session's stays that one's; one that belongs to no session becomes this one's if
+            // A file that is a source of another session stays one; a file without a session becomes this one's if
             // nothing is lost.
             FileState::Other if source.is_none() => {
                 let else_number = Some(next_number);
@@ -207,7 +207,7 @@ fn sessions_with_id(snapshot: &Snapshot, id: &[u8]) -> Result<Vec<(SessionKey, S
         Ok(())
     };
     look(id)?;
-    // `<id>~2` and so on; another session may have such an id of its own.
+    // `<id>~2` and so on; another session may have such an id as its own.
     let prefix = [id, b"~"].concat();
     for row in addresses.beginning_with(&prefix)? {
         look(&row?.0)?;
@@ -231,7 +231,7 @@ fn exists(source: &[u8]) -> bool {
     std::path::Path::new(std::ffi::OsStr::from_bytes(source)).exists()
 }
 
-/// Elsewhere a path that is not Unicode cannot be made from its bytes: its file is assumed to exist.
+/// On other systems a path that is not Unicode cannot be made from its bytes: its file is assumed to exist.
 #[cfg(not(unix))]
 fn exists(source: &[u8]) -> bool {
     std::str::from_utf8(source).map_or(true, |path| std::path::Path::new(path).exists())
@@ -248,7 +248,7 @@ fn has_beginning(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result
     Ok(Ok(digest.first().is_some_and(|(_, digest)| whole.digest() == Some(*digest))))
 }
 
-/// Whether the file is the beginning of what was imported as this session, or of the lines that it has now.
+/// Whether the file is the beginning of what was imported as this session, or of its current lines.
 fn is_beginning(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<bool>> {
     let digest = match candidate.digests(&[candidate.size]) {
         Ok(digest) => digest,

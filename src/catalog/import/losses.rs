@@ -1,4 +1,4 @@
-//! What would be lost if a file took the place of the session it was imported as.
+//! What would be lost if a file replaced the session it was imported as.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,12 +19,12 @@ use crate::store::session_record::SessionRecord;
 /// Lost entries that are named.
 const NAMED: usize = 5;
 
-/// What a session holds and a file lacks.
+/// What a session has and a file lacks.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Losses {
     /// Entries whose id the file does not have.
     missing: u64,
-    /// Entries that the file has with another content.
+    /// Entries that have other contents in the file.
     changed: u64,
     /// Lines without an id that the file does not have.
     lines: u64,
@@ -57,12 +57,12 @@ impl fmt::Display for Losses {
     }
 }
 
-/// Compares the session `old` with `new`, the file's: `None` when `new` holds all of it.
+/// Compares the session `old` with the file's session `new`: `None` if `new` has everything that `old` has.
 ///
-/// The header and omp's title line may differ, since programs rewrite them; blank lines do not count. An
-/// entry is held when the file has its id with the same JSON. In a session that was migrated from version
-/// 1, ids were made up on import, and the program that migrates the file itself makes up others: there an
-/// entry is also held when the file's entry in the same place says the same.
+/// The header and omp's title line may differ, since programs rewrite them; blank lines do not count. The file has an
+/// entry if it has the id with the same JSON. In a session that was migrated from version 1, the import made up ids,
+/// and the program that migrates the file makes up others: there the file also has an entry if its entry in the same
+/// place has the same contents.
 pub(super) fn losses(
     store: &Store,
     old: SessionKey,
@@ -91,12 +91,12 @@ pub(super) fn losses(
 struct Comparison<'a> {
     new: View<'a>,
     candidates: LineCursor<'a>,
-    /// The line of the new session that is expected to be the same as the next old one.
+    /// The line of the new session that should equal the next old one.
     expected: u64,
     reader: LineReader,
-    /// Hashes of the new session's lines without an id, once one is asked for.
+    /// Hashes of the new session's lines without an id, computed on demand.
     unaddressed: Option<HashSet<u64>>,
-    /// Goes through the new session's entries one by one beside the old one's, where ids were made up.
+    /// Goes through the new session's entries in parallel with the old one's, if ids were made up.
     by_place: Option<LineCursor<'a>>,
 }
 
@@ -167,7 +167,7 @@ impl Comparison<'_> {
         if self.unaddressed.as_ref().is_some_and(|known| known.contains(&hash)) {
             return Ok(true);
         }
-        // A torn line at the old end is held by the line that it has become.
+        // A torn line at the old end counts as present if it has become a longer line.
         if line.text.ends_with(b"\n") {
             return Ok(false);
         }
@@ -184,7 +184,7 @@ fn is_same(a: &LineView<'_>, b: &LineView<'_>) -> bool {
     a.text.trim_ascii_end() == b.text.trim_ascii_end() && hashes(a).eq(hashes(b))
 }
 
-/// Whether two lines say the same, however it is written.
+/// Whether two lines have the same contents, however they are written.
 fn says_the_same(family: Family, a: &LineView<'_>, b: &LineView<'_>) -> bool {
     let canonical = |line: &LineView<'_>| {
         let whole = without_references(line);
@@ -193,8 +193,8 @@ fn says_the_same(family: Family, a: &LineView<'_>, b: &LineView<'_>) -> bool {
     hashes(a).eq(hashes(b)) && canonical(a).is_some_and(|a| canonical(b) == Some(a))
 }
 
-/// The line without the text of its references, as a line is stored whose base64 was cut out: an image and
-/// the reference to it are the same content.
+/// The line without the text of its references, which is how a line is stored whose base64 was cut out: an image and
+/// the reference to it are the same contents.
 fn without_references(line: &LineView<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.text.len());
     let mut at = 0;

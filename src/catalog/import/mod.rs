@@ -40,10 +40,10 @@ use crate::error::Result;
 use crate::store::Store;
 use crate::store::owner::Owner;
 
-/// A compaction is worth its time when an import has added a quarter of the file.
+/// A compaction is worthwhile if an import has added a quarter of the file.
 const COMPACT_SHARE: u64 = 4;
 
-/// And when the file is at least as large: 16 MiB.
+/// And if the file is at least this large: 16 MiB.
 const COMPACT_FROM: u64 = 16 << 20;
 
 /// The reason given for a file that fails after that many attempts.
@@ -91,7 +91,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Only if the store itself fails; a file's failure is in its report.
+    /// If the store itself fails; a file's failure is in its report.
     pub fn import(
         &self,
         paths: &[impl AsRef<Path>],
@@ -101,12 +101,12 @@ impl Store {
         self.import_by(paths, &How { options, mode: Mode::Import, stop: None }, observer)
     }
 
-    /// Brings the store in step with files and folders: what [`Self::import`] does, at the cost of what is new.
+    /// Brings the store in step with files and folders: does what [`Self::import`] does, at the cost of what is new.
     ///
-    /// A file that has the size and the time of modification that it had when it was imported is not opened. One that is
-    /// longer is compared at its beginning (4 KiB) and in its last block (1 MiB at most) only, and its new lines are added;
-    /// in any other case it is compared as a whole. A last line without an end is left for later if the file was written
-    /// less than two seconds ago. Sessions whose files are gone stay.
+    /// A file with the same size and time of modification as when it was imported is not opened. Of a longer file, only
+    /// the beginning (4 KiB) and the last block (1 MiB at most) are compared, and its new lines are added; any other
+    /// file is compared as a whole. A last line without an end is left for later if the file was written less than two
+    /// seconds ago. Sessions whose files are gone stay.
     ///
     /// ```
     /// # fn main() -> leafline::Result<()> {
@@ -236,11 +236,11 @@ impl Store {
         reader_error.map_or(Ok(again), Err)
     }
 
-    /// Whether an import has added so much that compacting the store is worth its time: a quarter of the file or more.
+    /// Whether an import has added so much that compacting the store is worthwhile: a quarter of the file or more.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::File`] if the file cannot be looked at.
+    /// [`crate::Error::File`] if the file's size cannot be read.
     pub fn is_worth_compacting(&self, totals: &ImportTotals) -> Result<bool> {
         let file = self.file_bytes()?;
         Ok(file >= COMPACT_FROM && totals.new_bytes.saturating_mul(COMPACT_SHARE) >= file)
@@ -253,11 +253,11 @@ fn cannot_be_seen(path: &Path, error: &std::io::Error) -> FileReport {
         .with_reason(format!("looking at it: {error}"))
 }
 
-/// Sums reports up, and passes them on in the order of the files: a report waits for those before it.
+/// Adds up reports, and passes them on in the order of the files: a report waits for those before it.
 struct Outcome<'o> {
     totals: ImportTotals,
     observer: &'o mut dyn ImportObserver,
-    /// The places of each path among the files; a path may be named more than once.
+    /// The indices of each path among the files; a path may be named more than once.
     places: HashMap<PathBuf, VecDeque<usize>>,
     waiting: BTreeMap<usize, FileReport>,
     next: usize,
@@ -274,7 +274,7 @@ impl<'o> Outcome<'o> {
         }
     }
 
-    /// The files are known; their reports come in some order.
+    /// Takes the list of files; their reports arrive in any order.
     fn expect(&mut self, files: &[FoundFile]) {
         for (place, file) in files.iter().enumerate() {
             self.places.entry(file.path.clone()).or_default().push_back(place);
@@ -304,7 +304,7 @@ impl<'o> Outcome<'o> {
         }
     }
 
-    /// Passes on the reports that still wait after an import that was cut short.
+    /// Passes on the reports that are still waiting after an import that was cut short.
     fn finish(self) -> ImportTotals {
         for report in self.waiting.values() {
             self.observer.file(report);

@@ -22,11 +22,11 @@ pub(in crate::catalog) const BLOCK_BYTES: usize = 1 << 20;
 /// Blocks that wait for a worker.
 const BLOCKS_WAITING: usize = 8;
 
-/// Bytes that are under way at once, most of them prepared and waiting for the writer: a commit takes as long
-/// as preparing some thirty blocks, and the workers are not to wait for it.
+/// Bytes in the pipeline at once, most of them prepared and waiting for the writer: a commit takes as long as preparing
+/// some thirty blocks, and the workers should not wait for it.
 const BYTES_UNDER_WAY: usize = 32 << 20;
 
-/// Bytes that an item without lines takes, roughly.
+/// Approximate bytes of an item without lines.
 const SMALL_ITEM: usize = 4 << 10;
 
 /// Work that any worker can do.
@@ -57,11 +57,11 @@ pub(super) struct Feeder<'b> {
 struct Numbered {
     number: u64,
     item: Item,
-    /// What it has taken of the budget.
+    /// The bytes that it has taken from the budget.
     bytes: usize,
 }
 
-/// The pipeline has ended early: the writer failed, and says why itself.
+/// The pipeline has ended early: the writer failed, and reports why itself.
 #[derive(Debug)]
 pub(super) struct Stopped;
 
@@ -99,7 +99,7 @@ impl Feeder<'_> {
         answered.recv().map_err(|_| Stopped)
     }
 
-    /// A buffer for a block, used before where there is one.
+    /// A buffer for a block, reused if there is one.
     pub(super) fn buffer(&self) -> Vec<u8> {
         self.buffers.try_recv().unwrap_or_default()
     }
@@ -112,7 +112,7 @@ impl Feeder<'_> {
     }
 }
 
-/// Runs `read` beside the workers and the writer. Returns what the writer ended with, after `read` is done.
+/// Runs `read` in parallel with the workers and the writer. Returns the writer's result, after `read` is done.
 pub(super) fn run(
     writer: Writer<'_>,
     blobs: Option<&BlobFolder>,
@@ -136,7 +136,7 @@ pub(super) fn run(
             write(writer, &ordered, budget)
         });
         let mut feeder = Feeder { next: 0, jobs, items, budget, buffers };
-        // Where the pipeline has stopped, the writer's error says why.
+        // If the pipeline has stopped, the writer's error says why.
         let _ = read(&mut feeder);
         drop(feeder);
         writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -172,7 +172,7 @@ fn work_on(
                 }
                 let bytes = prepared.memory();
                 budget.exchange(block.len(), bytes);
-                // A buffer that one very long line has grown is given up.
+                // A buffer that one very long line has enlarged is dropped.
                 if block.capacity() <= 2 * BLOCK_BYTES {
                     let _ = used.try_send(block);
                 }

@@ -19,8 +19,8 @@ use crate::store::snapshot::Snapshot;
 /// Bytes of a file's beginning that are compared: programs rewrite a header or a title in place.
 const HEAD_BYTES: usize = 4096;
 
-/// A report on a file that has the size and the time that it had when it was imported: it is not opened. `None` if it
-/// has not, is not known, or where the session has lost lines.
+/// A report on a file with the same size and time as when it was imported: it is not opened. `None` if they differ, if
+/// the file is not known, or if the session has lost lines.
 pub(super) fn unchanged(snapshot: &Snapshot, file: &FoundFile) -> Result<Option<FileReport>> {
     let Ok(absolute) = std::path::absolute(&file.path) else { return Ok(None) };
     let Some(source) = snapshot.source(absolute.as_os_str().as_encoded_bytes())? else {
@@ -41,8 +41,8 @@ pub(super) fn unchanged(snapshot: &Snapshot, file: &FoundFile) -> Result<Option<
     Ok(Some(report))
 }
 
-/// The session that was imported from the file, if the file begins with the session's content, judging by its beginning
-/// and last block, and is longer.
+/// The session that was imported from the file, if the file is longer and begins with the session's content, judging by
+/// its beginning and last block.
 pub(super) fn grown(
     store: &Store,
     candidate: &mut Candidate,
@@ -80,7 +80,7 @@ fn begins_alike(view: View<'_>, candidate: &mut Candidate) -> Result<bool> {
     Ok(read.is_ok() && found == stored)
 }
 
-/// The fingerprint of what was imported, if what is before the last whole block is unchanged.
+/// The fingerprint of the imported bytes, if the part before the last whole block is unchanged.
 fn last_block_digest(candidate: &mut Candidate, record: &SessionRecord) -> std::io::Result<u128> {
     let start = block_start(record.imported.length);
     candidate.file.seek(SeekFrom::Start(start))?;

@@ -39,10 +39,10 @@ const SMALL_GROWTH: u64 = 16 << 20;
 /// The most session keys that are reserved at once: a reservation is a commit of its own.
 const MOST_KEYS: u64 = 1024;
 
-/// Unchanged files that are looked up in one snapshot, which prevents space from being reused while it is open.
+/// How many unchanged files are looked up in one snapshot; while it is open, space cannot be reused.
 const GLANCES: u32 = 64;
 
-/// Whether a plan was carried out, or another process has changed what it was made from.
+/// Whether a plan was carried out, or another process has changed what it was based on.
 enum Done {
     Yes,
     Conflict,
@@ -51,7 +51,7 @@ enum Done {
 /// How files that were imported before are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Each is compared as a whole with what is stored.
+    /// Each file is compared as a whole with what is stored.
     Import,
     /// By size and time, and then by its beginning and its end.
     Sync,
@@ -67,7 +67,7 @@ pub(super) struct Reader<'s> {
     /// Keys that are reserved.
     keys: std::ops::Range<u64>,
     reserve: u64,
-    /// A snapshot, and for how many files it was used.
+    /// A snapshot, and the number of files that it was used for.
     glance: Option<(Snapshot, u32)>,
     notes: Notes<'s>,
 }
@@ -190,7 +190,7 @@ impl<'s> Reader<'s> {
             }
         };
         match plan {
-            // The same bytes, read in another way: nothing can be lost.
+            // The same bytes, read with other rules: nothing can be lost.
             Plan::Unchanged { session, record, ahead: false }
                 if candidate.insists_on_recovery()
                     && !record.is_ahead()
@@ -256,7 +256,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Notes a file as a source and the title that stands beside it, and adds blobs that its session lacks.
+    /// Records a file as a source and the title from another file, and adds blobs that its session lacks.
     fn unchanged(
         &mut self,
         candidate: &mut Candidate,
@@ -325,8 +325,8 @@ impl<'s> Reader<'s> {
             }
         }
         let report = candidate.report(ImportStatus::Grown);
-        // The file begins with everything that the session holds, so that there is nothing to lose; but its
-        // last line may have been torn, and is another one now. What was migrated may have got other lines since.
+        // The file begins with everything that the session has, so nothing can be lost; but its last line may have been
+        // torn and be complete now. The lines of a migrated session may have changed since.
         let replaced = Replaced {
             session,
             revision: record.revision,
@@ -377,7 +377,7 @@ impl<'s> Reader<'s> {
         Ok(feeder.send(item).map(|()| Done::Yes))
     }
 
-    /// The store as it was a moment ago, for files that have not changed: a snapshot each would cost more than the look-up.
+    /// The store as it was a moment ago, for unchanged files: a snapshot for each would cost more than the look-up.
     fn glance(&mut self) -> Result<&Snapshot> {
         let kept = self.glance.take().filter(|(_, uses)| *uses < GLANCES);
         let (snapshot, uses) = match kept {
@@ -403,7 +403,7 @@ pub(super) fn of_session(damage: &Corruption) -> String {
     format!("the store's session: {damage}")
 }
 
-/// Nothing where a session is damaged.
+/// `None` if a session is damaged.
 fn unless_damaged<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(Error::Corrupted(_)) => Ok(None),
@@ -411,8 +411,8 @@ fn unless_damaged<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     }
 }
 
-/// The bytes of a file that has the state of a session that was changed here and stands where that was imported from:
-/// what was imported exists nowhere else any more, and from now on these bytes identify the file.
+/// The bytes of a file that has the state of a session changed here, at the path that the session was imported from:
+/// the imported bytes no longer exist anywhere else, and from now on these bytes identify the file.
 fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<ImportedBytes> {
     if !record.rewritten || record.sources != [candidate.source.clone()] {
         return None;
@@ -426,10 +426,10 @@ fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<Impor
     Some(digest.finish())
 }
 
-/// What was read of a file: its bytes, and the lines that a migration dropped.
+/// The result of reading a file: its bytes, and the number of lines that a migration dropped.
 type Read = std::io::Result<Result<(ImportedBytes, u64), super::Stopped>>;
 
-/// Feeds a file's lines as they are.
+/// Feeds a file's lines unchanged.
 fn copy(
     candidate: &mut Candidate,
     feeder: &mut Feeder<'_>,
@@ -450,7 +450,7 @@ fn copy(
     Ok(Ok((digest.finish(), 0)))
 }
 
-/// Feeds a file's lines as their program would rewrite them, and the bytes as they are.
+/// Feeds a file's lines as their program would rewrite them, and the original bytes.
 fn migrate(
     candidate: &mut Candidate,
     migration: &Migration,

@@ -1,4 +1,4 @@
-//! What an import reports about each file, and about all.
+//! The reports of an import: one for each file, and the totals.
 
 use std::path::PathBuf;
 
@@ -18,19 +18,19 @@ pub struct ImportOptions {
     pub blobs: Option<PathBuf>,
     /// Which records are recovered from lines that are not JSON.
     pub recovery: Recovery,
-    /// Whether a file replaces the session it was imported as even if the session holds what the file lacks.
+    /// Whether a file replaces the session it was imported as even if the session has something that the file lacks.
     pub replace: bool,
 }
 
-/// Which records are recovered from lines that are not JSON: several on one line, or a torn one whose id can be read.
-/// They become entries; the line's bytes stay as they are.
+/// Which records are recovered from lines that are not JSON, because they have several records or a torn one whose id
+/// can be read. They become entries; the line's bytes stay the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recovery {
-    /// Those of Claude Code's files. pi and omp skip such lines, and so does Leafline with this rule.
+    /// Those in Claude Code's files. pi and omp skip such lines, and so does Leafline with this rule.
     #[default]
     Documented,
-    /// Those of pi's and omp's files as well. A migration still reads lines as its program does.
+    /// Those in pi's and omp's files as well. A migration still reads lines as its program does.
     All,
     /// None.
     None,
@@ -47,21 +47,21 @@ pub enum ImportStatus {
     Grown,
     /// The session has all of the file.
     Unchanged,
-    /// The session's old lines differed; now it has the file's.
+    /// The session's lines differed, and were replaced by the file's.
     Replaced,
-    /// The file is no session.
+    /// The file is not a session.
     Skipped,
     /// Nothing was stored, for the reason given.
     Failed,
 }
 
-/// What in the store kept a file from being stored.
+/// Why the store did not accept a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The session holds what the file lacks. [`ImportOptions::replace`] takes the file all the same.
+    /// The session has something that the file lacks. [`ImportOptions::replace`] stores the file all the same.
     WouldLose,
-    /// The session is damaged, and the file does not make up for it. [`crate::Store::verify`] says more.
+    /// The session is damaged, and the file cannot restore it. [`crate::Store::verify`] says more.
     Damaged,
 }
 
@@ -73,11 +73,11 @@ pub struct FileReport {
     pub path: PathBuf,
     /// What became of it.
     pub status: ImportStatus,
-    /// The id by which the session is addressed.
+    /// The id under which the session is addressed.
     pub session: Option<String>,
     /// The family.
     pub family: Option<Family>,
-    /// The version that the file's header states; 1 where it states none.
+    /// The version that the file's header states; 1 if it states none.
     pub version: Option<u32>,
     /// Lines of the session.
     pub lines: u64,
@@ -89,7 +89,7 @@ pub struct FileReport {
     pub bytes: u64,
     /// Why it was skipped or failed, or another remark.
     pub reason: Option<String>,
-    /// If it failed because of what the store has: what that is.
+    /// If it failed because of what the store has: the reason.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
     /// Bytes of the file that this import stored: all, what it had gained, or none.
@@ -151,13 +151,13 @@ pub struct ImportTotals {
     pub files: u64,
     /// New sessions.
     pub imported: u64,
-    /// Sessions that got what was new.
+    /// Sessions that gained new lines.
     pub grown: u64,
     /// Files without anything new.
     pub unchanged: u64,
     /// Sessions that were replaced by their file.
     pub replaced: u64,
-    /// Files that are no session.
+    /// Files that are not sessions.
     pub skipped: u64,
     /// Files that could not be stored.
     pub failed: u64,

@@ -1,5 +1,5 @@
-//! How a file stands to a session that was changed here and is exported as its program would save it. The program
-//! writes its files anew, in any order, so that bytes say little: entries are compared.
+//! Compares a file with a session that was changed here and is exported as its program would save it. The program
+//! rewrites its files in any order, so that bytes say little: entries are compared.
 
 use std::io::{self, Seek, SeekFrom};
 
@@ -17,11 +17,11 @@ use crate::session::view::View;
 /// What a file is to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileState {
-    /// What an export of the session gives.
+    /// It equals an export of the session.
     Same,
-    /// All its entries are the session's, which has others as well, or another header: the session went on.
+    /// All its entries are the session's, which has others as well, or another header: the session has gone on since.
     Earlier,
-    /// It has what the session lacks.
+    /// It has something that the session lacks.
     Other,
 }
 
@@ -77,7 +77,7 @@ fn holds_all(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<boo
     }
 }
 
-/// The entries of a session, to look up in.
+/// The entries of a session.
 struct Entries<'a> {
     view: View<'a>,
     family: Family,

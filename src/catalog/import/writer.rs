@@ -1,4 +1,4 @@
-//! The ordered end of the pipeline: sessions get their rows here, and commits happen here.
+//! The ordered end of the pipeline: sessions get their rows and are committed here.
 
 use std::path::PathBuf;
 
@@ -35,9 +35,9 @@ pub(super) struct Writer<'s> {
     blobs: Option<&'s BlobFolder>,
     batch: Batch,
     current: Option<Current<'s>>,
-    /// Reports that hold once the batch is committed.
+    /// Reports that become final once the batch is committed.
     pending: Vec<(SessionKey, FileReport)>,
-    /// The report of a file that is being ended, until it is pending or sent.
+    /// The report of a file that is being finished, until it is pending or sent.
     failing: Option<FileReport>,
     reports: Sender<Outcome>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Writer<'s> {
 pub(super) enum Outcome {
     /// This, for good.
     Final(Box<FileReport>),
-    /// Another process has changed the session meanwhile: the file is to be looked at again.
+    /// Another process has changed the session meanwhile: the file must be examined again.
     Again(PathBuf),
 }
 
@@ -69,13 +69,13 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Takes the next item. A session whose rows are lost on the way fails alone.
+    /// Takes the next item. A session that loses its rows meanwhile fails alone.
     pub(super) fn take(&mut self, item: Item) -> Result<()> {
         match self.take_item(item) {
             Err(lost @ Error::Import(ImportError::Lost { .. })) => {
                 self.batch = Batch::default();
                 self.give_up(&lost.to_string());
-                // The commit also holds other files.
+                // The failed commit also had other files.
                 for (_, report) in self.pending.drain(..) {
                     let _ = self.reports.send(Outcome::Again(report.path));
                 }
@@ -135,7 +135,7 @@ impl<'s> Writer<'s> {
         self.current = Some(Current { start, indexer, creation, pieces: 0 });
     }
 
-    /// Makes the batch durable, with what it has of the file that is being written.
+    /// Makes the batch durable, including its part of the file that is being written.
     fn commit_part(&mut self) -> Result<()> {
         if let Some(current) = &mut self.current {
             current.creation.mark(self.owner.token, &mut self.batch);
@@ -147,7 +147,7 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    /// Makes the batch durable, and reports the files that are in it.
+    /// Makes the batch durable, and reports its files.
     fn commit(&mut self) -> Result<Committed> {
         if let Some(folder) = self.blobs {
             folder.fetch_missing(self.store, &mut self.batch)?;
@@ -157,7 +157,7 @@ impl<'s> Writer<'s> {
         Ok(committed)
     }
 
-    /// Reports the files that the last commit has made durable, or left out.
+    /// Reports the files that the last commit has made durable or left out.
     fn report(&mut self, conflicts: &[SessionKey]) {
         for (session, report) in self.pending.drain(..) {
             let outcome = if conflicts.contains(&session) {
@@ -165,7 +165,7 @@ impl<'s> Writer<'s> {
             } else {
                 Outcome::Final(Box::new(report))
             };
-            // The receiver may be gone; the import goes on.
+            // The receiver may be gone; the import continues.
             let _ = self.reports.send(outcome);
         }
     }
@@ -180,7 +180,7 @@ impl<'s> Writer<'s> {
         agents::settle(&mut indexed.record, is_agent);
         indexed.record.imported = end.imported;
         indexed.record.dropped = end.dropped;
-        // What follows looks at the session's rows, or finds ids that were committed before.
+        // The next steps read the session's rows, or find ids that were committed before.
         let must_commit = creation.is_begun() || indexed.needs_resolving || replaces.is_some();
         self.failing = Some(report.clone());
         if must_commit {
@@ -209,7 +209,7 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    /// The place that a file's session takes which was to replace another one, or why it fails.
+    /// The session that a file's session replaces, or why it fails.
     fn place(
         &self,
         replaced: Replaced,
@@ -244,7 +244,7 @@ impl<'s> Writer<'s> {
         Ok(Ok(Place::Of { session: old, revision }))
     }
 
-    /// What would be lost with the session that is replaced. Damage of it costs its own file alone.
+    /// What would be lost with the replaced session. Damage in it fails only its own file.
     fn losses(
         &self,
         replaced: Replaced,
@@ -264,26 +264,26 @@ impl<'s> Writer<'s> {
         }
     }
 
-    /// Reports a file as failed whose rows stay marked, so that the owner sweeps them.
+    /// Reports a file as failed; its rows stay marked, so that the owner sweeps them.
     fn refuse(&mut self, report: FileReport, refusal: Refusal, reason: &str) -> Result<()> {
         self.failing = Some(FileReport { refusal: Some(refusal), ..report });
         self.give_up(reason);
         Ok(())
     }
 
-    /// Reports the file that is being written, or ended, as failed.
+    /// Reports the file that is being written or finished as failed.
     fn give_up(&mut self, reason: &str) {
         let current = self.current.take().map(|current| current.start.report);
         for mut report in current.into_iter().chain(self.failing.take()) {
             self.pending.retain(|(_, pending)| pending.path != report.path);
             report.status = ImportStatus::Failed;
             report.add_reason(reason);
-            // The receiver may be gone; the import goes on.
+            // The receiver may be gone; the import continues.
             let _ = self.reports.send(Outcome::Final(Box::new(report)));
         }
     }
 
-    /// Gives the current file up: what is committed of it stays marked, and the owner sweeps it.
+    /// Abandons the current file: its committed rows stay marked, and the owner sweeps them.
     fn abandon(&mut self, reason: &str) -> Result<()> {
         let Some(current) = self.current.take() else {
             return Ok(());

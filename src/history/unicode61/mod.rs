@@ -1,29 +1,29 @@
-//! Words of a text as FTS5's default tokenizer `unicode61` has them (SQLite documentation, FTS5, unicode61 tokenizer): runs of
-//! letters, numbers and private-use characters, in lower case, without diacritics (`remove_diacritics 1`).
+//! The words of a text by FTS5's default tokenizer `unicode61` (SQLite documentation, FTS5, unicode61 tokenizer): runs
+//! of letters, numbers and private-use characters, in lower case, without diacritics (`remove_diacritics 1`).
 //!
-//! Each character is treated as FTS5 treats it, not by the current Unicode: FTS5 has version 6.1, and takes a character
-//! that was not assigned then for part of a word.
+//! Each character is treated as in FTS5, not by the current Unicode: FTS5 has version 6.1, and treats a character that
+//! was not assigned then as part of a word.
 
 mod tables;
-// FTS5 is the judge, and SQLite comes with this feature.
+// The tests compare with FTS5, and SQLite comes with this feature.
 #[cfg(test)]
 #[cfg(feature = "omp-history")]
 mod tests;
 
 use self::tables::{DROPPED, FOLDS, SEPARATORS};
 
-/// What a character is to a token.
+/// The role of a character in a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// It ends one.
     Separator,
-    /// It is left out, and does not end one.
+    /// It is omitted, and does not end a token.
     Dropped,
-    /// It stands there as this one.
+    /// It is part of a token, in this form.
     Token(char),
 }
 
-/// The tokens of a text, in its order.
+/// The tokens of a text, in order.
 pub(crate) fn tokens(text: &str) -> Tokens<'_> {
     Tokens { characters: text.chars() }
 }
@@ -52,7 +52,7 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// What a character is to a token.
+/// The role of a character in a token.
 pub(crate) fn classify(character: char) -> Class {
     match character {
         'a'..='z' | '0'..='9' => return Class::Token(character),
@@ -70,14 +70,14 @@ pub(crate) fn classify(character: char) -> Class {
     Class::Token(fold(code).unwrap_or(character))
 }
 
-/// Whether one of the sorted ranges holds the code.
+/// Whether one of the sorted ranges contains the code.
 fn holds(ranges: &[(u32, u32)], code: u32) -> bool {
     let place = ranges.partition_point(|&(first, _)| first <= code);
     let range = place.checked_sub(1).and_then(|place| ranges.get(place));
     range.is_some_and(|&(_, last)| code <= last)
 }
 
-/// What the character with this code becomes; `None` if it stays.
+/// The character that the one with this code is folded to; `None` if it stays.
 fn fold(code: u32) -> Option<char> {
     let place = FOLDS.partition_point(|&(first, _, _, _)| first <= code);
     let &(first, last, step, delta) = FOLDS.get(place.checked_sub(1)?)?;

@@ -1,9 +1,9 @@
-//! What FTS5's unicode61 makes of each character, as ranges. A test asks SQLite for every character and compares;
-//! another one prints these tables.
+//! FTS5's classes of characters, as ranges. A test asks SQLite for every character and compares; another one prints
+//! these tables.
 //!
-//! They are a part of the store's format: a table of a newer Unicode would give tokens that the index does not have.
+//! They are part of the store's format: tables of a newer Unicode would give tokens that the index does not have.
 
-/// The characters that part tokens, first and last of each range.
+/// The characters that separate tokens, first and last of each range.
 #[rustfmt::skip]
 pub(super) const SEPARATORS: [(u32, u32); 410] = [
     (0x0, 0x2f), (0x3a, 0x40), (0x5b, 0x60), (0x7b, 0xa9), (0xab, 0xb1), (0xb4, 0xb4), (0xb6, 0xb8),
@@ -85,14 +85,14 @@ pub(super) const SEPARATORS: [(u32, u32); 410] = [
     (0xe0001, 0xe0001), (0xe0020, 0xe007f), (0xe0100, 0xe01ef),
 ];
 
-/// The diacritics that stand in a token and are left out of it, first and last of each range.
+/// The diacritics that are omitted from a token, first and last of each range.
 #[rustfmt::skip]
 pub(super) const DROPPED: [(u32, u32); 8] = [
     (0x300, 0x304), (0x306, 0x30c), (0x30f, 0x30f), (0x311, 0x311), (0x31b, 0x31b), (0x323, 0x328),
     (0x32d, 0x32e), (0x330, 0x331),
 ];
 
-/// The characters that become another one: first, last, the distance from one to the next, and what is added to each.
+/// The characters that are folded to another one: first, last, the step between them, and the number added to each.
 #[rustfmt::skip]
 pub(super) const FOLDS: [(u32, u32, u32, i32); 532] = [
     (0x41, 0x5a, 1, 32), (0xb5, 0xb5, 1, 775), (0xc0, 0xc0, 1, -95), (0xc1, 0xc1, 1, -96),

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use super::*;
 
-/// An FTS5 table as omp has it, with a view of each token's place.
+/// An FTS5 table as in omp, with a view of each token's position.
 fn fts5() -> Connection {
     let connection = Connection::open_in_memory().unwrap();
     connection
@@ -17,7 +17,7 @@ fn fts5() -> Connection {
     connection
 }
 
-/// The tokens that FTS5 makes of each text.
+/// The tokens that FTS5 finds in each text.
 fn theirs(connection: &Connection) -> BTreeMap<i64, Vec<String>> {
     let mut of_text: BTreeMap<i64, Vec<String>> = BTreeMap::new();
     let mut places =
@@ -29,7 +29,7 @@ fn theirs(connection: &Connection) -> BTreeMap<i64, Vec<String>> {
     of_text
 }
 
-/// What FTS5 makes of every character that there is.
+/// FTS5's class of every character.
 fn classes() -> BTreeMap<char, Class> {
     let mut connection = fts5();
     let transaction = connection.transaction().unwrap();

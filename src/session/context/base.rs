@@ -1,4 +1,4 @@
-//! The sessions that another one goes on from without repeating them.
+//! The sessions that another one continues without repeating them.
 
 use leafline_import::conversation::{Base, Before};
 
@@ -7,11 +7,11 @@ use super::super::reader::SessionReader;
 use super::stored::Stored;
 use crate::error::{Error, Result, SessionError};
 
-/// Sessions, the oldest first, each with the number of its lines that go before the next one.
+/// Sessions, the oldest first, each with the number of its lines that precede the next one.
 pub(super) struct Bases(Vec<(SessionReader, u64)>);
 
 impl Bases {
-    /// Those of a session. One that goes before itself is its own first.
+    /// The bases of a session, oldest first. If they form a loop, the session itself is among them.
     pub(super) fn of(reader: &SessionReader) -> Result<Self> {
         let family = reader.family();
         let mut bases: Vec<(SessionReader, u64)> = Vec::new();
@@ -52,7 +52,7 @@ impl Bases {
     }
 }
 
-/// How many of a session's lines are within so many first bytes of its file.
+/// How many of a session's lines are within the first `bytes` bytes of its file.
 fn lines_within(reader: &SessionReader, bytes: u64) -> Result<u64> {
     let (mut lines, mut left) = (0, bytes);
     visit_lines(reader.view(), Some(0), Frames::Forgotten, |chunk, ordinal, _| {

@@ -23,8 +23,8 @@ pub enum ContextLeaf<'a> {
     /// The session's current leaf; in a session without one, the same as [`Self::None`].
     #[default]
     Current,
-    /// The entry with this id. In a session of pi or omp an id that the session does not have, or an empty one, means the
-    /// last entry of the file (observed behaviour, context). In all others it is an error.
+    /// The entry with this id. In a session of pi or omp an unknown or empty id means the last entry of the file
+    /// (observed behaviour, context); in all others it is an error.
     Entry(&'a str),
     /// Before the first entry: the context is empty.
     None,
@@ -45,10 +45,10 @@ pub struct Context {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextMessage {
-    /// The line number of the entry that it is or was made from; the first of several, and 0 if there is none.
+    /// The line number of the entry that it was made from; the first of several, and 0 if there is none.
     pub ordinal: u64,
-    /// The line numbers of all entries that it was made of: several if Claude Code wrote one message in parts, and none
-    /// if it is from another session that precedes this one.
+    /// The line numbers of all entries that it was made from: several if Claude Code wrote one message in parts, none
+    /// if it is from a preceding session.
     pub ordinals: Vec<u64>,
     /// The message.
     pub json: JsonText,
@@ -66,8 +66,8 @@ impl ContextMessage {
 }
 
 impl Context {
-    /// The text that `JSON.stringify` gives for the context: for pi `{messages, thinkingLevel, model}`, for omp
-    /// `{messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}`, without those that are undefined; for Claude
+    /// The context as the text that `JSON.stringify` would return: for pi `{messages, thinkingLevel, model}`, for omp
+    /// `{messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}`, without undefined members; for Claude
     /// Code, Opal and Codex `{messages, model}`.
     pub fn to_json(&self) -> String {
         let mut json = String::from("{\"messages\":[");
@@ -93,7 +93,7 @@ impl SessionReader {
     /// omp, and in one with entries without an id, every line of the path is read instead.
     ///
     /// The rules are those of the documents (pi session file and omp session storage, context building; session JSONL
-    /// format; Opal session), and where these are silent, those of the programs; `docs/formats.md` lists them one by
+    /// format; Opal session), and where these say nothing, those of the programs; `docs/formats.md` lists them one by
     /// one.
     ///
     /// ```
@@ -121,15 +121,14 @@ impl SessionReader {
     /// # Errors
     ///
     /// [`SessionError::WrongFamily`], [`SessionError::EntryNotFound`] in sessions of Claude Code, Opal and Codex,
-    /// [`SessionError::BaseNotFound`] where the store lacks the session that this one goes on from, and
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`SessionError::BaseNotFound`] if the store lacks the session that this one continues, and [`Error::Corrupted`]
+    /// if the store is damaged.
     pub fn build_context(&self, leaf: ContextLeaf<'_>, family: Option<Family>) -> Result<Context> {
         self.build(leaf, family, HistoryScope::Context)
     }
 
-    /// As [`Self::build_context`], with everything that was said up to an entry: in a Claude Code session the history
-    /// continues above each compact boundary, in one of pi or omp above each compaction, whose summary stays in its
-    /// place.
+    /// Like [`Self::build_context`], with everything that was said up to an entry: in a Claude Code session the history
+    /// continues above each compact boundary, in one of pi or omp above each compaction, whose summary stays in place.
     ///
     /// # Errors
     ///
@@ -142,8 +141,8 @@ impl SessionReader {
         self.build(leaf, family, HistoryScope::Full)
     }
 
-    /// Writes the context at an entry, exactly as [`Context::to_json`] has it, and returns the bytes written. One
-    /// message at a time is in memory.
+    /// Writes the context at an entry, exactly as [`Context::to_json`] returns it, and returns the number of bytes
+    /// written. Only one message is in memory at a time.
     ///
     /// # Errors
     ///
@@ -171,9 +170,8 @@ impl SessionReader {
         self.write(leaf, family, HistoryScope::Full, out)
     }
 
-    /// The entries from which the context at an entry, or its full history, is made; in Claude Code's sessions
-    /// including those that are not messages. Except for pi and omp it is a path, whose end states why it begins where
-    /// it does.
+    /// The entries that make the context at an entry, or its full history; in Claude Code's sessions including those
+    /// that are not messages. Except in pi and omp it is a path, whose end says why it begins where it does.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -193,8 +191,8 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`SessionError::EntryNotFound`] in sessions of Claude Code, Opal and Codex, [`SessionError::BaseNotFound`] if the
-    /// store lacks the session that this one goes on from, and [`Error::Corrupted`] if the store is damaged.
+    /// [`SessionError::EntryNotFound`] in sessions of Claude Code, Opal and Codex, [`SessionError::BaseNotFound`] if
+    /// the store lacks the session that this one continues, and [`Error::Corrupted`] if the store is damaged.
     pub fn get_history(&self, leaf: ContextLeaf<'_>, scope: HistoryScope) -> Result<History> {
         let Some(leaf) = self.context_leaf(leaf)? else {
             return Ok(History::default());

@@ -1,11 +1,11 @@
-//! What stands at the current leaf, without its messages.
+//! What is in force at the current leaf, without the messages.
 
 use super::super::reader::SessionReader;
 use super::stored::Stored;
 use crate::error::Result;
 
 impl SessionReader {
-    /// What [`OmpReader::get_injected_rules`](crate::omp::OmpReader::get_injected_rules) returns.
+    /// See [`OmpReader::get_injected_rules`](crate::omp::OmpReader::get_injected_rules).
     pub(crate) fn injected_rules(&self) -> Result<Vec<String>> {
         match self.leaf_ordinal()? {
             Some(leaf) => self.family().injected_rules(&Stored::new(self.view()), leaf),
@@ -13,7 +13,7 @@ impl SessionReader {
         }
     }
 
-    /// What [`OmpReader::get_last_model_change_role`](crate::omp::OmpReader::get_last_model_change_role) returns.
+    /// See [`OmpReader::get_last_model_change_role`](crate::omp::OmpReader::get_last_model_change_role).
     pub(crate) fn last_model_change_role(&self) -> Result<Option<String>> {
         match self.leaf_ordinal()? {
             Some(leaf) => self.family().last_model_change_role(&mut Stored::new(self.view()), leaf),
@@ -21,7 +21,7 @@ impl SessionReader {
         }
     }
 
-    /// The session's title or name, as it was last set; `None` if it has none.
+    /// The session's title or name, as it was set last; `None` if it has none.
     pub fn get_session_name(&self) -> Option<String> {
         self.record().title.clone()
     }

@@ -16,12 +16,12 @@ use crate::store::node::{Node as StoredNode, Parent};
 use crate::store::ordinal::Ordinal;
 use crate::store::settings_record::SettingsRecord;
 
-/// A session's index and lines, to look up in.
+/// A session's index and lines.
 pub(super) struct Stored<'r> {
     view: View<'r>,
     is_indexed: bool,
     cursor: LineCursor<'r>,
-    /// The line at hand, where it is not as it is stored.
+    /// The current line, if it differs from its stored form.
     rendered: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ impl<'r> Stored<'r> {
         }
     }
 
-    /// The settings in force at an entry, as the lines of its path say.
+    /// The settings in force at an entry, from the lines of its path.
     fn settings_by_lines(&self, entry: u64) -> Result<SettingsRecord> {
         let mut settings = SettingsRecord::default();
         let mut lines = LineReader::new(self.view.reading());
@@ -56,7 +56,7 @@ impl<'r> Stored<'r> {
 
     fn names_itself(&self, entry: u64) -> Result<bool> {
         let line = self.view.line(Ordinal::new(entry))?;
-        // Nothing that was cut out of the line is an id.
+        // What was cut out of the line is not an id.
         Ok(read_line(self.view.reading(), line.text(), |line| line.names_itself()))
     }
 }
@@ -196,7 +196,7 @@ fn seen(node: &StoredNode) -> Node {
     }
 }
 
-/// The line's holes without the references that are not to be resolved; `None` if it has no references.
+/// The line's holes without the references that stay; `None` if it has no references.
 fn resolved_holes(
     line: &[u8],
     holes: &[Hole],
@@ -222,7 +222,7 @@ mod tests {
     use crate::catalog::import::{ImportObserver, ImportOptions};
     use crate::import::FileReport;
 
-    /// Notes the sessions that were imported.
+    /// Collects the ids of imported sessions.
     #[derive(Default)]
     struct Sessions(Vec<String>);
 
@@ -265,7 +265,7 @@ mod tests {
                 let settings = indexed.settings(leaf).unwrap();
                 assert_eq!(settings, by_lines.settings(leaf).unwrap(), "{id}, line {leaf}");
                 compared += 1;
-                // A compaction comes first, and then what it keeps.
+                // A compaction comes first, followed by what it keeps.
                 let mut entries = fast.ordinals();
                 keeping += u32::from(entries.next() > entries.next());
             }

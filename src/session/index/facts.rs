@@ -1,4 +1,4 @@
-//! What the lines of a session add to the facts that a list shows, in the order of the file.
+//! What the lines of a session add to the facts in a list, in the order of the file.
 
 use leafline_import::{EntryKind, SUMMARY_TITLE};
 
@@ -27,7 +27,7 @@ pub(crate) fn note_message(record: &mut SessionRecord, line: &PreparedLine, ordi
     }
 }
 
-/// Sets a title, or takes it away, unless one of a higher rank is there.
+/// Sets or clears a title, unless there is one of a higher rank.
 pub(crate) fn set_title(record: &mut SessionRecord, title: Option<String>, rank: u8) {
     if rank >= record.title_rank {
         record.title = title;
@@ -35,8 +35,8 @@ pub(crate) fn set_title(record: &mut SessionRecord, title: Option<String>, rank:
     }
 }
 
-/// A summary's text is the title where none was given. Lines that come later may take it away again: a summary says
-/// nothing that names an entry on a sidechain, once the session has a conversation of its own.
+/// A summary's text is the title if there is no other. Later lines may remove it again: a summary that names an entry
+/// on a sidechain does not count once the session has a conversation of its own.
 pub(crate) fn set_summary(record: &mut SessionRecord, summary: Option<String>) {
     if record.title_rank == SUMMARY_TITLE
         || (record.title_rank < SUMMARY_TITLE && summary.is_some())
@@ -46,7 +46,7 @@ pub(crate) fn set_summary(record: &mut SessionRecord, summary: Option<String>) {
     }
 }
 
-/// Sets the session's time once all lines are counted: that of the last message, where one has a time.
+/// Sets the session's time once all lines are counted: that of the last message with a time.
 pub(crate) fn set_modified(record: &mut SessionRecord) {
     record.modified = record.last_activity.filter(|&time| time > 0).or(record.modified);
 }

@@ -1,4 +1,4 @@
-//! What only all lines of a session together decide: its parents, where some come later, and its leaf.
+//! Decides what depends on all lines of a session: parents that come later, and the leaf.
 
 use leafline_import::leaf::LeafHint;
 
@@ -12,7 +12,7 @@ use crate::store::commit::{Committed, Creation};
 use crate::store::pointer_record::PointerRecord;
 use crate::store::session_record::SessionRecord;
 
-/// A session whose lines are all in rows, but for its record and its leaf.
+/// A session with all its lines in rows, but without its record and its leaf.
 pub(crate) struct Indexed {
     pub(crate) record: SessionRecord,
     pub(crate) leaf: Option<u64>,
@@ -21,7 +21,7 @@ pub(crate) struct Indexed {
     pub(super) leaf_facts: LeafFacts,
 }
 
-/// What the leaf of an irregular session is decided by.
+/// The facts that decide the leaf of an irregular session.
 pub(super) struct LeafFacts {
     pub(super) pointers: Vec<(u64, PointerRecord)>,
     pub(super) hint: LeafHint,
@@ -31,14 +31,14 @@ pub(super) struct LeafFacts {
 /// Which entry is the leaf of a new session.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NewLeaf {
-    /// The one that the family's rule says.
+    /// The one that the family's rule selects.
     ByRule,
-    /// The entry of this line, or none.
+    /// The entry on this line, or none.
     Line(Option<u64>),
 }
 
 impl Indexed {
-    /// Records the commit with the last of the rows.
+    /// Notes the commit with the last of the rows.
     pub(crate) fn note(&mut self, creation: &mut Creation, committed: &Committed) {
         self.record.duplicates += creation.note(committed);
     }
@@ -69,7 +69,7 @@ impl Indexed {
 }
 
 impl LeafFacts {
-    /// The leaf of the session as it is committed, with all its parents; the record gets the title that goes with it.
+    /// The leaf of the committed session, with all its parents; the record gets the title that depends on the leaf.
     fn decide(
         &self,
         store: &Store,

@@ -1,12 +1,12 @@
-//! Lines as they are stored, gathered into frames.
+//! Gathers stored lines into frames.
 
 use crate::store::chunk::{EncodedFrame, EncodedFrames, FRAME_TARGET, Frame, Hole, text_check};
 use crate::store::compression::{Compressor, Dictionary};
 
-/// Lines a frame holds at the most: a bound on what one look-up has to add up.
+/// The most lines in a frame: a bound on what one look-up must add up.
 const FRAME_LINES: usize = 256;
 
-/// Bytes of the text buffer that are kept from frame to frame.
+/// How much of the text buffer is kept from frame to frame, in bytes.
 const KEPT_TEXT: usize = 1 << 20;
 
 /// Gathers lines until they make a frame, and compresses it.
@@ -27,7 +27,7 @@ impl FrameEncoder {
         }
     }
 
-    /// Whether a line of `length` bytes begins a frame of its own, so that the one before is to be closed.
+    /// Whether a line of `length` bytes begins a new frame, so that the current one must be closed.
     pub(crate) fn is_full_for(&self, length: usize) -> bool {
         let gathered = self.text.len();
         gathered > 0
@@ -51,7 +51,7 @@ impl FrameEncoder {
         self.lengths.push((self.text.len() - before) as u64);
     }
 
-    /// Moves what was gathered into a frame, if there is anything.
+    /// Turns the gathered lines, if any, into a frame.
     pub(crate) fn close(&mut self, frames: &mut EncodedFrames, dictionary: &Dictionary) {
         if self.lengths.is_empty() {
             return;
@@ -73,7 +73,7 @@ impl FrameEncoder {
         self.lengths.clear();
         self.holes.clear();
         self.text.clear();
-        // One very long line is not to keep its memory for the rest of the work.
+        // One very long line should not hold its memory for the rest of the work.
         self.text.shrink_to(KEPT_TEXT);
     }
 }

@@ -32,13 +32,13 @@ use crate::store::type_counts::{OTHER, TypeCount};
 /// Bytes of blobs that wait for their chunk: lines are short once their images are cut out.
 const CHUNK_BLOB_BYTES: usize = 4 << 20;
 
-/// Parents that are remembered until the end of the file, since they may yet come.
+/// How many unresolved parents are kept until the end of the file, since they may come later.
 const UNRESOLVED: usize = 100_000;
 
 /// The number of type names that a session's counts distinguish.
 const TYPE_NAMES: usize = 256;
 
-/// Settings that are remembered, so that equal ones share a row.
+/// How many settings are kept, so that equal ones share a row.
 const SETTINGS_REMEMBERED: usize = 4096;
 
 /// Turns the lines of one session, in order, into rows.
@@ -47,7 +47,7 @@ pub(crate) struct Indexer<'s> {
     session: SessionKey,
     record: SessionRecord,
     chunk: ChunkBuilder,
-    /// What the chunk's lines refer to.
+    /// The blobs that the chunk's lines refer to.
     blobs: Vec<BlobReference>,
     blob_bytes: usize,
     entries: EntryWindow,
@@ -56,51 +56,51 @@ pub(crate) struct Indexer<'s> {
     settings_by_id: HashMap<u64, Arc<SettingsRecord>>,
     previous: Option<(Vec<u8>, u64)>,
     unresolved: Vec<Vec<u8>>,
-    /// Whether entries were committed which the window no longer holds.
+    /// Whether there are committed entries that are no longer in the window.
     has_committed: bool,
     snapshot: Option<Snapshot>,
     leaf: Option<u64>,
-    /// Whether more parents were unresolved than are remembered.
+    /// Whether more parents were unresolved than are kept.
     overflowed: bool,
-    /// The first header's ordinal, once it was met.
+    /// The first header's ordinal, once it was found.
     header: Option<u64>,
-    /// What points to entries, in the order of the lines.
+    /// The records that point to entries, in the order of the lines.
     pointers: Vec<(u64, PointerRecord)>,
-    /// What the file's header says of the leaf.
+    /// What the file's header says about the leaf.
     hint: LeafHint,
-    /// Whether the lines are made here, so that the last entry is the leaf.
+    /// Whether the lines are written here, so that the last entry is the leaf.
     is_live: bool,
-    /// Entries that shared an id with a later one before the first of these lines.
+    /// Entries before the first of these lines that shared an id with a later one.
     duplicates: u64,
-    /// Whether entries are named by their ordinals, and not by ids that their lines state.
+    /// Whether entries are named by their ordinals, not by ids in their lines.
     names_by_ordinal: bool,
 }
 
-/// What the lines are, and what is known ahead of them.
+/// Where the lines come from, and what is known before they are read.
 pub(crate) enum Start {
-    /// A new session's file, with what its header says of the leaf.
+    /// A new session's file, with what its header says about the leaf.
     File(LeafHint),
-    /// A new session's lines that are made here: the last entry is the leaf.
+    /// A new session's lines, written here: the last entry is the leaf.
     Made,
-    /// What a session's file has gained.
+    /// The lines that a session's file has gained.
     Grown {
         leaf: Option<u64>,
         hint: LeafHint,
-        /// What the lines that are there already point to.
+        /// The pointers in the existing lines.
         pointers: Vec<(u64, PointerRecord)>,
     },
-    /// Entries that are appended here: the last one is the leaf.
+    /// Entries appended here: the last one is the leaf.
     Appended {
         leaf: Option<u64>,
-        /// The store in a state that cannot change before the commit.
+        /// The state of the store, which cannot change before the commit.
         snapshot: Box<Snapshot>,
-        /// The id that the first of them names as its parent, and the line of that entry.
+        /// The id that the first of them names as its parent, and that entry's line.
         above: Option<(Vec<u8>, u64)>,
     },
 }
 
 impl<'s> Indexer<'s> {
-    /// An indexer for the lines after those that the record counts: of a new session, none.
+    /// An indexer for the lines after those that the record counts: none for a new session.
     pub(crate) fn new(
         store: &'s Store,
         session: SessionKey,
@@ -148,8 +148,8 @@ impl<'s> Indexer<'s> {
         }
     }
 
-    /// Takes note of a commit in which so many entries took the place of earlier ones with the same id. The snapshot shows the
-    /// store before it.
+    /// Notes a commit in which this many entries replaced earlier ones with the same id. The snapshot shows the store
+    /// before it.
     pub(crate) fn after_commit(&mut self, replaced_entries: u64) {
         self.snapshot = None;
         self.record.duplicates += replaced_entries;
@@ -159,8 +159,8 @@ impl<'s> Indexer<'s> {
         }
     }
 
-    /// Adds a block of lines. Returns whether the window was moved into the rows, which must then be
-    /// committed before the next block.
+    /// Adds a block of lines. Returns whether the window was moved into the rows, which must then be committed before
+    /// the next block.
     pub(crate) fn add(&mut self, prepared: Prepared, rows: &mut Rows<'_>) -> Result<bool> {
         assert_eq!(rows.session(), self.session, "the rows are of the indexer's session");
         let Prepared { lines, names, frames, blobs, effects, types, bytes, text_bytes } = prepared;
@@ -361,7 +361,7 @@ impl<'s> Indexer<'s> {
         Ok(Parent::Orphan)
     }
 
-    /// The ordinal of an entry of this session, whether it is committed yet or not.
+    /// The ordinal of an entry of this session, committed or not.
     fn find(&mut self, id: &[u8]) -> Result<Option<u64>> {
         if let Some(ordinal) = self.entries.find(id) {
             return Ok(Some(ordinal));
@@ -372,7 +372,7 @@ impl<'s> Indexer<'s> {
         Ok(self.view()?.find(id)?.map(Ordinal::raw))
     }
 
-    /// What of the session is committed.
+    /// The committed part of the session.
     fn view(&mut self) -> Result<View<'_>> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) => snapshot,
@@ -381,7 +381,7 @@ impl<'s> Indexer<'s> {
         Ok(View::new(self.snapshot.insert(snapshot).rows(self.session), &self.record))
     }
 
-    /// What is to be known of a line that was added, now or before.
+    /// The facts of an earlier line that its children need, committed or not.
     fn ancestor(&mut self, ordinal: u64) -> Result<Ancestor> {
         if !self.nodes.forgot(ordinal) {
             let order = Order::of(self.session, &self.record);
@@ -393,8 +393,8 @@ impl<'s> Indexer<'s> {
         Ok(Ancestor::from(&self.view()?.line_node(Ordinal::new(ordinal))?))
     }
 
-    /// The jump pointer of a child: the parent's, one step further, where two jumps of equal length follow
-    /// each other, else the parent. Any ancestor is then a logarithmic number of steps away.
+    /// The jump pointer of a child: where the parent's jump leads to in turn, if two jumps of equal length follow each
+    /// other, otherwise the parent. Any ancestor is then a logarithmic number of steps away.
     fn jump(&mut self, parent: u64, above: Ancestor) -> Result<u64> {
         let far = self.ancestor(above.jump)?;
         let farther = self.ancestor(far.jump)?;
@@ -410,7 +410,7 @@ impl<'s> Indexer<'s> {
         rows: &mut Rows<'_>,
     ) -> Result<u64> {
         let old = self.settings_of(before)?;
-        // Most messages of the assistant name the model that is in force.
+        // Most assistant messages name the model that is already in force.
         if old.is_kept_by(change) {
             return Ok(before);
         }
@@ -439,7 +439,7 @@ impl<'s> Indexer<'s> {
         Ok(record)
     }
 
-    /// Carries an effect out; a change of settings is answered, since it depends on the parent's.
+    /// Applies an effect; a change of settings is returned, since it depends on the parent's settings.
     fn apply(
         &mut self,
         effect: Option<Effect>,
@@ -470,7 +470,7 @@ impl<'s> Indexer<'s> {
     fn load_entries(&mut self, rows: &mut Rows<'_>) {
         rows.add_entries(self.entries.drain_sorted(self.session));
         self.has_committed = true;
-        // The chunk under way goes on, and its lines are looked up in it.
+        // The current chunk continues, and its lines are looked up in it.
         if !self.chunk.is_empty() {
             self.entries.begin_chunk(self.chunk.first());
         }
@@ -487,7 +487,7 @@ impl<'s> Indexer<'s> {
         let mut leaf = self.leaf;
         let pointers = std::mem::take(&mut self.pointers);
         let hint = std::mem::take(&mut self.hint);
-        // Of lines that are made here the last entry is the leaf.
+        // If lines are written here, the last entry is the leaf.
         if !needs_resolving && !self.is_live {
             let record = (&self.record).into();
             let decided = leaf::decide(&mut self, record, &pointers, &hint, leaf)?;
@@ -532,8 +532,9 @@ mod tests {
         assert!(bound("settings remembered").starts_with(&number(SETTINGS_REMEMBERED)));
     }
 
-    /// In families whose lines state neither ids nor parents, entries are named by their ordinals, each hangs on the one before
-    /// it, and one that does not lead is never the leaf. What follows later goes on where the committed lines end.
+    /// In families whose lines state neither ids nor parents, entries are named by their ordinals, each is the child of
+    /// the one before it, and one that does not lead is never the leaf. Later lines continue where the committed lines
+    /// end.
     #[test]
     fn entries_named_by_their_ordinals() {
         let store = Store::in_memory().unwrap();

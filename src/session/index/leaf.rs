@@ -10,7 +10,7 @@ use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::PointerRecord;
 use crate::store::session_record::SessionRecord;
 
-/// A session as it is committed.
+/// A session in its committed state.
 pub(crate) struct Committed<'a> {
     pub(crate) view: View<'a>,
 }
@@ -38,7 +38,7 @@ impl From<Ancestor> for LineNode {
     }
 }
 
-/// What of a session's record the rule of the leaf asks for.
+/// The part of a session's record that the leaf rule needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LeafRecord {
     family: Family,
@@ -88,8 +88,8 @@ pub(crate) struct Decided {
     pub(crate) summary: Option<String>,
 }
 
-/// The leaf of a session all of whose lines and pointers are stored; `last` is the last entry that leads. With it comes
-/// the title that only the leaf rule can determine.
+/// The leaf of a session whose lines and pointers are all stored; `last` is the last entry that leads. Also returns the
+/// title that only the leaf rule can determine.
 pub(crate) fn decide<L: SessionLines>(
     lines: &mut L,
     record: LeafRecord,
@@ -102,7 +102,7 @@ pub(crate) fn decide<L: SessionLines>(
     Ok(Decided { leaf: decided.leaf, summary: text_of(pointers, decided.summary) })
 }
 
-/// The text of the summary that describes the session, where it has one.
+/// The text of the summary that describes the session, if there is one.
 pub(crate) fn summary<L: SessionLines>(
     lines: &mut L,
     record: LeafRecord,

@@ -1,4 +1,4 @@
-//! The nodes of a session's newest lines, in memory while an import goes on.
+//! The nodes of a session's newest lines, in memory during an import.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,10 @@ use crate::store::commit::BATCH_LINES;
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
 
-/// Lines that are remembered: 12 MiB. Twice as many as a batch holds, so that what is older is committed.
+/// The number of lines kept: 12 MiB. Twice as many as a batch has, so that older ones are committed.
 const NODE_WINDOW: usize = 2 * BATCH_LINES;
 
-/// What a child, or the rule of the leaf, needs to know of a line.
+/// The facts of a line that a child, or the leaf rule, needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ancestor {
     /// `u64::MAX` for none.
@@ -69,12 +69,12 @@ impl NodeWindow {
         self.nodes.push_back(Ancestor::from(node));
     }
 
-    /// Whether the line is older than what is remembered, and so to be found among what is committed.
+    /// Whether the line is too old to be kept, so that it must be committed.
     pub(crate) fn forgot(&self, ordinal: u64) -> bool {
         ordinal < self.first
     }
 
-    /// The node of a line that is remembered.
+    /// The node of a line, if it is kept.
     pub(crate) fn get(&self, ordinal: u64) -> Option<Ancestor> {
         let index = usize::try_from(ordinal.checked_sub(self.first)?).ok()?;
         self.nodes.get(index).copied()

@@ -1,5 +1,5 @@
-//! The part of indexing that needs no order: a block of lines is scanned, its payloads cut out, and the
-//! rest compressed into frames. Workers do this side by side.
+//! The part of indexing that needs no order: scans a block of lines, cuts its payloads out, and compresses the rest
+//! into frames. Workers do this in parallel.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,14 +21,14 @@ use crate::store::type_counts::{OTHER, name_to_count};
 /// The number of type names that the counts of a block distinguish.
 const TYPE_NAMES: usize = 256;
 
-/// What a line says of its place in the tree.
+/// What a line says about its place in the tree.
 #[derive(Debug, Clone)]
 pub(crate) enum ParentName {
-    /// Nothing, null, or an empty id: a root, or no entry.
+    /// Nothing, null, or an empty id: it is a root, or not an entry.
     None,
     /// An id, in [`Prepared::names`].
     Id(Range<usize>),
-    /// A value that is no id: it can name no entry.
+    /// A value that is not an id, and so can name no entry.
     NoId,
     /// The entry before it.
     Previous,
@@ -40,18 +40,18 @@ pub(crate) struct PreparedLine {
     pub(crate) kind: EntryKind,
     pub(crate) role: MessageRole,
     pub(crate) is_sidechain: bool,
-    /// Whether it is the leaf as long as no later entry is.
+    /// Whether it becomes the leaf by being the last entry.
     pub(crate) leads: bool,
     pub(crate) time: Option<i64>,
-    /// For a message of the user or the assistant: when it was, as pi reckons a session's last activity.
+    /// For a message of the user or the assistant: its time, as pi computes a session's last activity.
     pub(crate) activity: Option<i64>,
     pub(crate) id: Option<Range<usize>>,
     pub(crate) parent: ParentName,
     /// Whether it is an entry although it is not JSON.
     pub(crate) is_recovered: bool,
-    /// Whether the line goes on with another record.
+    /// Whether another record follows on the same line.
     pub(crate) goes_on: bool,
-    /// Whether a line ends here that is not JSON.
+    /// Whether it ends a line that is not JSON.
     pub(crate) ends_malformed: bool,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Bytes of memory that it takes, roughly.
+    /// Approximate bytes of memory that it takes.
     pub(crate) fn memory(&self) -> usize {
         let blobs = self.blobs.iter().map(|blob| blob.bytes.as_ref().map_or(0, Vec::len) + 64);
         self.frames.memory()
@@ -92,7 +92,7 @@ impl Prepared {
             + blobs.sum::<usize>()
     }
 
-    /// Gives back what vectors have asked for and did not need.
+    /// Frees the unused capacity of vectors.
     fn shrink(&mut self) {
         self.frames.shrink();
         self.names.shrink_to_fit();
@@ -112,13 +112,13 @@ impl Preparer {
         Self { reader: LineReader::new(reading), encoder: FrameEncoder::new() }
     }
 
-    /// Prepares the lines of another session from now on.
+    /// Switches to the lines of another session.
     pub(crate) fn set_reading(&mut self, reading: Reading) {
         self.reader.set_reading(reading);
     }
 
-    /// Prepares the lines of a block. `opens_file` says that it begins the file, where a byte order mark
-    /// and white space before the first record do not count.
+    /// Prepares the lines of a block. `opens_file` says that it begins the file, where a byte order mark and white
+    /// space before the first record are ignored.
     pub(crate) fn prepare(
         &mut self,
         block: &[u8],
@@ -209,7 +209,7 @@ fn describe(prepared: &mut Prepared, read: &Line<'_>, place: RecordPlace) {
     prepared.lines.push(line);
 }
 
-/// What leaves a line before it is stored.
+/// What is cut out of a line before it is stored.
 struct Cut {
     places: Vec<Place>,
 }
@@ -233,7 +233,7 @@ impl Cut {
     }
 }
 
-/// Finds what to cut out: base64 which decoding and encoding gives back as it was, and references.
+/// Finds what to cut out: base64 that decoding and encoding reproduces exactly, and references.
 fn cut_out(line: &[u8], payloads: &[Payload]) -> Cut {
     let place = |payload: &Payload| {
         let content = line.get(payload.range())?;
@@ -243,7 +243,7 @@ fn cut_out(line: &[u8], payloads: &[Payload]) -> Cut {
             let kind = if in_image { HoleKind::ImageReference } else { HoleKind::TextReference };
             return Some(Place { range: payload.range(), kind, hash, bytes: None });
         }
-        // The strict decoder refuses padding and trailing bits that encoding would not give back.
+        // The strict decoder refuses padding and trailing bits that encoding would not reproduce.
         let bytes = STANDARD.decode(content).ok()?;
         let kind = if in_image { HoleKind::Image } else { HoleKind::Payload };
         Some(Place { range: payload.range(), kind, hash: blobs::hash(&bytes), bytes: Some(bytes) })
@@ -251,12 +251,12 @@ fn cut_out(line: &[u8], payloads: &[Payload]) -> Cut {
     Cut { places: payloads.iter().filter_map(place).collect() }
 }
 
-/// The name under which a line counts: its type's, messages with their role.
+/// The name under which a line is counted: its type's, for messages with their role.
 pub(crate) fn type_name(reading: Reading, line: &[u8]) -> String {
     read_line(reading, line, type_name_of)
 }
 
-/// [`type_name`] of a line that was read.
+/// [`type_name`] of a line that was already read.
 pub(crate) fn type_name_of(read: &Line<'_>) -> String {
     match read.count_name() {
         Some(name) => name_to_count(&name).to_owned(),
@@ -271,7 +271,7 @@ fn name_of(kind: EntryKind, role: MessageRole) -> String {
     }
 }
 
-/// A line on its own as it is stored: the bytes that stay, its holes, and a blob for each.
+/// A single line in its stored form: the bytes that stay, its holes, and a blob for each.
 pub(crate) struct StoredLine {
     pub(crate) text: Vec<u8>,
     pub(crate) holes: Vec<Hole>,

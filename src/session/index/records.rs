@@ -1,4 +1,4 @@
-//! A block of a file's lines, record by record.
+//! The records of a block of a file's lines.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,8 @@ pub(crate) struct BlockRecord<'r> {
     pub(crate) read: Line<'r>,
     /// Its bytes: its line, or its part of a line that is not JSON.
     pub(crate) bytes: &'r [u8],
-    /// The payloads in the bytes. None where the text was repaired or trimmed: places in it are none in the bytes.
+    /// The payloads in the bytes. Empty if the text was repaired or trimmed: places in the text are then not places in
+    /// the bytes.
     pub(crate) payloads: &'r [Payload],
     /// Where it stands.
     pub(crate) place: RecordPlace,
@@ -27,8 +28,8 @@ pub(crate) struct RecordPlace {
     pub(crate) is_piece: bool,
 }
 
-/// Hands out the records of a block of lines. `opens_file` says that it begins the file, where a byte order mark and
-/// white space before the first record do not count.
+/// Passes on the records of a block of lines. `opens_file` says that it begins the file, where a byte order mark and
+/// white space before the first record are ignored.
 pub(crate) fn each_record(
     reader: &mut LineReader,
     block: &[u8],
@@ -52,7 +53,7 @@ pub(crate) fn each_record(
     }
 }
 
-/// Hands out the records of a line that is not JSON.
+/// Passes on the records of a line that is not JSON.
 fn each_piece(
     reader: &mut LineReader,
     line: &[u8],

@@ -1,5 +1,5 @@
-//! The exact way to the parents of an irregular session: each parent's id is looked up once all entries are
-//! known, as the programs do that read the whole file first.
+//! Resolves the parents of an irregular session exactly: each parent's id is looked up once all entries are known, as
+//! in programs that read the whole file first.
 
 use leafline_import::{Line, LineReader, ParentLink, text};
 
@@ -12,13 +12,13 @@ use crate::store::node::{Node, Parent};
 use crate::store::ordinal::Ordinal;
 use crate::store::session_record::SessionRecord;
 
-/// Bytes of rewritten chunks that one commit takes.
+/// Bytes of rewritten chunks per commit.
 const COMMIT_BYTES: usize = 24 << 20;
 
-/// Rows of children that one commit takes.
+/// Rows of children per commit.
 const COMMIT_CHILDREN: usize = 200_000;
 
-/// Resolves every parent of a session again and rewrites what changes; the lines are committed and counted in the
+/// Resolves every parent of a session again and rewrites what changes; the lines must be committed and counted in the
 /// record. Returns the orphans.
 pub(crate) fn resolve(
     store: &Store,
@@ -43,7 +43,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// Resolves the parents of as many lines as one commit takes, from `next` on. Answers the orphans.
+/// Resolves the parents of as many lines as fit in one commit, from `next` on. Returns the orphans.
 fn resolve_part(
     view: View<'_>,
     next: &mut u64,
@@ -156,7 +156,7 @@ mod tests {
         let mut batch = Batch::default();
         creation.mark(7, &mut batch);
         store.commit(batch).unwrap();
-        // As far as the store shows, its owner is gone.
+        // Going by the store, its owner is gone.
         store.sweep().unwrap();
         let resolved = resolve(&store, &mut creation, &SessionRecord::default());
         assert!(matches!(resolved, Err(Error::Import(ImportError::Lost { .. }))), "{resolved:?}");

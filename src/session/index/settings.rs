@@ -1,11 +1,11 @@
-//! What a change of settings makes of those before it.
+//! Applies a change of settings to those before it.
 
 use leafline_import::{AssistantModel, SettingsChange};
 
 use crate::store::settings_record::SettingsRecord;
 
 impl SettingsRecord {
-    /// Whether it is plain, without making the settings after a change, that they are these.
+    /// Whether the settings surely stay the same after a change, decided without computing the new ones.
     pub(crate) fn is_kept_by(&self, change: &SettingsChange) -> bool {
         match change {
             SettingsChange::ThinkingLevel(level) => self.thinking_level.as_ref() == Some(level),

@@ -1,5 +1,5 @@
-//! The ids of a session's newest entries, in memory while an import goes on, until they are loaded into the
-//! `entries` table, sorted, all at once.
+//! The ids of a session's newest entries, in memory during an import, until they are loaded into the `entries` table,
+//! sorted, all at once.
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
@@ -9,13 +9,13 @@ use crate::store::session_key::SessionKey;
 
 /// Entries that are collected before they are loaded: about 27 MiB with ids of 8 bytes.
 ///
-/// Inserted in smaller heaps, random ids rewrite most pages of the table with each heap.
+/// Inserted in smaller batches, random ids would rewrite most pages of the table with each batch.
 pub(crate) const WINDOW_ENTRIES: usize = 600_000;
 
-/// Bytes of ids that are collected, for files whose ids are long.
+/// Bytes of ids that are collected, for files with long ids.
 const WINDOW_ID_BYTES: usize = 32 << 20;
 
-/// The first 8 bytes of an id as a number that sorts as they do; a shorter id is filled with zeros.
+/// The first 8 bytes of an id as a number with the same order; a shorter id is padded with zeros.
 fn prefix_of(id: &[u8]) -> u64 {
     let mut prefix = [0; 8];
     for (to, from) in prefix.iter_mut().zip(id) {
@@ -24,7 +24,7 @@ fn prefix_of(id: &[u8]) -> u64 {
     u64::from_be_bytes(prefix)
 }
 
-/// Ids and where their entries stand; of an id met twice, the later entry.
+/// Ids and their entries; of an id that occurs twice, the later entry.
 #[derive(Debug, Default)]
 pub(crate) struct EntryWindow {
     ids: Vec<u8>,
@@ -80,12 +80,12 @@ impl EntryWindow {
         self.chunks.push(first);
     }
 
-    /// Whether the window is to be loaded before more is added.
+    /// Whether the window must be loaded before more is added.
     pub(crate) fn is_full(&self) -> bool {
         self.rows.len() >= WINDOW_ENTRIES || self.ids.len() >= WINDOW_ID_BYTES
     }
 
-    /// Takes everything out as rows of the session, sorted by id, each with the chunk that holds it.
+    /// Removes everything as rows of the session, sorted by id, each with the entry's chunk.
     pub(crate) fn drain_sorted(&mut self, session: SessionKey) -> EntryRows {
         let Self { ids, rows, chunks, .. } = std::mem::take(self);
         EntryRows::new(session, ids, rows, chunks)

@@ -1,4 +1,4 @@
-//! Appending: one transaction reads where the session stands, makes the lines, and writes them.
+//! Appending: one transaction reads the session's state, makes the lines, and writes them.
 
 use std::borrow::Cow;
 
@@ -19,21 +19,21 @@ use crate::store::clock::now;
 use crate::store::commit::{Author, Batch, Edit, Extended, Extension};
 use crate::store::session_key::SessionKey;
 
-/// Bytes of lines, as they are stored, that make chunks worth keeping as they are; what is appended in smaller pieces is sealed later.
+/// Bytes of stored lines that are worth chunks of their own; what is appended in smaller pieces is sealed later.
 const WORTH_A_CHUNK: u64 = 8 << 10;
 
-/// Where appended entries hang.
+/// Where entries are appended.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin<'a> {
-    /// Below the leaf, as it is when the transaction begins.
+    /// Below the leaf at the beginning of the transaction.
     Leaf,
-    /// Nowhere: the first is a root.
+    /// As a root.
     Root,
     /// Below this entry.
     Entry(&'a str),
 }
 
-/// An entry to append, and the images that references in it stand for.
+/// An entry to append, and the images that its references stand for.
 pub(super) struct Addition {
     pub(super) draft: EntryDraft,
     pub(super) images: Vec<ExternalisedImage>,
@@ -45,8 +45,8 @@ pub(in super::super) struct Appender {
     last: Option<LastEntry>,
 }
 
-/// The entry that was appended last. It is the leaf most often, and then is not read for its id: no line of a
-/// session ever gets another one.
+/// The entry that was appended last. It is usually the leaf, and then need not be read for its id: a line's id never
+/// changes.
 struct LastEntry {
     session: SessionKey,
     ordinal: u64,
@@ -64,8 +64,8 @@ impl Appender {
         Self { preparer: Preparer::new(reading), last: None }
     }
 
-    /// Appends entries to a stored session, each below the one before, and answers their ids. The last one is the
-    /// leaf then.
+    /// Appends entries to a stored session, each below the one before, and returns their ids. The last one becomes the
+    /// leaf.
     pub(super) fn append(
         &mut self,
         store: &Store,
@@ -93,7 +93,7 @@ impl Appender {
             let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
             seal(&reader, &mut record, is_worth_a_chunk, (&mut extension, &mut batch))?;
             let snapshot = Box::new(reader.into_snapshot());
-            // Where ids repeat, a parent is the last entry that has the id.
+            // If ids repeat, a parent is the last entry that has the id.
             let above = above.filter(|_| !record.irregular).map(|(ordinal, id)| (id, ordinal));
             let start = Start::Appended { leaf, snapshot, above };
             let mut indexer = Indexer::new(store, key, record, start, dictionary.id);
@@ -105,7 +105,7 @@ impl Appender {
             extension.finish(&mut batch, extended)?;
             Ok((batch, (key, lines.ids, leaf)))
         })?;
-        // Not before the commit: another process might yet get the line.
+        // Only after the commit: until then another process might get the line.
         self.last = leaf.zip(ids.last()).map(|(ordinal, id)| LastEntry {
             session: key,
             ordinal,
@@ -114,7 +114,7 @@ impl Appender {
         Ok(ids)
     }
 
-    /// The entry that the first of the new ones names as its parent: its line and its id.
+    /// The line and id of the entry that the first of the new ones names as its parent.
     fn entry_above(
         &self,
         reader: &SessionReader,
@@ -155,12 +155,12 @@ pub(super) fn move_leaf(
     })
 }
 
-/// A line's id, lone surrogates and all; `None` where it is no string.
+/// A line's id, including lone surrogates; `None` if it is not a string.
 pub(super) fn exact_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
     read_line(reading, line, |line| line.id().map(Cow::into_owned))
 }
 
-/// The lines that are to be appended.
+/// The lines to be appended.
 struct Lines {
     parent: Option<Vec<u8>>,
     time: i64,
@@ -214,7 +214,7 @@ impl Lines {
     }
 }
 
-/// The entry that a label is for.
+/// The entry that a label is set on.
 fn target_of(draft: &EntryDraft) -> Option<Vec<u8>> {
     let is_label = |draft: &&pi_omp::Draft| draft.kind() == EntryKind::Label;
     match draft {
@@ -226,12 +226,12 @@ fn target_of(draft: &EntryDraft) -> Option<Vec<u8>> {
     }
 }
 
-/// A JSON string's text, lone surrogates and all.
+/// A JSON string's value, including lone surrogates.
 fn string_of(json: &str) -> Option<Vec<u8>> {
     Some(Raw::parse(json).ok()?.as_string()?.into_owned())
 }
 
-/// Gives the lines' references the bytes that came with them.
+/// Adds the images to the blobs of the lines that refer to them.
 fn attach_images(prepared: &mut Prepared, images: Vec<ExternalisedImage>) {
     for image in images {
         let lacks = |blob: &&mut PreparedBlob| blob.hash == image.hash && blob.bytes.is_none();

@@ -1,4 +1,4 @@
-//! A new session out of lines that are made here: a header alone, a fork, a session that was waiting in memory.
+//! Builds a new session from lines that are made here: a header alone, a fork, a session that was waiting in memory.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use crate::store::source_record::SourceRecord;
 /// Bytes of lines that are prepared together.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Takes a session's lines in order. Nothing of it is visible before it is finished; what is committed of a long
-/// one is marked, so that a sweep removes it if it never is.
+/// Takes a session's lines in order. Nothing of it is visible before it is finished; the committed part of a long one
+/// is marked, so that a sweep removes it if it is never finished.
 pub(super) struct Builder<'s> {
     store: &'s Store,
-    /// Where the bytes of blobs are that lines refer to, if that is another store.
+    /// The store that has the bytes of blobs that lines refer to, if that is another one.
     blobs: Option<&'s Store>,
     owner: Option<Owner>,
     preparer: Preparer,
@@ -34,7 +34,7 @@ pub(super) struct Builder<'s> {
     block: Vec<u8>,
     is_first_block: bool,
     place: Place,
-    /// The files that lead to the session whose place it takes.
+    /// The source files of the session that it replaces.
     sources: Vec<(Vec<u8>, SourceRecord)>,
 }
 
@@ -66,7 +66,7 @@ impl<'s> Builder<'s> {
         })
     }
 
-    /// A builder for what takes the place of a session: with its id, and what was imported as it.
+    /// A builder for a session that replaces another: with its id and its imported bytes.
     pub(super) fn in_place_of(store: &'s Store, reader: &SessionReader) -> Result<Self> {
         let old = reader.record();
         let record = SessionRecord {
@@ -120,7 +120,7 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// Makes the session visible, whole, and answers its key.
+    /// Completes the session, makes it visible, and returns its key.
     pub(super) fn finish(self, leaf: NewLeaf) -> Result<SessionKey> {
         match self.complete(leaf)? {
             Ok(key) => Ok(key),
@@ -128,13 +128,13 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Makes the session visible in the old one's place, and answers its key; `None` where somebody has changed that
-    /// meanwhile, and nothing was done.
+    /// Replaces the old session by this one, and returns its key; `None` if somebody has changed the old one meanwhile:
+    /// nothing is done then.
     pub(super) fn finish_in_place(self, leaf: NewLeaf) -> Result<Option<SessionKey>> {
         Ok(self.complete(leaf)?.ok())
     }
 
-    /// Commits what is left, with the record. Answers the key, or the id of a session whose place is not to be had.
+    /// Commits the rest, with the record. Returns the key, or the id of a session that cannot be replaced.
     fn complete(mut self, leaf: NewLeaf) -> Result<Result<SessionKey, String>> {
         self.close_block()?;
         let Self { store, mut owner, indexer, mut creation, mut batch, place, sources, .. } = self;
@@ -150,14 +150,14 @@ impl<'s> Builder<'s> {
         creation.finish(&mut batch, Finished { record, leaf, author, place, sources })?;
         let committed = store.commit(batch)?;
         if let Some(owner) = &owner {
-            // What is not swept here is by whoever comes next: it is no failure of what was done.
+            // What is not swept here is swept later: this is not a failure of the commit.
             let _ = store.sweep_own(owner);
         }
         Ok(if committed.conflicts.is_empty() { Ok(session) } else { Err(id) })
     }
 }
 
-/// Commits what is there of a session that is not complete.
+/// Commits what there is of an incomplete session.
 fn commit_part(
     store: &Store,
     owner: &mut Option<Owner>,

@@ -29,11 +29,11 @@ pub struct NewSession {
     pub cwd: String,
     /// Its id; `None` makes one as the family's program does.
     pub id: Option<String>,
-    /// What the header says of its lineage; not in Opal's sessions.
+    /// The lineage in the header; not in Opal's sessions.
     pub parent_session: Option<String>,
-    /// The header's title; omp's and Opal's alone.
+    /// The header's title; only omp's and Opal's have one.
     pub title: Option<String>,
-    /// When and how its entries are stored; `None` as the family's program does it.
+    /// When and how its entries are stored; `None` does as the family's program.
     pub persistence: Option<Persistence>,
 }
 
@@ -50,7 +50,7 @@ impl NewSession {
         }
     }
 
-    /// The header line and the record of it.
+    /// The header line and the session's record.
     fn begin(&self) -> Result<(Vec<u8>, SessionRecord, Persistence)> {
         let id = self.id.clone().unwrap_or_else(|| ids::fresh_session_id(self.family));
         let unknown = |operation| {
@@ -92,7 +92,7 @@ impl NewSession {
         Ok((line, record, persistence.unwrap_or_else(|| Persistence::documented(self.family))))
     }
 
-    /// A header of Opal's: the documented metadata, and the working directory by Opal's name for it.
+    /// An Opal header: the documented metadata, and the working directory under Opal's name for it.
     fn write_opal_header(&self, id: &str, time: i64, line: &mut Vec<u8>) -> Result<()> {
         let mut metadata = Metadata::default();
         metadata.set("created_at", &super::json(&time::format_timestamp(time))?)?;
@@ -108,8 +108,9 @@ impl NewSession {
 }
 
 impl Store {
-    /// Begins a session (pi and omp documents, `SessionManager.create`). As the programs do, one of pi's or omp's is stored
-    /// with its first message of an assistant, unless its [`Persistence`] says otherwise. One of Opal's is stored at once.
+    /// Begins a session (pi and omp documents, `SessionManager.create`). A session of pi or omp is stored with its
+    /// first assistant message, as the programs do, unless its [`Persistence`] says otherwise. An Opal session is
+    /// stored at once.
     ///
     /// ```
     /// use leafline::{Family, NewSession, Store};
@@ -127,8 +128,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Exists`] for an id that another session has; [`SessionError::WrongFamily`] for Claude Code's,
-    /// which are not written here, and for a parent session of one of Opal's.
+    /// [`SessionError::Exists`] for an id that another session has; [`SessionError::WrongFamily`] for Claude Code,
+    /// whose sessions are not written here, and for an Opal session with a parent session.
     pub fn create_session(&self, new: &NewSession) -> Result<Session> {
         let (header, record, persistence) = new.begin()?;
         if new.id.is_some() {
@@ -145,8 +146,7 @@ impl Store {
     }
 
     /// The session of a working directory with the latest message, or a new one (pi and omp documents,
-    /// `SessionManager.continueRecent`). Of what a new session is to be, its [`Persistence`] holds for the one that is gone on
-    /// with as well.
+    /// `SessionManager.continueRecent`). The [`Persistence`] of `new` also applies to an existing session.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl Store {
             SessionFilter { family: Some(new.family), ..SessionFilter::of_cwd(new.cwd.as_str()) };
         let newest = match self.find_most_recent(&filter)? {
             Some(newest) => {
-                // Of several in one millisecond, the one that was begun last: ids that are made here sort by their time.
+                // Of several in one millisecond, the one that was begun last: ids made here sort by time.
                 let until = newest.modified.and_then(|time| time.checked_add(1));
                 let at_once = SessionFilter { since: newest.modified, until, ..filter };
                 let at_once = self.list(&at_once)?.into_iter();
@@ -177,15 +177,15 @@ impl Store {
     }
 
     /// A new session with all entries of another one, for work in another directory (pi and omp documents,
-    /// `SessionManager.forkFrom`). It is stored at once. Lines of the source that are not JSON are left out, as the
-    /// programs do.
+    /// `SessionManager.forkFrom`). It is stored at once. Lines of the source that are not JSON are left out, as in the
+    /// programs.
     ///
     /// The header's `parentSession` is the source's id. omp keeps the title in the header.
     ///
     /// # Errors
     ///
-    /// [`SessionError::NotFound`] and the like, for the source; [`SessionError::WrongFamily`] where it is none of pi's
-    /// or omp's.
+    /// [`SessionError::NotFound`] and the like, for the source; [`SessionError::WrongFamily`] if it is not a session of
+    /// pi or omp.
     pub fn fork_from(&self, source: &str, cwd: &str) -> Result<Session> {
         let source = self.session(source)?;
         source.only_pi_omp("fork")?;
@@ -217,7 +217,7 @@ fn fork(store: &Store, source: &SessionReader, cwd: &str) -> Result<Session> {
     Ok(Session::stored(store, key, id, Reading::plain(family), persistence))
 }
 
-/// A line as a program writes what it has parsed; `false` for what is not JSON.
+/// A line as a program writes what it has parsed; `false` if it is not JSON.
 fn restringify_line(line: &[u8], out: &mut Vec<u8>) -> bool {
     let decoded = text::decode(line);
     let shown = text::trim_start_of_file(&decoded);
@@ -237,7 +237,7 @@ fn header_title(reader: &SessionReader) -> Result<Option<String>> {
     Ok(title.filter(|title| !title.is_empty()))
 }
 
-/// Makes a session of its lines: in the store, or, while it is to wait for an assistant, in memory.
+/// Makes a session from its lines: in the store, or in memory if it waits for an assistant message.
 fn begin(
     store: &Store,
     lines: &[u8],
@@ -263,8 +263,8 @@ fn begin(
 }
 
 impl Session {
-    /// The session of one branch, as [`PiSession::create_branched_session`](super::pi::PiSession::create_branched_session)
-    /// describes it.
+    /// The session of one branch, as
+    /// [`PiSession::create_branched_session`](super::pi::PiSession::create_branched_session) describes it.
     pub(super) fn branched_session(&self, leaf: &str) -> Result<Session> {
         self.only_pi_omp("session of a branch")?;
         let reader = self.reader()?;
@@ -304,7 +304,7 @@ fn has_assistant(reader: &SessionReader, path: &PathRuns) -> Result<bool> {
     Ok(false)
 }
 
-/// Copies the path's lines but for labels. Answers the last one's id.
+/// Copies the path's lines except labels. Returns the last one's id.
 fn push_path(
     reader: &SessionReader,
     path: &PathRuns,
@@ -325,8 +325,8 @@ fn push_path(
     Ok(last)
 }
 
-/// Writes a fresh entry for each label that is set on an entry of the path, in the order in which a program keeps
-/// them: by the line that set it first since it was cleared.
+/// Writes a new entry for each label that is set on an entry of the path, in the programs' order: by the line that
+/// first set it after it was last cleared.
 fn push_labels(
     reader: &SessionReader,
     path: &PathRuns,
@@ -356,7 +356,7 @@ fn push_labels(
     Ok(())
 }
 
-/// A label entry with the time of the one that set the label, in whatever form that states it.
+/// A label entry with the timestamp of the entry that set the label, whatever its form.
 fn label_line(
     id: &str,
     parent: Option<&[u8]>,
@@ -375,7 +375,7 @@ fn label_line(
     let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
     if let Some(timestamp) = scan.members.timestamp.map(Raw::as_str) {
         line.extend_from_slice(br#","timestamp":"#);
-        // It is a part of a line that was parsed.
+        // It is a part of a line that was already parsed.
         let _ = ecma::restringify(timestamp, &mut line);
     }
     line.extend_from_slice(br#","targetId":"#);

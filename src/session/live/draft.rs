@@ -1,11 +1,11 @@
-//! Entries to append, of any family that is written.
+//! Entries to append, of any family that can be written.
 
 use leafline_import::{EntryKind, Family, MessageRole, opal, pi_omp};
 
 use super::super::Session;
 use crate::error::{Error, LiveError, Result, SessionError};
 
-/// An entry that is to be appended, in the form of its session's family.
+/// An entry to be appended, in the form of its session's family.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum EntryDraft {
@@ -48,7 +48,7 @@ impl EntryDraft {
         }
     }
 
-    /// What sessions of the family do not have, if that is this; `None` where it can be appended.
+    /// What sessions of the family do not have, if the entry is such a thing; `None` if it can be appended.
     fn unknown_to(&self, family: Family) -> Option<&'static str> {
         match (self, family) {
             (Self::PiOmp(_), Family::Pi | Family::Omp) | (Self::Opal(_), Family::Opal) => None,
@@ -65,7 +65,7 @@ impl EntryDraft {
 }
 
 impl Session {
-    /// Fails where sessions of this family cannot take one of the entries.
+    /// Fails if sessions of this family do not accept one of the entries.
     pub(super) fn refuse_foreign(&self, drafts: &[EntryDraft]) -> Result<()> {
         match drafts.iter().find_map(|draft| draft.unknown_to(self.reading.family)) {
             Some(operation) => Err(self.wrong_family(operation)),
@@ -73,12 +73,12 @@ impl Session {
         }
     }
 
-    /// Fails where the session is none of pi's or omp's.
+    /// Fails if the session is not one of pi or omp.
     pub(super) fn only_pi_omp(&self, operation: &'static str) -> Result<()> {
         if self.reading.family.is_pi_omp() { Ok(()) } else { Err(self.wrong_family(operation)) }
     }
 
-    /// Fails where the session is none of Opal's.
+    /// Fails if the session is not one of Opal.
     pub(super) fn only_opal(&self, operation: &'static str) -> Result<()> {
         if self.reading.family == Family::Opal { Ok(()) } else { Err(self.wrong_family(operation)) }
     }

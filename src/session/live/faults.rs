@@ -1,5 +1,5 @@
-//! What becomes of a session of Opal's when the disk fails in the middle of a change: it is there as it was, or as it was to
-//! be, and never anything between.
+//! Tests an Opal session when the disk fails in the middle of a change: it has its old or its new state, never anything
+//! between.
 
 use leafline_import::Family;
 use leafline_import::opal::{Draft, ReplaceOptions};
@@ -11,7 +11,7 @@ use super::{NewSession, Session};
 use crate::error::Result;
 use crate::store::failing_disk::Disk;
 
-/// The title, the messages under their parents, and the leaf, by their texts: ids are others each time.
+/// The title, the messages under their parents, and the leaf, by their texts: ids differ each time.
 fn told(session: &Session) -> Vec<String> {
     let text = |entry: &Entry| entry.json().unwrap()["content"].to_string();
     let mut told = vec![format!("{:?}", session.reader().unwrap().get_metadata("title").unwrap())];
@@ -31,7 +31,7 @@ fn told(session: &Session) -> Vec<String> {
     told
 }
 
-/// Makes a change with every number of writes until it comes to its end.
+/// Makes a change that fails after every possible number of writes, until it succeeds.
 fn fails_everywhere(change: impl Fn(&mut Session, &[String]) -> Result<()>) {
     let disk = Disk::default();
     let (id, ids, before) = {
@@ -44,7 +44,7 @@ fn fails_everywhere(change: impl Fn(&mut Session, &[String]) -> Result<()>) {
     for left in 0.. {
         let failing = disk.copy();
         let changed = {
-            // Opening writes as well: that is not what is to fail.
+            // Opening also writes, and should not fail.
             let store = failing.open().unwrap();
             let mut session = store.session(&id).unwrap();
             failing.fail_after(left);
@@ -61,7 +61,7 @@ fn fails_everywhere(change: impl Fn(&mut Session, &[String]) -> Result<()>) {
     }
     let after = states.last().cloned().unwrap_or_default();
     assert_ne!(after, before);
-    // Where the last flush fails nobody knows what is on the disk: then, and only then, it may be the new state.
+    // If the last flush fails, nobody knows what is on the disk: then, and only then, it may be the new state.
     let is_old = |state: &&Vec<String>| **state == before;
     let old = states.iter().take_while(is_old).count();
     assert!(old > 3 && states[old..].iter().all(|state| *state == after), "{states:#?}");

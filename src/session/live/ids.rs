@@ -1,15 +1,14 @@
-//! Ids and the clock, as the programs have them.
+//! Ids and the clock, as in the programs.
 
 use leafline_import::Family;
 use uuid::Uuid;
 
 use crate::store::clock::now;
 
-/// Attempts at a short id before a whole UUID is taken.
+/// Attempts at a short id before a whole UUID is used.
 const ATTEMPTS: u32 = 100;
 
-/// An entry's id that nobody has: the first 8 hex digits of a random UUID, tried again on a collision (observed
-/// behaviour, writing).
+/// A new entry id: the first 8 hex digits of a random UUID, tried again on a collision (observed behaviour, writing).
 pub(super) fn fresh_entry_id<E>(
     mut is_taken: impl FnMut(&str) -> Result<bool, E>,
 ) -> Result<String, E> {
@@ -23,12 +22,12 @@ pub(super) fn fresh_entry_id<E>(
     Ok(Uuid::new_v4().to_string())
 }
 
-/// A message's id of Opal's that nobody has: 8 random bytes in hex (observed behaviour, Opal).
+/// A new Opal message id: 8 random bytes in hex (observed behaviour, Opal).
 pub(super) fn fresh_message_id<E>(
     mut is_taken: impl FnMut(&str) -> Result<bool, E>,
 ) -> Result<String, E> {
     loop {
-        // Of 2^64 ids a second attempt is as good as never made.
+        // With 2^64 ids a second attempt is practically never needed.
         let id = random_hex(8);
         if !is_taken(&id)? {
             return Ok(id);
@@ -36,8 +35,8 @@ pub(super) fn fresh_message_id<E>(
     }
 }
 
-/// A session's id: pi's are UUIDs of version 7; omp's are 16 hex digits, here 42 bits of time and 22 of chance, so
-/// that both sort by the time of their creation. Opal's are 16 random bytes in hex.
+/// A new session id. pi's are UUIDs of version 7; omp's are 16 hex digits, here 42 bits of time and 22 random ones, so
+/// that both sort by creation time. Opal's are 16 random bytes in hex.
 pub(super) fn fresh_session_id(family: Family) -> String {
     match family {
         Family::Omp => {

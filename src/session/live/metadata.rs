@@ -1,4 +1,4 @@
-//! The metadata of a session of Opal's: the part of its header that its users fill.
+//! The metadata of an Opal session: the part of its header that its users fill in.
 
 use leafline_import::opal::{HeaderFacts, Metadata, Scanner, with_metadata};
 use leafline_import::{Family, text};
@@ -9,7 +9,7 @@ use crate::error::{Corruption, Result, SessionError};
 use crate::store::session_record::SessionRecord;
 
 impl SessionReader {
-    /// What [`OpalReader::metadata`](super::opal::OpalReader::metadata) answers.
+    /// See [`OpalReader::metadata`](super::opal::OpalReader::metadata).
     pub(super) fn opal_metadata(&self) -> Result<Metadata> {
         if self.family() != Family::Opal {
             let (id, family, operation) = (self.id(), self.family(), "metadata");
@@ -31,7 +31,7 @@ impl SessionReader {
 }
 
 impl Session {
-    /// Changes the metadata as they are when the transaction begins.
+    /// Changes the metadata, read at the beginning of the transaction.
     pub(super) fn change_metadata(
         &mut self,
         change: impl FnOnce(&mut Metadata) -> Result<()>,
@@ -64,7 +64,7 @@ fn facts_of(header: &[u8], ordinal: u64) -> Option<HeaderFacts> {
     HeaderFacts::of(&Scanner::new().scan(text::trim_start_of_file(&decoded)), ordinal)
 }
 
-/// Puts what the header says into the record.
+/// Copies the header's facts into the record.
 fn note(record: &mut SessionRecord, header: &[u8]) {
     if let Some(facts) = facts_of(header, record.header) {
         record.title = facts.title;

@@ -34,13 +34,13 @@ use crate::error::{Error, LiveError, Result};
 use crate::store::session_key::SessionKey;
 use crate::store::{Store, blobs};
 
-/// Keeps the traits of the programs to the types of this crate, so that they may grow.
+/// Limits the programs' traits to the types of this crate, so that they may grow.
 pub trait Sealed {}
 
 impl Sealed for Session {}
 impl Sealed for SessionReader {}
 
-/// JSON text of a value of the caller's.
+/// The JSON text of a caller's value.
 fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| {
         Error::Live(LiveError::InvalidEntry {
@@ -49,7 +49,7 @@ fn json(value: &impl Serialize) -> Result<String> {
     })
 }
 
-/// JSON text of a value that may be left out.
+/// The JSON text of an optional value.
 fn optional(value: Option<&impl Serialize>) -> Result<Option<String>> {
     value.map(json).transpose()
 }
@@ -81,12 +81,12 @@ impl Session {
         self
     }
 
-    /// Where the session is: its store, or memory while it waits.
+    /// The store that has the session: its own, or the one in memory while it waits.
     pub(super) fn place(&self) -> &Store {
         self.waiting.as_deref().unwrap_or(&self.store)
     }
 
-    /// Does what writes, unless something could not be stored before.
+    /// Performs a write, unless something could not be stored before.
     fn persist<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.flush()?;
         let written = write(self);
@@ -99,7 +99,7 @@ impl Session {
         written
     }
 
-    /// Fails where an earlier entry could not be stored. There is nothing else to flush: whatever a method has
+    /// Fails if an earlier entry could not be stored. There is nothing else to flush: whatever a method has
     /// acknowledged is on disk, unless the session [waits](Self::is_waiting).
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Session {
         }
     }
 
-    /// Appends an entry below the leaf; it is the leaf then. Answers its id.
+    /// Appends an entry below the leaf, and makes it the leaf. Returns its id.
     ///
     /// ```
     /// use leafline::{Family, NewSession, Store, opal};
@@ -132,16 +132,16 @@ impl Session {
     /// # Errors
     ///
     /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) for a draft in the form of another
-    /// family, and in a session of Claude Code's, to which nothing is appended here;
-    /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) when the session was deleted meanwhile;
-    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound) for a label on an entry that is not
-    /// there; those of the store.
+    /// family, and in a Claude Code session, which cannot be appended to here;
+    /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) if the session was deleted meanwhile;
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound) for a label on an entry that does not
+    /// exist; those of the store.
     pub fn append(&mut self, draft: impl Into<EntryDraft>) -> Result<String> {
         let mut ids = self.append_from(Origin::Leaf, vec![draft.into()])?;
         Ok(ids.pop().unwrap_or_default())
     }
 
-    /// Appends entries, each below the one before, in one transaction: all of them, or none. Answers their ids.
+    /// Appends entries, each below the one before, in one transaction: all of them, or none. Returns their ids.
     ///
     /// # Errors
     ///
@@ -185,12 +185,12 @@ impl Session {
         })
     }
 
-    /// Appends a message: a JSON object with a `role`, and in a session of Opal's with Opal's other members. Members that
-    /// the documents do not name pass through.
+    /// Appends a message: a JSON object with a `role`, and in an Opal session with Opal's other members. Undocumented
+    /// members pass through.
     ///
     /// # Errors
     ///
-    /// [`LiveError::InvalidEntry`] for what is no message; those of [`Self::append`].
+    /// [`LiveError::InvalidEntry`] if it is not a message; those of [`Self::append`].
     pub fn append_message(&mut self, message: &impl Serialize) -> Result<String> {
         let message = json(message)?;
         match self.reading.family {
@@ -199,7 +199,7 @@ impl Session {
         }
     }
 
-    /// Moves the leaf to an entry: what is appended next hangs below it. The leaf is kept in the store.
+    /// Moves the leaf to an entry: the next entry is appended below it. The leaf is kept in the store.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ impl Session {
         self.persist(|session| move_leaf(session.place(), (session.key, &session.id), Some(entry)))
     }
 
-    /// Moves the leaf before all entries: what is appended next is a root.
+    /// Moves the leaf before all entries: the next entry is appended as a root.
     ///
     /// # Errors
     ///
@@ -217,7 +217,7 @@ impl Session {
         self.persist(|session| move_leaf(session.place(), (session.key, &session.id), None))
     }
 
-    /// Sets a label on an entry, or clears it, by an entry that is appended (pi and omp documents, `label`).
+    /// Sets or clears a label on an entry by appending an entry (pi and omp documents, `label`).
     ///
     /// # Errors
     ///
@@ -227,12 +227,12 @@ impl Session {
         self.append(Draft::label(target, label))
     }
 
-    /// Moves the leaf to an entry, or before all, and appends a summary of the branch that was left. Answers the
-    /// summary's id.
+    /// Moves the leaf to an entry, or before all, and appends a summary of the abandoned branch. Returns the summary's
+    /// id.
     ///
-    /// In a session of Opal's the summary is a message of the user whose metadata keep it: `type` is `branch_summary`,
-    /// `from_leaf` the leaf that was left, `summary` the text (see [`OpalDraft::branch_summary`]). Opal has no details
-    /// and no such extensions: `details`, where given, are a member of the metadata too, and `from_extension` is not kept.
+    /// In an Opal session the summary is a user message with these metadata: `type` is `branch_summary`, `from_leaf`
+    /// the abandoned leaf, `summary` the text (see [`OpalDraft::branch_summary`]). Opal has neither details nor such
+    /// extensions: `details`, if given, is also a member of the metadata, and `from_extension` is not kept.
     ///
     /// # Errors
     ///

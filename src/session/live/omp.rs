@@ -1,4 +1,4 @@
-//! What omp's `SessionManager` has beyond pi's.
+//! The methods of omp's `SessionManager` that pi's does not have.
 
 use leafline_import::pi_omp::Draft;
 use leafline_import::{MessageRole, text};
@@ -11,8 +11,8 @@ use super::{Sealed, optional};
 use crate::error::Result;
 use crate::store::ordinal::Ordinal;
 
-/// What omp's `SessionManager` writes beyond pi's, by omp's names (omp document, session storage). The methods that it has
-/// from pi are [`PiSession`](crate::pi::PiSession)'s.
+/// The writes of omp's `SessionManager` that pi's does not have, under omp's names (omp document, session storage). The
+/// methods that it shares with pi are [`PiSession`](crate::pi::PiSession)'s.
 ///
 /// ```
 /// use leafline::omp::{OmpReader, OmpSession};
@@ -30,7 +30,7 @@ use crate::store::ordinal::Ordinal;
 /// # }
 /// ```
 pub trait OmpSession: Sealed {
-    /// Appends a change of the model of a role, as omp has it; no role is the default one.
+    /// Appends a change of a role's model, as in omp; without a role it is the default one.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ pub trait OmpSession: Sealed {
     /// Those of [`Session::append`].
     fn append_ttsr_injection(&mut self, rules: &[impl AsRef<str>]) -> Result<String>;
 
-    /// Appends what an omp session began with.
+    /// Appends an omp session's initial state.
     ///
     /// # Errors
     ///
@@ -64,41 +64,40 @@ pub trait OmpSession: Sealed {
         output_schema: Option<&impl Serialize>,
     ) -> Result<String>;
 
-    /// Moves the session to another working directory: the header says so from now on (omp document, move
-    /// operations).
+    /// Moves the session to another working directory, which its header then names (omp document, move operations).
     ///
     /// # Errors
     ///
-    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session that is none of pi's or
-    /// omp's; those of the store.
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is not one of pi or omp;
+    /// those of the store.
     fn move_to(&mut self, cwd: &str) -> Result<()>;
 
-    /// Gives a tool call other arguments, in the last message of the assistant that makes it. Answers whether there
-    /// is such a message (omp document, tool-call argument rewrites).
+    /// Replaces the arguments of a tool call in the last assistant message that makes it. Returns whether there is such
+    /// a message (omp document, tool-call argument rewrites).
     ///
     /// # Errors
     ///
-    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) where the arguments cannot be written as
-    /// JSON; [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session that is none of pi's
-    /// or omp's; those of the store.
+    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) if the arguments cannot be written as JSON;
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is not one of pi or omp;
+    /// those of the store.
     fn rewrite_tool_call_arguments(
         &mut self,
         tool_call_id: &str,
         arguments: &impl Serialize,
     ) -> Result<bool>;
 
-    /// Rewrites entries: `change` is shown each one and answers its new JSON, or nothing to leave it (omp document,
-    /// `rewriteEntries`). All changes are one transaction. Answers how many there are.
+    /// Rewrites entries: `change` receives each one and returns its new JSON, or nothing to keep it (omp document,
+    /// `rewriteEntries`). All changes are one transaction. Returns the number of changes.
     ///
     /// `change` is called inside the write transaction, so it must not write to this store itself.
     ///
-    /// An entry stays what it is: its type, role, id, parent and time, and what it sets (a label, a name, settings).
+    /// An entry keeps its type, role, id, parent and time, and what it sets (a label, a name, settings).
     ///
     /// # Errors
     ///
-    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) for JSON that is no such entry: nothing is
-    /// changed then. [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session that is none
-    /// of pi's or omp's. What `change` fails with.
+    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) for JSON that is not such an entry: nothing
+    /// is changed then. [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is not
+    /// one of pi or omp. The error of `change`.
     fn rewrite_entries(
         &mut self,
         change: impl FnMut(&Entry) -> Result<Option<String>>,
@@ -175,20 +174,20 @@ impl OmpSession for Session {
 
 /// Reads that only omp's `SessionManager` has. [`OmpSession`] has an example.
 pub trait OmpReader: Sealed {
-    /// omp's rules that were injected on the path to the current leaf, each once, in order; none in a session of a family
-    /// that has no such rules.
+    /// The rules that omp injected on the path to the current leaf, each once, in order; none in a session of a family
+    /// without such rules.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     fn get_injected_rules(&self) -> Result<Vec<String>>;
 
-    /// The role of the last `model_change` on the path to the current leaf, `default` where it names none; `None`
-    /// where there is no such entry. The path is walked up to it.
+    /// The role of the last `model_change` on the path to the current leaf, `default` if it names none; `None` if there
+    /// is no such entry. The path is walked up to it.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     fn get_last_model_change_role(&self) -> Result<Option<String>>;
 }
 
@@ -202,7 +201,7 @@ impl OmpReader for SessionReader {
     }
 }
 
-/// The last message of the assistant with this tool call, with other arguments.
+/// The last assistant message with this tool call, with other arguments.
 fn find_tool_call(
     reader: &SessionReader,
     id: &str,

@@ -1,4 +1,4 @@
-//! Opal's functions on a session, by Opal's names.
+//! Opal's functions on a session, under Opal's names.
 
 use leafline_import::EntryKind;
 use leafline_import::opal::{Draft, Metadata, ReplaceOptions};
@@ -8,8 +8,8 @@ use super::super::{Entry, Session, SessionReader};
 use super::{EntryDraft, Sealed, json};
 use crate::error::{Error, Result, SessionError};
 
-/// What Opal's functions write, by Opal's names (Opal session document). A [`Session`] has what several families share,
-/// with [`Session::append`] and [`Session::branch`] among it.
+/// The writes of Opal's functions, under Opal's names (Opal session document). A [`Session`] itself has what several
+/// families share, such as [`Session::append`] and [`Session::branch`].
 ///
 /// ```
 /// use leafline::opal::{Draft, OpalReader, OpalSession};
@@ -27,7 +27,7 @@ use crate::error::{Error, Result, SessionError};
 /// # }
 /// ```
 pub trait OpalSession: Sealed {
-    /// [`Session::append_all`] by the name that Opal has for it.
+    /// [`Session::append_all`] under Opal's name for it.
     ///
     /// # Errors
     ///
@@ -37,8 +37,8 @@ pub trait OpalSession: Sealed {
         drafts: impl IntoIterator<Item = D>,
     ) -> Result<Vec<String>>;
 
-    /// Gives the session other metadata, in one transaction. Its title, its working directory and the time of its
-    /// creation are then what that says (Opal session document).
+    /// Replaces the session's metadata, in one transaction. They also set its title, its working directory and its
+    /// creation time (Opal session document).
     ///
     /// ```
     /// use leafline::opal::{Metadata, OpalReader, OpalSession};
@@ -57,7 +57,7 @@ pub trait OpalSession: Sealed {
     ///
     /// # Errors
     ///
-    /// [`SessionError::WrongFamily`] in a session that is not Opal's; those of the store.
+    /// [`SessionError::WrongFamily`] if the session is not Opal's; those of the store.
     fn set_metadata(&mut self, metadata: &Metadata) -> Result<()>;
 
     /// Sets one value of the metadata; the others stay (Opal session document, `metadata`).
@@ -68,20 +68,19 @@ pub trait OpalSession: Sealed {
     /// those of [`Self::set_metadata`].
     fn set_metadata_value(&mut self, key: &str, value: &impl Serialize) -> Result<()>;
 
-    /// Replaces messages that follow each other on a path with others, in one step that happens whole or not at all
-    /// (Opal session document, `replace_path_segment`). Answers the new messages' ids.
+    /// Replaces consecutive messages on a path by others, atomically (Opal session document, `replace_path_segment`).
+    /// Returns the new messages' ids.
     ///
-    /// `messages` are ids, each message the child of the one before. They are removed. The first of `replacements` takes
-    /// the place below the parent of the first of them, each further one hangs below the one before, and all stand where
-    /// the first removed message stood. The leaf moves to the last replacement where it was one of the messages, and
-    /// stays otherwise.
+    /// `messages` are ids, each message a child of the one before. They are removed. The first of `replacements` goes
+    /// below the parent of the first of them, each further one below the one before, and all are stored where the first
+    /// removed message was. If the leaf was one of the messages, it moves to the last replacement; otherwise it stays.
     ///
-    /// The children of all removed messages become the last replacement's. Opal does that for those of the last removed
-    /// message alone: branches that leave the part in its middle keep a parent that is gone, and no path from the
-    /// root reaches them. [`ReplaceOptions::keep_side_branches`] set to false does as Opal does.
+    /// The children of all removed messages become the last replacement's. Opal moves only those of the last removed
+    /// message: branches off the middle of the part keep a parent that is gone, and no path from the root reaches them.
+    /// Set [`ReplaceOptions::keep_side_branches`] to false to do as Opal does.
     ///
-    /// The lines after the first removed one get other ordinals. Time is linear in the session's length, memory is not:
-    /// the session is written again beside the old one. Other handles and later readers find it by its id.
+    /// The lines after the first removed one get other ordinals. The session is written again beside the old one: time
+    /// is linear in its length, memory is not. Other handles and later readers find it by its id.
     ///
     /// ```
     /// use leafline::opal::{Draft, OpalSession, ReplaceOptions};
@@ -105,11 +104,11 @@ pub trait OpalSession: Sealed {
     ///
     /// # Errors
     ///
-    /// [`SessionError::WrongFamily`] in a session that is not Opal's; [`SessionError::EntryNotFound`] for an unknown
-    /// id; [`LiveError::NotASegment`](crate::error::LiveError::NotASegment) where the messages are none or no part of a
-    /// path; [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) where there is no replacement;
-    /// [`LiveError::Contended`](crate::error::LiveError::Contended) where others kept changing the session; those of
-    /// the store.
+    /// [`SessionError::WrongFamily`] if the session is not Opal's; [`SessionError::EntryNotFound`] for an unknown id;
+    /// [`LiveError::NotASegment`](crate::error::LiveError::NotASegment) if there are no messages or they are not part
+    /// of a path; [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) if there is no replacement;
+    /// [`LiveError::Contended`](crate::error::LiveError::Contended) if others kept changing the session; those of the
+    /// store.
     fn replace_path_segment(
         &mut self,
         messages: &[impl AsRef<str>],
@@ -149,42 +148,42 @@ impl OpalSession for Session {
     }
 }
 
-/// Reads by Opal's names where they are not ours. All but the metadata are there in sessions of any family.
-/// [`OpalSession`] has an example.
+/// Reads under Opal's names where ours differ. All but the metadata work in sessions of any family. [`OpalSession`] has
+/// an example.
 pub trait OpalReader: Sealed {
     /// The session's metadata (Opal session document, state fields).
     ///
     /// # Errors
     ///
-    /// [`SessionError::WrongFamily`] in a session that is not Opal's; [`Error::Corrupted`] where the store is damaged.
+    /// [`SessionError::WrongFamily`] if the session is not Opal's; [`Error::Corrupted`] if the store is damaged.
     fn metadata(&self) -> Result<Metadata>;
 
-    /// One value of the metadata, as JSON text; `None` where there is none.
+    /// One value of the metadata, as JSON text; `None` if there is none.
     ///
     /// # Errors
     ///
     /// Those of [`Self::metadata`].
     fn get_metadata(&self, key: &str) -> Result<Option<String>>;
 
-    /// [`SessionReader::get_leaf_id`] by the name that Opal has for it (Opal session document, state fields).
+    /// [`SessionReader::get_leaf_id`] under Opal's name for it (Opal session document, state fields).
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     fn current_id(&self) -> Result<Option<String>>;
 
-    /// The message with this id. Where Opal answers nothing for an unknown id, this is an error.
+    /// The message with this id. Opal returns nothing for an unknown id; this is an error here.
     ///
     /// # Errors
     ///
-    /// [`SessionError::EntryNotFound`], for an entry that is no message, too.
+    /// [`SessionError::EntryNotFound`], also for an entry that is not a message.
     fn get_message(&self, id: &str) -> Result<Entry>;
 
-    /// [`SessionReader::get_path`] to an entry by the name that Opal has for it. Answers how many entries the path has.
+    /// [`SessionReader::get_path`] to an entry, under Opal's name for it. Returns the number of entries on the path.
     ///
     /// # Errors
     ///
-    /// [`SessionError::EntryNotFound`], where Opal answers an empty path; what `take` fails with.
+    /// [`SessionError::EntryNotFound`] where Opal returns an empty path; the error of `take`.
     fn get_path_to(&self, id: &str, take: impl FnMut(&Entry) -> Result<()>) -> Result<u64>;
 }
 

@@ -1,5 +1,5 @@
-//! A session that waits for its first assistant message: it is in a store in memory, where every method works on
-//! it, and moves into its own store at once.
+//! A session that waits for its first assistant message: it is in a store in memory, where every method works on it,
+//! and moves into its own store all at once.
 
 use leafline_import::MessageRole;
 
@@ -18,7 +18,7 @@ pub(super) fn ends_wait(draft: &EntryDraft) -> bool {
     draft.role() == MessageRole::Assistant
 }
 
-/// What a new session's record says before its lines are counted.
+/// A new session's record before its lines are counted.
 pub(super) fn uncounted(record: &SessionRecord) -> SessionRecord {
     SessionRecord {
         external_id: record.external_id.clone(),
@@ -36,16 +36,16 @@ pub(super) fn uncounted(record: &SessionRecord) -> SessionRecord {
 }
 
 impl Session {
-    /// Whether the session is in memory alone as yet, waiting for the first message of an assistant.
+    /// Whether the session is still only in memory, waiting for the first assistant message.
     pub fn is_waiting(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// Stores a session that waits, whatever it holds.
+    /// Stores a waiting session, whatever it has.
     ///
     /// # Errors
     ///
-    /// [`SessionError::Exists`] where another one took its id meanwhile; those of the store.
+    /// [`SessionError::Exists`] if another one took its id meanwhile; those of the store.
     pub fn store_now(&mut self) -> Result<()> {
         self.persist(Self::store_waiting)
     }
@@ -61,7 +61,7 @@ impl Session {
     }
 }
 
-/// Copies a session into another store, in one piece, and answers its key there.
+/// Copies a session into another store, in one piece, and returns its key there.
 fn move_session(from: &Store, key: SessionKey, to: &Store) -> Result<SessionKey> {
     let snapshot = from.snapshot()?;
     let record = snapshot.session(key)?.ok_or_else(|| Corruption {
@@ -75,7 +75,7 @@ fn move_session(from: &Store, key: SessionKey, to: &Store) -> Result<SessionKey>
     builder.finish(NewLeaf::Line(reader.leaf_ordinal()?))
 }
 
-/// Hands exported bytes to a builder.
+/// Passes exported bytes to a builder.
 struct Feeding<'b, 's>(&'b mut Builder<'s>);
 
 impl std::io::Write for Feeding<'_, '_> {
@@ -90,7 +90,7 @@ impl std::io::Write for Feeding<'_, '_> {
 }
 
 impl Error {
-    /// Whether it is about storing, and not about what was asked for.
+    /// Whether storing failed, rather than the request being wrong.
     pub(super) fn is_of_storing(&self) -> bool {
         matches!(
             self,

@@ -8,10 +8,10 @@ use super::super::{Entry, Session, SessionReader};
 use super::{Sealed, json, optional};
 use crate::error::Result;
 
-/// What pi's `SessionManager` writes, by pi's names (pi document, session file format). omp's has the same methods, and
-/// [`OmpSession`](crate::omp::OmpSession) has what only omp's has.
+/// The writes of pi's `SessionManager`, under pi's names (pi document, session file format). omp's has the same
+/// methods, and [`OmpSession`](crate::omp::OmpSession) has those that only omp's has.
 ///
-/// A [`Session`] has what several families share, with [`Session::append_message`] and [`Session::branch`] among it.
+/// A [`Session`] itself has what several families share, such as [`Session::append_message`] and [`Session::branch`].
 ///
 /// ```
 /// use leafline::pi::{PiReader, PiSession};
@@ -39,8 +39,8 @@ pub trait PiSession: Sealed {
     /// Those of [`Session::append`].
     fn append_thinking_level_change(&mut self, level: &str) -> Result<String>;
 
-    /// Appends a change of the model: pi's provider and model id; in a session of omp's, both as one name of the
-    /// default role.
+    /// Appends a change of the model: pi's provider and model id; in an omp session, both as one name for the default
+    /// role.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ pub trait PiSession: Sealed {
     /// [`Session::append`].
     fn append_compaction(&mut self, compaction: &Compaction<'_>) -> Result<String>;
 
-    /// Appends an extension's state, which is in no context.
+    /// Appends an extension's state, which is not part of contexts.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ pub trait PiSession: Sealed {
         data: Option<&impl Serialize>,
     ) -> Result<String>;
 
-    /// Appends an extension's message, which is in the context: `content` is a string or an array of blocks.
+    /// Appends an extension's message, which is part of contexts: `content` is a string or an array of blocks.
     ///
     /// # Errors
     ///
@@ -86,25 +86,24 @@ pub trait PiSession: Sealed {
     /// Those of [`Session::append`].
     fn append_session_info(&mut self, name: &str) -> Result<String>;
 
-    /// [`Session::label`] by the name that pi has for it.
+    /// [`Session::label`] under pi's name for it.
     ///
     /// # Errors
     ///
     /// Those of [`Session::label`].
     fn append_label_change(&mut self, target: &str, label: Option<&str>) -> Result<String>;
 
-    /// A new session of the path from the root to an entry alone (pi and omp documents,
-    /// `SessionManager.createBranchedSession`): the path without its label entries, then a fresh label entry for each
+    /// A new session with only the path from the root to an entry (pi and omp documents,
+    /// `SessionManager.createBranchedSession`): the path without its label entries, then a new label entry for each
     /// label that is set on it, each the child of the one before. The header's `parentSession` is this session's id.
     ///
-    /// As the programs do, the children of a label entry that is left out keep its id as their parent, so that the
-    /// new session's path begins below it. A path without a message of an assistant waits for one.
+    /// As in the programs, the children of an omitted label entry keep its id as their parent, so that the new
+    /// session's path begins below it. A path without an assistant message waits for one.
     ///
     /// # Errors
     ///
     /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound);
-    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session that is none of pi's or
-    /// omp's.
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is not one of pi or omp.
     fn create_branched_session(&self, leaf: &str) -> Result<Session>;
 }
 
@@ -156,7 +155,7 @@ impl PiSession for Session {
     }
 }
 
-/// Reads by pi's names where they are not ours.
+/// Reads under pi's names where ours differ.
 ///
 /// ```
 /// use leafline::pi::PiReader;
@@ -173,17 +172,17 @@ impl PiSession for Session {
 /// # }
 /// ```
 pub trait PiReader: Sealed {
-    /// [`SessionReader::id`] by the name that the session managers of pi and omp have.
+    /// [`SessionReader::id`] under the name in pi's and omp's session managers.
     fn get_session_id(&self) -> String;
 
-    /// [`SessionReader::get_leaf`] by the name that pi's documents have.
+    /// [`SessionReader::get_leaf`] under the name in pi's documents.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     fn get_leaf_entry(&self) -> Result<Option<Entry>>;
 
-    /// [`SessionReader::get_path`] by the name that pi has for it.
+    /// [`SessionReader::get_path`] under pi's name for it.
     ///
     /// # Errors
     ///

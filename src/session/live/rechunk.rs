@@ -1,4 +1,4 @@
-//! Writing lines again in other chunks: appended ones are sealed, changed ones take the old ones' place.
+//! Writes lines again in other chunks: appended ones are sealed, changed ones replace the old ones.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::store::compression::{Dictionary, NO_DICTIONARY};
 use crate::store::ordinal::Ordinal;
 use crate::store::session_record::SessionRecord;
 
-/// Lines that are appended one by one before they are sealed: written once alone and once together, so that an
-/// append costs a small page and not the rewriting of a chunk.
+/// How many lines are appended one by one before they are sealed: each is written once alone and once together with
+/// others, so that an append costs a small page and not the rewriting of a chunk.
 pub(super) const LOOSE_LINES: u64 = 16;
 
-/// A line as it is stored: its text without what is cut out, and its holes.
+/// A line in its stored form: its text without what is cut out, and its holes.
 pub(super) struct StoredText {
     pub(super) text: Vec<u8>,
     pub(super) holes: Vec<Hole>,
 }
 
-/// Writes the lines from the first of a chunk up to `to`, which begins one or is the end, again: as `change` says,
-/// or as they are. Their nodes stay.
+/// Writes the lines of whole chunks up to `to` again, which begins a chunk or is the end: changed as `change` says, or
+/// unchanged. Their nodes stay.
 pub(super) fn rechunk(
     reader: &SessionReader,
     from: u64,
@@ -70,7 +70,7 @@ pub(super) fn rechunk(
     Ok(())
 }
 
-/// Takes out the chunks whose first lines are in the range.
+/// Removes the chunks whose first lines are in the range.
 fn remove(reader: &SessionReader, from: u64, to: u64, rows: &mut Rows<'_>) -> Result<()> {
     let mut chunks = reader.view().chunks();
     chunks.seek(from);
@@ -82,8 +82,9 @@ fn remove(reader: &SessionReader, from: u64, to: u64, rows: &mut Rows<'_>) -> Re
     Ok(())
 }
 
-/// Seals the lines that were appended one by one, once there are enough of them or what follows is worth chunks of
-/// its own, and ends the last line where an imported file had no final line feed: what follows would be joined to it.
+/// Seals the lines that were appended one by one, once there are enough of them or the following ones are worth chunks
+/// of their own, and completes the last line if an imported file had no final line feed, as the next line would be
+/// joined to it.
 pub(super) fn seal(
     reader: &SessionReader,
     record: &mut SessionRecord,
@@ -104,13 +105,13 @@ pub(super) fn seal(
     Ok(())
 }
 
-/// The session's last line with a line feed, where it has none, and its ordinal. It is counted in the record.
+/// The session's last line with a line feed added, if it has none, and its ordinal. The record's byte count is updated.
 pub(super) fn end_last_line(
     reader: &SessionReader,
     record: &mut SessionRecord,
 ) -> Result<Option<(u64, StoredText)>> {
     let found = reader.record();
-    // Only an imported file can end like that, and only as long as nothing stands behind its bytes.
+    // Only an imported file can end like that, and only as long as nothing follows its bytes.
     if found.imported.complete || found.migrated || found.bytes != found.imported.length {
         return Ok(None);
     }
@@ -127,8 +128,8 @@ pub(super) fn end_last_line(
     Ok(Some((last, StoredText { text, holes: line.holes })))
 }
 
-/// Where sealing begins: at the chunk before the loose lines if that is less than half full, or may hold the line that
-/// is ended; else at the first of them.
+/// Where sealing begins: at the chunk before the loose lines if that is less than half full, or may have the line that
+/// is completed; otherwise at the first of them.
 fn first_to_seal(reader: &SessionReader, sealed: u64, ends_line: bool) -> Result<u64> {
     let Some(last) = sealed.checked_sub(1) else { return Ok(sealed) };
     let mut chunks = reader.view().chunks();
@@ -141,7 +142,7 @@ fn first_to_seal(reader: &SessionReader, sealed: u64, ends_line: bool) -> Result
 pub(crate) fn tail_dictionary(reader: &SessionReader, end: u64) -> Result<Arc<Dictionary>> {
     let store = reader.snapshot().store();
     let id = match end.checked_sub(1) {
-        // The record may be older than the snapshot: somebody else may have packed lines behind the last into its chunk.
+        // The record may be older than the snapshot: somebody else may have packed later lines into its chunk.
         Some(last) => reader.view().rows().chunks_left().holding(last)?.dictionary(),
         None => store.dictionary_ids()?.last().copied().unwrap_or(NO_DICTIONARY),
     };

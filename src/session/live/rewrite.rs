@@ -1,5 +1,5 @@
-//! Rewriting: the few lines that change take the old ones' place, in one transaction; the rest of the session is
-//! not touched, however long it is.
+//! Rewriting: the few lines that change replace the old ones, in one transaction; the rest of the session is not
+//! touched, however long it is.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::store::session_key::SessionKey;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
 
 impl Session {
-    /// Names the session; an empty name takes its name away. pi appends a `session_info` entry, trimmed; omp writes the
+    /// Names the session; an empty name clears its name. pi appends a `session_info` entry, trimmed; omp writes the
     /// title into the header; Opal has it in the metadata (pi document, `appendSessionInfo`; omp document, persistence;
     /// Opal session document, state fields).
     ///
@@ -43,7 +43,7 @@ impl Session {
                 names_itself = record.types.iter().any(|count| count.name == "session_info");
                 record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
                 let mut changes = Vec::new();
-                // A title line ahead of the header counts before it.
+                // A title line before the header takes precedence over the header.
                 for ordinal in 0..=record.header {
                     let Some(line) = reader.line(ordinal)? else { break };
                     match line.kind() {
@@ -60,7 +60,7 @@ impl Session {
             })?;
             Ok(names_itself)
         })?;
-        // Entries that name the session, which pi writes, count after the header.
+        // Entries that name the session, which pi writes, take precedence over the header.
         if names_itself { self.append(Draft::session_info(name)).map(drop) } else { Ok(()) }
     }
 
@@ -111,7 +111,7 @@ pub(super) fn line_of(json: &str) -> Result<Vec<u8>> {
     Ok(line)
 }
 
-/// A line with another value of a member, its other bytes as a program writes them.
+/// A line with another value of a member, and its other bytes as a program writes them.
 fn with_member(line: &[u8], member: &'static str, value: &str) -> Result<Vec<u8>> {
     let decoded = text::decode(line);
     let mut document =
@@ -123,7 +123,7 @@ fn with_member(line: &[u8], member: &'static str, value: &str) -> Result<Vec<u8>
     Ok(new)
 }
 
-/// A title line with another title. It keeps its length where its padding allows, since omp writes over it in place.
+/// A title line with another title. It keeps its length if its padding allows, since omp overwrites it in place.
 fn title_line(line: &[u8], title: &str) -> Result<Vec<u8>> {
     let decoded = text::decode(line);
     let shown = text::trim_start_of_file(&decoded);
@@ -144,7 +144,7 @@ fn title_line(line: &[u8], title: &str) -> Result<Vec<u8>> {
     Ok(written(&document))
 }
 
-/// Puts lines in the place of others, in one transaction. Answers how many changed.
+/// Replaces lines by others, in one transaction. Returns the number of changes.
 pub(super) fn replace_lines(
     store: &Store,
     session: (SessionKey, &str),
@@ -171,7 +171,7 @@ pub(super) fn replace_lines(
             return Ok((batch, 0));
         }
         let changed = stored.len() as u64;
-        // As long as the session's bytes are those that were imported, they tell whether the last line has an end.
+        // As long as the session's bytes are the imported ones, they show whether the last line is complete.
         let last = record.lines.saturating_sub(1);
         if !stored.contains_key(&last)
             && let Some((ordinal, ended)) = end_last_line(&reader, &mut record)?
@@ -180,7 +180,7 @@ pub(super) fn replace_lines(
         }
         rechunk_around(&reader, &mut stored, &mut rows)?;
         if !record.migrated && reader.family() != Family::Opal {
-            // The session's bytes no longer begin with those that were imported. A session of Opal's keeps what tells the
+            // The session's bytes no longer begin with the imported ones. An Opal session keeps what identifies the
             // imported file: nothing else does once lines are gone.
             record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
         }
@@ -204,7 +204,7 @@ fn rechunk_around(
     Ok(())
 }
 
-/// Notes the blobs that a line gains and loses, and answers it as it is stored.
+/// Notes the blobs that a line gains and loses, and returns its stored form.
 fn exchange(
     reader: &SessionReader,
     ordinal: u64,
@@ -226,7 +226,7 @@ fn exchange(
     Ok(StoredText { text: new.text, holes: new.holes })
 }
 
-/// Corrects the bytes that are counted, and the first prompt.
+/// Corrects the counted bytes, and the first prompt.
 fn count(record: &mut SessionRecord, reading: Reading, old: &Entry, new: &[u8]) {
     let (before, after) = (old.line().len() as u64, new.len() as u64);
     record.bytes = (record.bytes + after).saturating_sub(before);
@@ -244,7 +244,7 @@ fn effect(reading: Reading, line: &[u8]) -> Option<Effect> {
     read_line(reading, line, |line| line.effect())
 }
 
-/// Refuses a line that would be another entry, or set something else: the rows of the tree stand for the old one.
+/// Refuses a line that would be another entry, or set something else: the rows of the tree describe the old one.
 fn refuse_other_entry(reading: Reading, old: &Entry, new: &[u8]) -> Result<()> {
     let new_entry = Entry::new(reading, old.ordinal(), new.to_vec());
     let is_same = new_entry.kind() == old.kind()

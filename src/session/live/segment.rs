@@ -1,7 +1,7 @@
-//! Replacing a part of a path with other messages, as Opal's compaction does.
+//! Replaces a part of a path by other messages, as Opal's compaction does.
 //!
-//! The session is written again without the part, as a session of its own, which then takes the old one's place with all
-//! that names it: before that commit everyone sees the old one, after it the new one.
+//! The session is written again without the part, as a new session, which then replaces the old one under all its
+//! names: before that commit everyone sees the old one, after it the new one.
 
 use std::collections::HashSet;
 
@@ -21,12 +21,12 @@ use crate::store::Store;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 
-/// How often a session is written again that others change meanwhile.
+/// How often a session is written again if others change it meanwhile.
 const ATTEMPTS: u32 = 16;
 
 impl Session {
-    /// Replaces a part of a path, as [`OpalSession::replace_path_segment`](super::opal::OpalSession::replace_path_segment)
-    /// describes it.
+    /// Replaces a part of a path, as
+    /// [`OpalSession::replace_path_segment`](super::opal::OpalSession::replace_path_segment) describes it.
     pub(super) fn replace_segment(
         &mut self,
         messages: &[&str],
@@ -52,7 +52,7 @@ impl Session {
     }
 }
 
-/// Writes the session again until nobody has changed it meanwhile. Answers its key, and the new messages' ids.
+/// Writes the session again until nobody has changed it meanwhile. Returns its key, and the new messages' ids.
 fn replace(
     store: &Store,
     session: (SessionKey, &str),
@@ -74,10 +74,10 @@ fn replace(
 
 /// What becomes of each line.
 struct Plan {
-    /// The line in whose place the replacements are written.
+    /// The line at which the replacements are written.
     first: u64,
     removed: HashSet<u64>,
-    /// The ids of the removed, where earlier messages may have the same: Opal knows only the last of them.
+    /// The ids of the removed messages, if earlier messages may have the same: Opal knows only the last of them.
     removed_ids: HashSet<Vec<u8>>,
     reparented: HashSet<u64>,
     moves_leaf: bool,
@@ -114,7 +114,7 @@ impl Plan {
         })
     }
 
-    /// Hands the session's lines to the builder. Answers the leaf's line among them.
+    /// Passes the session's lines to the builder. Returns the leaf's line among them.
     fn copy(&self, reader: &SessionReader, builder: &mut Builder<'_>) -> Result<Option<u64>> {
         let old_leaf = reader.leaf_ordinal()?;
         let new_parent = self.ids.last().map(String::as_bytes).unwrap_or_default();
@@ -196,7 +196,7 @@ fn write_drafts(
     Ok((lines, ids))
 }
 
-/// The stored tree, its messages named by their lines.
+/// The stored tree, with messages named by their lines.
 struct Messages<'r>(&'r SessionReader);
 
 impl Tree for Messages<'_> {

@@ -1,10 +1,10 @@
-//! Other arguments for a tool call, in a message that otherwise stays as it is.
+//! Replaces the arguments of a tool call, in a message that otherwise stays the same.
 
 use leafline_import::scan::Raw;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// An entry as far as it leads to the blocks of its message.
+/// The members of an entry that lead to its message's blocks.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -27,8 +27,8 @@ struct Block<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// The line with other arguments of the call with this id, as JSON; `None` where it makes no such call. No other
-/// value is read and written again, so that none changes.
+/// The line with other arguments, as JSON, for the call with this id; `None` if it makes no such call. No other value
+/// is parsed and written again, so none changes.
 pub(super) fn with_arguments(line: &str, id: &str, arguments: &str) -> Option<String> {
     let parsed: Line<'_> = serde_json::from_str(line.trim_start_matches('\u{feff}')).ok()?;
     for block in parsed.message.content {

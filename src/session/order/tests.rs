@@ -1,4 +1,4 @@
-//! Each bit of a session's nodes is flipped, one at a time, and every walk is made.
+//! Flips each bit of a session's nodes, one at a time, and makes every walk.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::session::{ContextLeaf, PageLimit, SessionReader};
 use crate::store::chunk::reseal;
 use crate::store::session_key::SessionKey;
 
-/// Notes the sessions that were imported.
+/// Collects the ids of imported sessions.
 #[derive(Default)]
 struct Sessions(Vec<String>);
 
@@ -31,7 +31,7 @@ fn import(files: &Path) -> (Store, Vec<String>) {
     (store, sessions.0)
 }
 
-/// What is asked of a session, with the answers: the ordinals of entries.
+/// The queries of a session, with their results: the ordinals of entries.
 fn answers(reader: &SessionReader) -> Vec<(&'static str, Result<Vec<u64>>)> {
     let pages = |bytes| {
         let limit = PageLimit { entries: 3, bytes };
@@ -101,7 +101,7 @@ fn answers(reader: &SessionReader) -> Vec<(&'static str, Result<Vec<u64>>)> {
     ]
 }
 
-/// How many of the flips had which answers.
+/// How many of the flips had which result.
 #[derive(Debug, Default)]
 struct Tally {
     flips: u64,
@@ -177,7 +177,7 @@ fn flipped_bits_in_branched_and_irregular_sessions() {
         let bytes = random_tree_session(seed, 60, family);
         std::fs::write(folder.path().join(format!("{seed}.jsonl")), bytes).unwrap();
     }
-    // Parents that come later, a loop, and what hangs below it.
+    // Parents that come later, a loop, and entries below it.
     let mut lines = r#"{"type":"session","version":3,"id":"odd","cwd":"/work"}"#.to_owned() + "\n";
     for (id, parent) in [(1, 2), (2, 0), (3, 5), (4, 3), (5, 4), (6, 5), (7, 1), (8, 7)] {
         let line = format!(r#"{{"type":"message","id":"e{id}","parentId":"e{parent}"}}"#);
@@ -192,6 +192,6 @@ fn flipped_bits_in_branched_and_irregular_sessions() {
         let step = if id == "odd" { 1 } else { 31 };
         flip_all(&store, id, step, &mut tally);
     }
-    // A branch's first entry may be moved to another entry that is as deep, and its own node still agrees with that.
+    // A branch's first entry may be moved to another parent of the same depth, and its own node still agrees with that.
     assert!(tally.wrong_paths * 500 < tally.flips, "{tally:?}");
 }

@@ -1,4 +1,4 @@
-//! Records of one message as one node.
+//! Folds the records of one message into one node.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Known;
@@ -13,23 +13,23 @@ use crate::error::Result;
 use crate::store::node::{Node, Parent};
 use crate::store::ordinal::Ordinal;
 
-/// Which records are put together.
+/// Which records are folded together.
 ///
-/// Records of one message are where one hangs below the other, with whatever stands between them, and where they hang on one
-/// parent. So no node comes to hang below itself, which it might if an id were met again on another branch. A node stands
-/// where its first record does in the file, and hangs where the topmost one hangs.
+/// Records of one message are folded if one is below the other, whatever is between them, and if they have the same
+/// parent. So no node becomes its own descendant, which could happen if an id recurred on another branch. A node is at
+/// the place of its first record in the file, and below the parent of the topmost one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Folds {
     /// The records that are part of an earlier one's node, each with that one; ascending.
     hidden: Vec<(u64, u64)>,
-    /// The same the other way round: nodes with their further records, ascending.
+    /// The reverse: nodes with their further records, ascending.
     records: Vec<(u64, u64)>,
     /// The nodes whose first record is not the topmost, each with the topmost one's parent; ascending.
     parents: Vec<(u64, Parent)>,
 }
 
 impl Folds {
-    /// Whether nothing was put together.
+    /// Whether nothing was folded.
     pub(super) fn is_empty(&self) -> bool {
         self.hidden.is_empty()
     }
@@ -52,7 +52,7 @@ impl Folds {
         }
     }
 
-    /// The records of a node; none where it has but one.
+    /// The records of a node; none if it has only one.
     pub(super) fn records(&self, ordinal: u64) -> impl Iterator<Item = u64> {
         let from = self.records.partition_point(|(node, _)| *node < ordinal);
         let to = self.records.partition_point(|(node, _)| *node <= ordinal);
@@ -61,7 +61,7 @@ impl Folds {
         first.into_iter().chain(further.iter().map(|(_, record)| *record))
     }
 
-    /// What is put together of a session with this outline.
+    /// The folds of a session with this outline.
     pub(super) fn of(reader: &SessionReader, outline: &Outline) -> Result<Self> {
         let mut together = together(reader, outline)?;
         together.sort_unstable();
@@ -90,26 +90,26 @@ fn look_up<T: Copy>(pairs: &[(u64, T)], ordinal: u64) -> Option<T> {
     pairs.get(place).map(|(_, value)| *value)
 }
 
-/// A message of the API, by a hash of its id: 16 bytes for an id of 30.
+/// An API message, by a hash of its id: 16 bytes for an id of 30.
 type Message = [u64; 2];
 
 /// A step of a walk down a tree.
 enum Step {
     /// Into a segment.
     Into(usize),
-    /// Out of what hangs below one, when so many messages were above it.
+    /// Back out of the descendants of an entry that had this many messages above it.
     OutOf(usize),
 }
 
-/// The records that are put together: each with the topmost of its message, which is not listed itself.
+/// The records to fold: each with the topmost record of its message, which is not listed itself.
 fn together(reader: &SessionReader, outline: &Outline) -> Result<Vec<(u64, u64)>> {
     let mut together = Vec::new();
     let mut walk = reader.read_outline(outline);
     let mut lines = NearLines::new(reader);
-    // The messages on the path at hand, and the topmost record of each.
+    // The messages on the current path, and the topmost record of each.
     let mut path: Vec<Message> = Vec::new();
     let mut tops: HashMap<Message, u64> = HashMap::new();
-    // The first of the records that hang on one parent, by the message and the parent's segment.
+    // The first of the records with one parent, by the message and the parent's segment.
     let mut siblings: HashMap<(Message, Option<usize>), u64> = HashMap::new();
     let mut steps: Vec<Step> = outline.roots().iter().rev().map(|&root| Step::Into(root)).collect();
     while let Some(step) = steps.pop() {
@@ -151,7 +151,7 @@ fn together(reader: &SessionReader, outline: &Outline) -> Result<Vec<(u64, u64)>
     Ok(together)
 }
 
-/// The message of the API that an entry is a record of.
+/// The API message that an entry is a record of.
 fn message_of(entry: &OutlineEntry, lines: &mut NearLines<'_>) -> Result<Option<Message>> {
     if entry.kind != EntryKind::Message || entry.role != MessageRole::Assistant {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Where a conversation branches.
+//! Finds where a conversation branches.
 
 use leafline_import::EntryKind;
 use leafline_import::forks::{ForkEntry, forks};
@@ -6,14 +6,15 @@ use leafline_import::forks::{ForkEntry, forks};
 use super::outline::Outline;
 use crate::store::node::Node;
 
-/// What the rule of the prompts needs of a segment. Entries of sidechains, and earlier copies of an entry, do not count.
+/// The facts of a segment that the rule of the prompts needs. Entries of sidechains, and earlier copies of an entry, do
+/// not count.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prompts {
     /// Whether its first entry counts, its last, and each.
     first_counts: bool,
     last_counts: bool,
     all_count: bool,
-    /// Whether it has a prompt, and whether only entries that count stand above one.
+    /// Whether it has a prompt, and whether only entries that count are above one.
     has_prompt: bool,
     begins_with_prompt: bool,
     /// Whether its first entry is a compact boundary.
@@ -21,7 +22,7 @@ pub(super) struct Prompts {
 }
 
 impl Prompts {
-    /// Of a segment that begins with this node, which is still to be added.
+    /// For a segment that begins with this node, which must still be added.
     pub(super) fn new(first: &Node) -> Self {
         Self {
             first_counts: false,
@@ -36,7 +37,7 @@ impl Prompts {
     /// Adds the segment's next entry.
     pub(super) fn add(&mut self, counts: bool, is_prompt: bool) {
         self.all_count &= counts;
-        // Until now none was left out: it is the first one that counts, or another one behind that.
+        // Until now every entry counted: this is the first one, or follows only ones that count.
         self.first_counts |= self.all_count;
         self.last_counts = counts;
         self.has_prompt |= counts && is_prompt;
@@ -58,12 +59,12 @@ impl Outline {
         self.branches = branches as u64;
     }
 
-    /// An entry is a fork where its children lead to different prompts: those at which the user went back and asked something
-    /// else. Forks are sought among the segments, each of which is one entry to the search: in its midst nothing branches.
+    /// An entry is a fork if its children lead to different prompts: there the user went back and asked something else.
+    /// The search treats each segment as one entry, as nothing branches inside it.
     pub(super) fn fork_at_prompts(&mut self, prompts: &[Prompts]) {
         let ends = self.segments.len();
-        // Where an entry in a segment does not count, no way leads through it: then the last entry is one of its own. So it is
-        // where the segment is a loop, whose first entry hangs below the last.
+        // If an entry in a segment does not count, no path leads through it: then the last entry is treated separately.
+        // So it is if the segment is a loop, whose first entry is below the last.
         let is_two = |place: usize| {
             let is_loop =
                 |segment: &super::Segment| segment.parent() == Some(place) && segment.entries() > 1;
@@ -94,7 +95,7 @@ impl Outline {
         self.branches = branches;
     }
 
-    /// How many roots a conversation begins with: those that are or lead to a prompt, and are no compact boundaries.
+    /// How many roots a conversation begins with: those that are or lead to a prompt, and are not compact boundaries.
     fn begun(&self, prompts: &[Prompts]) -> u64 {
         let mut begun = 0;
         let mut met = vec![false; self.segments.len()];

@@ -31,10 +31,10 @@ impl SessionReader {
     /// Writes the tree of an [`Outline`] of this session as nested JSON, however deep: an array of
     /// `{"id","ordinal","type","role","timestamp","label","leaf","orphan","sidechain","fork","branch","records","children"}`;
     /// members without a value, and those that are false, are left out. `fork` marks where the conversation branches,
-    /// `branch` each child with which a branch begins; `records` has the `id` and `ordinal` of those that were folded into
-    /// the node.
+    /// `branch` each child with which a branch begins; `records` has the `id` and `ordinal` of those that were folded
+    /// into the node.
     ///
-    /// The entries are read for their ids as they are written; memory does not grow with them.
+    /// The entries are read for their ids while writing; memory does not grow with their number.
     ///
     /// # Errors
     ///
@@ -49,14 +49,14 @@ impl SessionReader {
     }
 }
 
-/// Writes nodes inside each other. `open` writes one, or several that have one child each, as far as the bracket that opens
-/// the children of the last; it answers how many it has written, and those children.
+/// Writes nested nodes. `open` writes one, or several with one child each, up to the bracket that opens the children of
+/// the last; it returns the number of nodes written, and those children.
 fn nest<'t>(
     roots: &'t [usize],
     mut open: impl FnMut(usize, &mut dyn Write) -> Result<(u64, &'t [usize])>,
     out: &mut dyn Write,
 ) -> Result<()> {
-    // Each level: the children that are still to be written, and the nodes that are closed behind them. A conversation is as
+    // Each level: the children still to be written, and the number of nodes to close after them. A conversation is as
     // deep as it is long.
     let mut levels = vec![(roots.iter(), 0)];
     let mut is_first = true;

@@ -1,4 +1,4 @@
-//! The tree of a session, without the text of its lines: its outline, which takes little memory, and all of it.
+//! The tree of a session, without the text of its lines: its outline, which takes little memory, and the whole of it.
 
 mod fold;
 mod forks;
@@ -14,7 +14,7 @@ pub use self::walk::{OutlineEntry, OutlineReader};
 use super::reader::SessionReader;
 use crate::error::Result;
 
-/// A session's tree. Nodes are named by their place in [`Tree::nodes`].
+/// A session's tree. Nodes are named by their index in [`Tree::nodes`].
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     nodes: Vec<TreeNode>,
@@ -42,19 +42,19 @@ pub struct TreeNode {
     pub label: Option<String>,
     /// Whether it names a parent that the session does not have.
     pub is_orphan: bool,
-    /// Whether it is part of an agent's conversation beside the session's own (Claude Code).
+    /// Whether it belongs to an agent's conversation beside the session's own (Claude Code).
     pub is_sidechain: bool,
     /// Whether the conversation branches here: see [`Tree::forks`].
     pub is_fork: bool,
-    /// Whether a branch begins with it: its parent is a fork, and it is one of the ways on from there.
+    /// Whether a branch begins with it: its parent is a fork, and a way on from there begins with it.
     pub is_branch: bool,
-    /// The records of a message that were folded into one node, in the order of the file, where there are several; else
-    /// empty. See [`SessionReader::get_folded_tree`].
+    /// The records of a message that were folded into one node, in the order of the file, if there are several;
+    /// otherwise empty. See [`SessionReader::get_folded_tree`].
     pub records: Vec<TreeRecord>,
     /// Its parent's place.
     pub parent: Option<usize>,
-    /// Its children's places: oldest timestamp first, those without one before all, equal ones in the order
-    /// of the file. Of Claude Code's sessions all in the order of the file.
+    /// The indices of its children: by timestamp, the oldest first; those without one come before all others, equal
+    /// ones are in the order of the file. In Claude Code's sessions all are in the order of the file.
     pub children: Vec<usize>,
 }
 
@@ -89,31 +89,31 @@ impl Tree {
         self.leaf
     }
 
-    /// The nodes at which the conversation branches, by their places, in the order of the file.
+    /// The indices of the nodes at which the conversation branches, in the order of the file.
     ///
-    /// Of pi, omp and Opal every entry with several children is one. In a session of Claude Code most of those are tools at
-    /// work; there it is one whose children lead to different prompts of the user, as
-    /// [`forks`](leafline_import::forks::forks) finds them. Its other children are part of what goes on ahead of the
-    /// fork; [`TreeNode::is_branch`] tells them apart.
+    /// In pi, omp and Opal every entry with several children is a fork. In a Claude Code session most of those are
+    /// tools at work; there an entry is a fork if its children lead to different prompts of the user, as
+    /// [`forks`](leafline_import::forks::forks) finds them. Its other children belong to the conversation before the
+    /// fork; [`TreeNode::is_branch`] distinguishes them.
     pub fn forks(&self) -> impl Iterator<Item = usize> {
         (0..).zip(&self.nodes).filter(|(_, node)| node.is_fork).map(|(place, _)| place)
     }
 
-    /// Branches of the conversation: one for each root, and one for each way on from a fork but the first. Of the roots in
-    /// a session of Claude Code only those count that are prompts or lead to one, and are neither compact boundaries, where
-    /// a conversation goes on, nor on a sidechain; where there are none it is one branch.
+    /// Branches of the conversation: one for each root, and one for each way on from a fork except the first. In a
+    /// Claude Code session only those roots count that are or lead to prompts, and are neither compact boundaries,
+    /// where a conversation continues, nor on a sidechain; if there are none, it is one branch.
     pub fn branches(&self) -> u64 {
         self.branches
     }
 
-    /// Entries that hang in a loop of parents, or below one: no root leads to them.
+    /// Entries in a loop of parents, or below one: no root leads to them.
     pub fn unreachable(&self) -> u64 {
         self.unreachable
     }
 }
 
 impl TreeNode {
-    /// What an outline tells of a node.
+    /// The facts of a node in an outline.
     fn of(entry: &OutlineEntry) -> Self {
         Self {
             ordinal: entry.ordinal,
@@ -134,23 +134,22 @@ impl TreeNode {
 }
 
 impl SessionReader {
-    /// The whole tree, in memory: some 280 bytes an entry, which is 140 MB for a session of 1 GB. A program that goes through
-    /// the tree once, from the roots down, takes [`Self::get_outline`] and reads the entries as it comes to them.
+    /// The whole tree, in memory: some 280 bytes per entry, which is 140 MB for a session of 1 GB. To go through the
+    /// tree once, from the roots down, use [`Self::get_outline`] and read the entries on the way.
     ///
-    /// Siblings are in the order of their timestamps, as pi's `getTree` has them, roots in the order of the
-    /// file. Siblings of Claude Code's sessions are in the order of the file. Entries of a loop have no root above them, and
-    /// are counted only.
+    /// Siblings are ordered by timestamp, as in pi's `getTree`, roots by their order in the file. Siblings in Claude
+    /// Code's sessions are in the order of the file. Entries of a loop have no root above them, and are only counted.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn get_tree(&self) -> Result<Tree> {
         self.tree_of(&self.get_outline()?)
     }
 
-    /// The tree with the records of each message of the API as one node, at the place of the first of them. The assistant's
-    /// lines are read for it, since only they tell of which message they are. It takes as much memory as [`Self::get_tree`];
-    /// [`Self::get_folded_outline`] takes little.
+    /// The tree with the records of each API message as one node, at the place of the first of them. The assistant's
+    /// lines are read for it, since only they say which message they belong to. It takes as much memory as
+    /// [`Self::get_tree`]; [`Self::get_folded_outline`] takes little.
     ///
     /// Only Claude Code writes a message in several records. A session of another family has nothing to fold: its tree is
     /// that of [`Self::get_tree`].
@@ -170,7 +169,7 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn get_folded_tree(&self) -> Result<Tree> {
         self.tree_of(&self.get_folded_outline()?)
     }
@@ -179,7 +178,7 @@ impl SessionReader {
     fn tree_of(&self, outline: &Outline) -> Result<Tree> {
         let mut nodes = Vec::new();
         let mut walk = self.read_outline(outline);
-        // The places of each segment's first and last node.
+        // The indices of each segment's first and last node.
         let mut ends: Vec<(usize, usize)> = Vec::with_capacity(outline.segments().len());
         for place in 0..outline.segments().len() {
             let first = nodes.len();
@@ -236,7 +235,7 @@ impl SessionReader {
             node.name(ordinal, &String::from_utf8_lossy(id));
             Ok(())
         })?;
-        // Of an id met twice only the later entry has a row: the others' ids stand in their lines.
+        // Of an id that occurs twice only the later entry has a row: the others' ids are only in their lines.
         let mut lines = NearLines::new(self);
         for node in &mut tree.nodes {
             let records = node.records.iter().filter(|record| record.id.is_none());

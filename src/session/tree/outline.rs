@@ -15,12 +15,12 @@ use crate::error::{Error, Result};
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
 
-/// A session's tree without its entries: what is needed to go through them in the tree's order.
+/// A session's tree without its entries: what is needed to walk them in the tree's order.
 ///
-/// The entries are cut into [`Segment`]s: entries of the file in a row, lines that are no entries left out, each of which is
-/// the only child of the one before. So a new segment begins only where the conversation branches, goes on elsewhere, or has
-/// a root; memory grows with their number, some 64 bytes each, and with the labels, not with the entries. The entries
-/// themselves are read by an [`OutlineReader`](super::OutlineReader).
+/// The entries are divided into [`Segment`]s: consecutive entries of the file, not counting lines that are not entries,
+/// each of which is the only child of the one before. So a new segment begins only where the conversation branches,
+/// continues elsewhere, or has a root; memory grows with the number of segments, some 64 bytes each, and with the
+/// labels, not with the entries. An [`OutlineReader`](super::OutlineReader) reads the entries themselves.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -55,7 +55,7 @@ pub struct Outline {
     is_sidechain: bool,
 }
 
-/// Entries in a row. All but its last one have one child, the next.
+/// Consecutive entries. All but the last one have one child, the next.
 #[derive(Debug, Clone)]
 pub struct Segment {
     first: u64,
@@ -77,12 +77,12 @@ impl Segment {
         self.last
     }
 
-    /// How many entries it has, at least one.
+    /// The number of its entries, at least one.
     pub fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// The segment below whose last entry it hangs; `None` of one that begins with a root.
+    /// The segment whose last entry is its parent; `None` if it begins with a root.
     pub fn parent(&self) -> Option<usize> {
         self.parent
     }
@@ -98,10 +98,10 @@ impl Segment {
     }
 }
 
-/// The segments below each one, one list behind the other.
+/// The segments below each one, one list after the other.
 #[derive(Debug, Clone, Default)]
 struct Children {
-    /// Where the list of each one begins, and where the last one ends.
+    /// The start of each list, and the end of the last one.
     starts: Vec<usize>,
     lists: Vec<usize>,
 }
@@ -154,13 +154,13 @@ impl Outline {
         &self.segments
     }
 
-    /// A segment by its place in [`Self::segments`].
+    /// A segment by its index in [`Self::segments`].
     pub fn segment(&self, place: usize) -> Option<&Segment> {
         self.segments.get(place)
     }
 
-    /// The segments that hang below the last entry of one, by their places, ordered as
-    /// [`TreeNode::children`](super::TreeNode::children) is.
+    /// The indices of the segments below the last entry of one, ordered like
+    /// [`TreeNode::children`](super::TreeNode::children).
     pub fn children(&self, place: usize) -> &[usize] {
         self.children.below(place)
     }
@@ -170,7 +170,7 @@ impl Outline {
         &self.roots
     }
 
-    /// The ordinal of the current leaf; where its record was folded into a node, that of the node.
+    /// The ordinal of the current leaf; if its record was folded into a node, the ordinal of the node.
     pub fn leaf(&self) -> Option<u64> {
         self.leaf
     }
@@ -187,8 +187,8 @@ impl Outline {
         self.labels.get(&ordinal).map(String::as_str)
     }
 
-    /// The ordinals of the records that were folded into the node with this ordinal, itself the first; none where it is one
-    /// record.
+    /// The ordinals of the records that were folded into the node with this ordinal, including itself, which is the
+    /// first; none if it is a single record.
     pub fn records(&self, ordinal: u64) -> impl Iterator<Item = u64> {
         self.folds.records(ordinal)
     }
@@ -198,7 +198,7 @@ impl Outline {
         self.branches
     }
 
-    /// Entries that hang in a loop of parents, or below one: no root leads to them.
+    /// Entries in a loop of parents, or below one: no root leads to them.
     pub fn unreachable(&self) -> u64 {
         self.unreachable
     }
@@ -221,11 +221,11 @@ impl Outline {
 }
 
 impl SessionReader {
-    /// The outline of the session's tree. All nodes are read for it, a chunk at a time; memory grows with the segments.
+    /// The outline of the session's tree. It reads all nodes, a chunk at a time; memory grows with the segments.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_outline(&self) -> Result<Outline> {
         let entries = Entries { reader: self, folds: &Folds::default() };
         let cuts = entries.cuts()?;
@@ -234,14 +234,14 @@ impl SessionReader {
         self.finish_outline(outline)
     }
 
-    /// The outline of the folded tree, as [`Self::get_folded_tree`] has it. The assistant's lines are read for it.
+    /// The outline of the folded tree, see [`Self::get_folded_tree`]. It reads the assistant's lines.
     ///
-    /// Its memory grows with the segments, with some 60 bytes for each message on the longest path, and with as many for each
+    /// Memory grows with the segments, by some 60 bytes for each message on the longest path, and by as much for each
     /// record that is folded into another one.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`] where the store is damaged.
+    /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_folded_outline(&self) -> Result<Outline> {
         if !self.family().splits_messages() {
             return self.get_outline();
@@ -250,7 +250,7 @@ impl SessionReader {
         let cuts = entries.cuts()?;
         let copies = entries.copies(&cuts)?;
         let folds = Folds::of(self, &entries.outline(&cuts, &[])?)?;
-        // Copies that were folded into one node are no copies of each other.
+        // Copies that were folded into one node are not copies of each other.
         let folded =
             copies.iter().map(|&(copy, later)| (folds.node_of(copy), folds.node_of(later)));
         let mut copies: Vec<u64> =
@@ -261,7 +261,7 @@ impl SessionReader {
         self.finish_outline(Outline { folds, ..outline })
     }
 
-    /// Adds what is not told by the nodes.
+    /// Adds what the nodes do not say.
     fn finish_outline(&self, mut outline: Outline) -> Result<Outline> {
         let view = self.view();
         if let Some(leaf) = view.leaf()? {
@@ -278,18 +278,18 @@ impl SessionReader {
     }
 }
 
-/// The entries that a tree consists of.
+/// The entries of a tree.
 struct Entries<'r> {
     reader: &'r SessionReader,
     folds: &'r Folds,
 }
 
-/// Where the entries are cut into segments, and what is to be known ahead of that.
+/// Where the entries are divided into segments, and the facts needed before that.
 #[derive(Default)]
 struct Cuts {
-    /// The entries below which one hangs that is not the next entry, ascending: a segment ends with each of them.
+    /// The entries that have a child other than the next entry, ascending: a segment ends with each of them.
     parents: Vec<u64>,
-    /// Whether there is an entry that is on no sidechain, and whether one of those is a message.
+    /// Whether there is an entry that is not on a sidechain, and whether one of those is a message.
     has_own_entry: bool,
     has_own_message: bool,
 }
@@ -301,7 +301,7 @@ impl Cuts {
 }
 
 impl Entries<'_> {
-    /// Hands out the entries in the order of the file, each with the parent that it has in the tree.
+    /// Passes on the entries in the order of the file, each with its parent in the tree.
     fn for_each(&self, mut take: impl FnMut(u64, &Node, Option<u64>) -> Result<()>) -> Result<()> {
         let view = self.reader.view();
         let mut chunks = view.chunks();
@@ -336,10 +336,10 @@ impl Entries<'_> {
         Ok(cuts)
     }
 
-    /// The entries whose id a later one has as well, each with that one, where forks depend on it.
+    /// The entries whose id a later one also has, each with that one, if forks depend on it.
     ///
-    /// A parent is named by its id, and of copies the later one answers to it: so nothing hangs below the others, and only
-    /// entries without children are looked at.
+    /// A parent is named by its id, which stands for the later of two copies: so nothing is below the others, and only
+    /// entries without children need to be checked.
     fn copies(&self, cuts: &Cuts) -> Result<Vec<(u64, u64)>> {
         let reader = self.reader;
         if reader.family().fork_rule() != ForkRule::Prompts || reader.record().duplicates == 0 {
@@ -378,7 +378,7 @@ impl Entries<'_> {
         let by_prompts = family.fork_rule() == ForkRule::Prompts;
         let mut builder = Builder::new(self.reader.view().order(), cuts);
         builder.sorts = family.sorts_siblings_by_time();
-        // The nodes of a folded tree have been checked where they were found.
+        // The nodes of a folded tree were checked when they were found.
         builder.checks = self.reader.view().order().is_regular() && self.folds.is_empty();
         let mut prompts: Vec<Prompts> = Vec::new();
         self.for_each(|ordinal, node, parent| {
@@ -407,19 +407,19 @@ impl Entries<'_> {
     }
 }
 
-/// Makes segments of entries that come in the order of the file.
+/// Divides entries into segments; they come in the order of the file.
 struct Builder<'c> {
     order: Order,
     cuts: &'c Cuts,
     /// Whether entries are checked against their parents.
     checks: bool,
-    /// Whether siblings are ordered by their times.
+    /// Whether siblings are ordered by time.
     sorts: bool,
     segments: Vec<Segment>,
-    /// Of each segment: the parent that its first entry names, and that entry's time.
+    /// For each segment: the parent that its first entry names, and that entry's time.
     parents: Vec<Option<u64>>,
     times: Vec<Option<i64>>,
-    /// Depth and compaction of the last entry of each segment but the one at hand.
+    /// Depth and compaction of the last entry of each segment except the current one.
     tails: Vec<(u64, Option<Ordinal>)>,
     last: Option<(u64, Node)>,
 }

@@ -1,4 +1,4 @@
-//! Reading the entries of an outline.
+//! Reads the entries of an outline.
 
 use leafline_import::format::EntryIds;
 use leafline_import::{EntryKind, Line, LineReader, MessageRole, text};
@@ -12,24 +12,24 @@ use crate::error::Result;
 use crate::store::node::Parent;
 use crate::store::ordinal::Ordinal;
 
-/// How far a line is behind the one read before, at most, where both are part of a row.
+/// The greatest distance of a line after the one read before, if both are part of a run.
 const NEAR: u64 = 16;
 
-/// Lines of a row that are read by themselves: behind them its chunks are read as a whole.
+/// Lines of a run that are read individually: after them its chunks are read as a whole.
 const ROW: u32 = 3;
 
-/// Goes through the entries of an [`Outline`], a segment at a time. It holds a chunk of lines, and nothing else that grows.
+/// Walks the entries of an [`Outline`], a segment at a time. It keeps one chunk of lines, and nothing else that grows.
 #[derive(Debug)]
 pub struct OutlineReader<'r> {
     reader: &'r SessionReader,
     outline: &'r Outline,
     lines: NearLines<'r>,
     place: usize,
-    /// The line to go on at, unless the segment is at its end.
+    /// The line to continue at, unless the segment is at its end.
     next: Option<u64>,
 }
 
-/// An entry as an outline leads to it, or a node that records were folded into.
+/// An entry of an outline, or a node that records were folded into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutlineEntry {
@@ -41,7 +41,7 @@ pub struct OutlineEntry {
     pub role: MessageRole,
     /// Its timestamp in milliseconds since 1970.
     pub timestamp: Option<i64>,
-    /// Whether it is part of an agent's conversation beside the session's own (Claude Code).
+    /// Whether it belongs to an agent's conversation beside the session's own (Claude Code).
     pub is_sidechain: bool,
     /// Whether it has no parent in the session.
     pub is_root: bool,
@@ -63,17 +63,17 @@ impl SessionReader {
 }
 
 impl OutlineReader<'_> {
-    /// Goes to the beginning of a segment, by its place in [`Outline::segments`].
+    /// Goes to the beginning of a segment, by its index in [`Outline::segments`].
     pub fn begin(&mut self, segment: usize) {
         self.place = segment;
         self.next = self.outline.segment(segment).map(Segment::first);
     }
 
-    /// The segment's next entry; `None` behind the last.
+    /// The segment's next entry; `None` after the last.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn next_entry(&mut self) -> Result<Option<OutlineEntry>> {
         let Some(segment) = self.outline.segment(self.place) else { return Ok(None) };
         while let Some(ordinal) = self.next {
@@ -98,11 +98,11 @@ impl OutlineReader<'_> {
         Ok(None)
     }
 
-    /// The line of an entry, or any other line of the session; those that follow each other cost little.
+    /// The line of an entry, or any other line of the session; consecutive ones cost little.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn line(&mut self, ordinal: u64) -> Result<Entry> {
         self.lines.entry(ordinal)
     }
@@ -114,14 +114,14 @@ impl OutlineReader<'_> {
     }
 }
 
-/// Lines in an order in which they mostly follow each other: those that do are read a chunk at a time, and others by
-/// themselves.
+/// Lines in an order in which most follow each other: those that do are read a chunk at a time, and others
+/// individually.
 #[derive(Debug)]
 pub(super) struct NearLines<'r> {
     reader: &'r SessionReader,
     cursor: LineCursor<'r>,
     scanner: LineReader,
-    /// The line that was read last, and those of its row ahead of it.
+    /// The line that was read last, and the number of lines before it in its run.
     last: Option<u64>,
     row: u32,
 }
@@ -132,7 +132,7 @@ impl<'r> NearLines<'r> {
         Self { reader, cursor, scanner, last: None, row: 0 }
     }
 
-    /// Whether a line is to be read with its chunk.
+    /// Whether a line should be read with its chunk.
     fn is_in_row(&mut self, ordinal: u64) -> bool {
         let distance = self.last.replace(ordinal).and_then(|last| ordinal.checked_sub(last));
         let is_near = distance.is_some_and(|distance| distance <= NEAR);
@@ -140,7 +140,7 @@ impl<'r> NearLines<'r> {
         self.row >= ROW || self.cursor.holds(ordinal)
     }
 
-    /// Reads something off a line, as it is stored: nothing that was cut out of it is an id.
+    /// Reads something from a line in its stored form: what was cut out of it is not an id.
     pub(super) fn read<T>(&mut self, ordinal: u64, read: impl FnOnce(&Line<'_>) -> T) -> Result<T> {
         let read_text = |scanner: &mut LineReader, line: &[u8]| {
             let decoded = text::decode(line);

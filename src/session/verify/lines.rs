@@ -1,4 +1,4 @@
-//! Every line of a session is read and scanned again, and each row that it should have is looked up.
+//! Reads and scans every line of a session again, and looks up each row that it should have.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -73,21 +73,21 @@ struct Checker<'r> {
     view: View<'r>,
     scanner: LineReader,
     expected: Expected,
-    /// Parents by ordinal, for the search for loops; only of an irregular session.
+    /// Parents by ordinal, for the search for loops; only in an irregular session.
     parents: Vec<Option<u64>>,
-    /// Of the bytes that were imported.
+    /// The digest of the imported bytes.
     imported: PrefixDigest,
     /// The settings that were read last, by id.
     settings: Option<(u64, SettingsRecord)>,
-    /// The title that the lines give so far, and whether another line than the header has set it.
+    /// The title according to the lines so far, and whether another line than the header has set it.
     title: Option<String>,
     title_is_set: bool,
     title_rank: u8,
     /// Whether the record before ended within its line.
     is_in_line: bool,
-    /// Whether no record stands ahead: there alone a byte order mark and white space that is not JSON's do not count.
+    /// Whether no record came before: only there a byte order mark and white space foreign to JSON are ignored.
     is_at_start: bool,
-    /// The last message on no sidechain.
+    /// The last message that is not on a sidechain.
     last_message: Option<u64>,
     /// References without a blob, and the line of the first.
     missing: BTreeMap<Hash, u64>,
@@ -120,7 +120,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks a line and its node. Returns the name under which the line counts.
+    /// Checks a line and its node. Returns the name under which the line is counted.
     fn check_line(&mut self, line: &LineView<'_>, findings: &mut Findings<'_>) -> Result<String> {
         let decoded = text::decode(line.text);
         let shown = if self.is_at_start { text::trim_start_of_file(&decoded) } else { &decoded };
@@ -338,7 +338,7 @@ impl Checker<'_> {
         Ok(record)
     }
 
-    /// A summary's text is the title where no other line gives one.
+    /// A summary's text is the title if no other line gives one.
     fn take_summary(&mut self) -> Result<()> {
         if self.title_rank < SUMMARY_TITLE {
             let mut lines = leaf::Committed { view: self.view };
@@ -359,7 +359,7 @@ impl Checker<'_> {
             );
             findings.absorb(read)?;
         }
-        // Of a session of Opal's that was changed here, any line may be another one.
+        // In an Opal session that was changed here, any line may be a new one.
         let is_imported = record.imported.length == 0
             || record.migrated
             || record.rewritten

@@ -1,8 +1,8 @@
 //! Finding loops of parents.
 
-/// One ordinal of each loop, given each line's parent: where a walk up first comes back to itself.
+/// One ordinal of each loop, given each line's parent: the entry at which a walk up first meets itself.
 pub(super) fn loops(parents: &[Option<u64>]) -> Vec<u64> {
-    // 0: not visited; else the number of the walk that came by.
+    // 0: not visited; otherwise the number of the walk that visited it.
     let mut visited = vec![0u64; parents.len()];
     let mut found = Vec::new();
     for (start, walk) in (0..parents.len()).zip(1u64..) {

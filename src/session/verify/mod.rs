@@ -1,4 +1,4 @@
-//! Checking a session's rows against its lines.
+//! Checks a session's rows against its lines.
 
 mod lines;
 mod loops;
@@ -23,9 +23,9 @@ pub struct Verification {
     pub blobs: u64,
     /// Prompts of the history that were checked.
     pub prompts: u64,
-    /// Damage: what the store should say otherwise. An undamaged store has none.
+    /// Damage: contradictions within the store. An undamaged store has none.
     pub problems: Vec<Finding>,
-    /// What is odd in the sessions' files, and is kept as it is.
+    /// Oddities in the sessions' files, which are kept unchanged.
     pub remarks: Vec<Finding>,
 }
 
@@ -33,12 +33,12 @@ pub struct Verification {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The session's id, where it is about one.
+    /// The session's id, if it is about one.
     pub session: Option<String>,
-    /// What it is: `malformed`, `recovered`, `orphan`, `duplicate`, `loop`, `unaddressed`, `dropped`, `missing blob`; or
-    /// the table's name, for damage.
+    /// What it is: `malformed`, `recovered`, `orphan`, `duplicate`, `loop`, `unaddressed`, `dropped`, `missing blob`;
+    /// for damage, the table's name.
     pub kind: String,
-    /// How many there are of the kind in the session.
+    /// How many of the kind there are in the session.
     pub count: u64,
     /// The first line it is about, counted from 1 as editors do.
     pub line: Option<u64>,
@@ -53,7 +53,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Only if the store cannot be read at all; damage is a finding.
+    /// If the store cannot be read at all; damage is a finding.
     pub fn verify(&self) -> Result<Verification> {
         let mut verification = Verification { sessions: 1, ..Verification::default() };
         check(self.reader()?.view(), &mut verification)?;
@@ -74,12 +74,12 @@ impl<'v> Findings<'v> {
         Self { session, verification, splits: Vec::new() }
     }
 
-    /// Tells it of the records that end before their line does, in order.
+    /// Sets the records that end before their line does, in order.
     pub(crate) fn number_lines(&mut self, splits: Vec<u64>) {
         self.splits = splits;
     }
 
-    /// The number of the line in which a record stands, from 1.
+    /// The number of a record's line, from 1.
     pub(crate) fn line_number(&self, ordinal: u64) -> u64 {
         ordinal.saturating_add(1) - self.splits.partition_point(|&split| split < ordinal) as u64
     }
@@ -102,7 +102,7 @@ impl<'v> Findings<'v> {
         add(&mut self.verification.remarks, finding);
     }
 
-    /// Turns damage that stopped a part of the check into a finding; other errors go on.
+    /// Turns damage that stopped a part of the check into a finding; other errors are returned.
     pub(crate) fn absorb<T>(&mut self, result: Result<T>) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),

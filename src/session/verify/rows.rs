@@ -1,4 +1,4 @@
-//! The tables' rows of a session, counted against what its lines ask for.
+//! Compares the tables' rows of a session with those that its lines require.
 
 use std::collections::BTreeMap;
 
@@ -31,14 +31,14 @@ pub(super) struct Expected {
     children: u64,
     pub(super) labels: BTreeMap<Vec<u8>, LabelRecord>,
     pub(super) pointers: Vec<(u64, PointerRecord)>,
-    /// Lines and bytes by type, of the types that the record names.
+    /// Lines and bytes by type, for the types that the record names.
     types: BTreeMap<String, (u64, u64)>,
     /// Lines and bytes of all other types.
     others: (u64, u64),
 }
 
 impl Expected {
-    /// What the lines of a session with this record ask for, before they are read.
+    /// The requirements of a session with this record, before its lines are read.
     pub(super) fn of(record: &SessionRecord) -> Self {
         let named = record.types.iter().filter(|count| count.name != OTHER);
         let types = named.map(|count| (count.name.clone(), (0, 0))).collect();
@@ -51,9 +51,9 @@ impl Expected {
         count.0 += 1;
         count.1 += bytes;
     }
-    /// What is wrong with the record's counts by type.
+    /// The problem with the record's counts by type.
     ///
-    /// Where a session has more types than are counted, lines of a type that has a count may be among the other ones too.
+    /// If a session has more types than are counted, lines of a counted type may also be among the others.
     fn problem_of_types(&self, record: &SessionRecord) -> Option<String> {
         let mut others = self.others;
         let mut counted_as_others = (0, 0);
@@ -82,7 +82,7 @@ impl Expected {
         })
     }
 
-    /// Notes what a line does to a label.
+    /// Notes a line's change of a label.
     pub(super) fn set_label(&mut self, target: Vec<u8>, line: u64, label: Option<Vec<u8>>) {
         match label {
             Some(label) => {
@@ -95,7 +95,7 @@ impl Expected {
         }
     }
 
-    /// Notes the row that an entry has as a child, and looks it up.
+    /// Notes the row of an entry as a child, and looks it up.
     pub(super) fn count_child(
         &mut self,
         view: View<'_>,

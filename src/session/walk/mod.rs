@@ -24,7 +24,7 @@ impl Steps {
         Self { order, child: None }
     }
 
-    /// Comes to the entry with this ordinal and node. Answers its parent.
+    /// Comes to the entry with this ordinal and node. Returns its parent.
     fn come_to(&mut self, ordinal: Ordinal, node: &Node) -> Result<Option<Ordinal>> {
         self.order.check(ordinal, node)?;
         if let Some((child, below)) = self.child.replace((ordinal, *node)) {

@@ -36,7 +36,7 @@ impl<'s> PageWalk<'s> {
         let earliest = match self.earliest {
             Some(known) => known,
             None => {
-                // A walk runs into one loop at the most, so the rest of this one needs no other search.
+                // A walk runs into one loop at most, so the rest of this one needs no other search.
                 let found = earliest_of_loop(ordinal, |entry| {
                     Ok(self.view.entry_node(entry)?.parent.ordinal())
                 })?;
@@ -47,7 +47,7 @@ impl<'s> PageWalk<'s> {
     }
 }
 
-/// The lowest ordinal of the loop that the way up from `from` ends in; `None` where it ends at a root.
+/// The lowest ordinal of the loop that the way up from `from` ends in; `None` if it ends at a root.
 /// Brent's algorithm: as many steps as the way is long, thrice that in a loop, and no memory.
 fn earliest_of_loop(
     from: Ordinal,

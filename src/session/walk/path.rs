@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
 
-/// Steps after which an irregular walk begins to look for a loop: most walks are no loop.
+/// Steps after which an irregular walk begins to check for a loop: most walks are not loops.
 const UNCHECKED: u64 = 1024;
 
-/// A walk that remembers the path it has come. An entry that is met twice ends it, so that no walk has more steps than the
-/// session has lines.
+/// A walk that records its path. It ends when it meets an entry twice, so that no walk has more steps than the session
+/// has lines.
 #[derive(Debug)]
 pub(crate) struct PathWalk<'s> {
     view: View<'s>,
@@ -48,21 +48,21 @@ impl<'s> PathWalk<'s> {
         Ok(self.path)
     }
 
-    /// Lets the walk go on at another entry than the parent of the one it has come to.
+    /// Continues the walk at another entry than the parent of the current one.
     pub(crate) fn go_on(&mut self, from: Ordinal, to: Ordinal) {
-        // A walk that only ever goes to earlier lines meets none twice.
+        // A walk that only goes to earlier lines meets none twice.
         self.may_loop |= to >= from;
         if self.next.replace(to) != Some(to) {
             self.walk.jump();
         }
     }
 
-    /// Ends the walk at the entry it has come to.
+    /// Ends the walk at the current entry.
     pub(crate) fn finish(self) -> PathRuns {
         self.path
     }
 
-    /// The next entry up; `None` above the root, and where a loop closes.
+    /// The next entry up; `None` above the root, and at the end of a loop.
     pub(crate) fn step(&mut self) -> Result<Option<(Ordinal, Node)>> {
         let Some(ordinal) = self.next.take() else {
             return Ok(None);
@@ -76,10 +76,10 @@ impl<'s> PathWalk<'s> {
         Ok(Some((ordinal, node)))
     }
 
-    /// Whether the walk has come by an entry. It is noted.
+    /// Whether the walk has already met an entry. Notes the entry.
     fn has_met(&mut self, ordinal: Ordinal) -> bool {
         self.steps += 1;
-        // The first steps are checked once the walk is long: short paths cost no set.
+        // The first steps are only checked once the walk is long: short paths need no set.
         if self.steps == UNCHECKED {
             self.met.extend(self.path.upwards().map(Ordinal::new));
         }

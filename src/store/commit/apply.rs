@@ -1,4 +1,4 @@
-//! The rows of a slice, written to the tables.
+//! Writes the rows of a slice to the tables.
 
 use std::ops::Bound;
 
@@ -17,7 +17,7 @@ use crate::store::source_record::SourceRecord;
 use crate::store::tables::NO_LEAF;
 use crate::store::{parts, tables};
 
-/// Writes the slice. Returns, by session, how many entries took the place of an earlier one with the same id.
+/// Writes the slice. Returns, by session, how many entries replaced an earlier one with the same id.
 pub(super) fn write(
     transaction: &WriteTransaction,
     slice: Slice,

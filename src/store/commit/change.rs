@@ -1,4 +1,4 @@
-//! Changes of an existing session: lines are added, or lines or facts are replaced.
+//! Changes of an existing session: adds lines, or replaces lines or facts.
 
 use super::guard::Guard;
 use super::rows::{Rows, Tally};
@@ -10,8 +10,7 @@ use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::source_record::SourceRecord;
 
-/// A session as it was when a change of it was begun. If another process was faster, the change is left out of the
-/// commit.
+/// A session as it was when a change of it began. If another process was faster, the change is left out of the commit.
 #[derive(Debug)]
 struct Before {
     session: SessionKey,
@@ -50,7 +49,7 @@ pub(crate) struct Extended {
     pub(crate) record: SessionRecord,
     pub(crate) leaf: Option<u64>,
     pub(crate) author: Author,
-    /// Whether the new lines are in chunks worth keeping as they are.
+    /// Whether the new lines are in chunks large enough to keep.
     pub(crate) is_sealed: bool,
     /// A source of the session: its path, and what was imported from it.
     pub(crate) source: Option<(Vec<u8>, SourceRecord)>,
@@ -68,17 +67,17 @@ impl Extension {
         Rows { slice: &mut batch.slice, session: self.before.session, tally: &mut self.tally }
     }
 
-    /// Notes that the lines before this one were packed into chunks worth keeping.
+    /// Notes that the lines before this one were packed into chunks large enough to keep.
     pub(crate) fn seal(&mut self, end: u64) {
         self.sealed = end;
     }
 
-    /// Lets the commit of the batch extend the session. Returns the record that it has then.
+    /// Lets the batch's commit extend the session. Returns the session's new record.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) if the record contradicts the rows. The batch is not to be committed
-    /// then.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the record contradicts the rows. The batch must not be
+    /// committed then.
     pub(crate) fn finish(self, batch: &mut Batch, extended: Extended) -> Result<&SessionRecord> {
         let Self { before, sealed, tally } = self;
         let Extended { record, leaf, author, is_sealed, source } = extended;
@@ -110,18 +109,18 @@ impl Edit {
         Rows { slice: &mut batch.slice, session: self.before.session, tally: &mut self.tally }
     }
 
-    /// Adds the bytes of a blob that lines refer to already.
+    /// Adds the bytes of a blob that lines already refer to.
     pub(crate) fn attach_blob(&self, batch: &mut Batch, hash: Hash, bytes: Vec<u8>) {
         let gain = BlobGain { bytes: Some(bytes), was_cut: false, is_reference: false };
         batch.slice.blobs.push(Row { session: self.before.session, key: hash, value: gain });
     }
 
-    /// Gives lines another content, with the record that counts them.
+    /// Replaces the contents of lines, with the record that counts them.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) if the record contradicts the rows. The batch is not to be committed
-    /// then.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the record contradicts the rows. The batch must not be
+    /// committed then.
     pub(crate) fn rewrite_lines(self, batch: &mut Batch, record: SessionRecord) -> Result<()> {
         check::change(self.before.session, &record, self.before.tally, self.tally)?;
         let mut record = self.before.next(record, Some(Author::Here));
@@ -136,14 +135,14 @@ impl Edit {
         batch.put(self.before.session, record, Some(leaf));
     }
 
-    /// Changes facts that no line states.
+    /// Changes facts that are not in any line.
     pub(crate) fn note_facts(self, batch: &mut Batch, record: SessionRecord) {
         let record = self.before.next(record, None);
         batch.put(self.before.session, record, None);
     }
 
-    /// Notes a file that leads to the session, and the facts that it tells. The session stays at its revision where its record
-    /// says so already.
+    /// Notes a file as a source of the session, and the facts that the file gives. If the record already has them, the
+    /// revision stays the same.
     pub(crate) fn note_file(
         self,
         batch: &mut Batch,

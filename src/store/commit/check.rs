@@ -1,4 +1,4 @@
-//! What must be true of a slice before it is written, and of a session before its commit.
+//! Checks of a slice before it is written, and of a session before its commit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::store::session_record::SessionRecord;
 use crate::store::session_rows::no_leaf_row;
 use crate::store::tables;
 
-/// The error of a session that would contradict itself once it is written.
+/// The error of a session that would contradict itself after the write.
 pub(super) fn refused(session: SessionKey, problem: impl Into<String>) -> Error {
     Error::Corrupted(Corruption {
         table: "sessions",
@@ -24,7 +24,7 @@ pub(super) fn refused(session: SessionKey, problem: impl Into<String>) -> Error 
     })
 }
 
-/// Refuses a record whose counts are not those of the rows.
+/// Refuses a record whose counts differ from those of the rows.
 pub(super) fn tally(
     session: SessionKey,
     record: &SessionRecord,
@@ -46,7 +46,7 @@ pub(super) fn tally(
     }
 }
 
-/// Refuses a record that does not differ from the one before as the rows say.
+/// Refuses a record that differs from the one before in another way than the rows say.
 pub(super) fn change(
     session: SessionKey,
     record: &SessionRecord,
@@ -62,7 +62,7 @@ pub(super) fn change(
     tally(session, record, Tally::of(record), expected)
 }
 
-/// Refuses a slice that would leave a session contradicting itself or its rows.
+/// Refuses a slice after which a session would contradict itself or its rows.
 pub(super) fn slice(slice: &Slice) -> Result<()> {
     let mut records = HashMap::with_capacity(slice.sessions.len());
     for row in &slice.sessions {
@@ -92,7 +92,7 @@ pub(super) fn slice(slice: &Slice) -> Result<()> {
 
 type Records<'s> = HashMap<SessionKey, &'s SessionRecord>;
 
-/// A commit that changes a session is one revision.
+/// A commit that changes a session makes exactly one new revision.
 fn revisions(slice: &Slice, records: &Records<'_>) -> Result<()> {
     for row in &slice.guards {
         if let Guard::Same { session, revision } = &row.value
@@ -123,7 +123,7 @@ fn leaves(slice: &Slice, records: &Records<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A file that leads to a session is one that its record names.
+/// The record of a session names each of its source files.
 fn sources(slice: &Slice, records: &Records<'_>) -> Result<()> {
     for row in &slice.sources {
         let named = records.get(&row.session).map(|record| record.sources.contains(&row.key));
@@ -134,7 +134,7 @@ fn sources(slice: &Slice, records: &Records<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The leaves of the sessions that a slice writes: those that it sets, and those that stay.
+/// The leaves of the sessions that a slice writes: new ones and unchanged ones.
 #[derive(Debug)]
 pub(super) struct Leaves {
     set: Vec<(SessionKey, u64)>,
@@ -152,7 +152,7 @@ impl Leaves {
         }
     }
 
-    /// Proves that what was written leaves each session with a leaf that is an entry, or with none.
+    /// Proves that after the write each session's leaf is an entry, or there is none.
     pub(super) fn prove(&self, transaction: &WriteTransaction) -> Result<()> {
         if !self.kept.is_empty() {
             let leaves = transaction.open_table(tables::LEAVES)?;
@@ -174,7 +174,7 @@ impl Leaves {
     }
 }
 
-/// Whether a line of a session is there, and an entry.
+/// Whether a line of a session exists and is an entry.
 fn is_entry(
     lines: &impl ReadableTable<(u64, u64, u32), &'static [u8]>,
     session: SessionKey,

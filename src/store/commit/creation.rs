@@ -1,4 +1,4 @@
-//! A session that is created, or replaces another one.
+//! Creates a session, or replaces another one.
 
 use super::guard::Guard;
 use super::rows::{Rows, Tally};
@@ -14,7 +14,7 @@ use crate::store::source_record::SourceRecord;
 #[derive(Debug)]
 pub(crate) struct Creation {
     session: SessionKey,
-    /// The token of the owner that has marked earlier commits.
+    /// The token of the owner that marked earlier commits.
     mark: Option<u64>,
     tally: Tally,
 }
@@ -30,18 +30,18 @@ pub(crate) struct Finished {
     pub(crate) sources: Vec<(Vec<u8>, SourceRecord)>,
 }
 
-/// The place that a new session takes.
+/// The place of a new session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// One of its own: its address must be free.
+    /// A new one: its address must be free.
     Own,
-    /// That of another session, which the same commit retires, and which must still be at this revision. The new
-    /// session must have been marked before.
+    /// That of another session, which the same commit retires, and which must still have this revision. The new session
+    /// must have been marked before.
     Of { session: SessionKey, revision: u64 },
 }
 
 impl Creation {
-    /// A session with a key that [was reserved](crate::Store::reserve_sessions).
+    /// A session with a [reserved](crate::Store::reserve_sessions) key.
     pub(crate) fn new(session: SessionKey) -> Self {
         Self { session, mark: None, tally: Tally::default() }
     }
@@ -55,13 +55,13 @@ impl Creation {
         Rows { slice: &mut batch.slice, session: self.session, tally: &mut self.tally }
     }
 
-    /// Whether rows of it were committed already.
+    /// Whether rows of it have been committed.
     pub(crate) fn is_begun(&self) -> bool {
         self.mark.is_some()
     }
 
-    /// Marks what the batch holds of the session as unfinished, for a commit that does not finish it. If it is never
-    /// finished, the next writer after the owner sweeps the rows.
+    /// Marks the session as unfinished, for a commit of the batch that does not finish it. If it is never finished, the
+    /// next writer after the owner sweeps the rows.
     pub(crate) fn mark(&mut self, owner: u64, batch: &mut Batch) {
         match self.mark {
             Some(mark) => self.hold(mark, batch),
@@ -72,7 +72,7 @@ impl Creation {
         }
     }
 
-    /// Commits what the batch holds of the session, which was [marked](Self::mark) before and is not finished yet.
+    /// Commits the batch's rows of the session, which was [marked](Self::mark) before and is not finished yet.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Creation {
         store.commit(std::mem::take(batch)).map(drop)
     }
 
-    /// Lets the batch be committed only if the mark of earlier commits is still there.
+    /// Lets the batch be committed only if the mark of earlier commits still exists.
     fn hold(&self, mark: u64, batch: &mut Batch) {
         batch.slice.held.push(Row { session: self.session, key: (), value: mark });
     }
@@ -100,8 +100,8 @@ impl Creation {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) if the record contradicts itself or the rows. The batch is not to be
-    /// committed then.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the record contradicts itself or the rows. The batch must not
+    /// be committed then.
     pub(crate) fn finish(self, batch: &mut Batch, finished: Finished) -> Result<()> {
         let Self { session, mark, tally } = self;
         let Finished { mut record, leaf, author, place, sources } = finished;

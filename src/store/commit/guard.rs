@@ -1,4 +1,4 @@
-//! Guards: what must be true of the store for a session's rows to be written.
+//! Guards: the conditions under which a session's rows are written.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::tables;
 
-/// The state that the rows were made from, which another process may have changed since.
+/// The state on which the rows are based, and which another process may have changed since.
 #[derive(Debug)]
 pub(super) enum Guard {
-    /// No session is addressed like this.
+    /// No session has this address.
     Free { address: Vec<u8> },
     /// The session exists and was not written since.
     Same { session: SessionKey, revision: u64 },

@@ -36,8 +36,8 @@ use super::source_record::SourceRecord;
 use super::{Store, tables};
 use crate::error::{Corruption, Result};
 
-/// Bytes of values that a batch gathers before it is committed: a tenth of a second, and so the longest that a live agent
-/// waits.
+/// Bytes of values collected in a batch before it is committed: they take a tenth of a second, which is the longest
+/// that a live agent waits.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Lines that a batch gathers.
@@ -59,7 +59,7 @@ pub(crate) enum Author {
 }
 
 impl Author {
-    /// Notes in the record of a new session who made it. One that is imported is at revision 0.
+    /// Notes in the record of a new session who made it. An imported session has revision 0.
     fn note(self, record: &mut SessionRecord) {
         if self == Self::Here {
             record.revision += 1;
@@ -71,13 +71,13 @@ impl Author {
 /// What a commit found.
 #[derive(Debug, Default)]
 pub(crate) struct Committed {
-    /// Sessions that were left out, since another process has changed what they were made from.
+    /// Sessions that were left out, since another process has changed the state on which they are based.
     pub(crate) conflicts: Vec<SessionKey>,
     replaced_entries: Vec<(SessionKey, u64)>,
 }
 
 impl Committed {
-    /// How many entries of a session took the place of an earlier one with the same id.
+    /// How many entries of a session replaced an earlier one with the same id.
     pub(crate) fn replaced_entries(&self, session: SessionKey) -> u64 {
         let own = self.replaced_entries.iter().filter(|(key, _)| *key == session);
         own.map(|(_, count)| count).sum()
@@ -90,18 +90,18 @@ impl Batch {
         self.slice.weight >= BATCH_BYTES || self.slice.line_count >= BATCH_LINES as u64
     }
 
-    /// Takes out whatever it holds of a session that is given up.
+    /// Drops the rows of an abandoned session.
     pub(crate) fn forget(&mut self, session: SessionKey) {
         self.slice.forget(session);
     }
 
-    /// Deletes a session: it becomes invisible, and its rows are the owner's to sweep.
+    /// Deletes a session: it becomes invisible, and the owner sweeps its rows.
     pub(crate) fn remove(&mut self, session: SessionKey, owner: &Owner) {
         self.slice.retired.push(Row { session, key: session, value: owner.token });
     }
 
-    /// Adds the bytes of blobs that lines refer to without having had them cut out. `fetch` is asked once for each that the
-    /// batch does not have.
+    /// Adds the bytes of blobs that lines refer to although they were not cut out of them. `fetch` is called once for
+    /// each blob that the batch does not have.
     pub(crate) fn fill_blobs(
         &mut self,
         mut fetch: impl FnMut(&Hash) -> Result<Option<Vec<u8>>>,
@@ -116,7 +116,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Puts a session's record, and its leaf where it gets one. Returns the record.
+    /// Puts a session's record and its leaf, if there is a new one. Returns the record.
     fn put(
         &mut self,
         session: SessionKey,
@@ -131,7 +131,7 @@ impl Batch {
         &self.slice.sessions.get(index).expect("the record was put there").value
     }
 
-    /// Puts a file that leads to a session, which names it.
+    /// Puts a source file of a session, whose record names it.
     fn put_source(
         &mut self,
         session: SessionKey,
@@ -152,9 +152,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`ImportError::Lost`](crate::error::ImportError::Lost) where rows of earlier commits of a session are gone;
-    /// [`Error::Corrupted`](crate::Error::Corrupted) where a
-    /// session would contradict itself. Nothing is written then.
+    /// [`ImportError::Lost`](crate::error::ImportError::Lost) if rows of earlier commits of a session are gone;
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if a session would contradict itself. Nothing is written then.
     pub(crate) fn commit(&self, batch: Batch) -> Result<Committed> {
         if batch.slice.is_empty() {
             return Ok(Committed::default());
@@ -165,10 +164,10 @@ impl Store {
         Ok(committed)
     }
 
-    /// Writes, in one durable transaction, what `make` makes of the store as it is then. No other process or thread writes
-    /// between what `make` sees and the commit. Nothing is written where it fails.
+    /// Writes, in one durable transaction, the batch that `make` creates from the current store. No other process or
+    /// thread writes between the state that `make` sees and the commit. Nothing is written if it fails.
     pub(crate) fn write<T>(&self, make: impl FnOnce(Snapshot) -> Result<(Batch, T)>) -> Result<T> {
-        // Begun first: while it is open no other process commits, so that a read transaction shows the state it will
+        // Begun first: while it is open no other process commits, so that a read transaction shows the state that will
         // change.
         let transaction = self.begin_write()?;
         let (batch, answer) = make(self.snapshot()?)?;
@@ -184,7 +183,7 @@ impl Store {
         Ok(answer)
     }
 
-    /// Writes over a chunk, whatever that makes of its session.
+    /// Overwrites a chunk, whatever that does to its session.
     #[cfg(test)]
     pub(crate) fn lose_chunk(&self, session: SessionKey, first: u64) -> Result<()> {
         let mut slice = Slice::default();
@@ -208,7 +207,7 @@ impl Store {
         Ok(transaction.commit()?)
     }
 
-    /// The first of as many session keys that were never used, one after the other.
+    /// Reserves `count` consecutive session keys that were never used, and returns the first.
     pub(crate) fn reserve_sessions(&self, count: u64) -> Result<SessionKey> {
         let transaction = self.begin_write()?;
         let first = {
@@ -228,7 +227,7 @@ impl Store {
     }
 }
 
-/// Writes a slice, and proves before the commit what it promises.
+/// Writes a slice, and proves its promises before the commit.
 fn write(transaction: &WriteTransaction, mut slice: Slice) -> Result<Committed> {
     let conflicts = guard::leave_out_conflicts(transaction, &mut slice)?;
     proof::marks(transaction, &slice.held)?;

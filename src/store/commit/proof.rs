@@ -1,4 +1,4 @@
-//! The proof that a session matches its record, by its marks, counts, and first and last rows.
+//! Proves that a session matches its record, by its marks, counts, and first and last rows.
 
 use redb::{ReadableTable, WriteTransaction};
 
@@ -58,7 +58,7 @@ pub(super) fn rows(
     }
 }
 
-/// What is missing of a session at its ends, if anything: the cost of a few look-ups, whatever the session's size.
+/// What is missing at the ends of a session, if anything: costs a few look-ups, whatever the session's size.
 pub(crate) fn at_its_ends(rows: SessionRows<'_>, record: &SessionRecord) -> Result<Option<String>> {
     let (snapshot, session) = (rows.snapshot(), rows.key());
     Ok(match missing_ends(snapshot.lines()?, session, record)? {
@@ -67,7 +67,7 @@ pub(crate) fn at_its_ends(rows: SessionRows<'_>, record: &SessionRecord) -> Resu
     })
 }
 
-/// What is missing of a session, if anything: each chunk is looked at, no line is decompressed.
+/// What is missing from a session, if anything: examines each chunk, and decompresses no line.
 pub(crate) fn as_a_whole(rows: SessionRows<'_>, record: &SessionRecord) -> Result<Option<String>> {
     if let Some(problem) = at_its_ends(rows, record)? {
         return Ok(Some(problem));

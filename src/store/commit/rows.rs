@@ -1,4 +1,4 @@
-//! The rows that a session's lines make.
+//! The rows that result from a session's lines.
 
 use super::slice::{BlobGain, Row, Slice};
 use crate::store::blobs::Hash;
@@ -11,30 +11,30 @@ use crate::store::session_record::SessionRecord;
 use crate::store::settings_record::SettingsRecord;
 use crate::store::tables::NO_PARENT;
 
-/// Bytes that a reference to a blob weighs besides the blob's own.
+/// What a reference to a blob weighs besides the blob, in bytes.
 const REFERENCE_WEIGHT: usize = 40;
 
 /// Bytes that a pointer weighs.
 const POINTER_WEIGHT: usize = 64;
 
-/// Where the rows of one session go.
+/// Receives the rows of one session.
 pub(crate) struct Rows<'b> {
     pub(super) slice: &'b mut Slice,
     pub(super) session: SessionKey,
     pub(super) tally: &'b mut Tally,
 }
 
-/// A reference that a line makes to a blob.
+/// A reference from a line to a blob.
 #[derive(Debug)]
 pub(crate) struct BlobReference {
     pub(crate) hash: Hash,
-    /// The blob's bytes, where they came with the line.
+    /// The blob's bytes, if they came with the line.
     pub(crate) bytes: Option<Vec<u8>>,
-    /// Whether the line lost the base64, and needs the bytes to come back.
+    /// Whether the base64 was cut out of the line, which cannot be rendered without the bytes.
     pub(crate) was_cut: bool,
 }
 
-/// What a session's rows add up to.
+/// The totals of a session's rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) lines: u64,
@@ -46,7 +46,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// What the rows of a session with this record add up to.
+    /// The totals of the rows of a session with this record.
     pub(super) fn of(record: &SessionRecord) -> Self {
         Self {
             lines: record.lines,
@@ -58,7 +58,7 @@ impl Tally {
 }
 
 impl Rows<'_> {
-    /// The session that they are of.
+    /// The session of the rows.
     pub(crate) fn session(&self) -> SessionKey {
         self.session
     }
@@ -68,7 +68,7 @@ impl Rows<'_> {
     }
 
     /// Adds a chunk, and the references that its lines make, in order: one transaction counts them and stores who made
-    /// them, so that a sweep takes back what was counted. Nothing where the chunk is empty.
+    /// them, so that a sweep releases what was counted. Does nothing if the chunk is empty.
     pub(crate) fn add_chunk(&mut self, chunk: ChunkBuilder, blobs: &mut Vec<BlobReference>) {
         assert_eq!(chunk.hole_count(), blobs.len(), "a blob for each hole");
         if chunk.is_empty() {
@@ -89,7 +89,7 @@ impl Rows<'_> {
         self.slice.line_count += lines;
     }
 
-    /// Takes out the chunk with this first line; others hold its lines from now on.
+    /// Removes the chunk with this first line; its lines are in other chunks from now on.
     pub(crate) fn remove_chunk(&mut self, first: u64, lines: u64, text_bytes: u64) {
         self.tally.lines = self.tally.lines.wrapping_sub(lines);
         self.tally.text_bytes = self.tally.text_bytes.wrapping_sub(text_bytes);
@@ -97,7 +97,7 @@ impl Rows<'_> {
         self.slice.removed_chunks.push(row);
     }
 
-    /// Adds a chunk of lines that were in others, which are taken out.
+    /// Adds a chunk of lines from removed chunks.
     pub(crate) fn rewrite_chunk(&mut self, chunk: ChunkBuilder) {
         self.tally.lines = self.tally.lines.wrapping_add(chunk.next_ordinal() - chunk.first());
         self.tally.text_bytes = self.tally.text_bytes.wrapping_add(chunk.text_bytes());
@@ -105,7 +105,7 @@ impl Rows<'_> {
         self.slice.rewritten_chunks.push(row);
     }
 
-    /// Puts a chunk in the place of the one with the same first line: the same lines, with other nodes.
+    /// Replaces the chunk with the same first line: the same lines, with other nodes.
     pub(crate) fn renew_chunk(&mut self, first: u64, bytes: Vec<u8>) {
         self.slice.weight += bytes.len();
         let row = self.row(first, bytes);
@@ -126,8 +126,8 @@ impl Rows<'_> {
         own.flat_map(EntryRows::iter).map(|(id, _)| id)
     }
 
-    /// Adds a child, a root where there is no parent. Returns whether that takes a row: a child that stands directly after
-    /// its parent has none.
+    /// Adds a child; a root if there is no parent. Returns whether that takes a row: a child directly after its parent
+    /// has none.
     pub(crate) fn add_child(&mut self, parent: Option<Ordinal>, ordinal: Ordinal) -> bool {
         let is_next = parent.is_some_and(|parent| parent.next() == Some(ordinal));
         if !is_next {
@@ -144,7 +144,7 @@ impl Rows<'_> {
         self.slice.reset_children.push(row);
     }
 
-    /// Sets the label of a target, or clears it, as a line says.
+    /// Sets or clears the label of a target, as a line does.
     pub(crate) fn set_label(&mut self, target: Vec<u8>, line: u64, label: Option<Vec<u8>>) {
         let row = self.row((target, line), label);
         self.slice.labels.push(row);
@@ -179,7 +179,7 @@ impl Rows<'_> {
         self.slice.blobs.push(row);
     }
 
-    /// Takes a reference back that a line no longer makes.
+    /// Releases a reference that a line no longer makes.
     pub(crate) fn release(&mut self, hash: Hash, was_cut: bool) {
         let row = self.row(hash, was_cut);
         self.slice.released.push(row);

@@ -1,4 +1,4 @@
-//! A slice: the rows of one commit, as they are gathered in memory.
+//! A slice: the rows of one commit, collected in memory.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::store::session_record::SessionRecord;
 use crate::store::settings_record::SettingsRecord;
 use crate::store::source_record::SourceRecord;
 
-/// A row of a session: what its key has after the session, and its value.
+/// A row of a session: the part of its key after the session, and its value.
 #[derive(Debug)]
 pub(super) struct Row<K, V> {
     pub(super) session: SessionKey,
@@ -22,11 +22,11 @@ pub(super) struct Row<K, V> {
 /// What a blob gains.
 #[derive(Debug)]
 pub(super) struct BlobGain {
-    /// Its bytes, where the slice has them.
+    /// Its bytes, if the slice has them.
     pub(super) bytes: Option<Vec<u8>>,
-    /// Whether the line lost the base64: [`BlobRecord::holes`](crate::store::blobs::BlobRecord).
+    /// Whether the base64 was cut out of the line: [`BlobRecord::holes`](crate::store::blobs::BlobRecord).
     pub(super) was_cut: bool,
-    /// Whether a line refers to it; bytes may also come for lines that are there already.
+    /// Whether a line refers to it; there may also be bytes for existing lines.
     pub(super) is_reference: bool,
 }
 
@@ -47,7 +47,7 @@ impl OfSession for EntryRows {
     }
 }
 
-/// Declares [`Slice`] by its lists, so that what holds for each of them is said once and holds for a new one.
+/// Declares [`Slice`] by its lists, so that what applies to each of them is said once and applies to new ones.
 macro_rules! slice {
     (
         lines { $($(#[$line_doc:meta])* $line:ident: $line_row:ty,)* }
@@ -60,7 +60,7 @@ macro_rules! slice {
             $($(#[$line_doc])* pub(super) $line: Vec<$line_row>,)*
             $($(#[$fact_doc])* pub(super) $fact: Vec<$fact_row>,)*
             $($(#[$condition_doc])* pub(super) $condition: Vec<$condition_row>,)*
-            /// Bytes of the values, roughly.
+            /// Approximate bytes of the values.
             pub(super) weight: usize,
             /// Lines that were added.
             pub(super) line_count: u64,
@@ -72,7 +72,7 @@ macro_rules! slice {
                 true $(&& self.$line.is_empty())* $(&& self.$fact.is_empty())*
             }
 
-            /// Takes out whatever there is of a session.
+            /// Removes everything of a session.
             pub(super) fn forget(&mut self, session: SessionKey) {
                 self.keep_bytes_of_blobs(session);
                 $(self.$line.retain(|row| row.session() != session);)*
@@ -80,7 +80,7 @@ macro_rules! slice {
                 $(self.$condition.retain(|row| row.session() != session);)*
             }
 
-            /// Shows the session of each row that lines make, once for rows that follow each other.
+            /// Passes on the session of each row that lines make, once for consecutive rows.
             pub(super) fn each_session_with_lines(&self, mut see: impl FnMut(SessionKey)) {
                 let mut last = None;
                 $(for row in &self.$line {
@@ -95,20 +95,20 @@ macro_rules! slice {
 }
 
 slice! {
-    // What lines make. Only a session that is marked as unfinished, or whose record comes with them, has such rows.
+    // Made by lines. Only a session that is marked as unfinished, or whose record comes with them, has such rows.
     lines {
         /// New chunks, by their first lines.
         chunks: Row<u64, Vec<u8>>,
-        /// Chunks whose lines others hold from now on, and that are taken out before any are added.
+        /// Chunks whose lines are in other chunks from now on; they are removed before any are added.
         removed_chunks: Row<u64, ()>,
-        /// Chunks among others: they take the place of older ones with the same first line, or of removed ones.
+        /// Chunks among others: they replace older ones with the same first line, or removed ones.
         rewritten_chunks: Row<u64, Vec<u8>>,
         /// Sessions whose rows in `children` are removed before any are added.
         reset_children: Row<(), ()>,
         entries: EntryRows,
         /// Parent and child.
         children: Row<(u64, u64), ()>,
-        /// The target, the line, and the label that it sets, or none where it clears it; in order of lines.
+        /// The target, the line, and the label that it sets, or none if it clears it; in order of lines.
         labels: Row<(Vec<u8>, u64), Option<Vec<u8>>>,
         settings: Row<u64, SettingsRecord>,
         /// Lines, and what they point to.
@@ -123,24 +123,24 @@ slice! {
         sessions: Row<(), SessionRecord>,
         session_ids: Row<Vec<u8>, ()>,
         sources: Row<Vec<u8>, SourceRecord>,
-        /// Sessions that become invisible, each for a sweep by the owner with this token. The row is that of the session
-        /// that takes the place, or, for a deletion, its own.
+        /// Sessions that become invisible, each to be swept by the owner with this token. The row belongs to the
+        /// session that replaces it, or, for a deletion, to itself.
         retired: Row<SessionKey, u64>,
         /// Sessions that are begun with this slice, and their owners.
         begun: Row<(), u64>,
-        /// Sessions that are complete with this slice, of which earlier ones were committed: their rows are proved.
+        /// Sessions that this slice completes after earlier commits: their rows are proved.
         finished: Row<(), ()>,
     }
     conditions {
-        /// Owners whose mark sessions must still have, of which earlier slices were committed.
+        /// Owners whose mark sessions must still have after earlier commits.
         held: Row<(), u64>,
-        /// What must be true for a session's rows to be written.
+        /// The conditions under which a session's rows are written.
         guards: Row<(), Guard>,
     }
 }
 
 impl Slice {
-    /// Leaves the bytes of a session's blobs to other sessions that refer to them: they are in the slice once.
+    /// Passes the bytes of a session's blobs to other sessions that refer to them: the slice has them only once.
     fn keep_bytes_of_blobs(&mut self, session: SessionKey) {
         let mut bytes: HashMap<Hash, Vec<u8>> = self
             .blobs

@@ -1,4 +1,4 @@
-//! Sweeping: removing the rows that no session record shows, in slices, so that no writer waits long.
+//! Sweeping: removes the rows that no session record shows, in slices, so that no writer waits long.
 
 use redb::{ReadableTable, Table, WriteTransaction};
 
@@ -21,7 +21,7 @@ impl Store {
         self.sweep_sessions(|token| !self.owners().is_alive(token))
     }
 
-    /// Removes the rows of the sessions that this owner has retired or given up. Returns the bytes of blobs freed.
+    /// Removes the rows of the sessions that this owner has retired or abandoned. Returns the bytes of blobs freed.
     pub(crate) fn sweep_own(&self, owner: &Owner) -> Result<u64> {
         self.sweep_sessions(|token| token == owner.token)
     }
@@ -55,8 +55,8 @@ impl Store {
             let (bytes, done) = sweep_slice(&transaction, session)?;
             {
                 let mut unfinished = transaction.open_table(tables::UNFINISHED)?;
-                // The commit that removes the first rows replaces the mark with the sweep's: an owner that is alive
-                // after all finds a mark that is not its own, and does not finish a session that has lost rows.
+                // The commit that removes the first rows replaces the mark with the sweep's: an owner that turns out to
+                // be alive finds a mark that is not its own, and does not finish a session that has lost rows.
                 if done {
                     unfinished.remove(session.raw())?;
                 } else {
@@ -72,7 +72,7 @@ impl Store {
     }
 }
 
-/// Whether the session still waits for a sweep of what this owner has left, begun or not.
+/// Whether the session still needs a sweep of this owner's rows, begun or not.
 fn is_unfinished(transaction: &WriteTransaction, session: SessionKey, token: u64) -> Result<bool> {
     let table = transaction.open_table(tables::UNFINISHED)?;
     let mark = table.get(session.raw())?.map(|mark| mark.value());
@@ -189,7 +189,7 @@ mod tests {
 
     const OWNER: u64 = 7;
 
-    /// Commits sessions of a line each, and returns them.
+    /// Commits sessions of one line each, and returns them.
     fn begin<const N: usize>(store: &Store, keys: [u64; N]) -> [Creation; N] {
         let mut batch = Batch::default();
         let creations = keys.map(|key| {
@@ -260,7 +260,7 @@ mod tests {
         ] {
             let store = Store::in_memory().unwrap();
             begin(&store, [1]);
-            // Past the count of what the handle has written.
+            // More than the handle has counted.
             let mut batch = Batch::default();
             let session = SessionKey::new(1);
             batch.put(session, record, Some(None));

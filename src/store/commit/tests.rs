@@ -1,4 +1,4 @@
-//! What is refused before it is written, and that nothing is left of what was refused.
+//! What is refused before it is written, and that nothing of it remains.
 
 use std::collections::BTreeSet;
 
@@ -33,12 +33,12 @@ fn chunk_of(first: u64, line: &[u8], kind: EntryKind, holes: &[Hole]) -> ChunkBu
     chunk
 }
 
-/// A chunk of one line that is no entry.
+/// A chunk of one line that is not an entry.
 pub(super) fn chunk(first: u64, line: &[u8]) -> ChunkBuilder {
     chunk_of(first, line, EntryKind::Header, &[])
 }
 
-/// The record of a session with as many lines of four bytes, none of which is an entry.
+/// The record of a session with this many lines of four bytes, none of which is an entry.
 pub(super) fn record(id: &str, lines: u64) -> SessionRecord {
     let mut record = SessionRecord {
         external_id: id.as_bytes().to_vec(),
@@ -57,7 +57,7 @@ pub(super) fn finished(record: SessionRecord) -> Finished {
     Finished { record, leaf: None, author, place, sources }
 }
 
-/// A store with the session 1 of two lines, of which the second is an entry and the leaf.
+/// A store with session 1 of two lines, the second of which is an entry and the leaf.
 fn store() -> (Store, SessionRecord) {
     let store = Store::in_memory().unwrap();
     let mut creation = Creation::new(store.reserve_sessions(1).unwrap());
@@ -90,7 +90,7 @@ fn is_refused<T>(result: Result<T>, problem: &str) {
     }
 }
 
-/// Commits what `change` makes of the session's record, past all that keeps it right by itself.
+/// Commits the record that `change` makes of the session's, bypassing the code that keeps it correct.
 fn commit_record(change: impl FnOnce(&mut SessionRecord, &mut Option<Option<u64>>)) -> Result<()> {
     let (store, before) = store();
     let (mut changed, mut leaf) = (before.clone(), None);
@@ -218,7 +218,7 @@ fn an_extension_counts_its_rows() {
     assert!(extend(1).unwrap().conflicts.is_empty());
     let after = store.snapshot().unwrap().session(SessionKey::new(1)).unwrap().unwrap();
     assert_eq!((after.lines, after.sealed, after.revision), (3, 2, 1));
-    // The session is not what it was any more.
+    // The session has changed.
     assert_eq!(extend(1).unwrap().conflicts, [SessionKey::new(1)]);
 }
 
@@ -268,7 +268,7 @@ fn a_file_leads_to_a_session_that_names_it() {
     store.commit(batch).unwrap();
     let noted = store.snapshot().unwrap().session(SessionKey::new(1)).unwrap().unwrap();
     assert_eq!((noted.revision, &noted.sources), (1, &vec![path.clone()]));
-    // What the record says already is no revision.
+    // What the record already says is not a revision.
     let mut batch = Batch::default();
     let edit = Edit::new(&mut batch, SessionKey::new(1), &noted);
     let longer = SourceRecord { size: 9, ..source };
@@ -283,7 +283,7 @@ fn a_file_leads_to_a_session_that_names_it() {
     is_refused(store.commit(batch), "a file leads to it that it does not name");
 }
 
-/// Puts a row into every table that a session has rows in.
+/// Puts a row into every table that has rows of sessions.
 fn fill(batch: &mut Batch, session: SessionKey) -> (Creation, SessionRecord) {
     let mut creation = Creation::new(session);
     let mut rows = creation.rows(batch);
@@ -304,7 +304,7 @@ fn fill(batch: &mut Batch, session: SessionKey) -> (Creation, SessionRecord) {
     (creation, record)
 }
 
-/// The tables that are not empty, but for the store's own numbers.
+/// The tables that are not empty, except the store's own numbers.
 fn filled(store: &Store) -> BTreeSet<String> {
     let snapshot = store.snapshot().unwrap();
     let tables = snapshot.table_statistics().unwrap().into_iter();

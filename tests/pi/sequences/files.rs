@@ -13,7 +13,7 @@ use super::{assert_sound, difference, job, play_on, policy};
 use crate::oracle::{Answers, Oracle, Questions, nodes, text, texts};
 use crate::place::Reports;
 
-/// The files of a size at which many contexts take no time.
+/// The files small enough that many contexts take no time.
 const LARGEST: usize = 300_000;
 
 #[test]
@@ -29,8 +29,8 @@ fn sequences_go_on_with_files() {
         let store = Store::in_memory().unwrap();
         let Some(id) = import(&store, &path) else { continue };
         if !case.bytes.ends_with(b"\n") {
-            // pi appends to the last line of such a file as it is, which makes one line of two entries. Leafline ends
-            // that line first.
+            // pi appends to an incomplete last line, which joins two entries in one line. Leafline completes the line
+            // first.
             std::fs::write(&path, [&case.bytes[..], b"\n"].concat()).unwrap();
         }
         let player = Player::imported(&store, &id);
@@ -42,7 +42,7 @@ fn sequences_go_on_with_files() {
             sequence.retain(|operation| !matches!(operation, Operation::Observe(_)));
             sequence.push(Operation::Observe(Vec::new()));
         }
-        // Where pi makes up ids as it opens the file, they are those of Leafline.
+        // If pi makes up ids on opening the file, Leafline's are used.
         let version = player.session.reader().unwrap().facts().imported_version;
         let given = if version == "1" { &player.entries[..] } else { &[] };
         let ids = serde_json::to_string(given).unwrap();
@@ -60,7 +60,7 @@ fn sequences_go_on_with_files() {
     assert!(compared > 100, "only {compared} files were compared");
 }
 
-/// Imports a file as one of pi's; `None` where it is none.
+/// Imports a file as one of pi; `None` if it is not one.
 fn import(store: &Store, path: &Path) -> Option<String> {
     let options = ImportOptions { family: Some(Family::Pi), ..ImportOptions::default() };
     let mut reports = Reports::default();
@@ -69,8 +69,8 @@ fn import(store: &Store, path: &Path) -> Option<String> {
     report.session.filter(|_| report.status == ImportStatus::Imported)
 }
 
-/// Whether both programs mean the same by every entry, and pi goes on with the file as it is: to one without a message
-/// of an assistant it writes all entries again with the first one. For pi, an array is an entry as well.
+/// Whether both programs agree on every entry, and pi continues the file unchanged: to one without an assistant message
+/// it writes all entries again with the first one. For pi, an array is also an entry.
 fn is_plain(player: &Player<'_>) -> bool {
     let reader = player.session.reader().unwrap();
     let facts = reader.facts();
@@ -115,7 +115,7 @@ fn each_reads_what_the_other_writes() {
         questions.ask(&opening(&theirs, "[]", &observe));
         assert_eq!(difference(&observe, &answers.next()), None, "seed {seed}: pi's file");
 
-        // A file has no leaf but its last entry.
+        // In a file the leaf is always its last entry.
         player.session.branch(player.entries.last().unwrap()).unwrap();
         let live = observation::ours(&player.session, &Header::Shared, &[]);
         loaded += usize::from(loads(&mut questions, &mut answers, &ours, &live));
@@ -125,7 +125,7 @@ fn each_reads_what_the_other_writes() {
     assert!(read > 100 && loaded > 30, "only {read} and {loaded} files were read");
 }
 
-/// pi loads an export, and finds the session as it is in the store. Answers `false` where the context holds lone
+/// pi loads an export, and finds the session as it is in the store. Returns `false` if the context contains lone
 /// surrogates, which JSON readers in Rust refuse.
 fn loads(
     questions: &mut Questions,

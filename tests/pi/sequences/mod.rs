@@ -1,7 +1,7 @@
-//! Random sequences of operations, played on Leafline and on pi: what both tell of the session is the same.
+//! Random sequences of operations, played on Leafline and on pi: both see the same session.
 //!
-//! Leafline plays first. The ids and times that it gave go to pi with the same operations, so that even the files are
-//! equal byte for byte. A sequence that fails is shown with its seed, shrunk.
+//! Leafline plays first. Its ids and times are passed to pi with the same operations, so that even the files are equal
+//! byte for byte. A sequence that fails is shown with its seed, shrunk.
 
 mod files;
 mod observation;
@@ -24,7 +24,7 @@ use crate::oracle::{Answers, Oracle, Questions};
 /// Sequences that a test plays; `LEAFLINE_SEQUENCES` has it play others.
 const SEQUENCES: u64 = 2_000;
 
-/// Sequences that Leafline may be ahead of pi.
+/// How many sequences Leafline may be ahead of pi.
 const AHEAD: usize = 16;
 
 /// Even seeds wait for an assistant as pi does, odd ones store at once.
@@ -48,7 +48,7 @@ fn pi_plays_every_sequence_as_leafline_does() {
     let (sender, receiver) = sync_channel::<(u64, Played)>(AHEAD);
     let (mut operations, mut observations) = (0, 0);
     let failed = std::thread::scope(|scope| {
-        // Leafline plays the next sequences while pi plays these. It ends when nobody wants them any more.
+        // Leafline plays the next sequences while pi plays these. It ends when the receiver is gone.
         scope.spawn(move || {
             for seed in seeds() {
                 let played = play(&operation::sequence(seed), policy(seed));
@@ -76,14 +76,14 @@ fn play(operations: &[Operation], policy: Policy) -> Played {
     play_on(&store, operations, policy).played
 }
 
-/// Plays on a new session of the store, which is sound thereafter.
+/// Plays on a new session of the store, and verifies the store.
 fn play_on<'s>(store: &'s Store, operations: &[Operation], policy: Policy) -> Player<'s> {
     let player = Player::new(store, policy).play(operations);
     assert_sound(store);
     player
 }
 
-/// Every table of the store is as its lines say.
+/// Every table of the store agrees with its lines.
 fn assert_sound(store: &Store) {
     let verification = store.verify().unwrap();
     assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
@@ -110,7 +110,7 @@ fn difference(played: &Played, answer: &Value) -> Option<String> {
     let results = answer["results"].as_array().unwrap();
     for ((expected, result), step) in played.expected.iter().zip(results).zip(&played.steps) {
         if result["loops"] == true {
-            // pi would walk in a circle, and was not asked to: from here on the sessions are two.
+            // pi would walk in a circle, and was not asked to: from here on the sessions differ.
             return None;
         }
         let difference = match expected {
@@ -134,13 +134,13 @@ fn difference(played: &Played, answer: &Value) -> Option<String> {
     (results.len() != played.steps.len()).then(|| format!("{} results", results.len()))
 }
 
-/// Drops the operations without which the sequence fails as well, and fails with what is left.
+/// Drops the operations that the failure does not need, and fails with the rest.
 fn shrink(oracle: &Oracle, seed: u64, first: &str) -> ! {
     let mut pi = oracle.converse();
     let mut operations = operation::sequence(seed);
     let mut last = first.to_owned();
     let mut before = usize::MAX;
-    // What is dropped changes which entries the others mean, so that more can be dropped then.
+    // Dropping an operation changes which entries the others mean, so that more can then be dropped.
     while operations.len() < before {
         before = operations.len();
         for place in (0..operations.len()).rev() {

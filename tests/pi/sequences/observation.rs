@@ -1,4 +1,4 @@
-//! What is to be seen of a session, as Leafline tells it and as pi does.
+//! What can be observed of a session in Leafline and in pi.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::flatten;
 use crate::oracle::{Node, nodes, text, texts};
 
-/// Everything that both programs tell of a session.
+/// Everything that both programs say about the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Observation {
     pub(super) header: String,
@@ -23,28 +23,28 @@ pub(super) struct Observation {
     pub(super) path: Option<Vec<String>>,
     pub(super) tree: Option<Vec<Node>>,
     pub(super) context: Option<String>,
-    /// Of each id that was asked for.
+    /// For each id that was asked for.
     pub(super) paths: Vec<Option<Vec<String>>>,
     pub(super) children: Vec<Vec<String>>,
     pub(super) contexts: Vec<Option<String>>,
-    /// The session's file; `None` where it is not compared, or there is none.
+    /// The session's file; `None` if it is not compared, or there is none.
     pub(super) file: Option<String>,
 }
 
 /// Whose a session's header is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Header {
-    /// That of a file that both have opened.
+    /// The text of a file that both have opened.
     Shared,
-    /// Each program's own: its id and its time differ, and so does what it calls the parent, which for pi is a file's
-    /// path, and for Leafline, which has no files, a session's id.
+    /// The program's own values: its id and its time differ, and so does the name of the parent, which is a file's path
+    /// in pi, and a session's id in Leafline, which has no files.
     Own { parent: Option<String> },
 }
 
 impl Header {
-    /// The header's text, in which what is each program's own is blank.
+    /// The header's text, with each program's own values blanked.
     fn comparable(&self, header: &str) -> String {
-        // A file of somebody's may begin with a mark that is no part of its first line.
+        // A file of somebody's may begin with a mark that is not part of its first line.
         let header = header.trim_start_matches('\u{feff}');
         let mut value: Value = serde_json::from_str(header).unwrap();
         if *self == Self::Shared {
@@ -75,7 +75,7 @@ impl Header {
 /// An id, or null: the leaf for paths, nothing for contexts, and the entries without a parent for children.
 pub(super) type Asked = Option<String>;
 
-/// What Leafline tells.
+/// What Leafline says.
 pub(super) fn ours(session: &Session, header: &Header, asked: &[Asked]) -> Observation {
     let reader = session.reader().unwrap();
     let tree = reader.get_tree().unwrap();
@@ -123,7 +123,7 @@ fn path(reader: &SessionReader, from: Option<&str>) -> Vec<String> {
         ids.push(entry.id().unwrap());
         Ok(())
     });
-    // pi's path from an id that it does not know is empty.
+    // pi's path from an unknown id is empty.
     assert!(
         matches!(walked, Ok(_) | Err(Error::Session(SessionError::EntryNotFound { .. }))),
         "{walked:?}"
@@ -135,12 +135,12 @@ fn children(reader: &SessionReader, parent: Option<&str>) -> Vec<String> {
     match reader.get_children(parent) {
         Ok(children) => children
             .iter()
-            // Leafline answers all roots. pi leaves orphans out, such as what hung below a label that a branched
-            // session does not take over.
+            // Leafline returns all roots. pi leaves orphans out, such as the children of a label that a branched
+            // session omits.
             .filter(|child| parent.is_some() || child.parent_id().is_none())
             .map(|child| child.id().unwrap())
             .collect(),
-        // pi knows no children of what it does not know.
+        // pi returns no children for an unknown id.
         Err(Error::Session(SessionError::EntryNotFound { .. })) => Vec::new(),
         Err(error) => panic!("{error}"),
     }
@@ -154,7 +154,7 @@ fn context(reader: &SessionReader, leaf: ContextLeaf<'_>) -> String {
     built
 }
 
-/// What pi tells, and the text of its file as it is.
+/// pi's observation, and the unchanged text of its file.
 pub(super) fn theirs(observed: &Value, header: &Header) -> Observation {
     let file = text(&observed["file"]);
     Observation {
@@ -184,8 +184,8 @@ impl Observation {
         !self.entries.iter().all(|id| seen.insert(id))
     }
 
-    /// Without what pi does not tell, and what it tells of another tree: an entry whose id comes again is for pi the
-    /// later one, with the children of both and below the parents of both. In Leafline's tree, it is an entry.
+    /// Without what pi does not say, and what differs in its tree: for pi an entry whose id recurs is the later one,
+    /// with the children of both and below the parents of both. In Leafline's tree it is an entry of its own.
     fn as_far_as(&self, theirs: &Self) -> Self {
         let mut ours = self.clone();
         if self.repeats_ids() {
@@ -230,7 +230,7 @@ impl Observation {
     }
 }
 
-/// Both texts from a little before the place where they part.
+/// Both texts from a little before the first difference.
 fn around(ours: &str, theirs: &str) -> String {
     let same = ours.chars().zip(theirs.chars()).take_while(|(ours, theirs)| ours == theirs).count();
     let cut =

@@ -1,30 +1,30 @@
-//! What can be done to a session, and random sequences of it.
+//! The operations on a session, and random sequences of them.
 
 use super::random::Random;
 use super::values;
 
-/// An entry, whatever the sequence has made when it comes to it. So a sequence stays one when operations are dropped.
+/// An entry, counted among those that exist when it is used. So a sequence stays valid when operations are dropped.
 #[derive(Debug, Clone)]
 pub(super) enum Reference {
-    /// That many entries before the last one, and round again.
+    /// This many entries before the last one, wrapping around.
     Back(usize),
     /// An id that no entry has.
     Unknown,
 }
 
-/// A message, as the caller of a library has it. The value may be another number than the text that it was read from:
-/// serde_json does not keep all digits.
+/// A message as a caller of the library has it. Its numbers may differ from the text that it was read from: serde_json
+/// does not keep all digits.
 #[derive(Debug, Clone)]
 pub(super) enum Message {
     Text(String),
     Value(serde_json::Value),
 }
 
-/// An operation. JSON is text, as it goes to both programs.
+/// An operation. JSON is text, as both programs receive it.
 #[derive(Debug, Clone)]
 pub(super) enum Operation {
     Message(Message),
-    /// Messages that Leafline takes at once, and pi one by one.
+    /// Messages that Leafline appends at once, and pi one by one.
     Messages(Vec<String>),
     ThinkingLevel(String),
     Model(String, String),
@@ -61,7 +61,8 @@ pub(super) enum Operation {
     CreateBranchedSession(Reference),
     Fork,
     Reopen,
-    /// Asks for paths, children and contexts of these; of `None` for the leaf's path, the roots and the empty context.
+    /// Asks for the paths, children and contexts of these; `None` stands for the leaf's path, the roots and the empty
+    /// context.
     Observe(Vec<Option<Reference>>),
 }
 
@@ -84,12 +85,12 @@ pub(super) fn long_sequence(seed: u64) -> Vec<Operation> {
     let mut random = Random::new(seed ^ 0x1095_0000);
     let count = random.between(300, 500);
     let mut all = operations(&mut random, count, true);
-    // These would leave most of it behind.
+    // These would remove most of it.
     all.retain(|operation| !matches!(operation, Operation::CreateBranchedSession(_)));
     all
 }
 
-/// What is done to a session that was there before.
+/// The operations on an existing session.
 pub(super) fn continuation(seed: u64) -> Vec<Operation> {
     let mut random = Random::new(seed ^ 0xc0ff_ee00);
     let count = random.between(10, 20);
@@ -124,7 +125,7 @@ fn operation(random: &mut Random, wanders: bool) -> Operation {
         ),
         1..=34 => {
             let text = values::message(random);
-            // serde_json refuses some of what JavaScript takes.
+            // serde_json refuses some of what JavaScript accepts.
             let value = serde_json::from_str(&text).ok().filter(|_| random.chance(50));
             Operation::Message(value.map_or(Message::Text(text), Message::Value))
         }

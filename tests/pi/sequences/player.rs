@@ -1,4 +1,4 @@
-//! Plays a sequence on Leafline, and writes down what pi is to play and what is to come of it.
+//! Plays a sequence on Leafline, and records what pi must play and the expected results.
 
 use leafline::error::SessionError;
 use leafline::live::Persistence;
@@ -13,12 +13,12 @@ use super::values::quoted;
 /// Where a sequence begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Policy {
-    /// As pi does it: nothing is stored before the first message of an assistant.
+    /// As pi does: nothing is stored before the first assistant message.
     Waiting,
     Immediate,
 }
 
-/// What an operation must come to.
+/// The expected result of an operation.
 #[derive(Debug)]
 pub(super) enum Expected {
     Id(String),
@@ -30,7 +30,7 @@ pub(super) enum Expected {
 /// A sequence as it was played.
 #[derive(Debug, Default)]
 pub(super) struct Played {
-    /// The operations, each as pi's job has it.
+    /// The operations as pi's jobs.
     pub(super) steps: Vec<String>,
     pub(super) expected: Vec<Expected>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Player<'s> {
     header: Header,
     /// Ids in the order of the file.
     pub(super) entries: Vec<String>,
-    /// Whether pi has written a file: there is a message of an assistant.
+    /// Whether pi has written a file: there is an assistant message.
     pub(super) has_file: bool,
     pub(super) played: Played,
 }
@@ -150,7 +150,7 @@ impl<'s> Player<'s> {
             .collect();
         let mut observation = observation::ours(&self.session, &self.header, &asked);
         if !self.has_file {
-            // Leafline waits as well, or is ahead where it is told to store at once.
+            // Leafline also waits, or is ahead if it stores at once.
             observation.file = None;
         }
         let asked = serde_json::to_string(&asked).unwrap();
@@ -193,7 +193,7 @@ impl<'s> Player<'s> {
         }
     }
 
-    /// Appends an entry on Leafline; notes the arguments for pi.
+    /// Appends an entry on Leafline; records the arguments for pi.
     fn appended(
         &mut self,
         operation: &Operation,
@@ -316,7 +316,7 @@ impl<'s> Player<'s> {
         self.survey();
     }
 
-    /// The ids of the label entries. In a session that was branched off just now, all of them are new.
+    /// The ids of the label entries. In a session that was just branched off, all of them are new.
     fn labels(&self) -> Vec<String> {
         let tree = self.session.reader().unwrap().get_tree().unwrap();
         let labels = tree.nodes().iter().filter(|node| node.kind == EntryKind::Label);
@@ -351,7 +351,7 @@ impl<'s> Player<'s> {
         self.session = opened.with_persistence(self.policy.persistence());
         assert_eq!(self.leaf(), leaf, "the store keeps the leaf");
         if let Some(last) = self.entries.last().filter(|_| self.has_file) {
-            // Of a file that it opens, pi takes the last entry for the leaf. Without a file, it opened nothing.
+            // In a file that it opens, pi takes the last entry as the leaf. Without a file, it opened nothing.
             self.session.branch(last).unwrap();
         }
     }

@@ -1,4 +1,4 @@
-//! Random numbers that are the same on every machine, so that a seed names a sequence for good.
+//! Random numbers that are the same on every machine, so that a seed always names the same sequence.
 
 /// A small fast generator (SplitMix64).
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ impl Random {
         &items[self.below(items.len())]
     }
 
-    /// Something in `percent` of 100 cases.
+    /// A value in `percent` of 100 cases.
     pub(super) fn sometimes<T>(
         &mut self,
         percent: usize,

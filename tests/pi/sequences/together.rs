@@ -1,4 +1,4 @@
-//! Sequences that take turns on sessions of one store.
+//! Sequences that alternate between sessions of one store.
 
 use leafline::Store;
 use leafline::import::ImportOptions;
@@ -16,7 +16,7 @@ const GROUP: u64 = 8;
 /// Groups that are played.
 const GROUPS: u64 = 12;
 
-/// Sessions know nothing of each other, and are the same in a store with much in it, whose dictionary compresses them.
+/// Sessions are independent, and are the same in a large store, whose dictionary compresses them.
 #[test]
 fn sessions_of_one_store_keep_apart() {
     let Some(oracle) = Oracle::find() else { return };
@@ -36,7 +36,7 @@ fn sessions_of_one_store_keep_apart() {
     println!("{} sequences in turns, {operations} operations", GROUPS * GROUP);
 }
 
-/// A session of more than the megabyte from which on an import trains a dictionary.
+/// A session of more than the megabyte at which an import trains a dictionary.
 fn fill(store: &Store) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.jsonl");
@@ -50,7 +50,7 @@ fn fill(store: &Store) {
     assert_eq!(dictionaries.rows, 1);
 }
 
-/// Plays the sequences, one operation of one and then one of another. One in eight is long enough to fill chunks.
+/// Plays the sequences, alternating between them. One in eight is long enough to fill chunks.
 fn in_turns<'s>(store: &'s Store, seeds: &[u64]) -> Vec<Player<'s>> {
     let mut random = Random::new(seeds[0]);
     let mut players: Vec<Player<'s>> =

@@ -1,11 +1,12 @@
-//! Random texts and JSON, of what is legal and odd.
+//! Random texts and JSON, legal but odd.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::random::Random;
 
-/// Parts of texts: characters that JSON escapes, that JavaScript trims and Rust does not, and outside of its 16 bits.
+/// Parts of texts: characters that JSON escapes, that JavaScript trims and Rust does not, and that need two UTF-16
+/// units.
 const WORDS: [&str; 16] = [
     "retry",
     "flaky",
@@ -80,7 +81,7 @@ pub(super) fn text(random: &mut Random) -> String {
     words.join([" ", "", "\n"][random.below(3)])
 }
 
-/// A text as JSON, now and then in a form that only text of JSON has.
+/// A text as JSON, sometimes in a form that only JSON text has.
 fn string(random: &mut Random) -> String {
     if random.chance(20) {
         return (*random.pick(&RAW_STRINGS)).to_owned();
@@ -115,8 +116,8 @@ fn members(random: &mut Random, depth: usize) -> Vec<String> {
         .collect()
 }
 
-/// The data of an image around and above the 1,024 characters from which on Leafline keeps it apart, mostly one of a few,
-/// and now and then none that an encoder would give.
+/// The data of an image around and above the 1,024 characters from which Leafline keeps it separately, usually one of a
+/// few, and sometimes one that no encoder would write.
 fn image_data(random: &mut Random) -> String {
     let mut source = Random::new(random.below(6) as u64);
     if random.chance(30) {

@@ -1,7 +1,7 @@
 //! The context at any line of a stored session.
 //!
-//! The session is read upwards to the compaction that its history starts from, and downwards again from there. So time and
-//! memory grow with the context, and not with what was compacted long ago.
+//! The session is read upwards to the compaction that its history starts from, and from there downwards again. So time
+//! and memory grow with the context, and not with what was compacted long ago.
 
 use crate::codex::context::fact::{Names, Turn};
 use crate::codex::context::history::{History as Items, Said};
@@ -24,7 +24,7 @@ impl Contexts for Codex {
         "context of Codex"
     }
 
-    /// What of another rollout goes before this one: its header's `history_base`.
+    /// The part of another rollout that precedes this one: its header's `history_base`.
     fn base<C: Conversation>(conversation: &mut C) -> Result<Option<Base>, C::Error> {
         let Some(header) = conversation.header()? else { return Ok(None) };
         let text = text::decode(conversation.line(header, Images::AsWritten)?);
@@ -32,8 +32,8 @@ impl Contexts for Codex {
         Ok(base.map(|base| Base { session: base.rollout_id, bytes: base.end_byte }))
     }
 
-    /// The lines of which the context at a line is made, or its full history; those of the rollout itself, and not those that go
-    /// before it.
+    /// The lines that make the context at a line, or its full history: the rollout's own lines, without those that
+    /// precede it.
     fn history<C: Conversation>(
         conversation: &mut C,
         before: &mut [Before<C>],
@@ -61,10 +61,11 @@ impl Contexts for Codex {
         Ok(places.into_iter().fold(History::beginning(end), History::and_entry))
     }
 
-    /// Hands out the items of the context at a line, one at a time, each as it is sent; and answers the model of the last turn.
-    /// Of the full history it hands out all items that were not taken back, and the summary of each compaction where it was made.
+    /// Passes on the items of the context at a line, one at a time, each as it is sent, and returns the model of the
+    /// last turn. For the full history: all items that were not rolled back, and the summary of each compaction where
+    /// it was made.
     ///
-    /// Items of a rollout that goes before have no places. The outputs of tools are shortened as for a model that Codex knows.
+    /// Items of a preceding rollout have no places. The outputs of tools are shortened as for a model that Codex knows.
     fn context<C: Conversation>(
         conversation: &mut C,
         before: &mut [Before<C>],
@@ -88,7 +89,7 @@ impl Contexts for Codex {
     }
 }
 
-/// A line of a full history: it may be one of millions.
+/// A line of a full history, kept small: there may be millions.
 struct SaidLine {
     line: u64,
     turn: Turn,
@@ -109,17 +110,17 @@ impl Said for SaidLine {
     }
 }
 
-/// The lines of a rollout and of what goes before it, numbered as if they were one file.
+/// The lines of a rollout and of the rollouts that precede it, numbered as if they were one file.
 struct Lines<'c, C> {
     conversation: &'c mut C,
     before: &'c mut [Before<C>],
     /// The number of the rollout's own first line.
     own: u64,
-    /// How many lines there are up to the leaf.
+    /// The number of lines up to the leaf.
     end: u64,
     scanner: Scanner,
     names: Names,
-    /// How far up the lines were searched for the last turn's model, and what was found.
+    /// How far up the lines were searched for the last turn's model, and the result.
     searched: (u64, Option<JsonText>),
 }
 
@@ -171,7 +172,7 @@ impl<'c, C: Conversation> Lines<'c, C> {
             let Some(step) = self.step(line)? else { continue };
             items.step_down(&step);
             if matches!(step, Step::Compacted(compacted) if compacted.replacement.is_none()) {
-                // What stays of the items are prompts, and those have no calls.
+                // What remains of the items is prompts, and those have no calls.
                 self.names = Names::default();
             }
         }
@@ -200,7 +201,7 @@ impl<'c, C: Conversation> Lines<'c, C> {
         Ok(search.finish())
     }
 
-    /// All items that were not taken back, and summaries where they were made.
+    /// All items that were not rolled back, and summaries where they were made.
     fn said(&mut self) -> Result<Vec<SaidLine>, C::Error> {
         let mut said = Items::default();
         for line in 0..self.end {
@@ -209,7 +210,7 @@ impl<'c, C: Conversation> Lines<'c, C> {
                 Some(Step::Item(fact)) => {
                     said.push(SaidLine { line, turn: fact.turn, is_summary: false });
                 }
-                // It counts as a turn of its own where it does in the program's history.
+                // It counts as a turn of its own if it does so in the program's history.
                 Some(Step::Compacted(compacted)) if compacted.replacement.is_none() => {
                     said.push(SaidLine { line, turn: compacted.summary.turn, is_summary });
                 }
@@ -224,7 +225,7 @@ impl<'c, C: Conversation> Lines<'c, C> {
         Ok(said.into_items())
     }
 
-    /// The model of the last turn, wherever that is.
+    /// The model of the last turn, however far up that is.
     fn model(&mut self) -> Result<Option<JsonText>, C::Error> {
         let (mut line, mut found) = std::mem::take(&mut self.searched);
         while found.is_none() && line > 0 {

@@ -1,4 +1,4 @@
-//! What must be known of an item to decide what becomes of it.
+//! The facts about an item that decide what happens to it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use crate::codex::item::{Item, ItemKind};
 use crate::codex::json::Object;
 use crate::scan::Raw;
 
-/// How the summaries begin that the program writes.
+/// The beginning of the summaries that the program writes.
 const SUMMARY: &str = "Another language model started to solve this problem and produced a summary of its thinking process. You also have access to the state of the tools that were used by that language model. Use this to build on the work that has already been done and avoid duplicating work. Here is the summary produced by the other language model, use the information in this summary to assist with your own analysis:\n";
 
 /// Numbers for names, so that a name is kept once.
@@ -18,7 +18,7 @@ pub(super) struct Names(HashMap<Box<[u8]>, u32>);
 
 impl Names {
     pub(super) fn number(&mut self, name: &[u8]) -> u32 {
-        // A file of four thousand million names ends before the numbers do.
+        // A file with four thousand million names would run out of space before the numbers do.
         let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
         match self.0.get(name) {
             Some(&number) => number,
@@ -27,7 +27,7 @@ impl Names {
     }
 }
 
-/// How calls and outputs are paired: an output answers a call of its own class only.
+/// How calls and outputs are paired: an output belongs only to a call of its own class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Class {
     Function,
@@ -51,12 +51,12 @@ pub(super) struct Pair {
     pub(super) call: u32,
 }
 
-/// What an item is to a rollback.
+/// What an item means to a rollback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// A turn of the user begins here.
     Start,
-    /// It tells the model something ahead of a turn, and goes with it.
+    /// It gives the model information before a turn, and is rolled back with it.
     Ahead,
     /// Neither.
     Within,
@@ -68,8 +68,8 @@ pub(super) struct Fact {
     pub(super) item: ContextItem,
     pub(super) turn: Turn,
     pub(super) pair: Option<Pair>,
-    /// The bytes of the texts of a prompt, or of a summary that does not begin as the program's do: what an early compaction
-    /// keeps.
+    /// The bytes of the texts that an early compaction keeps: of a prompt, or of a summary that does not begin as the
+    /// program's do.
     pub(super) prompt_bytes: Option<u64>,
 }
 
@@ -102,7 +102,7 @@ impl Fact {
         Self::new(place, Use::Item, Turn::Start)
     }
 
-    /// The message that stands for a summary; an empty one is told to be missing.
+    /// The message that stands for a summary; for an empty summary it says that there is none.
     pub(super) fn of_summary(place: Place, message: &str) -> Self {
         if message.starts_with(SUMMARY) {
             return Self::new(place, Use::Summary, Turn::Within);
@@ -118,7 +118,7 @@ pub(super) fn summary_text(message: &str) -> &str {
     if message.is_empty() { "(no summary available)" } else { message }
 }
 
-/// The texts of a prompt, as an early compaction keeps them: an empty one where it has only other blocks.
+/// The texts of a prompt, as an early compaction keeps them: one empty text if it has only other blocks.
 pub(super) fn prompt_texts<'a>(item: &Item<'a>) -> Vec<Cow<'a, str>> {
     let texts: Vec<_> = item.texts("input_text").collect();
     if texts.is_empty() && item.blocks().next().is_some() { vec![Cow::Borrowed("")] } else { texts }
@@ -151,7 +151,7 @@ fn turn_of(item: &Item<'_>) -> Turn {
     }
 }
 
-/// Whether a message of the assistant's is one from agent to agent, written as JSON.
+/// Whether an assistant message is one from agent to agent, written as JSON.
 fn is_communication(item: &Item<'_>) -> bool {
     let mut blocks = item.blocks();
     let (Some(block), None) = (blocks.next(), blocks.next()) else { return false };
@@ -184,7 +184,7 @@ pub(super) struct Communication<'a> {
 }
 
 impl<'a> Communication<'a> {
-    /// Reads it; `None` where the program takes it for none.
+    /// Reads it; `None` if the program would not accept it.
     pub(super) fn read(payload: Raw<'a>) -> Option<Self> {
         let object = Object::of(payload);
         let text = |name| object.get(name).filter(|value| value.is_string());

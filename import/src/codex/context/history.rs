@@ -1,14 +1,14 @@
-//! The history from the compaction that it starts from to the end.
+//! The history, from the compaction that it starts from to the end.
 
 use crate::codex::context::Use;
 use crate::codex::context::fact::{Fact, Turn};
 use crate::codex::context::step::{Compacted, Step};
 use crate::codex::truncate::tokens;
 
-/// How much of the prompts an early compaction keeps, in tokens.
+/// How many tokens of prompts an early compaction keeps.
 const PROMPT_TOKENS: u64 = 20_000;
 
-/// What can be taken back with a turn.
+/// Something that a rollback can remove with its turn.
 pub(super) trait Said {
     /// What it is to a rollback.
     fn turn(&self) -> Turn;
@@ -20,7 +20,7 @@ impl Said for Fact {
     }
 }
 
-/// What was said, and not taken back.
+/// What was said and not rolled back.
 #[derive(Debug)]
 pub(super) struct History<S> {
     items: Vec<S>,
@@ -46,7 +46,7 @@ impl<S: Said> History<S> {
         self.items
     }
 
-    /// Takes back the last turns of the user. What stands ahead of the first turn stays.
+    /// Rolls back the last turns of the user. Items before the first turn stay.
     pub(super) fn take_back(&mut self, turns: u64) {
         let Some(&first) = self.starts.first().filter(|_| turns > 0) else { return };
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
@@ -68,7 +68,7 @@ impl History<Fact> {
         history
     }
 
-    /// Takes the next step downwards, behind the compaction that the history starts from.
+    /// Takes the next step downwards, after the compaction that the history starts from.
     pub(super) fn step_down(&mut self, step: &Step) {
         match step {
             Step::Item(fact) => self.push(fact.clone()),
@@ -76,12 +76,12 @@ impl History<Fact> {
                 self.compact_early(compacted);
             }
             Step::RolledBack(turns) => self.take_back(*turns),
-            // Another compaction that has a replacement was taken back with its turn.
+            // Another compaction with a replacement was rolled back with its turn.
             _ => {}
         }
     }
 
-    /// Leaves of the history the last prompts, as many as there is room for, and the summary.
+    /// Keeps of the history only the last prompts, as many as fit, and the summary.
     fn compact_early(&mut self, compacted: &Compacted) {
         let mut left = PROMPT_TOKENS;
         let mut kept = Vec::new();

@@ -11,7 +11,7 @@ use crate::codex::truncate::{Truncation, cut, tokens};
 use crate::ecma::write_string;
 use crate::scan::Raw;
 
-/// What a token is taken for where a prompt is shortened, in bytes.
+/// Bytes that count as one token when a prompt is shortened.
 const BYTES_A_TOKEN: u64 = 4;
 
 /// Why a context could not be written.
@@ -21,7 +21,7 @@ pub enum InputError<E> {
     /// A line could not be read.
     #[error(transparent)]
     Read(E),
-    /// A line is not the one of which [`ContextBuilder`](crate::codex::ContextBuilder) was told.
+    /// A line is not the one that [`ContextBuilder`](crate::codex::ContextBuilder) was given.
     #[error("line {line} does not hold the item that it was said to hold")]
     NotThere {
         /// The line, as it was named to the builder.
@@ -29,16 +29,16 @@ pub enum InputError<E> {
     },
 }
 
-/// Appends the context as a JSON array, as the program sends it in a request's `input`: what it takes from the rollout, and
-/// nothing of what it adds itself (its instructions ahead, news of the surroundings behind, the new prompt).
+/// Appends the context as a JSON array, as the program sends it in a request's `input`: what it takes from the rollout,
+/// without what it adds itself (its instructions before it, news of its surroundings after it, the new prompt).
 ///
-/// `text_of` gives a line's decoded text; it is asked once for each run of items of one line. `truncation` is for the outputs
-/// of tools that have no limit of their own; Codex takes it from the model ([`Truncation::UNKNOWN_MODEL`] for one that it
-/// does not know).
+/// `text_of` returns a line's decoded text; it is called once for each run of items of one line. `truncation` applies
+/// to tool outputs that have no limit of their own; Codex takes it from the model ([`Truncation::UNKNOWN_MODEL`] for
+/// one that it does not know).
 ///
 /// # Errors
 ///
-/// [`InputError::Read`] with what `text_of` gave, and [`InputError::NotThere`] where its text is another line's.
+/// [`InputError::Read`] with the error of `text_of`, and [`InputError::NotThere`] if the text is that of another line.
 pub fn write_input<T: AsRef<str>, E>(
     items: &[ContextItem],
     mut text_of: impl FnMut(u64) -> Result<T, E>,
@@ -64,8 +64,8 @@ pub fn write_input<T: AsRef<str>, E>(
     Ok(())
 }
 
-/// Appends one item of the context, given the decoded text of its line; see [`write_input`]. Nothing is appended where the
-/// line does not hold it, and the answer is `None`.
+/// Appends one item of the context, given the decoded text of its line; see [`write_input`]. If the line does not hold
+/// the item, it returns `None` and appends nothing.
 #[must_use]
 pub fn render(
     item: &ContextItem,
@@ -87,7 +87,7 @@ pub fn render(
 pub(super) struct Source<'a> {
     kind: RecordKind,
     payload: Option<Raw<'a>>,
-    /// The limit that an output has of its own.
+    /// The output's own limit.
     own_limit: Option<Truncation>,
     /// The items of a compaction.
     replacement: Vec<Raw<'a>>,
@@ -118,7 +118,7 @@ impl<'a> Source<'a> {
         Item::read(raw)
     }
 
-    /// Appends an item of the line; `None` where the line does not hold it.
+    /// Appends an item of the line; `None` if the line does not hold it.
     pub(super) fn write(
         &self,
         item: &ContextItem,
@@ -149,7 +149,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A message of the user's with these texts.
+/// A user message with these texts.
 fn write_message(id: Option<Raw<'_>>, texts: &[&str], out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"type\":\"message\"");
     if let Some(id) = id {
@@ -176,7 +176,7 @@ fn write_prompt(item: &Item<'_>, limits: &[u64], out: &mut Vec<u8>) {
     write_message(item.id(), &texts, out);
 }
 
-/// Shortens texts as if they were one: what is removed in the middle is told by a text of its own.
+/// Shortens texts as if they were one; a text of its own says what was removed in the middle.
 fn shorten(texts: &[String], limit: u64) -> Vec<String> {
     let whole = texts.concat();
     let Some((before, behind)) = cut(&whole, limit.saturating_mul(BYTES_A_TOKEN)) else {
@@ -201,7 +201,7 @@ fn shorten(texts: &[String], limit: u64) -> Vec<String> {
     starts
 }
 
-/// The output that stands for one that is missing. The program gives it an id where the call has one; that is left out.
+/// The output that stands for a missing one. The program gives it an id if the call has one; the id is left out here.
 fn write_aborted(call: &Item<'_>, out: &mut Vec<u8>) -> Option<()> {
     let (name, behind): (&str, &[u8]) = match call.kind {
         ItemKind::FunctionCall | ItemKind::LocalShellCall => {
@@ -223,7 +223,7 @@ fn write_aborted(call: &Item<'_>, out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// A message from one agent to another, as the model is sent it.
+/// A message from one agent to another, as it is sent to the model.
 fn write_communication(communication: &Communication<'_>, out: &mut Vec<u8>) {
     let raw = |value: Raw<'_>, out: &mut Vec<u8>| out.extend_from_slice(value.as_str().as_bytes());
     out.extend_from_slice(b"{\"type\":\"agent_message\"");
@@ -252,7 +252,7 @@ fn write_communication(communication: &Communication<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"]}");
 }
 
-/// What is said of a message whose content only the model can read.
+/// The description of a message whose content only the model can read.
 fn envelope(communication: &Communication<'_>) -> String {
     let text = |value: Raw<'_>| value.to_string_lossy().unwrap_or_default().into_owned();
     let kind = if communication.triggers_turn { "NEW_TASK" } else { "MESSAGE" };

@@ -1,7 +1,7 @@
 //! What the model is sent when a session is resumed (observed; see the chapter on Codex in `docs/formats.md`).
 //!
-//! Lines are told in the order of the file, one at a time; of each only its place and a few facts are kept. Which of them
-//! make the context is settled at the end, as a rollback can bring back what a compaction had replaced.
+//! Lines are passed in the order of the file, one at a time; only the place and a few facts of each are kept. Which of
+//! them make the context is decided at the end, as a rollback can restore what a compaction had replaced.
 
 mod conversation;
 mod fact;
@@ -21,27 +21,27 @@ use history::History;
 use select::Search;
 use step::Step;
 
-/// Where an item of the context stands.
+/// The place of an item of the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The line, as it was named to [`ContextBuilder::observe`].
     pub line: u64,
-    /// In a `compacted` line the number of the item in `payload.replacement_history`, from 0.
+    /// The number of the item in `payload.replacement_history` of a `compacted` line, from 0.
     pub index: Option<u32>,
 }
 
-/// What becomes of what stands there.
+/// How the item at a place is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Use {
     /// It is sent: a `response_item`, an `inter_agent_communication`, or an item of a compaction.
     Item,
-    /// Its texts are sent as a message of the user: what an early compaction, one without `replacement_history`, keeps of
-    /// a prompt. Each number is a limit in tokens by which its texts were shortened, in that order.
+    /// Its texts are sent as a user message: what an early compaction, one without `replacement_history`, keeps of a
+    /// prompt. Each number is a limit in tokens; the texts were shortened to these limits, in that order.
     Prompt(Vec<u64>),
-    /// The `message` of a `compacted` line is sent as a message of the user.
+    /// The `message` of a `compacted` line is sent as a user message.
     Summary,
-    /// The output `aborted` is sent, for a call that has none.
+    /// The output `aborted` is sent, for a call without an output.
     Aborted,
 }
 
@@ -56,11 +56,12 @@ pub struct ContextItem {
 
 /// Finds out what the model is sent when a session is resumed.
 ///
-/// Told of all lines, it keeps some dozens of bytes for each item of the conversation, in compactions too, and nothing
-/// of their texts.
+/// It keeps some dozens of bytes for each item of the conversation, items of compactions included, and none of their
+/// texts.
 ///
-/// For a rollout with a [`HistoryBase`](crate::codex::HistoryBase), tell it first of the lines of the base that are part of it,
-/// as the base's own base says before those, and so on. `line` can be any number by which the caller finds a line again.
+/// For a rollout with a [`HistoryBase`](crate::codex::HistoryBase), pass first the lines of the base that belong to it;
+/// before those, the lines of the base's own base, and so on. `line` can be any number by which the caller finds a line
+/// again.
 ///
 /// ```
 /// use leafline_import::codex::{ContextBuilder, Scanner, Truncation, write_input};
@@ -92,13 +93,13 @@ pub struct ContextBuilder {
 }
 
 impl ContextBuilder {
-    /// One that was told of nothing yet.
+    /// A builder that has seen no line.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Tells of the next line.
+    /// Takes the next line.
     pub fn observe(&mut self, line: u64, record: &Record<'_>) {
         if record.kind() == RecordKind::SessionMeta {
             self.is_paginated = self.is_paginated.or_else(|| is_paginated(record));
@@ -123,13 +124,13 @@ impl ContextBuilder {
     }
 }
 
-/// Whether a header is of a paginated rollout; `None` where it is none that the program takes.
+/// Whether a header is of a paginated rollout; `None` if the program would not accept it.
 fn is_paginated(record: &Record<'_>) -> Option<bool> {
     Some(Header::of(record)?.history_mode == HistoryMode::Paginated)
 }
 
-/// Whether a line takes part in what the model is sent: an item, a compaction, a rollback, or a boundary of a turn. The last
-/// of them is the leaf of a session (ours): what stands behind it tells of the conversation, and is none of it.
+/// Whether a line takes part in what the model is sent: an item, a compaction, a rollback, or a boundary of a turn. The
+/// last such line is the leaf of the session (ours); later lines are about the conversation but not part of it.
 #[must_use]
 pub fn takes_part(record: &Record<'_>) -> bool {
     step::of(0, record, &mut Names::default()).is_some_and(|step| step.changes_history())

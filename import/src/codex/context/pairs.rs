@@ -1,12 +1,12 @@
-//! Calls and outputs belong together: what the model is sent has both, or neither.
+//! Calls and outputs belong together: the model is sent both, or neither.
 
 use std::collections::HashSet;
 
 use crate::codex::context::fact::{Class, Fact, Pair, Side};
 use crate::codex::context::{ContextItem, Use};
 
-/// The items of a history, with an output behind each call that has none, and without outputs that have no call. Where in
-/// the history the other side stands does not matter.
+/// The items of a history, with an output added after each call without one, and without outputs that have no call. The
+/// two sides of a pair can be anywhere in the history.
 pub(super) fn complete(history: Vec<Fact>) -> Vec<ContextItem> {
     let of_side = |side| {
         let pairs = history.iter().filter_map(|fact| fact.pair);

@@ -3,10 +3,10 @@
 use crate::codex::context::fact::Turn;
 use crate::codex::context::step::Step;
 
-/// What is gathered of a turn while the steps are walked from the last to the first.
+/// What is gathered about a turn while the steps are walked from last to first.
 #[derive(Debug)]
 struct Segment<P> {
-    /// The turn of the last settings in it. The ids of its end do not count.
+    /// The turn id of the last settings in it. The ids at its end do not count.
     turn: Option<u32>,
     is_of_user: bool,
     checkpoint: Option<P>,
@@ -24,13 +24,13 @@ impl<P> Segment<P> {
     }
 }
 
-/// Looks for the compaction that the history starts from, from the last step upwards. What stands above the step that ends
-/// the search has no part in the history.
+/// Searches upwards from the last step for the compaction that the history starts from. Steps above the one that ends
+/// the search have no part in the history.
 ///
-/// It is the last compaction with a replacement that no rollback takes back. A rollback takes back whole turns, and with
-/// them the compactions that were made in them: the program walks from the last line upwards, and leaves out as many turns
-/// of the user as were taken back. But where the last compaction of all can stand alone, nothing that was ahead of it comes
-/// back, whatever is taken back behind it.
+/// It is the last compaction with a replacement that no rollback removes. A rollback removes whole turns with their
+/// compactions: the program walks upwards from the last line, and skips as many of the user's turns as were rolled
+/// back. But if the very last compaction can stand alone, nothing before it comes back, whatever is rolled back after
+/// it.
 #[derive(Debug)]
 pub(super) struct Search<P> {
     is_paginated: bool,
@@ -44,7 +44,7 @@ impl<P: Copy> Search<P> {
         Self { is_paginated, has_met_compaction: false, taken_back: 0, segment: None }
     }
 
-    /// Takes the next step upwards, which stands at `place`. The answer is where the history starts, and ends the search.
+    /// Takes the next step upwards, at `place`. Returns where the history starts, which ends the search.
     pub(super) fn step_up(&mut self, place: P, step: &Step) -> Option<P> {
         match step {
             Step::Compacted(compacted) => {
@@ -74,12 +74,12 @@ impl<P: Copy> Search<P> {
         None
     }
 
-    /// Whether the steps above are of another turn than those below, so that no id of the latter counts.
+    /// Whether the steps above belong to another turn than those below, so that no id of the latter counts.
     pub(super) fn is_between_turns(&self) -> bool {
         self.segment.is_none()
     }
 
-    /// Where the history starts, once there is no step above; `None` where it starts from the first line.
+    /// Where the history starts, once all steps are taken; `None` if it starts from the first line.
     pub(super) fn finish(mut self) -> Option<P> {
         let first = self.segment.take()?;
         self.close(first)

@@ -15,7 +15,7 @@ pub(super) enum Step {
     Item(Fact),
     /// The history is replaced.
     Compacted(Compacted),
-    /// The last turns of the user are taken back, so many.
+    /// This many of the user's last turns are rolled back.
     RolledBack(u64),
     /// A turn begins, of this id.
     TurnStarted(u32),
@@ -28,7 +28,7 @@ pub(super) enum Step {
 /// A compaction.
 #[derive(Debug)]
 pub(super) struct Compacted {
-    /// Its items; `None` for one of an early version, which has only a summary.
+    /// Its items; `None` in early versions, which have only a summary.
     pub(super) replacement: Option<Vec<Fact>>,
     /// It has a `window_number`.
     pub(super) has_window: bool,
@@ -36,25 +36,25 @@ pub(super) struct Compacted {
     pub(super) has_resume_metadata: bool,
     /// Its `message` is not empty.
     pub(super) has_message: bool,
-    /// Its summary, as the message that an early one puts in place of what it replaces.
+    /// Its summary, as the message by which an early compaction replaces the history.
     pub(super) summary: Fact,
 }
 
 impl Compacted {
-    /// Whether nothing that stands above it is read, where it is the last one.
+    /// Whether nothing above it is read if it is the last compaction.
     pub(super) fn stands_alone(&self, is_paginated: bool) -> bool {
         self.replacement.is_some() && self.has_window && (is_paginated || self.has_resume_metadata)
     }
 }
 
 impl Step {
-    /// Whether it alone can change what the model is sent, and is no mere boundary of a turn.
+    /// Whether it alone can change what the model is sent: it is more than a boundary of a turn.
     pub(super) fn changes_history(&self) -> bool {
         matches!(self, Self::Item(_) | Self::Compacted(_) | Self::RolledBack(_))
     }
 }
 
-/// What a line does; `None` where it does nothing, or is not read.
+/// What a line does; `None` if it does nothing or is not read.
 pub(super) fn of(line: u64, record: &Record<'_>, names: &mut Names) -> Option<Step> {
     let kind = record.kind();
     let takes_part = matches!(
@@ -93,7 +93,7 @@ pub(super) fn of(line: u64, record: &Record<'_>, names: &mut Names) -> Option<St
     }
 }
 
-/// Whether the program takes an item's metadata.
+/// Whether the program accepts an item's metadata.
 fn is_metadata(metadata: Raw<'_>) -> bool {
     let object = Object::of(metadata);
     let is_flag = |flag: Raw<'_>| matches!(flag.as_str(), "true" | "false");
@@ -112,7 +112,7 @@ fn turn_id(record: &Record<'_>, names: &mut Names) -> Option<u32> {
 fn event(record: &Record<'_>, payload: Raw<'_>, names: &mut Names) -> Option<Step> {
     let name = record.payload_members().payload_type?.as_string()?;
     match &*name {
-        // The second is its name in the program's own code, which is read as well.
+        // The second is its name in the program's own code, which the program reads as well.
         b"task_started" | b"turn_started" => Some(Step::TurnStarted(turn_id(record, names)?)),
         b"user_message" => record
             .payload_members()
@@ -151,8 +151,8 @@ fn compacted(line: u64, payload: Raw<'_>, names: &mut Names) -> Option<Compacted
     })
 }
 
-/// The items that take the place of the history. One that the program does not read makes it drop the compaction. Snapshots
-/// of early versions and updates of the configuration are left out.
+/// The items that replace the history. If the program cannot read one of them, it drops the compaction. Snapshots of
+/// early versions and updates of the configuration are left out.
 fn replacement(line: u64, list: Raw<'_>, names: &mut Names) -> Option<Vec<Fact>> {
     let mut facts = Vec::new();
     for (index, raw) in (0..).zip(list.elements()) {

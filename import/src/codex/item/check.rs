@@ -1,10 +1,10 @@
-//! Whether a member's value is one that the program takes.
+//! Checks whether the program accepts a member's value.
 
 use crate::codex::item::schema::Form;
 use crate::codex::json::{Object, whole_number};
 use crate::scan::Raw;
 
-/// Whether the program takes a value for a member of a form; `None` stands for one that is missing or null.
+/// Whether the program accepts a value for a member of a form; `None` stands for missing or null.
 pub(super) fn fits(form: Form, value: Option<Raw<'_>>) -> bool {
     let Some(value) = value else {
         return match form {
@@ -63,7 +63,7 @@ pub(super) fn fits(form: Form, value: Option<Raw<'_>>) -> bool {
     }
 }
 
-/// Whether the program sends an id: it has a part before its first `_`, and one behind it.
+/// Whether the program sends an id: something comes before its first `_`, and something after it.
 pub(in crate::codex) fn is_sent_id(id: Raw<'_>) -> bool {
     let id = id.to_string_lossy();
     let parts = id.as_deref().and_then(|id| id.split_once('_'));
@@ -82,7 +82,7 @@ fn is_texts(value: Raw<'_>) -> bool {
     is_list(value, |element| element.is_string())
 }
 
-/// Whether it is a block of one of the types, with what that type needs.
+/// Whether it is a block of one of the types, with all that the type requires.
 fn is_block(block: Raw<'_>, types: &[&str]) -> bool {
     let object = Object::of(block);
     let Some(name) = object.get("type").filter(|name| is_one_of(*name, types)) else {

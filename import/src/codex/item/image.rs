@@ -6,10 +6,10 @@ use base64::engine::general_purpose::STANDARD;
 use crate::codex::json::Object;
 use crate::scan::Raw;
 
-/// How many characters of base64 are looked at: enough for the first bytes of any image, and a multiple of four.
+/// How many characters of base64 are examined: enough for the first bytes of any image, and a multiple of four.
 const BEGINNING: usize = 32;
 
-/// The text that stands for a block of an image or of audio; `None` where the block itself is sent.
+/// The text that replaces an image or audio block; `None` if the block itself is sent.
 pub(super) fn stand_in(block: Raw<'_>) -> Option<&'static str> {
     let block = Object::of(block);
     let name = block.get("type")?;
@@ -34,8 +34,8 @@ pub(super) fn stand_in(block: Raw<'_>) -> Option<&'static str> {
     None
 }
 
-/// Whether a `data:` URL begins as an image does. The program decodes all of it, and makes large ones
-/// smaller; they are given as they are.
+/// Whether a `data:` URL begins as an image does. The program decodes it as a whole and shrinks large images; here they
+/// stay unchanged.
 fn is_image(url: &str) -> bool {
     let Some((_, base64)) = url.split_once(";base64,") else { return false };
     let beginning = base64.get(..BEGINNING).unwrap_or(base64);

@@ -1,7 +1,7 @@
 //! The items of a conversation, as the program reads them from a rollout and sends them to the model.
 //!
-//! The program reads an item strictly: where a member that it needs is missing or of another type, it drops the whole
-//! line. It sends the members that it knows, in its own order. Both are told by [`schema`]'s tables.
+//! The program reads an item strictly: if a required member is missing or of another type, it drops the whole line. It
+//! sends the members that it knows, in its own order. The tables of [`schema`] say both.
 
 mod check;
 mod image;
@@ -22,12 +22,12 @@ use schema::{Form, Member};
 #[derive(Debug, Clone)]
 pub(super) struct Item<'a> {
     pub(super) kind: ItemKind,
-    /// A value for each member of the kind's table that is there and not null, and for each that is sent as null.
+    /// A value for each member of the kind's table that is present and not null, and for each that is sent as null.
     members: Vec<(&'static Member, Option<Raw<'a>>)>,
 }
 
 impl<'a> Item<'a> {
-    /// Reads an item; `None` where the program takes it for none.
+    /// Reads an item; `None` if the program would not accept it.
     pub(super) fn read(raw: Raw<'a>) -> Option<Self> {
         let object = Object::of(raw);
         let kind = ItemKind::of(&object.get("type")?.as_string()?);
@@ -57,12 +57,12 @@ impl<'a> Item<'a> {
         self.member("role")?.as_string()
     }
 
-    /// `call_id`, of a tool's call or output.
+    /// `call_id` of a tool's call or output.
     pub(super) fn call_id(&self) -> Option<Cow<'a, [u8]>> {
         self.member("call_id")?.as_string()
     }
 
-    /// `id`, where it is one that the program sends.
+    /// `id`, if the program sends it.
     pub(super) fn id(&self) -> Option<Raw<'a>> {
         self.member("id").filter(|&id| check::is_sent_id(id))
     }
@@ -72,7 +72,7 @@ impl<'a> Item<'a> {
         self.member("content").into_iter().flat_map(Raw::elements)
     }
 
-    /// The texts of a message that are of the block type given.
+    /// The texts of a message's blocks of a type.
     pub(super) fn texts(&self, block_type: &str) -> impl Iterator<Item = Cow<'a, str>> {
         self.blocks().filter_map(move |block| {
             let [name, text] = block.members(["type", "text"]);

@@ -1,22 +1,21 @@
-//! Which items there are, and the members of each in the order in which the program sends them (observed, as of Codex
-//! 0.169.0).
+//! The kinds of item, and the members of each in the order in which the program sends them (observed, Codex 0.169.0).
 
 /// How a member is read and sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A string or nothing; sent where it is an id of the program's form.
+    /// A string or nothing; sent if it is an id of the program's form.
     Id,
     /// A string.
     Text,
     /// A string or nothing.
     OptionalText,
-    /// A string or nothing, which is sent as null.
+    /// A string or nothing; nothing is sent as null.
     NullableText,
     /// A string or nothing; not sent.
     UnsentText,
     /// A list of strings or nothing; not sent.
     UnsentTexts,
-    /// What the program keeps with the item: an object or nothing; not sent.
+    /// The program's own data about the item: an object or nothing; not sent.
     Unsent,
     /// `commentary` or `final_answer`, or nothing.
     Phase,
@@ -24,17 +23,17 @@ pub(super) enum Form {
     Content,
     /// The blocks of a message to an agent.
     AgentContent,
-    /// What a tool gave: a string, or blocks.
+    /// A tool's output: a string, or blocks.
     Output,
     /// The summaries of a thought.
     Summary,
-    /// The texts of a thought, or nothing, which is sent as null.
+    /// The texts of reasoning, or nothing; nothing is sent as null.
     Thought,
     /// The state of a shell's call.
     ShellStatus,
     /// What a shell was to do.
     ShellAction,
-    /// What a search of the web did, or nothing.
+    /// The action of a web search, or nothing.
     WebAction,
     /// Any JSON.
     Json,
@@ -43,7 +42,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Whether a member that is missing is sent as null.
+    /// Whether a missing member is sent as null.
     pub(super) fn is_sent_as_null(self) -> bool {
         matches!(self, Self::NullableText | Self::Thought)
     }
@@ -69,7 +68,7 @@ macro_rules! items {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(in crate::codex) enum ItemKind {
             $($kind,)*
-            /// An item of another type. It is none to the program, but for its place in a compaction.
+            /// An item of another type. The program ignores it, except that it keeps its place in a compaction.
             Other,
         }
 
@@ -81,7 +80,7 @@ macro_rules! items {
                 Self::Other
             }
 
-            /// The type by which it is sent.
+            /// The type under which it is sent.
             pub(super) fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)*

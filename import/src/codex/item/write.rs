@@ -9,8 +9,8 @@ use crate::ecma::write_string;
 use crate::scan::Raw;
 
 impl Item<'_> {
-    /// Appends the item as it is sent. Strings and numbers stay as they are written in the file. `truncation` is for what
-    /// a tool gave.
+    /// Appends the item as it is sent. Strings and numbers stay as they are written in the file. `truncation` applies
+    /// to a tool's output.
     pub(in crate::codex) fn write(&self, truncation: Truncation, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(self.kind.name().as_bytes());
@@ -28,7 +28,7 @@ impl Item<'_> {
     }
 }
 
-/// Appends a member's value. Where it is not sent, the answer is false.
+/// Appends a member's value. Returns false if it is not sent.
 fn write_value(
     form: Form,
     value: Option<Raw<'_>>,
@@ -77,7 +77,7 @@ fn write_list<'a>(list: Raw<'a>, out: &mut Vec<u8>, mut write: impl FnMut(Raw<'a
     out.push(b']');
 }
 
-/// Appends the members of an object that are there, and null for those that are sent without a value.
+/// Appends the members of an object that are present, and null for those that are sent without a value.
 fn write_members(object: &Object<'_>, names: &[&str], nullable: &[&str], out: &mut Vec<u8>) {
     let mut separator = b'{';
     for name in names {
@@ -97,7 +97,7 @@ fn write_members(object: &Object<'_>, names: &[&str], nullable: &[&str], out: &m
     out.extend_from_slice(if separator == b'{' { b"{}" } else { b"}" });
 }
 
-/// A block of a message, of a tool's output or of a thought.
+/// A block of a message, of a tool's output or of reasoning.
 fn write_block(block: Raw<'_>, out: &mut Vec<u8>) {
     if let Some(text) = stand_in(block) {
         write_text_block(text, out);
@@ -116,14 +116,14 @@ fn write_block(block: Raw<'_>, out: &mut Vec<u8>) {
     write_members(&Object::of(block), &names, &[], out);
 }
 
-/// A block of text that the program made.
+/// A text block that the program made.
 pub(in crate::codex) fn write_text_block(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"type\":\"input_text\",\"text\":");
     write_string(text.as_bytes(), out);
     out.push(b'}');
 }
 
-/// What a tool gave. Of several texts each takes of what the ones before it left; what nothing is left for is counted.
+/// A tool's output. Each of several texts uses up what the ones before it left of the limit; the rest are only counted.
 fn write_output(output: Raw<'_>, truncation: Truncation, out: &mut Vec<u8>) {
     if let Some(text) = output.to_string_lossy() {
         match truncate(&text, truncation) {

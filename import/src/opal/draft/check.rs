@@ -1,4 +1,4 @@
-//! Whether a draft has what every message has, and members of the right types.
+//! Checks that a draft has what every message has, and members of the right types.
 
 use super::Draft;
 use crate::opal::WriteError;
@@ -9,7 +9,7 @@ struct Known {
     name: &'static str,
     expected: &'static str,
     accepts: fn(Raw<'_>) -> bool,
-    /// Whether Opal leaves the member out where its value says nothing.
+    /// Whether Opal omits the member if its value says nothing.
     left_out: bool,
 }
 
@@ -51,7 +51,7 @@ fn is_text(value: Raw<'_>) -> bool {
 }
 
 impl Draft {
-    /// Gives a member a value, as Jason writes it, or takes it out where Opal would leave it out.
+    /// Sets a member to a value, as Jason writes it, or removes it if Opal would omit it.
     pub(super) fn put(&mut self, name: Vec<u8>, json: String) -> Result<(), WriteError> {
         if let Some(known) = KNOWN.iter().find(|known| known.name.as_bytes() == name) {
             let value = Raw::of_walked(&json);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::{Draft, quoted};
 use crate::opal::WriteError;
 
-/// What Opal puts before a summary that stands for compacted messages.
+/// What Opal puts before the summary of a compaction.
 const SUMMARY_NOTICE: &str = "[Conversation summary — older messages were compacted]\n\n";
 
-/// What comes before the summary of a branch that was left. (ours: nothing reads Opal's words for it.)
+/// What comes before the summary of an abandoned branch (ours: nothing reads Opal's words for it).
 const BRANCH_NOTICE: &str = "[Branch summary — what was tried on a branch that was left]\n\n";
 
 impl Draft {
@@ -18,12 +18,12 @@ impl Draft {
         Self::begin("user").text("content", content)
     }
 
-    /// A message from the model: text or none, and the tool calls, as JSON text: an array of objects with `call_id`, `name`
-    /// and `arguments`.
+    /// A message from the model: optional text, and the tool calls as JSON text: an array of objects with `call_id`,
+    /// `name` and `arguments`.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] where the tool calls are no JSON array of objects.
+    /// [`WriteError`] if the tool calls are not a JSON array of objects.
     pub fn assistant(content: Option<&str>, tool_calls: Option<&str>) -> Result<Self, WriteError> {
         let mut draft = Self::begin("assistant");
         if let Some(content) = content {
@@ -44,8 +44,8 @@ impl Draft {
             .json("is_error", is_error.to_string())
     }
 
-    /// A summary in place of compacted messages, with the files that were read and changed in them: a message from the
-    /// user, as Opal's compaction makes it.
+    /// A summary that replaces compacted messages, with the files that were read and changed in them: a message from
+    /// the user, as Opal's compaction makes it.
     #[must_use]
     pub fn compaction_summary(summary: &str, read_files: &[&str], modified_files: &[&str]) -> Self {
         let list = |files: &[&str]| {
@@ -60,8 +60,8 @@ impl Draft {
         Self::user(&format!("{SUMMARY_NOTICE}{summary}")).json("metadata", metadata)
     }
 
-    /// The summary of a branch that was left, as what comes next is told of it: a message from the user whose metadata
-    /// has the `type` `branch_summary`, the leaf that was left as `from_leaf` (both observed), and the `summary` itself
+    /// The summary of an abandoned branch, as the messages after it see it: a message from the user whose metadata has
+    /// the `type` `branch_summary`, the abandoned leaf as `from_leaf` (both observed), and the `summary` itself
     /// (document: it is stored as metadata; the name is ours). The leaf's id is WTF-8 (see [`crate::text`]).
     ///
     /// ```

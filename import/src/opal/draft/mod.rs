@@ -1,4 +1,4 @@
-//! Messages that are to be appended: what an agent hands in before there is an id and a parent.
+//! Messages to be appended, as an agent passes them: without id and parent.
 
 mod check;
 mod construct;
@@ -12,11 +12,11 @@ use crate::opal::{ParentId, WriteError, encode, write_string};
 use crate::scan::Raw;
 use crate::text::unescape;
 
-/// A message that is to be appended: its members, without id and parent.
+/// A message to be appended: its members, without id and parent.
 ///
-/// What is written of it is what Opal's encoder gives: `content` and `is_error` always, `tool_calls`, `call_id`,
-/// `name`, `thinking` and `metadata` where they are set (observed). Unknown members pass through. Members come sorted
-/// by their names, and so do those of the objects in them; see [`encode`].
+/// It is written as Opal's encoder writes it: `content` and `is_error` always, `tool_calls`, `call_id`, `name`,
+/// `thinking` and `metadata` if they are set (observed). Unknown members pass through. Members are sorted by name, and
+/// so are those of the objects in them; see [`encode`].
 ///
 /// ```
 /// use leafline_import::opal::{Draft, ParentId};
@@ -40,14 +40,14 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Takes a message as a JSON object. Its `id` and `parent_id` are dropped. A missing `content` is null and a missing
-    /// `is_error` false; of the other members that Opal knows, those that say nothing (null, no tool calls) are left out, as
-    /// Opal leaves them out.
+    /// Takes a message as a JSON object. Its `id` and `parent_id` are dropped. A missing `content` is null and a
+    /// missing `is_error` false; other members that Opal knows are omitted if they say nothing (null, no tool calls),
+    /// as Opal omits them.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] where the text is no JSON object, has no `role` that is a string with something in it, or where a
-    /// member that Opal knows has a wrong type of value.
+    /// [`WriteError`] if the text is not a JSON object, has no `role` that is a non-empty string, or if a member that
+    /// Opal knows has a value of the wrong type.
     pub fn from_json(text: &str) -> Result<Self, WriteError> {
         let document = Document::parse_as(text, &JASON)?;
         if !document.is_object() {
@@ -63,7 +63,7 @@ impl Draft {
         draft.complete()
     }
 
-    /// Who the message is from, as [`Line::role`](crate::opal::Line::role) gives it.
+    /// Who the message is from, as in [`Line::role`](crate::opal::Line::role).
     #[must_use]
     pub fn role(&self) -> MessageRole {
         match self.member("role") {
@@ -74,18 +74,18 @@ impl Draft {
         }
     }
 
-    /// The value of a member, as JSON text; `None` if there is none, and for the id and the parent.
+    /// The value of a member, as JSON text; `None` if there is none, and always for the id and the parent.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&str> {
         self.members.get(name.as_bytes()).map(String::as_str)
     }
 
-    /// Gives a member a value, as JSON text. Where Opal leaves a member out that has this value, it is taken out.
+    /// Sets a member to a value, as JSON text. If Opal omits a member with this value, the member is removed.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] where the text is not JSON, where its type of value is wrong for this member, and for the members `id`
-    /// and `parent_id`. The draft is then as it was.
+    /// [`WriteError`] if the text is not JSON, if the value has the wrong type for this member, and for the members
+    /// `id` and `parent_id`. The draft is then unchanged.
     pub fn set_member(&mut self, name: &str, json: &str) -> Result<(), WriteError> {
         if matches!(name, "id" | "parent_id") {
             return Err(WriteError::NotAMember { name: name.to_owned() });
@@ -100,7 +100,8 @@ impl Draft {
         self.put(name.as_bytes().to_vec(), encoded)
     }
 
-    /// Appends the message's line, ended by `\n`. The ids are WTF-8 (see [`crate::text`]); Opal takes 16 hex digits.
+    /// Appends the message's line, ended by `
+    /// `. The ids are WTF-8 (see [`crate::text`]); Opal's have 16 hex digits.
     pub fn write(&self, id: &[u8], parent: ParentId<'_>, out: &mut Vec<u8>) {
         let mut members: BTreeMap<&[u8], &[u8]> =
             self.members.iter().map(|(name, json)| (&**name, json.as_bytes())).collect();
@@ -112,7 +113,7 @@ impl Draft {
     }
 }
 
-/// Appends an object of members, each its name as WTF-8 and its value as JSON text.
+/// Appends an object, given the name of each member as WTF-8 and its value as JSON text.
 pub(super) fn write_object<'a>(
     members: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
     out: &mut Vec<u8>,

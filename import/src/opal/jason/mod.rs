@@ -1,11 +1,12 @@
-//! JSON text as Opal's encoder, Jason, gives it for what its decoder has read.
+//! JSON text as Opal's encoder, Jason, writes what its decoder has read.
 //!
-//! No white space. Strings escape what `JSON.stringify` escapes, with upper-case digits. An integer keeps all its digits; a
-//! float has the shortest digits that give it back, in the form Erlang has for them. Of repeated members the last counts.
+//! No white space. Strings escape what `JSON.stringify` escapes, with upper-case digits. An integer keeps all its
+//! digits; a float has the shortest digits that round-trip, in Erlang's form. The last of repeated members counts.
 //!
-//! The members of an object are a map's. Erlang keeps those of up to 32 keys sorted; larger ones are in the order of a hash
-//! that no file shows, so here they stay as they were given. (Since Erlang 26 keys that are atoms, such as those of a message,
-//! are sorted by their number in the running system instead of their name: any order of them is one that Opal may write.)
+//! The members of an object are those of a map. Erlang keeps maps of up to 32 keys sorted; larger ones are in the order
+//! of a hash that no file shows, so here they keep the given order. (Since Erlang 26, keys that are atoms, such as
+//! those of a message, are sorted by their number in the running system instead of their name: Opal may write them in
+//! any order.)
 
 mod number;
 
@@ -14,7 +15,7 @@ pub use number::write_number;
 use crate::ecma::{Dialect, Document, Order, write_string_with};
 use crate::grammar::Malformed;
 
-/// As many keys as Erlang keeps sorted (`MAP_SMALL_MAP_LIMIT`).
+/// The number of keys up to which Erlang keeps a map sorted (`MAP_SMALL_MAP_LIMIT`).
 const SORTED_KEYS: usize = 32;
 
 pub(super) static JASON: Dialect =
@@ -24,7 +25,7 @@ pub(super) static JASON: Dialect =
 static SORTED: Dialect =
     Dialect { order: Order::ByNameUpTo(usize::MAX), write_number, write_string };
 
-/// Appends what `Jason.encode!(Jason.decode!(text))` gives. Nothing is appended on an error.
+/// Appends the result of `Jason.encode!(Jason.decode!(text))`. Nothing is appended on an error.
 ///
 /// What Jason refuses is kept: lone surrogates as escapes, numbers out of a double's range as they were written.
 ///
@@ -37,24 +38,24 @@ static SORTED: Dialect =
 ///
 /// # Errors
 ///
-/// [`Malformed`] where the text is not JSON.
+/// [`Malformed`] if the text is not JSON.
 pub fn encode(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
     Document::parse_as(text, &JASON)?.write(out);
     Ok(())
 }
 
-/// The same with the members of all objects sorted, however many they are: one text for all orders in which Opal may write a
-/// value, to compare by.
+/// The same with the members of all objects sorted, however many there are: one text for all orders in which Opal may
+/// write a value, for comparisons.
 ///
 /// # Errors
 ///
-/// [`Malformed`] where the text is not JSON.
+/// [`Malformed`] if the text is not JSON.
 pub fn encode_sorted(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
     Document::parse_as(text, &SORTED)?.write(out);
     Ok(())
 }
 
-/// Appends a string's value, given as WTF-8 (see [`crate::text`]), with its quotes, as Jason does.
+/// Appends a string, given as WTF-8 (see [`crate::text`]), with its quotes, as Jason writes it.
 ///
 /// ```
 /// let mut out = Vec::new();

@@ -1,14 +1,15 @@
 //! Numbers as Erlang writes them.
 
-/// Where integers stop being exact as doubles; Erlang writes floats from here on in scientific form alone, so that nobody
-/// takes them for integers.
+/// Where integers stop being exact as doubles; from here on Erlang writes floats only in scientific form, so that
+/// nobody mistakes them for integers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Appends a JSON number as Jason writes it after it has read it. A number with a fraction or an exponent is a float; any
+/// Appends a JSON number as Jason writes it after reading it. A number with a fraction or an exponent is a float; any
 /// other is an integer, of any size.
 ///
-/// A float has the shortest digits that give it back, in the form with the fewest characters, the decimal one where both
-/// have as many (`float_to_binary(float, [short])`). One out of a double's range, which Jason refuses, is kept as it is.
+/// A float has the shortest digits that round-trip, in the form with fewer characters, or the decimal form if both have
+/// the same number (`float_to_binary(float, [short])`). A number out of a double's range, which Jason refuses, stays as
+/// it is.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -32,17 +33,17 @@ pub fn write_number(number: &str, out: &mut Vec<u8>) {
 
 fn float(value: f64) -> String {
     let scientific = scientific(value);
-    // Told by the size first: the decimal form of 1e-300 has 302 characters.
+    // Decided by size first: the decimal form of 1e-300 has 302 characters.
     if value.abs() >= EXACT || (value != 0.0 && value.abs() < 1e-20) {
         return scientific;
     }
-    // Decimal, of the shortest digits, and with a fraction always.
+    // Decimal, with the shortest digits, and always with a fraction.
     let decimal = format!("{value:?}");
     let decimal = if decimal.contains('e') { format!("{value}") } else { decimal };
     if decimal.len() <= scientific.len() { decimal } else { scientific }
 }
 
-/// The digits with a point after the first and something after it, and the exponent without a plus sign.
+/// The digits with a point after the first and at least one digit after it, and the exponent without a plus sign.
 fn scientific(value: f64) -> String {
     let text = format!("{value:e}");
     if text.contains('.') { text } else { text.replacen('e', ".0e", 1) }
@@ -67,7 +68,7 @@ mod tests {
         }
     }
 
-    /// The cases that the comments of Erlang's own code name, and its edges.
+    /// The cases named in the comments of Erlang's own code, and its edge cases.
     #[test]
     fn floats_have_the_shorter_form() {
         for (number, expected) in [

@@ -1,4 +1,4 @@
-//! Whether a draft has what its type needs, each with a value of the right type.
+//! Checks that a draft has what its type needs, each value of the right type.
 
 use super::error::{DraftError, Expected};
 use super::{Draft, quoted_wtf8};
@@ -42,7 +42,7 @@ impl Draft {
         })
     }
 
-    /// What `JSON.stringify` gives for the value of a member that was given as JSON text.
+    /// The value of a member, given as JSON text, as `JSON.stringify` writes it.
     pub(super) fn stringified(&self, name: &str, json: &str) -> Result<String, DraftError> {
         let mut text = Vec::with_capacity(json.len());
         restringify(json, &mut text).map_err(|malformed| DraftError::MalformedMember {

@@ -7,14 +7,14 @@ use crate::family::Family;
 use crate::kind::EntryKind;
 use crate::scan::Raw;
 
-/// What a compaction says. JSON members are JSON text.
+/// The contents of a compaction. JSON members are JSON text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Compaction<'a> {
-    /// The summary of the messages that it stands for.
+    /// The summary of the messages that it replaces.
     pub summary: &'a str,
-    /// omp: a shorter one, for people.
+    /// omp: a shorter summary, for people.
     pub short_summary: Option<&'a str>,
-    /// The first entry that is kept; left out where `None`.
+    /// The first entry that is kept; omitted if `None`.
     pub first_kept_entry_id: Option<&'a str>,
     /// Tokens of the context before it.
     pub tokens_before: u64,
@@ -26,8 +26,8 @@ pub struct Compaction<'a> {
     pub preserve_data: Option<&'a str>,
 }
 
-/// Each follows the method of that name of both programs' session managers, and the types of the documents. An `Option`
-/// that is `None` leaves its member out, as an argument that is undefined does.
+/// Each function follows the method of that name in both programs' session managers, and the types of the documents. An
+/// `Option` that is `None` omits its member, like an undefined argument.
 ///
 /// Ids are given as text here. One that holds a lone surrogate can be set as JSON text, with [`Draft::set_member`].
 impl Draft {
@@ -35,7 +35,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// [`DraftError`] where the text is not JSON or no object whose `role` is a string.
+    /// [`DraftError`] if the text is not JSON, or is not an object whose `role` is a string.
     pub fn message(message: &str) -> Result<Self, DraftError> {
         Self::begin(EntryKind::Message, Family::Pi).json("message", message)
     }
@@ -47,7 +47,7 @@ impl Draft {
             .text("thinkingLevel", thinking_level)
     }
 
-    /// A new model in a session of pi's.
+    /// A new model in a pi session.
     #[must_use]
     pub fn model_change(provider: &str, model_id: &str) -> Self {
         Self::begin(EntryKind::ModelChange, Family::Pi)
@@ -55,7 +55,7 @@ impl Draft {
             .text("modelId", model_id)
     }
 
-    /// A new model in a session of omp's: `provider/model`, and the role it is for.
+    /// A new model in an omp session: `provider/model`, and its role.
     #[must_use]
     pub fn model_change_omp(model: &str, role: Option<&str>) -> Self {
         Self::begin(EntryKind::ModelChange, Family::Omp)
@@ -63,11 +63,11 @@ impl Draft {
             .optional_text("role", role)
     }
 
-    /// A summary in place of earlier messages. What only omp has goes to the end in a session of pi's.
+    /// A summary that replaces earlier messages. In a pi session, members that only omp has come last.
     ///
     /// # Errors
     ///
-    /// [`DraftError`] where `details` or `preserve_data` is not JSON.
+    /// [`DraftError`] if `details` or `preserve_data` is not JSON.
     pub fn compaction(family: Family, compaction: &Compaction<'_>) -> Result<Self, DraftError> {
         let mut draft = Self::begin(EntryKind::Compaction, family)
             .text("summary", compaction.summary)
@@ -82,11 +82,11 @@ impl Draft {
         Ok(draft)
     }
 
-    /// A summary of a branch that was left. Branching from before the first entry is from `root`.
+    /// A summary of an abandoned branch. For a branch from before the first entry, the origin is `root`.
     ///
     /// # Errors
     ///
-    /// [`DraftError`] where `details` is not JSON.
+    /// [`DraftError`] if `details` is not JSON.
     pub fn branch_summary(
         family: Family,
         from_id: &str,
@@ -105,7 +105,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// [`DraftError`] where `data` is not JSON.
+    /// [`DraftError`] if `data` is not JSON.
     pub fn custom(custom_type: &str, data: Option<&str>) -> Result<Self, DraftError> {
         Self::begin(EntryKind::Custom, Family::Pi)
             .text("customType", custom_type)
@@ -116,7 +116,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// [`DraftError`] where `content` or `details` is not JSON, or `content` is neither.
+    /// [`DraftError`] if `content` or `details` is not JSON, or `content` has another type.
     pub fn custom_message(
         custom_type: &str,
         content: &str,
@@ -138,7 +138,7 @@ impl Draft {
             .optional_text("label", label)
     }
 
-    /// The session's name, which is trimmed as JavaScript trims. An empty one clears it.
+    /// The session's name, trimmed as JavaScript trims. An empty one clears it.
     #[must_use]
     pub fn session_info(name: &str) -> Self {
         let mut draft = Self::begin(EntryKind::SessionInfo, Family::Pi).text("name", name);
@@ -150,7 +150,7 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// [`DraftError`] where `data` is not JSON.
+    /// [`DraftError`] if `data` is not JSON.
     pub fn mode_change(mode: &str, data: Option<&str>) -> Result<Self, DraftError> {
         Self::begin(EntryKind::ModeChange, Family::Omp)
             .text("mode", mode)
@@ -163,11 +163,11 @@ impl Draft {
         Self::begin(EntryKind::TtsrInjection, Family::Omp).texts("injectedRules", injected_rules)
     }
 
-    /// omp: what the session began with. `output_schema` is JSON text.
+    /// omp: the session's initial state. `output_schema` is JSON text.
     ///
     /// # Errors
     ///
-    /// [`DraftError`] where `output_schema` is not JSON.
+    /// [`DraftError`] if `output_schema` is not JSON.
     pub fn session_init(
         system_prompt: &str,
         task: &str,

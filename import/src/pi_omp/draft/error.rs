@@ -11,41 +11,41 @@ pub enum DraftError {
     /// The entry is not JSON.
     #[error("the entry cannot be read: {0}")]
     Malformed(#[source] Malformed),
-    /// The entry is JSON, but no object.
+    /// The entry is JSON, but not an object.
     #[error("the entry is no JSON object")]
     NotAnObject,
-    /// Its `type` is missing, no string, or empty.
+    /// Its `type` is missing, not a string, or empty.
     #[error("the entry has no type: a string with something in it is needed")]
     NoType,
-    /// Its type is that of a header or of a title line, which are no entries.
+    /// Its type is that of a header or title line, which are not entries.
     #[error("a line of type {entry_type} is no entry and cannot be appended")]
     NotAnEntry {
         /// `session` or `title`.
         entry_type: &'static str,
     },
-    /// A member that the type needs is not there.
+    /// A member that the type needs is missing.
     #[error("the {entry_type} entry has no {name}: {expected} is needed")]
     MissingMember {
         /// The entry's type.
         entry_type: String,
         /// The member's name.
         name: &'static str,
-        /// What its value has to be.
+        /// What its value must be.
         expected: Expected,
     },
-    /// A member has a value of a wrong type.
+    /// A member has a value of the wrong type.
     #[error("{name} of the {entry_type} entry is {found}: {expected} is needed")]
     WrongMember {
         /// The entry's type.
         entry_type: String,
         /// The member's name.
         name: &'static str,
-        /// What its value has to be.
+        /// What its value must be.
         expected: Expected,
         /// The JSON type of the value, in words. A number out of a double's range is null, as in JavaScript.
         found: &'static str,
     },
-    /// A member's value was given as text that is not JSON.
+    /// A member was set to text that is not JSON.
     #[error("{name} of the {entry_type} entry cannot be read: {malformed}")]
     MalformedMember {
         /// The entry's type.
@@ -56,7 +56,7 @@ pub enum DraftError {
         #[source]
         malformed: Malformed,
     },
-    /// The type, the id, the parent and the time of a draft cannot be set.
+    /// Type, id, parent and time of a draft cannot be set.
     #[error("{name} is no member that a draft can be given")]
     NotAMember {
         /// `type`, `id`, `parentId` or `timestamp`.
@@ -64,7 +64,7 @@ pub enum DraftError {
     },
 }
 
-/// What the value of a documented member has to be.
+/// What the value of a documented member must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {

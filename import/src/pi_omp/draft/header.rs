@@ -21,19 +21,20 @@ use crate::time::format_timestamp;
 pub struct Header<'a> {
     /// The session's id.
     pub id: &'a str,
-    /// omp: the title, which a fork takes over from its source.
+    /// omp: the title, which a fork takes from its source.
     pub title: Option<&'a str>,
-    /// The time in milliseconds since 1970, written as [`format_timestamp`] gives it.
+    /// The time in milliseconds since 1970, written in the form of [`format_timestamp`].
     pub timestamp: i64,
     /// The working folder.
     pub cwd: &'a str,
-    /// Lineage: the path of the session it comes from, or that session's id, as WTF-8 (see [`crate::text`]).
+    /// Lineage: the path or id of the session that it comes from, as WTF-8 (see [`crate::text`]).
     pub parent_session: Option<&'a [u8]>,
 }
 
 impl Header<'_> {
-    /// Appends the header's line, ended by `\n`: type, version, id, title, timestamp, cwd, parentSession (observed
-    /// behaviour, writing). Members that are `None` are left out.
+    /// Appends the header's line, ended by `
+    /// `: type, version, id, title, timestamp, cwd, parentSession (observed behaviour, writing). Members that are
+    /// `None` are omitted.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.push(b'{');
         write_text_member("type", b"\"session\"", out);

@@ -1,20 +1,20 @@
-//! The members that the documents name for each type of entry, in the order in which the programs write them (observed
-//! behaviour, writing).
+//! The documented members of each type of entry, in the order in which the programs write them (observed behaviour,
+//! writing).
 
 use super::error::Expected;
 use crate::family::Family;
 use crate::kind::EntryKind;
 
-/// What an entry of one type looks like.
+/// The layout of an entry of one type.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// The members of its own, in order.
+    /// The members that only this type has, in order.
     pub(super) own: &'static [Own],
-    /// Whether they stand before id, parent and time, as in the entries that extensions append.
+    /// Whether they come before id, parent and time, as in the entries that extensions append.
     pub(super) own_first: bool,
 }
 
-/// A member that the documents name.
+/// A documented member.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Own {
     pub(super) name: &'static str,
@@ -23,8 +23,8 @@ pub(super) struct Own {
 }
 
 impl Layout {
-    /// The layout of a type. The families differ only where both have a type and write it in their own ways; a type that
-    /// one family alone has means the same in a file of the other.
+    /// The layout of a type. The families differ only if both have a type and write it differently; a type of only one
+    /// family means the same in a file of the other.
     pub(super) fn of(kind: EntryKind, family: Family) -> &'static Self {
         match (kind, family) {
             (EntryKind::Message, _) => &MESSAGE,
@@ -46,7 +46,7 @@ impl Layout {
         }
     }
 
-    /// The place of a member among those of its own.
+    /// The index of a member among the type's own.
     pub(super) fn place_of(&self, name: &str) -> Option<usize> {
         self.own.iter().position(|own| own.name == name)
     }

@@ -1,4 +1,4 @@
-//! Entries that are to be appended: what an agent, or a command, hands in before there is an id, a parent and a time.
+//! Entries to be appended, as an agent or a command passes them: without id, parent and time.
 
 mod check;
 mod construct;
@@ -20,12 +20,11 @@ use crate::kind::{EntryKind, MessageRole};
 use crate::scan::Raw;
 use layout::Layout;
 
-/// An entry that is to be appended: its type and its members in order, without id, parent and time.
+/// An entry to be appended: its type and its members in order, without id, parent and time.
 ///
-/// What is written of it is `JSON.stringify`-exact, in the order of members in which the programs write (observed
-/// behaviour, writing). Those of a type's members that the documents name come in the documented order, the others after
-/// them as they were given. Members whose names are array indices come before all else, the type included, as in any
-/// JavaScript object.
+/// It is written exactly as `JSON.stringify` would, with the members in the programs' order (observed behaviour,
+/// writing): the documented members of the type in the documented order, then the others in the given order. Members
+/// whose names are array indices come before all else, even the type, as in any JavaScript object.
 ///
 /// ```
 /// use leafline_import::Family;
@@ -55,7 +54,7 @@ pub struct Draft {
     members: Vec<Member>,
 }
 
-/// A member, both parts exactly as `JSON.stringify` writes them, so that equal texts are equal values.
+/// A member, name and value exactly as `JSON.stringify` writes them, so that equal texts are equal values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::pi_omp) struct Member {
     /// With its quotes.
@@ -64,14 +63,14 @@ pub(in crate::pi_omp) struct Member {
 }
 
 impl Draft {
-    /// Takes an entry as a JSON object. Its `id`, `parentId` and `timestamp` are dropped, the values become what
-    /// `JSON.stringify` gives for them, the members get the order of the family, and the name of a `session_info` is
-    /// trimmed as JavaScript trims. Types that no document names are taken as they are.
+    /// Takes an entry as a JSON object. Its `id`, `parentId` and `timestamp` are dropped, values are written as
+    /// `JSON.stringify` would, members get the family's order, and the name of a `session_info` is trimmed as
+    /// JavaScript trims. Undocumented types are accepted unchanged.
     ///
     /// # Errors
     ///
-    /// [`DraftError`] where the text is no JSON object, has no `type` that is a string with something in it, is of type
-    /// `session` or `title`, or where a member that the type needs is missing or a member has a wrong type of value.
+    /// [`DraftError`] if the text is not a JSON object, has no `type` that is a non-empty string, or is of type
+    /// `session` or `title`; if a member that the type needs is missing; or if a member has a value of the wrong type.
     pub fn from_json(text: &str, family: Family) -> Result<Self, DraftError> {
         let document = Document::parse(text).map_err(DraftError::Malformed)?;
         if !document.is_object() {
@@ -106,33 +105,33 @@ impl Draft {
         Raw::of_walked(&self.entry_type).to_string_lossy().unwrap_or_default()
     }
 
-    /// What the documents call an entry of this type; [`EntryKind::Unknown`] for a type that they do not name.
+    /// The documented kind of the entry's type; [`EntryKind::Unknown`] for an undocumented type.
     #[must_use]
     pub fn kind(&self) -> EntryKind {
         self.kind
     }
 
-    /// The role of its message; [`MessageRole::None`] where it has none.
+    /// The role of its message; [`MessageRole::None`] if it has none.
     #[must_use]
     pub fn role(&self) -> MessageRole {
         let message = self.member("message").map(Raw::of_walked);
         MessageRole::of_role(message.and_then(|message| message.member("role")))
     }
 
-    /// The value of a member, as JSON text; `None` if there is none, and for the type, id, parent and time.
+    /// The value of a member, as JSON text; `None` if there is none, and always for type, id, parent and time.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&str> {
         let place = self.place_of(&quoted(name))?;
         Some(&self.members[place].json)
     }
 
-    /// Gives a member a value, as JSON text. A member that is there keeps its place; a new one goes where
+    /// Sets a member to a value, as JSON text. An existing member keeps its place; a new one goes where
     /// [`Draft::from_json`] would put it if it came last.
     ///
     /// # Errors
     ///
-    /// [`DraftError`] where the text is not JSON, where its type of value is wrong for this member, and for the members
-    /// `type`, `id`, `parentId` and `timestamp`. The draft is then as it was.
+    /// [`DraftError`] if the text is not JSON, if the value has the wrong type for this member, and for the members
+    /// `type`, `id`, `parentId` and `timestamp`. The draft is then unchanged.
     pub fn set_member(&mut self, name: &str, json: &str) -> Result<(), DraftError> {
         if matches!(name, "type" | "id" | "parentId" | "timestamp") {
             return Err(DraftError::NotAMember { name: name.to_owned() });
@@ -158,10 +157,10 @@ impl Draft {
         self.members.iter().position(|member| member.name == quoted_name)
     }
 
-    /// Brings the members into order: array indices, those that the documents name, the others.
+    /// Sorts the members: array indices, documented ones, others.
     fn arrange(&mut self) {
         let layout = self.layout;
-        // Stable, so that the others keep theirs.
+        // Stable, so that the others keep their order.
         self.members.sort_by_cached_key(|member| match member.index() {
             Some(index) => (0, u64::from(index)),
             None => layout.place_of(member.plain_name()).map_or((2, 0), |place| (1, place as u64)),
@@ -170,7 +169,7 @@ impl Draft {
 }
 
 impl Member {
-    /// The name between its quotes; that is the name itself where nothing in it needs an escape.
+    /// The name between its quotes; this is the name itself if nothing in it needs an escape.
     pub(in crate::pi_omp) fn plain_name(&self) -> &str {
         self.name.get(1..self.name.len() - 1).unwrap_or("")
     }

@@ -1,17 +1,17 @@
-//! The line that a draft becomes.
+//! The line of a draft.
 
 use super::{Draft, Member};
 use crate::ecma::write_string;
 use crate::time::format_timestamp;
 
-/// Where a draft goes: the members that every entry has besides its type.
+/// The members besides its type that every entry has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// The entry's id; both programs take 8 hex digits.
+    /// The entry's id; in both programs 8 hex digits.
     pub id: &'a str,
     /// The entry that it follows.
     pub parent: ParentId<'a>,
-    /// The time in milliseconds since 1970, written as [`format_timestamp`] gives it.
+    /// The time in milliseconds since 1970, written in the form of [`format_timestamp`].
     pub timestamp: i64,
 }
 
@@ -20,16 +20,16 @@ pub struct Place<'a> {
 pub enum ParentId<'a> {
     /// Null: the entry is a root.
     Null,
-    /// An id as WTF-8 (see [`crate::text`]): what a file has for an id may hold lone surrogates.
+    /// An id as WTF-8 (see [`crate::text`]): ids in files may contain lone surrogates.
     Id(&'a [u8]),
 }
 
 impl Draft {
-    /// Appends the entry's line, ended by `\n`, byte for byte as the programs write it (observed behaviour, writing): the
-    /// type, id, parent and time, then the other members; in a `custom` or `custom_message` entry these stand between the
-    /// type and the id.
+    /// Appends the entry's line, ended by `
+    /// `, byte for byte as the programs write it (observed behaviour, writing): the type, id, parent and time, then the
+    /// other members; in a `custom` or `custom_message` entry the other members come between the type and the id.
     ///
-    /// A parent that is no WTF-8 makes a line that is no UTF-8.
+    /// A parent that is not WTF-8 makes a line that is not UTF-8.
     pub fn write(&self, place: &Place<'_>, out: &mut Vec<u8>) {
         let indices = self.members.iter().take_while(|member| member.index().is_some()).count();
         let (indices, others) = self.members.split_at(indices);

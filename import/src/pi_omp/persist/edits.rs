@@ -1,6 +1,7 @@
-//! Finding what the rules change in a member's text, in one walk, whatever its depth.
+//! Finds in one walk what the rules change in a member's text, at any depth.
 //!
-//! The text is as `JSON.stringify` gives it: no white space, no member twice, and no escape in the names looked for.
+//! The text has the form that `JSON.stringify` writes: no white space, no repeated members, and no escapes in the names
+//! searched for.
 
 use std::ops::Range;
 
@@ -10,10 +11,10 @@ use super::{ExternalisedImage, Rules, is_transient, quoted_wtf8, unescape};
 use crate::grammar::{self, Container, Scalar, StringToken, Visitor};
 use crate::scan::is_reference;
 
-/// A part of the text, and what comes in its place.
+/// A part of the text, and its replacement.
 pub(super) type Edit = (Range<usize>, String);
 
-/// The text after the edits, which do not overlap.
+/// The text after the edits, which must not overlap.
 pub(super) fn splice(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut spliced = String::with_capacity(text.len());
@@ -27,7 +28,7 @@ pub(super) fn splice(text: &str, mut edits: Vec<Edit>) -> String {
     spliced
 }
 
-/// The name of the member whose value comes next, as far as the rules depend on it.
+/// The name of the member whose value comes next, as far as the rules need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name {
     Type,
@@ -49,7 +50,7 @@ impl Name {
     }
 }
 
-/// What must be known of each open container.
+/// The facts of each open container.
 #[derive(Debug)]
 struct Frame {
     /// It is the array of a member named `content`.
@@ -58,11 +59,11 @@ struct Frame {
     in_content: bool,
     /// Its `type` is `image`.
     is_image: bool,
-    /// The name of the member at hand.
+    /// The name of the current member.
     name: Name,
-    /// Whether a member of it has been met that stays.
+    /// Whether it already has a member that stays.
     has_members: bool,
-    /// Its `data`, kept back until it is known whether it is an image.
+    /// Its `data`, held back until it is known whether it is an image.
     data: Option<StringToken>,
     content: Option<StringToken>,
     line_count: Option<Range<usize>>,
@@ -86,7 +87,7 @@ impl Frame {
 /// A member that is being removed.
 struct Removal {
     start: usize,
-    /// The number of containers around the one that has it.
+    /// The number of containers around the member's container.
     depth: usize,
 }
 
@@ -103,7 +104,7 @@ pub(super) struct Edits<'a> {
 }
 
 impl<'a> Edits<'a> {
-    /// What changes in the value of an entry's member.
+    /// Finds the changes in the value of an entry's member.
     pub(super) fn of_member(
         rules: &'a Rules,
         name: &str,
@@ -129,11 +130,11 @@ impl<'a> Edits<'a> {
         &self.text[token.start..token.end]
     }
 
-    /// The string cut to the limit; `None` if it stays.
+    /// The string cut to the limit; `None` if it stays whole.
     fn truncated(&self, token: StringToken) -> Option<Vec<u8>> {
         let limit = self.rules.truncate_from?;
         let inside = self.inside(token);
-        // A unit takes at least a byte, and an escape more.
+        // A unit takes at least one byte, and an escape more.
         if inside.len() <= limit || is_reference(inside.as_bytes()) {
             return None;
         }
@@ -146,7 +147,7 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Whether the string is an image that a reference has taken the place of.
+    /// Replaces the string by a reference if it is an image; returns whether it did.
     fn externalise(&mut self, token: StringToken) -> bool {
         let fewest = self.rules.externalise_images_from;
         let Some(bytes) = fewest.and_then(|fewest| decode(self.inside(token), fewest)) else {
@@ -168,13 +169,13 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Ends a value, and its removal where its member goes.
+    /// Ends a value, and its removal if its member is removed.
     fn end_value(&mut self, end: usize) {
         let Some(removal) = self.removal.take_if(|removal| removal.depth == self.frames.len())
         else {
             return;
         };
-        // One comma goes with it: the one before, or of the first member that stays, the one after.
+        // One comma goes with it: the one before it, or the one after it if no member before it stays.
         let range = if self.frame.has_members {
             removal.start - 1..end
         } else if self.text.as_bytes().get(end) == Some(&b',') {

@@ -1,4 +1,4 @@
-//! The reference that takes an image's place.
+//! The reference that replaces an image.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,13 +6,13 @@ use base64::engine::general_purpose::STANDARD;
 use super::ExternalisedImage;
 use crate::scan::REFERENCE_PREFIX;
 
-/// The bytes of an image's `data`, where that has at least so many characters and is base64 that encoding the bytes gives
-/// back as it is.
+/// The bytes of an image's `data`, if that has at least `fewest` characters and is base64 that encoding the bytes
+/// reproduces exactly.
 pub(super) fn decode(data: &str, fewest: usize) -> Option<Vec<u8>> {
     if data.len() < fewest {
         return None;
     }
-    // The strict decoder refuses padding and trailing bits that encoding would not give back.
+    // The strict decoder refuses padding and trailing bits that encoding would not reproduce.
     STANDARD.decode(data).ok()
 }
 

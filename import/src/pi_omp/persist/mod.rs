@@ -12,17 +12,19 @@ use crate::text::unescape;
 use edits::{Edits, splice};
 use truncate::lines_of;
 
-/// What is done to an entry before it is written.
+/// The changes made to an entry before it is written.
 ///
 /// The documented rules are omp's; pi keeps everything. They are applied in this order, at any depth:
 ///
 /// 1. Members `partialJson` and `jsonlEvents`, which only matter while a message streams in, are removed.
-/// 2. The `data` of an image block (`{"type":"image","data":...}`, an element of an array `content`) becomes a reference,
-///    `blob:sha256:` and the hash of the bytes, where it is base64 that decoding and encoding gives back as it is.
-/// 3. Strings that are too long are cut and end in [`TRUNCATION_NOTICE`]. That holds for an image that stayed inline as
-///    well; not for names of members, for the entry's type, and for references.
-/// 4. Where an object has a `content` that is a string and a `lineCount` that is a number, the number becomes that of the
-///    lines of the string: one more than it has of `\n`.
+/// 2. The `data` of an image block (`{"type":"image","data":...}`, an element of an array `content`) becomes a
+///    reference, `blob:sha256:` and the hash of the bytes, if it is base64 that decoding and encoding reproduces
+///    exactly.
+/// 3. Strings that are too long are cut and end in [`TRUNCATION_NOTICE`]. That includes an image that stayed inline,
+///    but not names of members, the entry's type, and references.
+/// 4. If an object has a string `content` and a number `lineCount`, the number becomes the number of lines in the
+///    string: one more than it has `
+/// `.
 ///
 /// ```
 /// use leafline_import::pi_omp::{Draft, Rules, TRUNCATION_NOTICE};
@@ -42,17 +44,18 @@ use truncate::lines_of;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// The most that a string may have, in UTF-16 units; what is longer is cut to that, the notice included. `None` cuts
+    /// The maximum length of a string in UTF-16 units; a longer one is cut to that, including the notice. `None` cuts
     /// nothing and counts no lines. A limit below the notice's length cuts without a notice.
     pub truncate_from: Option<usize>,
     /// Whether members `partialJson` and `jsonlEvents` are removed.
     pub drop_transient: bool,
-    /// The fewest base64 characters for which an image becomes a reference. `None` leaves all images where they are.
+    /// The smallest number of base64 characters for which an image becomes a reference. `None` leaves all images in
+    /// place.
     pub externalise_images_from: Option<usize>,
 }
 
 impl Rules {
-    /// The rules as omp's document has them: strings of at most 500,000 UTF-16 units, no transient members, references for
+    /// The rules of omp's document: strings of at most 500,000 UTF-16 units, no transient members, references for
     /// images of 1,024 base64 characters or more.
     #[must_use]
     pub const fn documented() -> Self {
@@ -69,9 +72,9 @@ impl Rules {
         Self { truncate_from: None, drop_transient: false, externalise_images_from: None }
     }
 
-    /// Applies the rules to a draft. `hash` gets the bytes of each image that is taken out and returns their SHA-256.
+    /// Applies the rules to a draft. `hash` gets the bytes of each removed image and returns their SHA-256.
     ///
-    /// Returns the images taken out, in the order in which their blocks end; an image that the entry has twice is there
+    /// Returns the removed images, in the order in which their blocks end; an image that occurs twice is returned
     /// twice.
     pub fn apply(
         &self,
@@ -97,10 +100,10 @@ impl Rules {
     }
 }
 
-/// An image that a reference has taken the place of.
+/// An image that was replaced by a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalisedImage {
-    /// The SHA-256 of the bytes, as it was given.
+    /// The SHA-256 of the bytes, as `hash` returned it.
     pub hash: [u8; 32],
     /// The bytes, decoded.
     pub bytes: Vec<u8>,
@@ -111,7 +114,7 @@ fn is_transient(name: &[u8]) -> bool {
     matches!(name, b"partialJson" | b"jsonlEvents")
 }
 
-/// Counts the lines of an entry that has `content` and `lineCount` itself.
+/// Updates `lineCount` of an entry that itself has `content` and `lineCount`.
 fn count_lines(members: &mut [Member]) {
     let place = |name| members.iter().position(|member| member.plain_name() == name);
     let (Some(content), Some(count)) = (place("content"), place("lineCount")) else {

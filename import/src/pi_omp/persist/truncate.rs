@@ -1,13 +1,14 @@
 //! Cutting a string to a number of UTF-16 units.
 
-/// What omp puts at the end of a string that it cuts (omp session storage document, persistence; observed behaviour).
+/// The notice that omp puts at the end of a string that it cuts (omp session storage document, persistence; observed
+/// behaviour).
 pub const TRUNCATION_NOTICE: &str = "\n\n[Session persistence truncated large content]";
 
-/// A string, given as WTF-8, cut to that many UTF-16 units, the notice included; `None` if it has no more than that.
+/// A string, given as WTF-8, cut to `limit` UTF-16 units including the notice; `None` if it is not longer.
 ///
-/// Half a surrogate pair never is the last before the notice. A limit with no room for the notice cuts without one.
+/// The notice never follows half a surrogate pair. A limit without room for the notice cuts without it.
 pub(super) fn truncated(value: &[u8], limit: usize) -> Option<Vec<u8>> {
-    // A unit takes at least a byte.
+    // A unit takes at least one byte.
     if value.len() <= limit || beginning(value, limit).len() == value.len() {
         return None;
     }
@@ -22,7 +23,7 @@ pub(super) fn truncated(value: &[u8], limit: usize) -> Option<Vec<u8>> {
     Some([kept, notice.as_bytes()].concat())
 }
 
-/// The longest beginning that has at most so many units and ends where a character does.
+/// The longest beginning of at most `units` units that does not split a character.
 fn beginning(value: &[u8], units: usize) -> &[u8] {
     let mut left = units;
     let mut at = 0;
@@ -42,7 +43,8 @@ fn beginning(value: &[u8], units: usize) -> &[u8] {
     value
 }
 
-/// The number of lines of a string: one more than it has of `\n`.
+/// The number of lines in a string: one more than it has `
+/// `.
 pub(super) fn lines_of(value: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', value).count() + 1
 }

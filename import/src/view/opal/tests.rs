@@ -18,7 +18,7 @@ fn messages_of_user_and_model() {
     assert_eq!((view.role, view.type_name.as_deref()), (Role::User, Some("user")));
     assert_eq!((view.parts, view.time), (vec![text("fix the bug")], None));
 
-    // The order of the members is not that of the parts.
+    // The members are in another order than the parts.
     let view = opal(
         r#"{"tool_calls":[{"arguments":{"n": 1.0},"call_id":"c1","name":"edit"},null,{"name":"read"}],"content":"Editing","is_error":false,"thinking":"Hm","role":"assistant","timestamp":"2026-02-12T00:00:00Z"}"#,
     );
