@@ -33,20 +33,20 @@ const PAUSE: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(5);
 const SHORT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Bring the search index in step with the store
+/// Update the search index
 ///
-/// The index that `leafline search` uses is a folder beside the store, the store's file name with .search behind it. It is
-/// made from the store, so it may be deleted. An import or a sync brings it in step at its end, with more than 64 MiB in the
-/// background, and a search what is left; so this is for an index that was deleted, that --no-index left behind, or whose
-/// making was stopped.
+/// `leafline search` uses an index in a folder beside the store, named after the store's file with .search appended. It is
+/// built from the store, so it may be deleted. An import or a sync updates it at its end (in the background for more than
+/// 64 MiB), and a search adds a small rest; so this command is for an index that was deleted, that --no-index left behind,
+/// or whose build was stopped.
 ///
-/// A session that is damaged is named, and costs the others nothing; the exit status is 1 then.
+/// Reports damaged sessions, indexes all others, and then exits with status 1.
 ///
-/// ctrl-c stops it; what was done stays, and the next time goes on from there.
+/// ctrl-c stops it; the next run continues from there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  leafline index\n  leafline index --rebuild")]
 pub(super) struct Arguments {
-    /// Delete the index and make it again
+    /// Delete the index and build it again
     #[arg(long)]
     rebuild: bool,
 }
@@ -54,7 +54,7 @@ pub(super) struct Arguments {
 /// Whether an import or a sync brings the search index in step.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Indexing {
-    /// Leave the search index as it is; `leafline index` brings it in step later
+    /// Do not update the search index; `leafline index` does it later
     #[arg(long)]
     no_index: bool,
 }
