@@ -15,11 +15,11 @@ pub(crate) struct Sources {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The program that wrote the files; without a PATH only its folder is taken
+    /// The program that wrote the files; without a PATH, import only its folder
     #[arg(long, value_parser = family_or_auto(), default_value = AUTO)]
     family: FamilyChoice,
 
-    /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's, for omp's folder]
+    /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's own, for omp's folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) blobs: Option<PathBuf>,
 }
