@@ -270,6 +270,6 @@ pub(super) fn report_behind(sessions: u64) {
     let sessions = counted(sessions, "session is", "sessions are");
     let _ = writeln!(
         std::io::stderr(),
-        "leafline: {sessions} not in the search index yet; `leafline index` brings it in step"
+        "leafline: {sessions} not in the search index yet; `leafline index` updates it"
     );
 }

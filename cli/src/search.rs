@@ -85,7 +85,7 @@ pub(super) fn run(
     let store = place.open_to_read()?;
     let index = SearchIndex::open_or_create(&store)?;
     let readiness = {
-        let _spinner = Spinner::new("bringing the search index in step");
+        let _spinner = Spinner::new("updating the search index");
         prepare(&index, DONE_IN_A_MOMENT)?
     };
     if let Readiness::Missing(lacking) = readiness {
