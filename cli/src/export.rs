@@ -134,7 +134,7 @@ fn to_standard_output(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let reader = store.reader(session)?;
-    // On a terminal the session itself is what shows that it goes on.
+    // On a terminal the session itself shows the progress.
     let spinner = out.width().is_none().then(|| Spinner::new("exporting"));
     reader.export(mode, out)?;
     drop(spinner);

@@ -15,7 +15,7 @@ use super::place::{Place, shown};
 use super::table::{Column, Table, write_tabs};
 use super::{Status, live, text, time};
 
-/// Prompts that are listed where no number is given.
+/// The default number of prompts listed.
 const USUAL_LIMIT: i64 = 20;
 
 /// The most that are listed (observed behaviour, omp's folders).
@@ -118,7 +118,7 @@ struct Told {
     transfer: HistoryTransfer,
 }
 
-/// Does what was asked of the history.
+/// Runs the history command.
 pub(super) fn run(
     arguments: &Arguments,
     place: &Place,

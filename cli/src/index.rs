@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     rebuild: bool,
 }
 
-/// Whether an import or a sync brings the search index in step.
+/// Whether an import or a sync updates the search index.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Indexing {
     /// Do not update the search index; `leafline index` does it later
@@ -65,8 +65,8 @@ impl Indexing {
         !self.no_index
     }
 
-    /// Brings the index in step after so many bytes are new: at once where that is done in a moment, else in a process of
-    /// its own, for which nobody waits. The sessions are safe; that the index is not is said, and is no failure.
+    /// Updates the index after so many new bytes: at once if that takes a moment, else in a process of its own, without
+    /// waiting. The sessions are safe, so a failure to update is reported but does not fail the command.
     pub(super) fn follow(self, store: &Store, new_bytes: u64) {
         if self.no_index || new_bytes < LEFT_TO_SEARCH {
             return;
@@ -86,7 +86,7 @@ impl Indexing {
     }
 }
 
-/// Starts `leafline index` for the store and lets it go. Returns whether it runs.
+/// Starts `leafline index` for the store without waiting for it. Returns whether it runs.
 fn start_in_background(store: &Store) -> bool {
     let Ok(program) = std::env::current_exe() else { return false };
     let mut command = Command::new(program);
@@ -143,7 +143,7 @@ fn print_update(done: &IndexUpdate, begun: Instant, out: &mut Output) -> Result<
     ))
 }
 
-/// Says which sessions the index lacks since they are damaged.
+/// Reports the sessions that the index lacks because they are damaged.
 fn report_damaged(done: &IndexUpdate) {
     for left in &done.damaged {
         let damage = &left.damage;
@@ -154,7 +154,7 @@ fn report_damaged(done: &IndexUpdate) {
     }
 }
 
-/// Brings the index in step until `stop` is set.
+/// Updates the index until `stop` is set.
 fn update(store: &Store, stop: &AtomicBool) -> leafline::Result<IndexUpdate> {
     let index = SearchIndex::open_or_create(store)?;
     let mut bar = Bar::of_bytes(index.lag()?.bytes);
@@ -203,7 +203,7 @@ impl Follower {
     }
 }
 
-/// Returns whether all was done that can be done.
+/// Returns whether the update is complete.
 fn catch_up(store: &Store, stop: &AtomicBool) -> bool {
     let index = SearchIndex::open_or_create(store);
     match index.and_then(|index| index.update(|_| !stop.load(Ordering::Relaxed))) {
@@ -223,18 +223,18 @@ impl Drop for Follower {
     }
 }
 
-/// What stands between a search and a complete index.
+/// Why the index is incomplete for a search, if it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readiness {
     /// It has everything.
     Complete,
-    /// It lacks so many sessions.
+    /// It lacks this many sessions.
     Behind(u64),
     /// It is empty, and there is too much to read while the user waits.
     Missing(u64),
 }
 
-/// Brings the index in step for a search, if that is done in a moment.
+/// Updates the index for a search, if that takes only a moment.
 pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readiness> {
     let begun = Instant::now();
     loop {

@@ -73,7 +73,7 @@ pub(super) fn run(
     })
 }
 
-/// Hands out the entries of the path.
+/// Visits the entries of the path.
 fn walk(
     reader: &SessionReader,
     from: Option<&str>,
@@ -88,8 +88,8 @@ fn walk(
     }
 }
 
-/// Writes a line as it is. Only the file's last one can lack its terminator; if a child of it comes before it in the
-/// file, it gets one.
+/// Writes a line as it is. Only the file's last line can lack its terminator; if its child comes before it in the file,
+/// it gets one.
 fn write_line(out: &mut Output, line: &[u8], open_line: &mut bool) -> Result<(), Failure> {
     if *open_line {
         out.write_all(b"\n")?;
@@ -99,7 +99,7 @@ fn write_line(out: &mut Output, line: &[u8], open_line: &mut bool) -> Result<(),
     Ok(())
 }
 
-/// Ends the walk with an error of the library's; the true one is kept.
+/// Ends the walk with an error of the library, and keeps the real one.
 fn stop(error: Failure, kept: &mut Option<Failure>) -> leafline::Error {
     *kept = Some(error);
     ExportError::Output(std::io::ErrorKind::Other.into()).into()

@@ -17,7 +17,7 @@ use super::session_choice::SessionChoice;
 use super::table::write_tabs;
 use super::{Status, text, time};
 
-/// Hits that are shown where no number is given.
+/// The default number of hits.
 const USUAL_LIMIT: usize = 20;
 
 /// Find entries by their words, the best first

@@ -120,7 +120,7 @@ fn compact(store: &mut Store) -> Result<(), Failure> {
 pub(super) struct Teller<'o> {
     out: &'o mut Output,
     bar: Bar,
-    /// Why standard output takes no more. The import goes on without it.
+    /// Why nothing more can be printed. The import continues without it.
     failure: Option<Failure>,
 }
 
@@ -196,7 +196,7 @@ fn describe(report: &FileReport, out: &Output) -> String {
     line
 }
 
-/// The totals, and what was found where no path was named.
+/// The totals, and the folders found if no path was given.
 #[derive(Serialize)]
 struct TotalsJson<'a> {
     #[serde(flatten)]

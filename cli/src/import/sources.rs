@@ -8,7 +8,7 @@ use super::discovery::Discovery;
 use crate::failure::Failure;
 use crate::family::{AUTO, FamilyChoice, family_or_auto};
 
-/// Which files, and how they are read.
+/// Which files to read, and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sources {
     /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]
@@ -25,12 +25,12 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// The family that was chosen.
+    /// The chosen family.
     pub(crate) fn family(&self) -> Option<Family> {
         self.family.0
     }
 
-    /// The paths, and, where none is named, the programs' folders that they stand for.
+    /// The paths, or without any the programs' folders.
     pub(crate) fn find(&self) -> Result<(Vec<PathBuf>, Option<Discovery>), Failure> {
         if let Some(path) = self.blobs.as_ref().filter(|path| !path.is_dir()) {
             return Err(Failure::NoBlobFolder { path: path.clone() });

@@ -72,7 +72,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value_t = Order::Modified)]
     sort: Order,
 
-    /// List session files instead of a store's sessions: these, and those in these folders [default: where the programs keep them]
+    /// List session files instead of a store's sessions: these files and folders [default: where the programs keep them]
     #[arg(long, value_name = "PATH", num_args = 0..)]
     files: Option<Vec<PathBuf>>,
 
@@ -141,7 +141,7 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
         let rows: Vec<Row<'_>> = listed.iter().map(Row::of_session).collect();
         rows::write(&rows, || ids_around(store, &listed), out)?;
     }
-    // What is listed stands above what is said of it.
+    // The list comes before the hint about it.
     out.show()?;
     // Of a list that was to be short, what it leaves out is nobody's question, and would cost a look at all sessions.
     let is_whole = arguments.limit.is_none() || listed.is_empty();
@@ -173,7 +173,7 @@ fn write_json(
     all_text::write(session, |take| reader.message_texts(|_, text| take(text)), out)
 }
 
-/// A hint for the user about what is not listed; nothing depends on it.
+/// A hint for the user about what is not listed.
 fn hint(store: &Store, filter: SessionFilter, found: usize) -> Result<(), Failure> {
     let all = store.list(&SessionFilter { without_agents: false, ..filter })?.len();
     let agents = all.saturating_sub(found) as u64;
