@@ -15,7 +15,8 @@ use super::transcript::Transcript;
 /// Print a conversation: the lines from the root to the leaf
 ///
 /// Prints the exact lines of the path from the root of the tree down to the session's leaf, or to another entry, without
-/// abandoned branches. With --json each line is in an object with its id, ordinal, type, role, model, timestamp, parentId and text.
+/// abandoned branches. With --json each line is in an object with its id, ordinal, type, role, model, timestamp,
+/// parentId and text.
 ///
 /// With --text, prints the conversation as text: who said what and when, and the model where it changes. Thoughts, tool
 /// calls, results and settings take a line each; --full shows them whole.
