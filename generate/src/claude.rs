@@ -1,5 +1,5 @@
-//! A session of Claude Code: each block of an answer is a record of its own, a tool's result occurs twice in its record,
-//! and every record names the place and session in which it was written.
+//! A session of Claude Code: each block of an answer is a record of its own, a tool's result occurs twice in its
+//! record, and every record names the place and session in which it was written.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -171,7 +171,8 @@ impl<'a, W: Write> Session<'a, W> {
         self.record("user", uuid, None)
     }
 
-    /// What the model thinks and says, and its tool calls: one record per block, all of one message; then the tool results.
+    /// What the model thinks and says, and its tool calls: one record per block, all of one message; then the tool
+    /// results.
     fn round(&mut self) -> io::Result<()> {
         let message = self.message_id();
         if self.random.chance(60) {

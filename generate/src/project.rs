@@ -1,7 +1,7 @@
 //! The made-up project that a session works on: a few dozen files that are read, searched and edited again and again.
 //!
-//! Long-range redundancy comes from here. New files replace old ones at a steady pace, so that a session of many gigabytes
-//! neither grows in memory nor becomes one short text repeated.
+//! Long-range redundancy comes from here. New files replace old ones at a steady pace, so that a session of many
+//! gigabytes neither grows in memory nor becomes one short text repeated.
 
 use crate::code::{self, Line};
 use crate::language::{LANGUAGES, Language};
@@ -61,8 +61,8 @@ impl Project {
         self.files.len() - 1
     }
 
-    /// Adds a new file to the project, in place of the longest unused one if the project is full, and returns its index, which
-    /// is the last: that of the file used last.
+    /// Adds a new file to the project, in place of the longest unused one if the project is full, and returns its
+    /// index, which is the last: that of the file used last.
     pub(crate) fn add_file(&mut self, random: &mut Random) -> usize {
         let fresh = random.between(4, 12);
         for _ in 0..fresh {

@@ -1,4 +1,5 @@
-//! Random numbers that are the same on every machine and in every release, so that a seed identifies a session for good.
+//! Random numbers that are the same on every machine and in every release, so that a seed identifies a session for
+//! good.
 
 /// A small fast generator of random numbers (wyrand), fully determined by its seed.
 #[derive(Debug, Clone)]
@@ -127,8 +128,8 @@ pub(crate) const BASE64: &[u8; 64] =
 pub(crate) const ALPHANUMERIC: &[u8; 64] =
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789aE";
 
-/// Unique ids without memory: a permutation of all 32-bit numbers, keyed by the seed, maps an entry's ordinal to its id.
-/// So the id of every earlier entry follows from its ordinal.
+/// Unique ids without memory: a permutation of all 32-bit numbers, keyed by the seed, maps an entry's ordinal to its
+/// id. So the id of every earlier entry follows from its ordinal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ids {
     key: [u32; 4],

@@ -18,9 +18,9 @@ const WORDS: [&str; 10] = [
 ];
 
 /// A session of about `entries` lines after its header, often with a tree that no program would write: orphans, parents
-/// that come later, repeated ids, loops, labels set and cleared, unknown types, blank and malformed lines, CRLF, a missing
-/// final line end; for omp sometimes a title line before the header. Each seed chooses among these, so some sessions are
-/// quite regular. Claude Code's family is treated as pi's.
+/// that come later, repeated ids, loops, labels set and cleared, unknown types, blank and malformed lines, CRLF, a
+/// missing final line end; for omp sometimes a title line before the header. Each seed chooses among these, so some
+/// sessions are quite regular. Claude Code's family is treated as pi's.
 ///
 /// ```
 /// use leafline_generate::{Family, random_tree_session};

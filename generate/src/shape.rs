@@ -29,7 +29,8 @@ pub struct Shape {
     pub seed: u64,
     /// The size to reach, in bytes. The session ends with the line that reaches it.
     pub bytes: u64,
-    /// The version of the format, 1 to 3; Claude Code's has none. A version 1 has no ids, so no branches, labels or custom entries either.
+    /// The version of the format, 1 to 3; Claude Code's has none. A version 1 has no ids, so no branches, labels or
+    /// custom entries either.
     pub version: u32,
     /// Whether the conversation goes back and branches.
     pub branches: bool,

@@ -1,7 +1,7 @@
 //! Lines of code and of shell output, written as patterns with slots.
 //!
-//! Patterns are plain text; the output is already escaped for a JSON string, because all text of a session ends up in one,
-//! and escaping a pattern once, when it is read, is all that a session needs.
+//! Patterns are plain text; the output is already escaped for a JSON string, because all text of a session ends up in
+//! one, and escaping a pattern once, when it is read, is all that a session needs.
 
 use crate::random::{ALPHANUMERIC, Random};
 use crate::vocabulary::{Name, Vocabulary};
