@@ -1,6 +1,6 @@
-//! One message made durable: appended to a small and to a large session, against a bare write and against SQLite.
+//! One durable message: appended to a small and to a large session, compared with a bare write and with SQLite.
 //!
-//! What is timed is on disk at its end, so these numbers are the disk's before they are anyone else's.
+//! Each timed operation ends on disk, so these numbers mostly measure the disk.
 
 mod support;
 
@@ -29,13 +29,13 @@ const APPENDS: usize = 2_000;
 /// Batches for the percentiles.
 const BATCHES: usize = 100;
 
-/// Entries that are appended in one transaction.
+/// Entries appended in one transaction.
 const BATCH: usize = 100;
 
-/// Before what a process of its own appends to: the kind of file, its path, and which process it is.
+/// Precedes a child process's arguments: what to append to, its path, and which process it is.
 const TASK: &str = "--task";
 
-/// The session that is begun empty.
+/// The session that begins empty.
 const SMALL: &str = "small";
 
 /// Bytes of the bare write: a page of the engine.
@@ -136,7 +136,7 @@ fn run(kind: &str, path: &Path, process: &str) {
     }
 }
 
-/// The store with the small session, which is begun where it is not there.
+/// The store with the small session, which is created if it is missing.
 fn open_small(path: &Path) -> Store {
     let store = Store::open(path).expect("a store can be made");
     if store.session(SMALL).is_err() {
@@ -185,7 +185,7 @@ fn sqlite_batch_appender(mut appender: Appender<'_>) -> Way<'_> {
     })
 }
 
-/// Writes a page and waits until it is on disk, each time so many bytes further.
+/// Writes a page and waits until it is on disk, each time this many bytes further.
 fn page_writer<'w>(path: &Path, step: usize) -> Way<'w> {
     let mut file = File::create(path).expect("a file can be made");
     let mut place = 0;

@@ -1,7 +1,7 @@
-//! From nothing to the context of a session: opening the store and building it, against a reload of the JSONL file.
+//! From nothing to a session's context: opening the store and building it, compared with a reload of the JSONL file.
 //!
-//! At 10 MB, 100 MB and the size that the environment asks for; with a compaction at the end that keeps 50 entries,
-//! and without any compaction, where the whole session is the context. Then a session of a million entries, with the
+//! At 10 MB, 100 MB and the size from the environment; with a compaction at the end that keeps 50 entries, and
+//! without any compaction, so that the whole session is the context. Then a session of a million entries, with the
 //! store open.
 
 mod support;
@@ -35,7 +35,7 @@ const CONTEXTS: usize = 2_000;
 fn opened(criterion: &mut Criterion) {
     let sizes = SIZES.into_iter().chain(asked_bytes().filter(|size| !SIZES.contains(size)));
     for bytes in sizes {
-        // Straight, so that what is at the end of the file is the end of the path.
+        // Without branches, so that the end of the file is the end of the path.
         let shape = Shape { bytes, branches: false, compactions: false, ..Shape::default() };
         let plain = SessionFile::of_shape(&shape);
         let short = compacted(&plain);
@@ -103,7 +103,7 @@ fn messages(path: &Path, session: &str) -> usize {
     build(&Store::open(path).expect("the store can be opened"), session)
 }
 
-/// Builds the context with a reader of its own; answers its messages.
+/// Builds the context with a reader of its own and returns its messages.
 fn build(store: &Store, session: &str) -> usize {
     let found = store.session(session).expect("it was imported");
     let reader = found.reader().expect("it was imported");
@@ -111,7 +111,7 @@ fn build(store: &Store, session: &str) -> usize {
     black_box(&context).messages.len()
 }
 
-/// Times the work; what it leaves is closed off the clock, before the next one.
+/// Times the work; what it opened is closed outside the timing, before the next run.
 fn time<T>(iterations: u64, work: impl Fn() -> T) -> Duration {
     let mut total = Duration::ZERO;
     for _ in 0..iterations {

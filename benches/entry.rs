@@ -1,4 +1,4 @@
-//! One entry by its id, ids in random order over the whole session, no decompressed line kept.
+//! One entry by its id: ids in random order over the whole session, without a cache of decompressed lines.
 //!
 //! On a session of 1 GB the store is larger than its page cache, so pages come from the system's memory.
 

@@ -1,4 +1,4 @@
-//! The imported bytes out of the store, against SQLite, and reading the file itself.
+//! Exporting the imported bytes from the store, compared with SQLite and with reading the file itself.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Ten thousand sessions: listing them, from a store and from their files, bringing the store in step with their files, a
-//! folder in step with the store, and the store with one large file that has grown, against a reading of every file.
+//! Ten thousand sessions: listing them, from a store and from their files; syncing the store with their files and a
+//! folder with the store; and syncing one large file that has grown. Compared with reading every file.
 
 mod support;
 
@@ -22,19 +22,19 @@ use support::jsonl_baseline::LoadedSession;
 use support::session_file::{SessionFile, folder};
 use support::size::with_size;
 
-/// Sessions of the folder.
+/// Sessions in the folder.
 const SESSIONS: u64 = 10_000;
 
-/// Bytes of each of them, about.
+/// Approximate bytes of each.
 const SESSION_BYTES: u64 = 20_000;
 
-/// Sessions of a list of the newest.
+/// Sessions in a list of the newest.
 const RECENT: usize = 20;
 
-/// Bytes that the large file grows by, about.
+/// Approximate bytes that the large file grows by.
 const GROWTH: usize = 1_000;
 
-/// A folder of many sessions, and a store that has them; gone when dropped.
+/// A folder of many sessions, and a store that has them; deleted when dropped.
 struct Sessions {
     place: TempDir,
     store: Store,
@@ -63,7 +63,7 @@ impl Sessions {
     }
 }
 
-/// Files that were written a moment ago are looked at more closely.
+/// Files written a moment ago take a slower path.
 fn age(path: &Path) {
     let time = SystemTime::now() - Duration::from_secs(3600);
     let file = File::options().write(true).open(path).expect("the file is there");

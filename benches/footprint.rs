@@ -1,4 +1,4 @@
-//! What a session takes: bytes on disk, and memory at its peak while it is imported, exported or loaded.
+//! The footprint of a session: bytes on disk, and peak memory while it is imported, exported or loaded.
 //!
 //! Each task runs in a process of its own, since a process's peak never falls.
 
@@ -15,10 +15,10 @@ use support::session_file::{SessionFile, folder};
 use support::size::{megabytes, ratio};
 use support::sqlite_baseline;
 
-/// Before the name of the one task that a child process is to do.
+/// Precedes the name of the one task that a child process runs.
 const TASK: &str = "--task";
 
-/// A task, and the file it makes or reads: the tasks of one file run in this order.
+/// A task, and the file that it writes or reads: the tasks of one file run in this order.
 const TASKS: [(&str, &str); 6] = [
     ("leafline import", "imported.leafline"),
     ("leafline import, compacted", "compacted.leafline"),
@@ -32,13 +32,13 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [_, TASK, task, path] => run(task, Path::new(path)),
-        // Without it, the test runner is only asking whether the benchmark starts.
+        // Without it, the test runner only checks that the benchmark starts.
         _ if arguments.iter().any(|argument| argument == "--bench") => print_table(),
         _ => {}
     }
 }
 
-/// Does one task and prints this process's peak.
+/// Runs one task and prints this process's peak.
 fn run(task: &str, path: &Path) {
     let file = SessionFile::make();
     match task {
@@ -77,7 +77,7 @@ fn print_table() {
     }
 }
 
-/// Runs a task in a child process and answers its peak memory, as text.
+/// Runs a task in a child process and returns its peak memory, as text.
 fn peak_of(task: &str, path: &Path) -> String {
     let program = std::env::current_exe().expect("a running program knows its file");
     let output = Command::new(program)

@@ -1,5 +1,5 @@
-//! A long history of prompts: finding some while typing, listing the newest, keeping one more, against SQLite's FTS5 on the
-//! file that they came from.
+//! A long history of prompts: searching while typing, listing the newest, adding one more, compared with SQLite's FTS5
+//! on the file that they came from.
 
 mod support;
 
@@ -16,16 +16,16 @@ use tempfile::TempDir;
 use support::latency::Latencies;
 use support::session_file::folder;
 
-/// Prompts of the history.
+/// Prompts in the history.
 const PROMPTS: u64 = 1_000_000;
 
-/// Prompts that are listed while typing.
+/// Prompts listed while typing.
 const LIMIT: usize = 20;
 
 /// Searches for the percentiles, of each kind.
 const SEARCHES: usize = 200;
 
-/// What is typed: beginnings of words, as many as a person has typed so far.
+/// What is typed: word prefixes, as far as a person has typed.
 const KINDS: [(&str, &[&str]); 4] = [
     ("a letter", &["b", "s", "w"]),
     ("the beginning of a word", &["buil", "sched", "migr"]),
@@ -60,7 +60,7 @@ const WORDS: [&str; 24] = [
     "changes",
 ];
 
-/// Makes omp's file with prompts of several words each.
+/// Creates omp's file with prompts of several words each.
 fn make(path: &Path) {
     let mut connection = Connection::open(path).expect("a database can be made");
     let transaction = connection.transaction().expect("it can be written");

@@ -1,5 +1,5 @@
-//! One session file into a store that does not exist yet, until it is on disk, against SQLite, a copy of the
-//! file, and loading it into memory; and a session of Claude Code's of the same size.
+//! Importing one session file into a new store, until it is on disk, compared with SQLite, a copy of the file, and
+//! loading it into memory; and a Claude Code session of the same size.
 
 mod support;
 

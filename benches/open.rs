@@ -1,4 +1,4 @@
-//! From nothing to a session at hand: opening the store, and its first entry, against loading the JSONL file.
+//! From nothing to a session: opening the store and reading its first entry, compared with loading the JSONL file.
 
 mod support;
 
@@ -72,7 +72,7 @@ fn open(criterion: &mut Criterion) {
         .print("leafline");
 }
 
-/// Times the opening; what was opened is closed off the clock, before the next one.
+/// Times the opening; what was opened is closed outside the timing, before the next run.
 fn time<T>(iterations: u64, open: impl Fn() -> T) -> Duration {
     let mut total = Duration::ZERO;
     for _ in 0..iterations {

@@ -1,4 +1,4 @@
-//! Full text over one large session: making the index, and searches of several kinds for words of the session.
+//! Full text over one large session: building the index, and several kinds of searches for words of the session.
 
 mod support;
 
@@ -20,10 +20,10 @@ use support::size::{megabytes, session_bytes, with_size};
 /// Searches for the percentiles, of each kind.
 const SEARCHES: usize = 1_000;
 
-/// Makes a query of a text's words; `None` where there are too few.
+/// Makes a query from a text's words; `None` if there are too few.
 type Kind = fn(&[&str]) -> Option<SearchQuery>;
 
-/// What is asked, from words that stand next to each other somewhere.
+/// The queries, made of words from one place in the session.
 const KINDS: [(&str, Kind); 6] = [
     ("a word", |words| Some(SearchQuery::new(*words.first()?))),
     ("two words", |words| Some(SearchQuery::new(format!("{} {}", words.first()?, words.get(7)?)))),
@@ -85,7 +85,7 @@ fn search(criterion: &mut Criterion) {
     }
 }
 
-/// What entries at random places say, each from a word at some place on.
+/// The words of entries at random places, each from a random word on.
 fn texts(session: &Session, file: &SessionFile) -> Vec<String> {
     let mut ids = file.entry_ids();
     shuffle(&mut ids);

@@ -1,4 +1,4 @@
-//! Sessions that end in a compaction: what is above it is long, and what it keeps is short.
+//! Sessions that end in a compaction: long above it, short in what it keeps.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(crate) fn compacted(plain: &SessionFile) -> SessionFile {
     SessionFile::in_place(path)
 }
 
-/// A session of so many messages in one line, and a compaction that keeps the last of them.
+/// A session with this many messages in one chain, and a compaction that keeps the last of them.
 pub(crate) fn linear(messages: u32) -> SessionFile {
     let path: PathBuf = folder().join(format!("linear-{messages}.jsonl"));
     if !path.exists() {
@@ -53,7 +53,7 @@ fn write_linear(path: &Path, messages: u32) {
     });
 }
 
-/// Ids in an order that looks random; no two are the same.
+/// Ids in an order that looks random; no two are equal.
 fn id(message: u32) -> String {
     format!("{:08x}", message.wrapping_mul(0x9e37_79b1))
 }

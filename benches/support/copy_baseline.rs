@@ -1,4 +1,4 @@
-//! The file as it is: copied until it is on disk, and read through.
+//! The file itself: copied until it is on disk, and read through.
 
 use std::fs::File;
 use std::io::Read;

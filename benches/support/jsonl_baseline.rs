@@ -1,4 +1,4 @@
-//! The JSONL file loaded as agents do when they resume a session: all of it, parsed, by id.
+//! The JSONL file loaded as agents load it to resume a session: as a whole, parsed, indexed by id.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ pub(crate) struct LoadedSession {
 }
 
 impl LoadedSession {
-    /// Reads and parses the whole file; a line that is not JSON is passed over.
+    /// Reads and parses the whole file; skips lines that are not JSON.
     pub(crate) fn load(path: &Path) -> Self {
         let bytes = std::fs::read(path).expect("the session file is there");
         let mut entries = Vec::new();
@@ -35,7 +35,7 @@ impl LoadedSession {
         self.entries.get(*self.by_id.get(id)?)
     }
 
-    /// The context at the last entry, as pi has it: messages that are there already, and a few that are made.
+    /// The context at the last entry, as pi builds it: existing messages, and a few that are made.
     pub(crate) fn context(&self) -> Vec<Cow<'_, Value>> {
         let mut path: Vec<&Value> = Vec::new();
         let mut next = self.entries.last();
@@ -67,7 +67,7 @@ impl LoadedSession {
     }
 }
 
-/// The message that an entry gives.
+/// The message that an entry adds.
 fn message(entry: &Value) -> Option<Cow<'_, Value>> {
     match entry["type"].as_str()? {
         "message" => entry.get("message").map(Cow::Borrowed),

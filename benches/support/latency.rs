@@ -3,14 +3,14 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// How long single operations took, sorted.
+/// The durations of single operations, sorted.
 #[derive(Debug)]
 pub(crate) struct Latencies {
     sorted: Vec<Duration>,
 }
 
 impl Latencies {
-    /// Times `operation` on each item; what it answers is dropped off the clock.
+    /// Times `operation` on each item; its result is dropped outside the timing.
     pub(crate) fn measure<T, A>(
         items: impl Iterator<Item = T>,
         mut operation: impl FnMut(T) -> A,
@@ -29,7 +29,7 @@ impl Latencies {
         Self { sorted }
     }
 
-    /// What so many of a hundred operations took at most.
+    /// The given percentile.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let index = (self.sorted.len() * percent / 100).min(self.sorted.len() - 1);
         self.sorted.get(index).copied().unwrap_or_default()

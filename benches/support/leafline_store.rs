@@ -9,16 +9,16 @@ use tempfile::TempDir;
 
 use super::session_file::{SessionFile, folder};
 
-/// Whether an import ends with the compaction that the command ends it with.
+/// Whether an import ends with the compaction that the command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The import alone.
     AsItIs,
-    /// The import, and a compaction where it is worth one.
+    /// The import, and a compaction if it is worth one.
     Compacted,
 }
 
-/// Imports the file into a store that does not exist yet, and closes it.
+/// Imports the file into a new store, and closes it.
 pub(crate) fn import(file: &SessionFile, store: &Path, ending: Ending) {
     let mut opened = Store::open(store).expect("a store can be made");
     let totals = opened
@@ -39,7 +39,7 @@ pub(crate) fn export(store: &Path, session: &str, out: &mut dyn std::io::Write) 
     reader.export(&ExportMode::Exact, out).expect("the session can be exported")
 }
 
-/// A store that has the session, as the command leaves it; gone when dropped.
+/// A store with the session, as the command leaves it; deleted when dropped.
 #[derive(Debug)]
 pub(crate) struct ImportedStore {
     folder: TempDir,
@@ -56,7 +56,7 @@ impl ImportedStore {
         self.folder.path().join("sessions.leafline")
     }
 
-    /// Opened so that no decompressed line is kept, and so each read decompresses its chunk.
+    /// Opened without a cache of decompressed lines, so that each read decompresses its chunk.
     pub(crate) fn open_without_line_cache(&self) -> Store {
         let options = StoreOptions { line_cache_bytes: 0, ..StoreOptions::default() };
         Store::open_with(self.path(), &options).expect("the store can be opened")

@@ -2,10 +2,10 @@
 
 use super::random_order::shuffle;
 
-/// Different messages, so that one is not compressed by the one before.
+/// Distinct messages, so that one does not help to compress the next.
 const MESSAGES: usize = 256;
 
-/// Bytes of a message, roughly.
+/// Approximate bytes of a message.
 const BYTES: usize = 1_000;
 
 const WORDS: &str = "the session file has lines that a reader finds by their id and the store keeps them compressed \
@@ -35,7 +35,7 @@ impl Messages {
         Self { texts, turn: 0 }
     }
 
-    /// The next one, a JSON object.
+    /// The next message, a JSON object.
     pub(crate) fn next(&mut self) -> &str {
         self.turn = (self.turn + 1) % self.texts.len();
         self.texts.get(self.turn).expect("the turn is below the number of messages")

@@ -1,4 +1,4 @@
-//! What the benchmarks share: the session file, Leafline on it, and what Leafline is compared with.
+//! Shared by the benchmarks: the session file, Leafline on it, and the baselines.
 
 #![allow(dead_code, reason = "each benchmark uses its part of this")]
 

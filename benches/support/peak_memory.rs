@@ -1,6 +1,6 @@
-//! The most memory that this process has had.
+//! The peak memory of this process.
 
-/// Bytes of resident memory at their peak; `None` where the system does not tell.
+/// Peak resident memory in bytes; `None` if the system does not report it.
 pub(crate) fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

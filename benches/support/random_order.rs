@@ -1,4 +1,4 @@
-//! An order that no cache can foresee, the same in every run.
+//! An order that no cache can predict, the same in every run.
 
 /// Shuffles in place: Fisher-Yates, driven by SplitMix64.
 pub(crate) fn shuffle<T>(items: &mut [T]) {

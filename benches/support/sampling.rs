@@ -1,4 +1,4 @@
-//! How whole-file work is sampled: one run a sample, since a run takes seconds.
+//! Sampling of whole-file work: one run per sample, since a run takes seconds.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use super::session_file::folder;
 use super::size::with_size;
 
-/// The fewest samples that Criterion takes.
+/// The fewest samples that Criterion accepts.
 const SAMPLES: usize = 10;
 
-/// A group whose runs each go through `bytes` bytes.
+/// A group whose runs each process `bytes` bytes.
 pub(crate) fn whole_file_group<'c>(
     criterion: &'c mut Criterion,
     name: &str,
@@ -22,7 +22,7 @@ pub(crate) fn whole_file_group<'c>(
     whole_file(criterion.benchmark_group(with_size(name)), bytes)
 }
 
-/// A group whose runs each stand for a file of `bytes` bytes.
+/// A group whose runs each represent a file of `bytes` bytes.
 pub(crate) fn whole_file(
     mut group: BenchmarkGroup<'_, WallTime>,
     bytes: u64,
@@ -36,7 +36,7 @@ pub(crate) fn whole_file(
     group
 }
 
-/// Times `work` on a path in an empty folder of its own, which is made and removed off the clock.
+/// Times `work` on a path in an empty folder of its own, which is created and removed outside the timing.
 pub(crate) fn time_in_fresh_folders(iterations: u64, mut work: impl FnMut(&Path)) -> Duration {
     let mut total = Duration::ZERO;
     for _ in 0..iterations {

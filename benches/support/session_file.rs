@@ -1,4 +1,4 @@
-//! The session that everything is measured on: generated once, kept between runs.
+//! The session that all benchmarks measure: generated once, kept between runs.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
@@ -10,29 +10,29 @@ use serde::Deserialize;
 
 use super::size;
 
-/// Bytes of the small session whose hash tells one generator from the next.
+/// Bytes of the small session whose hash identifies the generator's version.
 const FINGERPRINT_BYTES: u64 = 1_000_000;
 
-/// A generated session of real shape, with branches and compactions, in a file.
+/// A generated session of realistic shape, with branches and compactions, in a file.
 #[derive(Debug)]
 pub(crate) struct SessionFile {
     path: PathBuf,
     bytes: u64,
 }
 
-/// The members of a line that say what it is.
+/// The members of a line that identify it.
 #[derive(Deserialize)]
 struct Identity<'l> {
     id: Option<&'l str>,
 }
 
 impl SessionFile {
-    /// The file of the size that the environment asks for; it is made where it is not there.
+    /// The file of the size from the environment; generated if missing.
     pub(crate) fn make() -> Self {
         Self::of_shape(&Shape { bytes: size::session_bytes(), ..Shape::default() })
     }
 
-    /// The file of a shape; it is made where it is not there.
+    /// The file of a shape; generated if missing.
     pub(crate) fn of_shape(shape: &Shape) -> Self {
         let name = format!("session-{}-{:016x}.jsonl", shape.bytes, fingerprint(shape));
         let path = folder().join(name);
@@ -42,7 +42,7 @@ impl SessionFile {
         Self::in_place(path)
     }
 
-    /// A file that is there.
+    /// An existing file.
     pub(crate) fn in_place(path: PathBuf) -> Self {
         let bytes = std::fs::metadata(&path).expect("the session file was just made").len();
         let file = Self { path, bytes };
@@ -65,7 +65,7 @@ impl SessionFile {
         identity(header.as_bytes()).expect("a generated header has an id")
     }
 
-    /// The ids of all entries, in the order of the file.
+    /// The ids of all entries, in file order.
     pub(crate) fn entry_ids(&self) -> Vec<String> {
         let mut ids = Vec::new();
         let mut line = Vec::new();
@@ -115,7 +115,7 @@ fn fingerprint(shape: &Shape) -> u64 {
     hasher.finish()
 }
 
-/// Writes beside the place and renames, so that an interrupted run leaves no half file to measure on.
+/// Writes to a temporary file and renames it, so that an interrupted run leaves no partial file to measure.
 pub(crate) fn write(path: &Path, fill: impl FnOnce(&mut BufWriter<&File>) -> std::io::Result<()>) {
     let temporary = tempfile::NamedTempFile::new_in(folder()).expect("a file can be made");
     let mut out = BufWriter::with_capacity(1 << 20, temporary.as_file());

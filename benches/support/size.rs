@@ -6,12 +6,12 @@ const VARIABLE: &str = "LEAFLINE_BENCH_BYTES";
 /// Large enough for several slices of an import, small enough for a quick run.
 const DEFAULT_BYTES: u64 = 64_000_000;
 
-/// Bytes of the session to measure on.
+/// Size of the session to measure, in bytes.
 pub(crate) fn session_bytes() -> u64 {
     asked_bytes().unwrap_or(DEFAULT_BYTES)
 }
 
-/// The size that the environment asks for, where it asks.
+/// The size from the environment, if it is set.
 pub(crate) fn asked_bytes() -> Option<u64> {
     let text = std::env::var(VARIABLE).ok()?;
     let bytes = parse(&text);
@@ -36,12 +36,12 @@ pub(crate) fn with_size(name: &str) -> String {
     with_bytes(name, session_bytes())
 }
 
-/// A group's name with the size of a session that is chosen otherwise.
+/// A group's name with the size of a session that is chosen in another way.
 pub(crate) fn with_bytes(name: &str, bytes: u64) -> String {
     format!("{name} {} MB", bytes / 1_000_000)
 }
 
-/// Bytes as people read them.
+/// Bytes for people.
 pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
 }

@@ -1,7 +1,7 @@
-//! SQLite as a careful program would use it for sessions: a row a line, found by place, by id and by parent.
+//! SQLite as a careful program would use it for sessions: one row per line, found by position, id and parent.
 //!
-//! As durable as Leafline: a write-ahead log, synced at each commit. The statements are prepared, and the
-//! import commits in slices, so that its log stays small and a live agent never waits long.
+//! As durable as Leafline: a write-ahead log, synced at each commit. The statements are prepared, and the import
+//! commits in slices, so that its log stays small and a live agent never waits long.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -17,13 +17,13 @@ use super::session_file::{SessionFile, folder};
 /// The number of the one session.
 const SESSION: i64 = 1;
 
-/// Bytes of lines in a transaction; Leafline commits by the same measure.
+/// Bytes of lines per transaction, as in Leafline.
 const SLICE_BYTES: usize = 64 << 20;
 
-/// Bytes of a page: 1 GB was imported in 9 s with pages of 8 KiB, in 12 s with the default of 4 KiB.
+/// Page size in bytes: importing 1 GB took 9 s with pages of 8 KiB, 12 s with the default of 4 KiB.
 const PAGE_BYTES: i64 = 8 << 10;
 
-/// The page cache in KiB, which SQLite wants negative: as much as Leafline's default.
+/// The page cache in KiB, which SQLite expects negative: as large as Leafline's default.
 const CACHE_KIBIBYTES: i64 = -(64 << 10);
 
 /// How long it waits for another process's transaction.
@@ -46,7 +46,7 @@ const SCHEMA: &str = "
 
 const INSERT: &str = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)";
 
-/// The members of a line that get columns of their own, borrowed from it.
+/// The members of a line that get their own columns, borrowed from it.
 #[derive(Default, Deserialize)]
 struct Columns<'l> {
     #[serde(rename = "type")]
@@ -57,10 +57,10 @@ struct Columns<'l> {
     timestamp: Option<&'l str>,
 }
 
-/// Opens the database in `path`, and makes it where there is none.
+/// Opens the database at `path`, or creates it.
 pub(crate) fn open(path: &Path) -> Connection {
     let connection = Connection::open(path).expect("a database can be opened");
-    // The page's size comes first: the log fixes it.
+    // The page size comes first: the log fixes it.
     connection
         .pragma_update(None, "page_size", PAGE_BYTES)
         .and_then(|()| connection.pragma_update(None, "journal_mode", "WAL"))
@@ -71,14 +71,14 @@ pub(crate) fn open(path: &Path) -> Connection {
     connection
 }
 
-/// A database that does not exist yet.
+/// A new database.
 pub(crate) fn create(path: &Path) -> Connection {
     let connection = open(path);
     connection.execute_batch(SCHEMA).expect("the tables can be made");
     connection
 }
 
-/// Imports the file into a database that does not exist yet, and closes it.
+/// Imports the file into a new database, and closes it.
 pub(crate) fn import(file: &SessionFile, database: &Path) {
     let mut connection = create(database);
     let mut lines = file.open();
@@ -87,7 +87,7 @@ pub(crate) fn import(file: &SessionFile, database: &Path) {
     connection.close().expect("the database can be closed");
 }
 
-/// Inserts the lines of one transaction; answers whether there may be more.
+/// Inserts the lines of one transaction; returns whether there may be more.
 fn import_slice(
     connection: &mut Connection,
     lines: &mut BufReader<File>,
@@ -128,7 +128,7 @@ fn insert_line(insert: &mut Statement<'_>, session: i64, ordinal: i64, line: &[u
         .expect("the row can be inserted");
 }
 
-/// Appends messages to a session that nobody else appends to.
+/// Appends messages to a session that no other process appends to.
 pub(crate) struct Appender<'c> {
     connection: &'c Connection,
     insert: Statement<'c>,
@@ -149,7 +149,7 @@ impl<'c> Appender<'c> {
         Self { connection, insert, session, ordinal }
     }
 
-    /// Appends a message; unless a transaction was begun, in one of its own.
+    /// Appends a message, in its own transaction unless one was begun.
     pub(crate) fn append(&mut self, message: &str) {
         let line = format!(
             r#"{{"type":"message","id":"{:08x}","parentId":"{:08x}","timestamp":"2026-02-16T10:20:30.000Z","message":{message}}}"#,
@@ -169,7 +169,7 @@ impl<'c> Appender<'c> {
     }
 }
 
-/// Spreads numbers over the index of ids as random ones are.
+/// Spreads numbers over the index of ids as random ids would be.
 fn scattered(number: i64) -> u32 {
     u32::try_from(number & 0xffff_ffff).unwrap_or_default().wrapping_mul(0x9e37_79b1)
 }
@@ -205,7 +205,7 @@ pub(crate) fn export(database: &Path, out: &mut dyn Write) -> u64 {
     written
 }
 
-/// A database that has the session; gone when dropped.
+/// A database with the session; deleted when dropped.
 #[derive(Debug)]
 pub(crate) struct ImportedDatabase {
     folder: TempDir,

@@ -1,4 +1,4 @@
-//! What the command takes. Each command's own arguments stand in its file.
+//! The command line. Each command's own arguments are in its file.
 
 use std::path::PathBuf;
 
@@ -13,24 +13,24 @@ const EXAMPLES: &str = "\
 Examples:
   leafline import                              what the programs keep in your home folder
   leafline import ~/.pi/agent/sessions         every session below a folder
-  leafline ls                                  what is there, newest first
+  leafline ls                                  all sessions, newest first
   leafline tree 019c6605                       one session's branches
   leafline path 019c6605 --text                the conversation up to the leaf
-  leafline search login redirect               entries by their words, in all sessions
-  leafline append 019c6605 < entries.jsonl     more of it, an entry a line
-  leafline export 019c6605 -o session.jsonl    the file back
+  leafline search login redirect               search all sessions
+  leafline append 019c6605 < entries.jsonl     add entries, one a line
+  leafline export 019c6605 -o session.jsonl    write the file back
 
-A SESSION is a session's id, or the beginning of it where no other id begins so.
-A store is one file: the one that --store names, else the one that LEAFLINE_STORE
-names, else leafline/sessions.leafline in the platform's data folder.
+A SESSION is a session's id, or any unique prefix of it.
+The store is one file: --store, else LEAFLINE_STORE,
+else leafline/sessions.leafline in the platform's data folder.
 
-Exit status: 0 when all went well, 1 when something failed, 2 for wrong usage.";
+Exit status: 0 for success, 1 for a failure, 2 for wrong usage.";
 
-/// Keeps coding agents' sessions in one file, and gives each of them back byte for byte.
+/// Stores coding agents' sessions in one file, and exports each of them byte for byte.
 ///
-/// Leafline imports the JSONL sessions of pi, omp, Claude Code and Opal, finds any entry of any of them at once, shows their trees and
-/// what the model is sent, begins sessions and appends to them, and exports them again: the same bytes, or as the
-/// program would write them today.
+/// Leafline imports the JSONL sessions of pi, omp, Claude Code, Opal and Codex, reads any entry directly, shows trees and
+/// what the model is sent, creates sessions and appends to them, and exports them: the same bytes, or as the program
+/// would write them today.
 #[derive(Debug, Parser)]
 #[command(name = "leafline", version, after_help = EXAMPLES, after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -73,10 +73,10 @@ pub(super) enum Command {
     Move(relocate::MoveArguments),
     Relocate(relocate::Arguments),
     Rm(rm::Arguments),
-    /// Give back the space that deleted and rewritten sessions took
+    /// Return the store's unused space to the system
     ///
-    /// Moves what is in the store's file to its front and shortens it. Needs the store for itself: while another
-    /// process is reading or writing, nothing is done and the command fails. A large import does this by itself.
+    /// Moves the data to the front of the store's file and truncates it. Needs exclusive access: while another process
+    /// reads or writes, the command fails and changes nothing. A large import compacts by itself.
     #[command(after_help = "Example:\n  leafline compact")]
     Compact,
 }

@@ -12,26 +12,26 @@ use super::{Status, live};
 /// What stands for the place before all entries.
 const ROOT: &str = "root";
 
-/// Go back to an entry, to go on from there
+/// Go back to an entry and continue from there
 ///
-/// Makes an entry the session's leaf, so that what is appended next hangs below it. Nothing is deleted: what was said
-/// after it becomes another branch of the tree. With --summary, a branch_summary entry that says what was left behind
-/// is appended below the entry, becomes the leaf, and its id is printed; ENTRY can be `root` then, the place before
-/// all entries, unless an entry has that id. In a session of Opal's the summary is a message whose metadata say that it is
-/// one. With --json {"leaf": ENTRY}, or {"id": ID} of the summary.
+/// Makes an entry the session's leaf, so that the next entry is appended below it. Deletes nothing: what follows the entry
+/// becomes another branch of the tree. With --summary, appends a branch_summary entry below it, makes that the leaf, and
+/// prints its id; ENTRY can then be `root`, the place before all entries, unless an entry has that id. In a session of
+/// Opal, the summary is a message marked as one in its metadata. With --json, prints
+/// {"leaf": ENTRY}, or {"id": ID} of the summary.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   leafline branch 019c6605 39f90f81
   leafline branch 019c6605 39f90f81 --summary \"Fake timers were tried; the test timed out.\"")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// The entry's id
     entry: String,
 
-    /// What the branch that is left was about
+    /// A summary of the abandoned branch
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
 }

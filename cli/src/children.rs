@@ -11,12 +11,12 @@ use super::{Status, preview, text, time};
 
 /// List the direct children of an entry
 ///
-/// Lists the entries whose parent the given one is, in the order of the file: id, type or role, time, and the
-/// beginning of what it says; without a terminal separated by tabs.
+/// Lists the entry's children in file order: id, type or role, time, and the beginning of the text; without a terminal,
+/// separated by tabs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline children 019c6605 39f90f81")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// The entry's id

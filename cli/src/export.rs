@@ -16,24 +16,24 @@ use super::place::{Place, shown};
 use super::progress::{Bar, Spinner};
 use super::{Status, text};
 
-/// Write sessions out again
+/// Write sessions as files
 ///
-/// Writes a session to standard output, or to a file. By default it comes out as its program has it today: a file of
-/// version 1 or 2 as pi rewrites it on loading, a file of version 3 byte for byte, as those of Claude Code and Opal are. A
-/// session of Opal's that was changed here comes out as Opal would save it. --as chooses another form.
+/// Writes a session to standard output, or to a file. By default in its program's current form: a file of version
+/// 1 or 2 as pi rewrites it on loading, any other byte for byte. A session of Opal that was changed here is written as Opal
+/// would save it. --as selects another form.
 ///
-/// A file is written beside its place and renamed, so that the old one stays until the new one is whole. Where FILE is a
-/// link, the file that it leads to is written; a device, a pipe or a descriptor such as /dev/fd/3 takes the session as it
-/// comes. A store is never written over, neither the one in use nor another.
+/// Writes a temporary file beside FILE and renames it, so that the old one stays until the new one is complete. If FILE is
+/// a link, its target is written; a device, a pipe or a descriptor such as /dev/fd/3 is written directly. Never
+/// overwrites a store, neither the one in use nor another.
 ///
-/// With --all a folder is brought in step with the store: every session has a file there, in the folder and file names of
-/// its program: --<cwd>--/<time>_<id>.jsonl for pi and omp, <project>/<id>.jsonl for Claude Code, <id>.jsonl for Opal. What
-/// has not changed since the last time is left alone, and costs a look at the file's size and time. A file to which someone
-/// else has added is kept, and reported; bring it into the store with `leafline sync FOLDER`, or have it written over with
-/// --replace. A session whose project was moved moves too. The files of deleted sessions stay. What was written is noted
-/// in the folder, in .leafline-manifest. What an export that was killed has left half written is removed by the next one.
+/// With --all, writes every session to a folder, under its program's folder and file names: --<cwd>--/<time>_<id>.jsonl for
+/// pi and omp, <project>/<id>.jsonl for Claude Code, <id>.jsonl for Opal. Skips sessions that have not changed since the
+/// last export, after checking the file's size and time. Keeps and reports a file to which someone else has added; import
+/// it with `leafline sync FOLDER`, or overwrite it with --replace. A session whose project was moved moves too. The files
+/// of deleted sessions stay. .leafline-manifest in the folder records what was written. The next export removes what a
+/// killed one has left half written.
 ///
-/// Prints a line for each file that was written, removed, kept, left behind or failed, and the totals. With --json one
+/// Prints a line for each file that was written, removed, kept, left behind or failed, and the totals. With --json, one
 /// object a file, unchanged ones too (status, session, path, bytes, reason).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -45,7 +45,7 @@ Examples:
   leafline export --all -o sessions
   leafline sync sessions && leafline export --all -o sessions")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     session: Option<String>,
 
@@ -53,7 +53,7 @@ pub(super) struct Arguments {
     #[arg(long, requires = "output")]
     all: bool,
 
-    /// With --all, write over files that someone else has changed
+    /// With --all, overwrite files that someone else has changed
     #[arg(long, requires = "all")]
     replace: bool,
 
@@ -74,11 +74,11 @@ pub(super) struct Arguments {
 enum Form {
     /// As its program would write it today, images left as they are
     Current,
-    /// The imported bytes of a file of version 1 or 2; any other session's lines as they stand, also those that were appended
-    /// or changed here; of a session of Opal's that was changed here, the same as current
+    /// The imported bytes of a file of version 1 or 2; any other session's lines as they are, including those appended or
+    /// changed here; for a session of Opal that was changed here, the same as current
     Exact,
-    /// The file as it came, and nothing that was appended here; fails where the store does not hold it, since the session was
-    /// made here or lines were changed here
+    /// The imported file, without what was appended here; fails if the store does not have it because the session was made
+    /// here or lines were changed here
     Original,
     /// References to blobs become inline base64
     Portable,
@@ -134,7 +134,7 @@ fn to_standard_output(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let reader = store.reader(session)?;
-    // On a terminal the session itself is what shows that it goes on.
+    // On a terminal the session itself shows the progress.
     let spinner = out.width().is_none().then(|| Spinner::new("exporting"));
     reader.export(mode, out)?;
     drop(spinner);

@@ -9,13 +9,13 @@ use leafline::pi::PiSession;
 
 /// Make a session of one branch
 ///
-/// Makes a new session of the path from the root to an entry alone, for the same working directory, and prints its id;
-/// with --json {"session": ID}. Labels on the path are kept, and the header names this session as the parent. For sessions
-/// of pi and omp alone.
+/// Makes a new session of only the path from the root to an entry, for the same working directory, and prints its id;
+/// with --json {"session": ID}. Keeps the labels on the path, and names this session as the parent in the header. Only
+/// for sessions of pi and omp.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline extract 019c6605 5937c1f0")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// The id of the entry that the branch ends with

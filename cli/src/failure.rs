@@ -33,7 +33,7 @@ pub(super) enum Failure {
     /// Standard input could not be read.
     #[error("reading standard input: {0}")]
     Input(#[source] std::io::Error),
-    /// A value that is no JSON.
+    /// A value that is not JSON.
     #[error("writing JSON: {0}")]
     Json(#[source] serde_json::Error),
     /// No place for the store is known.
@@ -47,7 +47,7 @@ pub(super) enum Failure {
         /// What was named.
         path: PathBuf,
     },
-    /// There is no search index, and making it takes a while.
+    /// There is no search index, and building it takes a while.
     #[error(
         "no session is in the search index yet; `leafline index` makes it, from {bytes} of sessions, if it is not at it already"
     )]
@@ -72,7 +72,7 @@ pub(super) enum Failure {
         /// Where they were looked for.
         folders: Vec<PathBuf>,
     },
-    /// The directory that a relative one is below, or the one to take where none is named, is not known.
+    /// The current directory, needed for a relative path or as the default, is not known.
     #[error("the current directory is not known ({0}); name an absolute one with --cwd DIR")]
     NoCurrentDirectory(#[source] std::io::Error),
     /// A directory's path cannot stand in a session.
@@ -83,7 +83,7 @@ pub(super) enum Failure {
         /// The directory.
         path: PathBuf,
     },
-    /// The argument is no entry.
+    /// The argument is not an entry.
     #[error(
         "ENTRY-JSON: {problem}; give a JSON object such as \
          {{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"Hi\"}}}}"
@@ -92,7 +92,7 @@ pub(super) enum Failure {
         /// What is wrong with it.
         problem: String,
     },
-    /// A line of standard input is no entry.
+    /// A line of standard input is not an entry.
     #[error("standard input, line {line}: {problem}; {}", stored_before(*.stored))]
     NoEntryInLine {
         /// The line's number, from 1.
@@ -114,7 +114,7 @@ pub(super) enum Failure {
         /// The library's.
         source: leafline::Error,
     },
-    /// Arguments that clap takes and that do not go together.
+    /// Arguments that clap accepts but that conflict.
     #[error("{0}")]
     Usage(clap::Error),
 }
@@ -134,7 +134,7 @@ impl Failure {
     /// Says on standard error what went wrong.
     pub(super) fn print(&self) {
         match self {
-            // There is nowhere left to complain.
+            // There is nowhere left to report it.
             Self::Usage(error) => drop(error.print()),
             other => complain(&other.to_string()),
         }

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use leafline::Family;
 
-/// What stands for the family that each file shows.
+/// The value for "detect each file's family".
 pub(super) const AUTO: &str = "auto";
 
 /// The family that files have, or that each shows.

@@ -8,17 +8,17 @@ use super::place::Place;
 use super::progress::Spinner;
 use super::{Status, live};
 
-/// Copy a session, to go on in two ways
+/// Copy a session, to continue it in two ways
 ///
-/// Makes a new session with all entries of another one, whose id its header names as the parent, and prints the new
-/// id; with --json {"session": ID}. Lines that are not JSON are left out, as the programs do. Images are shared. For
-/// sessions of pi and omp alone: the others name no parent.
+/// Makes a new session with all entries of another, names that one as the parent in the header, and prints the new id;
+/// with --json {"session": ID}. Leaves out lines that are not JSON, as the programs do. Images are shared. Only for
+/// sessions of pi and omp: the others name no parent.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline fork 019c6605\n  leafline fork 019c6605 --cwd ~/work/tide-clock-2"
 )]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// The working directory that the new session is for [default: the current one]

@@ -15,17 +15,16 @@ use super::place::{Place, shown};
 use super::table::{Column, Table, write_tabs};
 use super::{Status, live, text, time};
 
-/// Prompts that are listed where no number is given.
+/// The default number of prompts listed.
 const USUAL_LIMIT: i64 = 20;
 
 /// The most that are listed (observed behaviour, omp's folders).
 const MOST: i64 = 1000;
 
-/// Keep, recall and search prompts
+/// Store, list and search prompts
 ///
-/// The history holds the prompts that were given to agents, in whatever session: omp's prompt history, in the store.
-/// Prompts are kept without the white space around them; empty ones, and one that is the same as the newest, are not
-/// kept.
+/// The history holds the prompts of all sessions, like omp's prompt history. White space around a prompt is trimmed; an
+/// empty prompt, or one equal to the newest, is not stored.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,10 +38,10 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum HistoryCommand {
-    /// Keep a prompt
+    /// Store a prompt
     ///
-    /// Prints its id when it is on disk, with --json {"id": ID}; nothing, or {"id": null}, for a prompt that is not kept:
-    /// an empty one, or one that is the same as the newest.
+    /// Prints its id once it is on disk, with --json {"id": ID}; nothing, or {"id": null}, for a prompt that is not
+    /// stored: an empty one, or one equal to the newest.
     #[command(
         after_help = "Examples:\n  leafline history add why is the build slow\n  leafline history add < prompt.txt"
     )]
@@ -50,14 +49,14 @@ enum HistoryCommand {
         /// The prompt, instead of standard input; several words are joined by spaces
         text: Vec<String>,
 
-        /// The working directory that it was given in [default: the current one]
+        /// The working directory that it was typed in [default: the current one]
         #[arg(long, value_name = "DIR")]
         cwd: Option<PathBuf>,
     },
     /// List the newest prompts
     ///
-    /// Lists the newest prompts, the newest first. Without a terminal each is a line of time, working directory and
-    /// prompt with tabs between them; line breaks in a prompt become spaces. With --json they are whole.
+    /// Lists the newest prompts first. Without a terminal, prints time, working directory and prompt in a line, separated
+    /// by tabs; line breaks in a prompt become spaces. With --json prompts are unchanged.
     #[command(after_help = "Example:\n  leafline history recent --limit 5 --json | jq -r .prompt")]
     Recent {
         #[command(flatten)]
@@ -65,8 +64,8 @@ enum HistoryCommand {
     },
     /// Find prompts by the beginnings of their words
     ///
-    /// Lists the newest prompts that have, for each word of the query, a word that begins so. Words are runs of letters
-    /// and digits; case and diacritics do not matter. The listing is that of `recent`.
+    /// Lists the newest prompts that have, for each word of the query, a word that begins with it. Words are runs of letters
+    /// and digits; case and diacritics do not matter. Prints them as `recent` does.
     #[command(
         after_help = "Examples:\n  leafline history search buil slo\n  leafline history search git-com --json"
     )]
@@ -78,19 +77,18 @@ enum HistoryCommand {
         #[command(flatten)]
         limit: Limit,
     },
-    /// Take the prompts of omp's history.db
+    /// Import the prompts of omp's history.db
     ///
-    /// Adds the prompts that the store does not have; importing a file again adds what is new. A prompt is the same where
-    /// its text, its directory and its second are. The file is not changed, and omp may be using it.
+    /// Adds the prompts that the store does not have; importing a file again adds what is new. Prompts with the same text,
+    /// directory and second are the same. The file is not changed, and omp may be using it.
     #[command(after_help = "Example:\n  leafline history import ~/.omp/agent/history.db")]
     Import {
         /// The SQLite database
         file: PathBuf,
     },
-    /// Bring omp's history.db up to date
+    /// Export prompts to omp's history.db
     ///
-    /// Adds the prompts that the file does not have. Its own rows stay as they are, and a file that is not there is made
-    /// as omp makes it.
+    /// Adds the prompts that the file does not have, and leaves its rows as they are. Creates a missing file as omp does.
     #[command(after_help = "Example:\n  leafline history export ~/.omp/agent/history.db")]
     Export {
         /// The SQLite database
@@ -100,7 +98,7 @@ enum HistoryCommand {
 
 #[derive(Debug, clap::Args)]
 struct Limit {
-    /// List only so many, 1,000 at most
+    /// List at most this many, up to 1,000
     #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT, allow_negative_numbers = true)]
     limit: i64,
 }
@@ -120,7 +118,7 @@ struct Told {
     transfer: HistoryTransfer,
 }
 
-/// Does what was asked of the history.
+/// Runs the history command.
 pub(super) fn run(
     arguments: &Arguments,
     place: &Place,

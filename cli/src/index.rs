@@ -33,28 +33,28 @@ const PAUSE: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(5);
 const SHORT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Bring the search index in step with the store
+/// Update the search index
 ///
-/// The index that `leafline search` uses is a folder beside the store, the store's file name with .search behind it. It is
-/// made from the store, so it may be deleted. An import or a sync brings it in step at its end, with more than 64 MiB in the
-/// background, and a search what is left; so this is for an index that was deleted, that --no-index left behind, or whose
-/// making was stopped.
+/// `leafline search` uses an index in a folder beside the store, named after the store's file with .search appended. It is
+/// built from the store, so it may be deleted. An import or a sync updates it at its end (in the background for more than
+/// 64 MiB), and a search adds a small rest; so this command is for an index that was deleted, that --no-index left behind,
+/// or whose build was stopped.
 ///
-/// A session that is damaged is named, and costs the others nothing; the exit status is 1 then.
+/// Reports damaged sessions, indexes all others, and then exits with status 1.
 ///
-/// ctrl-c stops it; what was done stays, and the next time goes on from there.
+/// ctrl-c stops it; the next run continues from there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  leafline index\n  leafline index --rebuild")]
 pub(super) struct Arguments {
-    /// Delete the index and make it again
+    /// Delete the index and build it again
     #[arg(long)]
     rebuild: bool,
 }
 
-/// Whether an import or a sync brings the search index in step.
+/// Whether an import or a sync updates the search index.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Indexing {
-    /// Leave the search index as it is; `leafline index` brings it in step later
+    /// Do not update the search index; `leafline index` does it later
     #[arg(long)]
     no_index: bool,
 }
@@ -65,8 +65,8 @@ impl Indexing {
         !self.no_index
     }
 
-    /// Brings the index in step after so many bytes are new: at once where that is done in a moment, else in a process of
-    /// its own, for which nobody waits. The sessions are safe; that the index is not is said, and is no failure.
+    /// Updates the index after so many new bytes: at once if that takes a moment, else in a process of its own, without
+    /// waiting. The sessions are safe, so a failure to update is reported but does not fail the command.
     pub(super) fn follow(self, store: &Store, new_bytes: u64) {
         if self.no_index || new_bytes < LEFT_TO_SEARCH {
             return;
@@ -86,7 +86,7 @@ impl Indexing {
     }
 }
 
-/// Starts `leafline index` for the store and lets it go. Returns whether it runs.
+/// Starts `leafline index` for the store without waiting for it. Returns whether it runs.
 fn start_in_background(store: &Store) -> bool {
     let Ok(program) = std::env::current_exe() else { return false };
     let mut command = Command::new(program);
@@ -143,7 +143,7 @@ fn print_update(done: &IndexUpdate, begun: Instant, out: &mut Output) -> Result<
     ))
 }
 
-/// Says which sessions the index lacks since they are damaged.
+/// Reports the sessions that the index lacks because they are damaged.
 fn report_damaged(done: &IndexUpdate) {
     for left in &done.damaged {
         let damage = &left.damage;
@@ -154,7 +154,7 @@ fn report_damaged(done: &IndexUpdate) {
     }
 }
 
-/// Brings the index in step until `stop` is set.
+/// Updates the index until `stop` is set.
 fn update(store: &Store, stop: &AtomicBool) -> leafline::Result<IndexUpdate> {
     let index = SearchIndex::open_or_create(store)?;
     let mut bar = Bar::of_bytes(index.lag()?.bytes);
@@ -203,7 +203,7 @@ impl Follower {
     }
 }
 
-/// Returns whether all was done that can be done.
+/// Returns whether the update is complete.
 fn catch_up(store: &Store, stop: &AtomicBool) -> bool {
     let index = SearchIndex::open_or_create(store);
     match index.and_then(|index| index.update(|_| !stop.load(Ordering::Relaxed))) {
@@ -223,18 +223,18 @@ impl Drop for Follower {
     }
 }
 
-/// What stands between a search and a complete index.
+/// Why the index is incomplete for a search, if it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readiness {
     /// It has everything.
     Complete,
-    /// It lacks so many sessions.
+    /// It lacks this many sessions.
     Behind(u64),
     /// It is empty, and there is too much to read while the user waits.
     Missing(u64),
 }
 
-/// Brings the index in step for a search, if that is done in a moment.
+/// Updates the index for a search, if that takes only a moment.
 pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readiness> {
     let begun = Instant::now();
     loop {
@@ -270,6 +270,6 @@ pub(super) fn report_behind(sessions: u64) {
     let sessions = counted(sessions, "session is", "sessions are");
     let _ = writeln!(
         std::io::stderr(),
-        "leafline: {sessions} not in the search index yet; `leafline index` brings it in step"
+        "leafline: {sessions} not in the search index yet; `leafline index` updates it"
     );
 }

@@ -8,15 +8,14 @@ use leafline::pi::PiSession;
 
 /// Label an entry
 ///
-/// Sets the label of an entry, or clears it: without TEXT, or with an empty one. That is an entry itself; it is
-/// appended below the leaf, becomes the leaf, and its id is printed, with --json {"id": ID}. Sessions of pi and omp alone
-/// have labels.
+/// Sets the label of an entry, or clears it if TEXT is missing or empty. A label is an entry itself: it is appended below
+/// the leaf, becomes the leaf, and its id is printed, with --json as {"id": ID}. Only sessions of pi and omp have labels.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline label 019c6605 b6d75031 cause\n  leafline label 019c6605 b6d75031"
 )]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// The id of the entry to label

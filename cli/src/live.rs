@@ -24,7 +24,7 @@ pub(super) fn breadcrumbs(store: &Store) -> Breadcrumbs {
     Breadcrumbs::new(folder)
 }
 
-/// Notes that this terminal had the session last. That it could not be noted is no failure of what was done.
+/// Records this as the terminal's last session. A failure to record it does not fail the command.
 pub(super) fn leave_breadcrumb(store: &Store, session: &Session) -> Result<(), Failure> {
     if terminal_id().is_some()
         && let Some(cwd) = session.reader()?.facts().cwd

@@ -9,15 +9,15 @@ use super::{Status, live, text};
 
 /// Name a session, or print its name
 ///
-/// Gives the session a name; an empty one takes it away. In a session of pi's a session_info entry is appended; in one
-/// of omp's the header's title is changed, in one of Opal's the title in its metadata. Without TEXT prints the name that the session has. With --json
-/// {"name": NAME}, and null where there is none.
+/// Sets the session's name; an empty one removes it. For pi, appends a session_info entry; for omp, changes the header's
+/// title; for Opal, the title in the metadata. Without TEXT, prints the session's name. With --json {"name": NAME}, null if
+/// it has none.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline name 019c6605 \"Flaky scheduler test\"\n  leafline name 019c6605"
 )]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// The name

@@ -15,13 +15,12 @@ use super::place::Place;
 
 /// Begin a session
 ///
-/// Makes a session without entries, and prints its id; with --json {"session": ID}. The store is made where there is
-/// none. pi and omp write a session's file with the first message of an assistant; here the session is stored at
-/// once.
+/// Makes a session without entries, and prints its id; with --json {"session": ID}. Creates the store if there is none. pi
+/// and omp write a session's file with the first assistant message; here the session is stored at once.
 ///
-/// With --continue it is the session of the directory that this terminal began or appended to last, else the one with the
-/// latest message; a new one only where the directory has none. What a terminal had last is noted in the folder
-/// <store>.terminals, in omp's form.
+/// With --continue, prints the directory's session that this terminal began or appended to last, else the one with the
+/// latest message, and makes a new one only if the directory has none. The folder <store>.terminals stores each
+/// terminal's last session, in omp's form.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +37,7 @@ pub(super) struct Arguments {
     #[arg(long, value_parser = written_family(), default_value = Family::Pi.name())]
     family: Family,
 
-    /// Go on with the directory's last session, if there is one
+    /// Continue the directory's last session, if there is one
     #[arg(long = "continue", conflicts_with_all = ["id", "title", "parent"])]
     continues: bool,
 
@@ -46,12 +45,11 @@ pub(super) struct Arguments {
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     id: Option<String>,
 
-    /// Its title; omp's and Opal's alone, a session of pi's gets its name from `leafline name`
+    /// Its title, for omp and Opal only; `leafline name` names a session of pi
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
-    /// What it descends from, in the program's own words: the path or the id of a session; not with Opal, whose sessions
-    /// name none
+    /// Its parent as the program writes it: the path or the id of a session; not for Opal, whose sessions name none
     #[arg(long, value_name = "TEXT")]
     parent: Option<String>,
 }

@@ -21,7 +21,7 @@ pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// Counts with their words, without those that are none: `2 written, 10 unchanged`; `None` where all are.
+/// Non-zero counts with their words: `2 written, 10 unchanged`; `None` if all are zero.
 pub(super) fn counts(counts: &[(u64, &str)]) -> Option<String> {
     let some = counts.iter().filter(|(number, _)| *number > 0);
     let said: Vec<String> =

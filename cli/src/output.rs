@@ -13,10 +13,10 @@ use super::failure::Failure;
 /// Columns of a terminal that does not say how many it has.
 const USUAL_WIDTH: usize = 80;
 
-/// What stands out in a listing: an id, a heading.
+/// Emphasised text: an id, a heading.
 pub(super) const STRONG: Style = Style::new().bold();
 
-/// What stands back.
+/// Dimmed text.
 pub(super) const FAINT: Style = Style::new().dimmed();
 
 /// Whose words they are, or what kind of entry it is.
@@ -25,7 +25,7 @@ pub(super) const KIND: Style = AnsiColor::Cyan.on_default();
 /// A label.
 pub(super) const LABEL: Style = AnsiColor::Yellow.on_default();
 
-/// What is as it should be, or where the session stands.
+/// Success, or the session's leaf.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
 
 /// What is not as it should be.
@@ -49,7 +49,7 @@ impl Output {
             let size = terminal_size::terminal_size_of(&stdout);
             size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0))
         });
-        // The choice honours NO_COLOR and its kin, and that this is no terminal.
+        // The choice honours NO_COLOR and the like, and whether this is a terminal.
         let colour = anstream::AutoStream::choice(&stdout) != ColorChoice::Never;
         Self { out: BufWriter::with_capacity(64 << 10, stdout.lock()), json, width, colour }
     }
@@ -59,7 +59,7 @@ impl Output {
         self.json
     }
 
-    /// The columns of the terminal; `None` when it is no terminal.
+    /// The columns of the terminal; `None` if it is not a terminal.
     pub(super) fn width(&self) -> Option<usize> {
         self.width
     }
@@ -82,7 +82,7 @@ impl Output {
         Ok(())
     }
 
-    /// The text in a style, where the terminal shows styles.
+    /// The text in a style, if the terminal shows styles.
     pub(super) fn paint(&self, style: Style, text: &str) -> String {
         if self.colour && !text.is_empty() {
             format!("{style}{text}{style:#}")

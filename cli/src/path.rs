@@ -14,12 +14,12 @@ use super::transcript::Transcript;
 
 /// Print a conversation: the lines from the root to the leaf
 ///
-/// Prints the exact lines of the path from the root of the tree down to the session's leaf, or down to another
-/// entry: what was said, without the branches that were left. With --json each line is wrapped in an object with
-/// its id, ordinal, type, role, model, timestamp, parentId and text.
+/// Prints the exact lines of the path from the root of the tree down to the session's leaf, or to another entry, without
+/// abandoned branches. With --json each line is in an object with its id, ordinal, type, role, model, timestamp,
+/// parentId and text.
 ///
-/// With --text prints the conversation to read: who said what, when, and by which model where it changes. Thoughts,
-/// tool calls, results and settings take a line each; --full shows them whole.
+/// With --text, prints the conversation as text: who said what and when, and the model where it changes. Thoughts, tool
+/// calls, results and settings take a line each; --full shows them whole.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Signs of --text:
@@ -30,14 +30,14 @@ Examples:
   leafline path 019c6605
   leafline path 019c6605 --from 5937c1f0 | jq -r .message.role")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
-    /// The entry that the path leads to, instead of the leaf
+    /// The entry at which the path ends, instead of the leaf
     #[arg(long, value_name = "ENTRY")]
     from: Option<String>,
 
-    /// Print it to read, not its lines
+    /// Print text instead of lines
     #[arg(long)]
     text: bool,
 
@@ -74,7 +74,7 @@ pub(super) fn run(
     })
 }
 
-/// Hands out the entries of the path.
+/// Visits the entries of the path.
 fn walk(
     reader: &SessionReader,
     from: Option<&str>,
@@ -89,8 +89,8 @@ fn walk(
     }
 }
 
-/// Writes a line as it is. Only the file's last one can lack its terminator; if a child of it comes before it in the
-/// file, it gets one.
+/// Writes a line as it is. Only the file's last line can lack its terminator; if its child comes before it in the file,
+/// it gets one.
 fn write_line(out: &mut Output, line: &[u8], open_line: &mut bool) -> Result<(), Failure> {
     if *open_line {
         out.write_all(b"\n")?;
@@ -100,7 +100,7 @@ fn write_line(out: &mut Output, line: &[u8], open_line: &mut bool) -> Result<(),
     Ok(())
 }
 
-/// Ends the walk with an error of the library's; the true one is kept.
+/// Ends the walk with an error of the library, and keeps the real one.
 fn stop(error: Failure, kept: &mut Option<Failure>) -> leafline::Error {
     *kept = Some(error);
     ExportError::Output(std::io::ErrorKind::Other.into()).into()

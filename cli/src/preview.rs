@@ -36,13 +36,13 @@ pub(super) fn name(entry: &Entry, view: &View) -> String {
     }
 }
 
-/// The entry's type: as it stands in the line, or what the line is instead.
+/// The entry's type as the line has it, or what the line is instead.
 pub(super) fn type_name(entry: &Entry) -> String {
     let stated = entry.type_name().filter(|_| entry.kind() != EntryKind::Malformed);
     stated.unwrap_or_else(|| entry.kind().name().to_owned())
 }
 
-/// What the entry says, on one line and fit for a terminal; empty where it says nothing to a person.
+/// The entry's text on one line, safe for a terminal; empty if it has none for a person.
 pub(super) fn words(entry: &Entry, view: &View) -> String {
     match entry.kind() {
         EntryKind::Label => label(entry, view),
@@ -90,7 +90,7 @@ fn said(view: &View) -> String {
     }
 }
 
-/// The name of a part that is no text; `None` for the others.
+/// The name of a part that is not text; `None` for the others.
 pub(super) fn block_name(part: &Part) -> Option<String> {
     let name = match part {
         Part::Image { mime_type, .. } => mime_type.as_deref().unwrap_or("image"),
@@ -113,7 +113,7 @@ fn plain(text: &str) -> String {
     text::one_line(text, LONGEST)
 }
 
-/// The text between quotation marks; nothing where there is none.
+/// The text in quotation marks; empty if there is none.
 pub(super) fn quoted(text: &str) -> String {
     match plain(text) {
         nothing if nothing.is_empty() => nothing,

@@ -1,4 +1,4 @@
-//! Progress on standard error: for work that takes a while, and only when someone watches.
+//! Progress on standard error: for work that takes a while, and only on a terminal.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -48,7 +48,7 @@ impl Bar {
         self.bar.inc(by);
         if !self.shown && self.begun.elapsed() >= PATIENCE {
             self.shown = true;
-            // This target draws nothing where standard error is no terminal.
+            // This target draws nothing if standard error is not a terminal.
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }

@@ -10,13 +10,13 @@ use super::{Status, text};
 
 /// Move a session to another working directory
 ///
-/// Notes that the session's project is in another directory now: lists, `relocate` and whoever continues the latest session
-/// of a directory go by it. The session's lines stay, what its header says too, so that its file is still known. Moving it
-/// to the directory that the header names takes the note back.
+/// Records that the session's project is now in another directory, for lists, `relocate` and `new --continue`. The
+/// session's lines, including its header, do not change, so an import still recognises its file. Moving it back to the
+/// header's directory removes the record.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline move 019c6605 ~/work/new-name")]
 pub(super) struct MoveArguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// The working directory
@@ -25,14 +25,14 @@ pub(super) struct MoveArguments {
 
 /// Tell the store that a folder was moved
 ///
-/// Does what `move` does for all sessions of a directory and of those below it.
+/// Moves all sessions of a directory and of the directories below it, as `move` does.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline relocate ~/work/app ~/projects/app")]
 pub(super) struct Arguments {
-    /// The directory that was
+    /// The old directory
     old: String,
 
-    /// The directory that is
+    /// The new directory
     new: String,
 }
 

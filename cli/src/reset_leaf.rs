@@ -9,12 +9,12 @@ use super::{Status, live};
 
 /// Go back before the first entry
 ///
-/// Leaves the session without a leaf, so that what is appended next is a new root. Nothing is deleted. With --json
+/// Leaves the session without a leaf, so that the next appended entry is a new root. Deletes nothing. With --json prints
 /// {"leaf": null}.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline reset-leaf 019c6605")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 }
 

@@ -10,15 +10,15 @@ use super::{Status, text};
 /// Delete sessions
 ///
 /// Deletes the sessions with all their entries, and the blobs that no other session shares, in one step: all of them, or
-/// none where one is not there or the disk is too full. The space is used again by later imports; `leafline compact`
-/// gives it back to the file system.
+/// none if one does not exist or the disk is too full. Later imports reuse the space; `leafline compact` returns it to
+/// the file system.
 ///
-/// Prints a line for each session. Where a deleted session's space could not be freed at once, as on a full disk, the line
-/// says so; with --json that is `unswept`. The next import or compaction frees it.
+/// Prints a line for each session. If a deleted session's space could not be freed at once, as on a full disk, the line
+/// says so; with --json as `unswept`. The next import or compaction frees it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline rm 019c6605 b6a3a0c8")]
 pub(super) struct Arguments {
-    /// The sessions: ids, or unique beginnings of ids
+    /// The sessions: ids, or unique prefixes of ids
     #[arg(required = true, value_name = "SESSION")]
     sessions: Vec<String>,
 }

@@ -17,22 +17,21 @@ use super::session_choice::SessionChoice;
 use super::table::write_tabs;
 use super::{Status, text, time};
 
-/// Hits that are shown where no number is given.
+/// The default number of hits.
 const USUAL_LIMIT: usize = 20;
 
 /// Find entries by their words, the best first
 ///
-/// Searches what was said, thought and asked of tools, and what they gave, in all sessions. An entry is found that has all
-/// of the words: in "double quotes" in this order, word* for all that begins so, -word for entries without it (after --,
-/// where it comes first). Case and accents do not matter. What is written together, such as build_context, is words in
-/// this order.
+/// Searches messages, thoughts, tool calls and their results in all sessions. Finds the entries that have all of the words:
+/// "double quotes" for a phrase, word* for a prefix, -word to exclude (after -- if it comes first). Case and accents do not
+/// matter. A compound such as build_context is a phrase.
 ///
-/// Prints for each entry its session's id, its own id, its time, whom it is from, and the place where the words stand.
-/// Without a terminal those five are columns with tabs between them. With --json each is an object: session, entry,
+/// Prints for each entry its session's id, its own id, its time, its role, and the text around the words. Without a
+/// terminal, these five are columns separated by tabs. With --json each is an object: session, entry,
 /// ordinal, role, time (milliseconds since 1970), score, family, title, cwd, snippet {text, matches}, where matches are
 /// ranges of bytes of the text.
 ///
-/// Uses the index beside the store, and brings it in step first if that is done in a moment. `leafline index` makes it.
+/// Uses the index beside the store, and updates it first if that takes only a moment. `leafline index` builds it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,7 +43,7 @@ pub(super) struct Arguments {
     #[arg(required = true)]
     query: Vec<String>,
 
-    /// Only in this session: its id, or the unique beginning of it
+    /// Only in this session: its id, or a unique prefix of it
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 
@@ -63,7 +62,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = time::moment)]
     until: Option<i64>,
 
-    /// Show only so many
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT)]
     limit: usize,
 }
@@ -86,7 +85,7 @@ pub(super) fn run(
     let store = place.open_to_read()?;
     let index = SearchIndex::open_or_create(&store)?;
     let readiness = {
-        let _spinner = Spinner::new("bringing the search index in step");
+        let _spinner = Spinner::new("updating the search index");
         prepare(&index, DONE_IN_A_MOMENT)?
     };
     if let Readiness::Missing(lacking) = readiness {

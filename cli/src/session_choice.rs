@@ -13,13 +13,13 @@ pub(super) struct SessionChoice {
     #[arg(long, value_name = "FAMILY", value_parser = any_family())]
     family: Option<Family>,
 
-    /// Only sessions of this working directory, and of those below it
+    /// Only sessions of this working directory and of those below it
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
 }
 
 impl SessionChoice {
-    /// A filter that takes these.
+    /// A filter for these.
     pub(super) fn filter(&self) -> SessionFilter {
         SessionFilter {
             family: self.family,

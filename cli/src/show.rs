@@ -16,16 +16,15 @@ use super::{Status, text, time};
 
 /// Show a session, or one entry of it
 ///
-/// Shows what a session's header says, how much is in it, the agents that it started, and its entries and bytes by
-/// type. Given an entry, prints its exact line and nothing else; with --json an object with its id, ordinal, type,
-/// role, model, timestamp, parentId, text (what is said; no thoughts, calls or results) and line. Of an id that several
-/// entries have, the last one is meant.
+/// Shows a session's header, its size, the agents that it started, and its entries and bytes by type. For an entry, prints
+/// only its exact line; with --json an object with its id, ordinal, type, role, model, timestamp, parentId, text (without
+/// thoughts, calls and results) and line. If several entries have the id, shows the last one.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline show 019c6605\n  leafline show 019c6605 5937c1f0 | jq .message"
 )]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// The entry's id
@@ -134,7 +133,7 @@ impl<'a> AgentJson<'a> {
     }
 }
 
-/// Writes the facts, one a line.
+/// Writes one fact a line.
 pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
     let migrated = if facts.migrated { ", migrated to version 3" } else { "" };

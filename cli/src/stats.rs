@@ -15,13 +15,12 @@ use super::{Status, text};
 
 /// Show where the bytes go
 ///
-/// Shows what the store's file takes beside what the JSONL files took, how well lines are compressed, what blobs
-/// take and what it saves to keep each once, and the bytes by table and by type of entry; or all that can be said
-/// of one session.
+/// Shows the size of the store's file and of the JSONL files, how well lines compress, the size of the blobs and what
+/// storing each once saves, and the bytes by table and by type of entry; or the figures of one session.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  leafline stats\n  leafline stats 019c6605 --json | jq .blobs")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: Option<String>,
 }
 

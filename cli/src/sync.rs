@@ -14,17 +14,17 @@ use super::number::counted;
 use super::output::Output;
 use super::place::Place;
 
-/// Bring the store in step with folders of session files
+/// Import what is new in folders of session files
 ///
-/// Does what import does, at the cost of what is new: a file with the size and the time that it had is not opened, and of
-/// one that has grown only the beginning (4 KiB), the last block (1 MiB at most) and the new lines are read. Any other is
-/// compared as a whole, and replaces its session only when nothing would be lost. A last line without an end is left for
-/// later if the file was written less than two seconds ago. Sessions stay when their files are gone.
+/// Does what import does, at the cost of what is new: does not open a file whose size and time have not changed, and of one
+/// that has grown reads only the beginning (4 KiB), the last block (1 MiB at most) and the new lines. Compares any other as
+/// a whole, and lets it replace its session only if nothing would be lost. Leaves an unfinished last line for later if the
+/// file was written less than two seconds ago. Sessions stay when their files are gone.
 ///
-/// Prints a line for each file that brought something, could not be read or is refused, as import does, and the totals.
-/// With --json one object for each of those files, then one with the totals.
+/// Prints a line for each file that added something, could not be read or was refused, as import does, and the totals.
+/// With --json, one object for each of those files, then one with the totals.
 ///
-/// With --watch it goes on, on the system's events, until ctrl-c: new lines are stored some 50 ms after they were written.
+/// With --watch, follows the system's file events until ctrl-c, and stores new lines some 50 ms after they were written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     sources: Sources,
 
-    /// Keep the store in step until ctrl-c
+    /// Keep importing until ctrl-c
     #[arg(long)]
     watch: bool,
 

@@ -10,7 +10,7 @@ const GAP: usize = 2;
 /// No column is cut shorter than this.
 const NARROWEST: usize = 8;
 
-/// How a column stands.
+/// A column's alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     /// To the left, and cut when the terminal is too narrow.
@@ -65,7 +65,7 @@ impl Table {
         Ok(())
     }
 
-    /// Each column's width: what its cells take, less where the terminal has not as much.
+    /// Each column's width: that of its cells, less if the terminal is narrower.
     fn widths(&self, terminal: Option<usize>) -> Vec<usize> {
         let mut widths: Vec<usize> =
             self.columns.iter().map(|column| text::width(column.title())).collect();
@@ -79,7 +79,7 @@ impl Table {
         };
         let mut excess = (widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1))
             .saturating_sub(terminal);
-        // The widest gives first, so that short columns stay whole.
+        // The widest shrinks first, so that short columns stay whole.
         while excess > 0 {
             let texts = widths
                 .iter_mut()

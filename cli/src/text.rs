@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Stands where text was left out.
+/// Marks omitted text.
 const ELLIPSIS: char = '…';
 
 /// Stands for a tab in text that is shown whole.

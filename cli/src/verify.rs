@@ -12,15 +12,14 @@ use super::{Status, text};
 /// Check a store, or one session
 ///
 /// Checks every table against the lines, every blob against its hash, and the words of the history against its prompts.
-/// Damage is a problem, and makes the exit
-/// status 1. What is merely odd in the sessions' files, as malformed lines, orphans, ids met twice and loops, is a
-/// remark: it came in like that and is kept.
+/// Damage is a problem: the exit status is then 1. What was merely odd in an imported file, such as malformed lines,
+/// orphans, repeated ids and loops, is a remark, and is kept.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline verify\n  leafline verify 019c6605 --json | jq .remarks"
 )]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! A session of Claude Code: each block of an answer is a record of its own, a tool's result stands in its record twice,
-//! and every record says where and in which session it was written.
+//! A session of Claude Code: each block of an answer is a record of its own, a tool's result occurs twice in its
+//! record, and every record names the place and session in which it was written.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -13,15 +13,15 @@ use crate::recorder::{integer_member, text_member};
 use crate::shape::{Shape, Summary};
 use crate::tools::{self, Call};
 
-/// How many records lie between two compactions, about.
+/// The approximate number of records between two compactions.
 const COMPACTION_EVERY: u64 = 260;
 /// How many records of the current path are remembered, nearest last.
 const REMEMBERED: usize = 256;
-/// How many uuids a summary samples at most.
+/// The most uuids that a summary samples.
 const SAMPLES: usize = 10_000;
-/// The first moment of a session: 2026-01-05T09:00:00Z, in milliseconds since 1970.
+/// The start of a session: 2026-01-05T09:00:00Z, in milliseconds since 1970.
 const FIRST_MOMENT: u64 = 1_767_603_600_000;
-/// Bytes collected before they are written out.
+/// Bytes buffered before they are written.
 const BUFFER: usize = 1 << 20;
 /// The program's version.
 const VERSION: &[u8] = b"2.0.76";
@@ -108,7 +108,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.summary.bytes >= self.shape.bytes
     }
 
-    /// A person's request, the agent's calls of tools, its answer.
+    /// A person's request, the agent's tool calls, its answer.
     fn turn(&mut self) -> io::Result<()> {
         self.pause(20_000.0, 4.0);
         self.prompt()?;
@@ -136,7 +136,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.project.last()
     }
 
-    /// A checkpoint, and the prompt that it goes with.
+    /// A checkpoint, and the prompt that belongs to it.
     fn prompt(&mut self) -> io::Result<()> {
         let uuid = uuid(&mut self.random);
         let mut line = b"{\"type\":\"file-history-snapshot\"".to_vec();
@@ -171,7 +171,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.record("user", uuid, None)
     }
 
-    /// What the model thinks and says, and the tools that it calls: a record a block, all of one message; then the tools'
+    /// What the model thinks and says, and its tool calls: one record per block, all of one message; then the tool
     /// results.
     fn round(&mut self) -> io::Result<()> {
         let message = self.message_id();
@@ -229,7 +229,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.body.extend_from_slice(b"\"}");
     }
 
-    /// A record of the model's message, whose one block is in `body`.
+    /// A record of the model's message, whose only block is in `body`.
     fn answer(&mut self, message: &[u8], ends_turn: bool) -> io::Result<()> {
         let block = std::mem::take(&mut self.body);
         self.body.extend_from_slice(b",\"message\":{\"model\":\"");
@@ -260,7 +260,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.record("assistant", uuid, None)
     }
 
-    /// A tool's result: as the model is shown it, and as the program keeps it.
+    /// A tool's result: as the model receives it, and as the program keeps it.
     fn result(&mut self, call: &Call) -> io::Result<()> {
         self.body.clear();
         self.body
@@ -367,7 +367,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.line(&line)
     }
 
-    /// Writes a record of the tree, whose own members are in `body`, below the one before; it is the leaf then.
+    /// Writes a record of the tree, whose own members are in `body`, below the previous one; it becomes the leaf.
     fn record(&mut self, kind: &str, uuid: Uuid, logical: Option<Uuid>) -> io::Result<()> {
         let start = self.buffer.len();
         let line = &mut self.buffer;

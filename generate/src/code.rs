@@ -1,4 +1,4 @@
-//! Source code of a made-up file: blocks inside blocks, the same names over and over, some lines nearly repeated.
+//! Source code of a made-up file: nested blocks, the same names over and over, some lines almost repeated.
 
 use std::rc::Rc;
 
@@ -6,10 +6,10 @@ use crate::language::Language;
 use crate::random::Random;
 use crate::template::{Scope, escape, fill};
 
-/// Of 1,000 lines inside blocks, how many are an earlier line of the same file once more.
+/// Of 1,000 lines inside blocks, how many repeat an earlier line of the file.
 const REPEATED: usize = 350;
 
-/// One line of code, escaped for JSON, without its line end. Shared, because edits keep most lines of a file.
+/// One line of code, escaped for JSON, without its terminator. Shared, because edits keep most lines of a file.
 pub(crate) type Line = Rc<[u8]>;
 
 /// Makes a file of about `count` lines.
@@ -32,7 +32,7 @@ pub(crate) fn file(
     coder.lines
 }
 
-/// Makes `count` lines as they stand in the body of a function.
+/// Makes `count` lines of a function body.
 pub(crate) fn passage(
     language: &'static Language,
     count: usize,
@@ -83,7 +83,7 @@ impl<'a> Coder<'a> {
         self.lines.push(Rc::from(&self.text[..]));
     }
 
-    /// Writes a line and, where it opens a block, what is in it and its end.
+    /// Writes a line and, if it opens a block, the block's content and end.
     fn block(&mut self, pattern: &str, depth: usize) {
         self.line(pattern, depth);
         let Some(closing) = closing(self.language, pattern) else {
@@ -114,7 +114,7 @@ impl<'a> Coder<'a> {
     }
 }
 
-/// The line that ends the block that `pattern` opens, or nothing when it opens none.
+/// The line that ends the block that `pattern` opens, or nothing if it opens none.
 fn closing(language: &Language, pattern: &str) -> Option<&'static str> {
     if !language.closes {
         return pattern.ends_with(':').then_some("");

@@ -12,7 +12,7 @@ use crate::usage::MODELS;
 const LEVELS: [&str; 5] = ["off", "minimal", "low", "medium", "high"];
 
 impl<W: Write> Session<'_, W> {
-    /// The settings that a session begins with.
+    /// The initial settings of a session.
     pub(crate) fn first_settings(&mut self) -> io::Result<()> {
         if self.shape.version == 1 {
             return Ok(());
@@ -86,7 +86,7 @@ impl<W: Write> Session<'_, W> {
         self.begin(b",\"targetId\":\"");
         self.recorder.write_id(&mut self.body, target);
         self.body.push(b'"');
-        // A label is cleared by one without a text.
+        // A label without a text clears it.
         if self.random.chance(800) {
             self.body.extend_from_slice(b",\"label\":\"");
             let scope = self.project.scope(self.place());
@@ -107,7 +107,7 @@ impl<W: Write> Session<'_, W> {
         self.recorder.entry("custom", Members::BeforeIds, &self.body)
     }
 
-    /// A message of an extension; up to version 2 it was a message of the role `hookMessage`.
+    /// A message of an extension; up to version 2 a message of the role `hookMessage`.
     fn custom_message(&mut self) -> io::Result<()> {
         let old = self.shape.version < 3;
         self.begin(if old {
@@ -146,7 +146,7 @@ impl<W: Write> Session<'_, W> {
         self.recorder.entry(kind, Members::AfterIds, members)
     }
 
-    /// Goes back and starts over from there, half of the time with a summary of what is left behind.
+    /// Goes back and starts over from there, half of the time with a summary of the abandoned branch.
     fn branch(&mut self) -> io::Result<()> {
         if !self.shape.branches {
             return Ok(());

@@ -1,20 +1,20 @@
-//! Pictures: base64 of random bytes that begin as a PNG file does. Some come again.
+//! Images: base64 of random bytes with a PNG file's beginning. Some are repeated.
 
 use crate::random::{BASE64, Random};
 
-/// How many pictures are remembered, as seeds, to be shown again.
+/// How many images are remembered, as seeds, to be shown again.
 const REMEMBERED: usize = 16;
-/// Of 1,000 pictures, how many have been shown before.
+/// Of 1,000 images, how many were shown before.
 const REPEATED: usize = 250;
 
-/// The pictures of a session.
+/// The images of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Images {
     seen: Vec<(u64, usize)>,
 }
 
 impl Images {
-    /// Appends the base64 text of a picture of at most `limit` characters.
+    /// Appends the base64 text of an image of at most `limit` characters.
     pub(crate) fn write(&mut self, out: &mut Vec<u8>, limit: usize, random: &mut Random) {
         let known: Vec<(u64, usize)> =
             self.seen.iter().copied().filter(|(_, size)| *size <= limit).collect();
@@ -33,7 +33,7 @@ impl Images {
     }
 }
 
-/// Appends `size` characters, a multiple of 4, that a decoder takes and an encoder gives back alike.
+/// Appends `size` characters, a multiple of 4, that decoding and encoding leaves unchanged.
 fn picture(out: &mut Vec<u8>, seed: u64, size: usize) {
     const SIGNATURE: &[u8] = b"iVBORw0KGgoAAAANSUhEUgAA";
     let mut random = Random::new(seed);
@@ -41,7 +41,7 @@ fn picture(out: &mut Vec<u8>, seed: u64, size: usize) {
     random.characters(out, BASE64, size - SIGNATURE.len() - 4);
     match random.below(3) {
         0 => random.characters(out, BASE64, 4),
-        // With padding, the bits that no byte takes must be zero.
+        // With padding, the bits that belong to no byte must be zero.
         1 => {
             random.characters(out, BASE64, 2);
             out.push(BASE64[random.below(16) * 4]);

@@ -1,8 +1,8 @@
 //! The programming languages of a made-up project, as patterns of lines.
 //!
-//! A line that ends by `{`, `(`, `[` or, in Python, `:` opens a block. The slots are those of [`crate::template`].
+//! A line that ends in `{`, `(`, `[` or, in Python, `:` opens a block. The slots are those of [`crate::template`].
 
-/// A language: how its files are named and what their lines look like.
+/// A language: its file names and its lines.
 #[derive(Debug)]
 pub(crate) struct Language {
     pub(crate) extension: &'static str,
@@ -13,7 +13,7 @@ pub(crate) struct Language {
     /// Lines inside blocks.
     pub(crate) statements: &'static [&'static str],
     pub(crate) indent: &'static str,
-    /// Whether blocks end by a line of their own.
+    /// Whether blocks end with a line of their own.
     pub(crate) closes: bool,
     pub(crate) snake: bool,
 }

@@ -1,16 +1,16 @@
-//! Coding-agent sessions that nobody ever had, of the shape that real ones have.
+//! Made-up coding-agent sessions with the shape of real ones.
 //!
-//! [`generate`] streams a session of any size, the same for the same [`Shape`]; [`random_tree_session`] and [`zoo()`] make
-//! small ones that are legal and odd, or plainly broken. All words, names and code are made up here.
+//! [`generate`] streams a session of any size, the same for the same [`Shape`]; [`random_tree_session`] and [`zoo()`]
+//! make small ones that are legal but odd, or plainly broken. All words, names and code are made up here.
 //!
 //! # How real it is
 //!
 //! The shape was tuned against two published sessions of pi, A of 2.37 MB and 1,003 lines and B of 0.97 MB and 1,019
-//! lines. The generated figures are means over seeds 1 to 8 at 2.4 MB, version 3 (which has ids that A and B, of version
-//! 1, lack); the last column is one session of 64 MB.
+//! lines. The generated figures are means over seeds 1 to 8 at 2.4 MB, version 3 (which has ids that A and B, of
+//! version 1, lack); the last column is one session of 64 MB.
 //!
 //! Compressed size as a share of the plain one. Frames are whole lines up to the first that reaches the size, each
-//! compressed by itself with zstd level 1. A trained dictionary's gain is the size with it as a share of the size
+//! compressed separately with zstd level 1. A trained dictionary's gain is the size with it as a share of the size
 //! without: 110 KiB, trained on frames of the first half, measured on frames of the second.
 //!
 //! | measured | A | B | generated | 64 MB |
@@ -25,7 +25,8 @@
 //! | dictionary, frames of 8 KiB | 0.815 | 0.780 | 0.784 | 0.838 |
 //! | dictionary, frames of 16 KiB | 0.852 | 0.837 | 0.826 | 0.880 |
 //!
-//! Single sessions of 2.4 MB spread by up to a tenth around the mean. What lines hold, as a share of lines and of bytes:
+//! Single sessions of 2.4 MB vary by up to a tenth around the mean. Contents by lines, as a share of lines and of
+//! bytes:
 //!
 //! | line | A | B | generated |
 //! | --- | --- | --- | --- |
@@ -63,11 +64,11 @@ pub use zoo::zoo;
 
 use std::io::{self, Write};
 
-/// Writes a session to `out`, in memory that does not grow with its size.
+/// Writes a session to `out`; memory use does not grow with its size.
 ///
 /// # Errors
 ///
-/// What writing to `out` gave; or that the shape's version or share of images is out of its bounds.
+/// Errors of writing to `out`; an error if the shape's version or share of images is out of bounds.
 pub fn generate(shape: &Shape, out: &mut impl Write) -> io::Result<Summary> {
     if !(1..=3).contains(&shape.version) || !(0.0..=0.95).contains(&shape.images) {
         return Err(io::Error::new(

@@ -1,4 +1,4 @@
-//! `leafline-generate`: writes a made-up session of real shape to a file.
+//! `leafline-generate`: writes a made-up session of realistic shape to a file.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::{Parser, ValueEnum};
 use leafline_generate::{Family, Shape, generate};
 
-/// Write a made-up coding-agent session of real shape.
+/// Write a made-up coding-agent session of realistic shape.
 ///
 /// The same options always give the same bytes.
 #[derive(Debug, Parser)]
@@ -17,19 +17,19 @@ struct Arguments {
     /// Size to reach, in bytes: 5000000, 300KB, 20MB, 1GB (powers of 1,000) or 64KiB, 1GiB (powers of 1,024)
     #[arg(long, default_value = "10MB", value_parser = size)]
     bytes: u64,
-    /// Which session to make
+    /// Which session to generate
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Version of the format, 1 to 3
     #[arg(long, default_value_t = 3)]
     version: u32,
-    /// Share of the bytes that are pictures, 0.0 to 0.95
+    /// Share of the bytes that are images, 0.0 to 0.95
     #[arg(long, default_value_t = 0.0)]
     images: f64,
     /// The program whose format to write
     #[arg(long, value_enum, default_value_t = Program::Pi)]
     family: Program,
-    /// One line of conversation, never going back
+    /// One chain of entries, never going back
     #[arg(long)]
     no_branches: bool,
     /// Never compact the context

@@ -20,7 +20,7 @@ pub(crate) fn integer(out: &mut Vec<u8>, value: u64) {
 
 /// Appends a finite number, in the fewest digits that read back as the same number.
 ///
-/// Both languages choose the same digits; ECMAScript turns to exponents below 1e-6 and from 1e21 on, Rust never does.
+/// Both languages choose the same digits; ECMAScript uses exponents below 1e-6 and from 1e21 on, Rust never does.
 pub(crate) fn number(out: &mut Vec<u8>, value: f64) {
     let size = value.abs();
     let written = if value == 0.0 {
@@ -64,7 +64,7 @@ pub(crate) fn padded(out: &mut Vec<u8>, value: u64, width: u32) {
     }
 }
 
-/// Year, month and day of a number of days since 1970, counted in eras of 400 years that begin in March.
+/// Converts days since 1970 to year, month and day, counted in eras of 400 years that begin in March.
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let era = shifted / 146_097;

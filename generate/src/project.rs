@@ -1,6 +1,6 @@
 //! The made-up project that a session works on: a few dozen files that are read, searched and edited again and again.
 //!
-//! Long-range redundancy comes from here. Old files make room for new ones at a steady pace, so that a session of many
+//! Long-range redundancy comes from here. New files replace old ones at a steady pace, so that a session of many
 //! gigabytes neither grows in memory nor becomes one short text repeated.
 
 use crate::code::{self, Line};
@@ -9,11 +9,11 @@ use crate::random::Random;
 use crate::template::Scope;
 use crate::vocabulary::{Name, Vocabulary};
 
-/// How many files are known at a time.
+/// How many files exist at a time.
 const FILES: usize = 40;
-/// How many names a project uses at a time; 1 in a few is replaced as files come and go.
+/// How many names a project uses at a time; some are replaced as files come and go.
 const NAMES: usize = 900;
-/// How many names a file picks from those.
+/// How many of those names a file picks.
 const NAMES_OF_FILE: usize = 24;
 const TYPES_OF_FILE: usize = 12;
 
@@ -28,7 +28,7 @@ pub(crate) struct File {
     types: Vec<Name>,
 }
 
-/// Files and the words and names that they are made of.
+/// Files and the words and names in them.
 #[derive(Debug)]
 pub(crate) struct Project {
     pub(crate) vocabulary: Vocabulary,
@@ -56,13 +56,13 @@ impl Project {
         &self.files[place]
     }
 
-    /// The place of the file used last.
+    /// The index of the file used last.
     pub(crate) fn last(&self) -> usize {
         self.files.len() - 1
     }
 
-    /// Brings a new file into the project, in place of the longest unused one where it is full, and tells its place:
-    /// the last, which is that of the file used last.
+    /// Adds a new file to the project, in place of the longest unused one if the project is full, and returns its
+    /// index, which is the last: that of the file used last.
     pub(crate) fn add_file(&mut self, random: &mut Random) -> usize {
         let fresh = random.between(4, 12);
         for _ in 0..fresh {
@@ -100,7 +100,7 @@ impl Project {
         (0..count).map(|_| self.names[random.rank(self.names.len())].clone()).collect()
     }
 
-    /// Picks a file to work on, the ones used last more often, and tells its new place: the last.
+    /// Picks a file to work on, preferring the ones used last, and returns its new index: the last.
     pub(crate) fn use_file(&mut self, random: &mut Random) -> usize {
         let age = random.rank(self.files.len());
         let place = self.files.len() - 1 - age;
@@ -109,7 +109,7 @@ impl Project {
         self.files.len() - 1
     }
 
-    /// Any file, without making it the one used last.
+    /// Any file, without marking it as the one used last.
     pub(crate) fn look_at_file(&self, random: &mut Random) -> &File {
         &self.files[random.below(self.files.len())]
     }
@@ -124,7 +124,7 @@ impl Project {
         }
     }
 
-    /// New lines in the manner of a file.
+    /// New lines in the style of a file.
     pub(crate) fn passage(&self, place: usize, count: usize, random: &mut Random) -> Vec<Line> {
         code::passage(self.files[place].language, count, self.scope(place), random)
     }

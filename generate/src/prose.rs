@@ -3,7 +3,7 @@
 use crate::random::Random;
 use crate::template::{Scope, fill};
 
-/// Turns of speech that agents come back to.
+/// Phrases that agents repeat.
 const OPENINGS: &[&str] = &[
     "Now let me look at `$v` in `$k`",
     "Let me check how `$v` is used",
@@ -24,7 +24,7 @@ const OPENINGS: &[&str] = &[
     "$c",
 ];
 
-/// What a person asks for.
+/// Requests of a person.
 const REQUESTS: &[&str] = &[
     "please look at $k and tell me why $c",
     "ok, now make `$v` $s",

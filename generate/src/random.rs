@@ -1,6 +1,7 @@
-//! Random numbers that are the same on every machine and in every release, so that a seed names a session for good.
+//! Random numbers that are the same on every machine and in every release, so that a seed identifies a session for
+//! good.
 
-/// A small fast generator of random numbers (wyrand), fully set by its seed.
+/// A small fast generator of random numbers (wyrand), fully determined by its seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,
@@ -9,7 +10,7 @@ pub(crate) struct Random {
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Self { state: seed ^ 0x5851_f42d_4c95_7f2d };
-        // Nearby seeds start alike; a few steps part them.
+        // Nearby seeds start alike; a few steps separate them.
         for _ in 0..4 {
             random.next();
         }
@@ -22,7 +23,7 @@ impl Random {
         ((product >> 64) as u64) ^ (product as u64)
     }
 
-    /// A number from 0 up to, not including, `bound`; 0 when `bound` is 0.
+    /// A number from 0 up to, but not including, `bound`; 0 if `bound` is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
@@ -42,8 +43,8 @@ impl Random {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A rank below `count`, low ranks more often: each doubling of the rank is as likely as the one before, about as
-    /// with the words of a text. Whole numbers only, because logarithms differ from machine to machine.
+    /// A rank below `count`, low ranks more often: each doubling of the rank is as likely as the previous one, about as
+    /// with the words of a text. Integers only, because logarithms differ between machines.
     pub(crate) fn rank(&mut self, count: usize) -> usize {
         if count < 2 {
             return 0;
@@ -76,7 +77,7 @@ impl Random {
         &items[self.below(items.len())]
     }
 
-    /// The place of one of the `weights`, each coming as often as its weight says.
+    /// The index of one of the `weights`, each chosen as often as its weight says.
     pub(crate) fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut left = self.below(weights.iter().sum());
         for (place, weight) in weights.iter().enumerate() {
@@ -110,7 +111,7 @@ impl Random {
     }
 }
 
-/// About `base` to the power of `exponent`, in multiplications only, which are the same on every machine.
+/// About `base` to the power of `exponent`, using only multiplications, which are the same on every machine.
 fn power(base: f64, exponent: f64) -> f64 {
     let mut product = 1.0;
     for _ in 0..exponent as usize {
@@ -127,8 +128,8 @@ pub(crate) const BASE64: &[u8; 64] =
 pub(crate) const ALPHANUMERIC: &[u8; 64] =
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789aE";
 
-/// Ids that never come twice without remembering any: a permutation of all 32-bit numbers, keyed by the seed, takes an
-/// entry's ordinal to its id. So the id of every earlier entry can be told from its ordinal, in no memory.
+/// Unique ids without memory: a permutation of all 32-bit numbers, keyed by the seed, maps an entry's ordinal to its
+/// id. So the id of every earlier entry follows from its ordinal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ids {
     key: [u32; 4],

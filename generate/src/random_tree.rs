@@ -1,4 +1,4 @@
-//! Small sessions full of things that are legal and seldom: the input of property tests.
+//! Small sessions full of legal but rare things: the input of property tests.
 
 use crate::number::instant;
 use crate::random::{BASE64, Random};
@@ -17,10 +17,10 @@ const WORDS: [&str; 10] = [
     "x",
 ];
 
-/// A session of about `entries` lines behind its header, often with a tree that no program would write: orphans, parents
-/// that come later, ids met twice, loops, labels set and cleared, unknown types, blank and malformed lines, CRLF, a
-/// missing final line end; for omp now and then a title line ahead of the header. Each seed makes its own choice of
-/// these, so that some sessions are quite regular. Claude Code's family is taken for pi's.
+/// A session of about `entries` lines after its header, often with a tree that no program would write: orphans, parents
+/// that come later, repeated ids, loops, labels set and cleared, unknown types, blank and malformed lines, CRLF, a
+/// missing final line end; for omp sometimes a title line before the header. Each seed chooses among these, so some
+/// sessions are quite regular. Claude Code's family is treated as pi's.
 ///
 /// ```
 /// use leafline_generate::{Family, random_tree_session};
@@ -138,7 +138,7 @@ impl Writer {
                 0 => Some("gone0000".to_owned()),
                 1 => Some(id.clone()),
                 2 => None,
-                // The id of an entry to come.
+                // The id of a later entry.
                 3 => {
                     let mut later = self.random.clone();
                     let mut text = Vec::new();
@@ -175,14 +175,14 @@ impl Writer {
             2 => self.push("{\"type\":\"message\",\"id\":\"torn"),
             3 => self.push("no json at all"),
             4 => self.push("[1,2,3]"),
-            // Two entries that hang below each other.
+            // Two entries that are each other's parent.
             5 if self.version > 1 => {
                 for (id, parent) in [("loop000a", "loop000b"), ("loop000b", "loop000a")] {
                     self.push(&format!(r#"{{"type":"custom","customType":"loop","id":"{id}","parentId":"{parent}","timestamp":"2026-03-01T08:00:00.000Z"}}"#));
                     self.ids.push(id.to_owned());
                 }
             }
-            // An id once more, below another: a loop where the two were related.
+            // A repeated id, below another entry: a loop if the two were related.
             6 if self.version > 1 => self.push(&format!(r#"{{"type":"custom","customType":"again","id":"{first}","parentId":"{second}","timestamp":"2026-03-01T08:00:00.000Z"}}"#)),
             7 => self.push(r#"{"type":"session","version":3,"id":"another","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/"}"#),
             _ => self.push(&format!(r#"{{"type":"leaf","targetId":"{first}"}}{{"type":"leaf","targetId":"{second}"}}"#)),
@@ -277,7 +277,7 @@ impl Writer {
             }
             _ => {
                 let mut data = Vec::new();
-                // Three characters in four bytes and no padding: any such text is what an encoder gives.
+                // Three characters, four bytes and no padding: any such text is what an encoder writes.
                 let size = self.random.between(1, 500) * 4;
                 self.random.characters(&mut data, BASE64, size);
                 let data = String::from_utf8_lossy(&data).into_owned();

@@ -11,17 +11,17 @@ use crate::shape::Summary;
 const REMEMBERED: usize = 256;
 /// How many places all over the session are remembered, for going far back.
 const FAR: usize = 512;
-/// How many ids a summary samples at most.
+/// The most ids that a summary samples.
 const SAMPLES: usize = 10_000;
-/// Bytes collected before they are written out.
+/// Bytes buffered before they are written.
 const BUFFER: usize = 1 << 20;
 
-/// Where an entry's id, parent and timestamp stand in its line.
+/// The position of an entry's id, parent and timestamp in its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Members {
-    /// Behind the type, ahead of the entry's own members.
+    /// After the type, before the entry's own members.
     AfterIds,
-    /// Behind the entry's own members, as `custom` and `custom_message` have them.
+    /// After the entry's own members, as in `custom` and `custom_message`.
     BeforeIds,
 }
 
@@ -80,14 +80,14 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.next - 1
     }
 
-    /// Writes a line that is no entry.
+    /// Writes a line that is not an entry.
     pub(crate) fn line(&mut self, line: &[u8]) -> io::Result<()> {
         self.buffer.extend_from_slice(line);
         self.end_line(line.len())
     }
 
-    /// Writes an entry as the child of the leaf; it becomes the leaf. `members` are the entry's own, each with a comma
-    /// ahead of it.
+    /// Writes an entry as the child of the leaf; it becomes the leaf. `members` are the entry's own, each preceded by a
+    /// comma.
     pub(crate) fn entry(&mut self, kind: &str, place: Members, members: &[u8]) -> io::Result<()> {
         let start = self.buffer.len();
         self.buffer.extend_from_slice(b"{\"type\":\"");
@@ -146,7 +146,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         Ok(())
     }
 
-    /// Marks the leaf as a place that a later branch may come back to.
+    /// Marks the leaf as a place to which a later branch may return.
     pub(crate) fn stop_here(&mut self, random: &mut Random) {
         let Some(leaf) = self.path.back() else {
             return;
@@ -155,7 +155,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         if self.far.len() < FAR {
             self.far.push(*leaf);
         } else {
-            // Reservoir sampling: every stop of the session is as likely to be remembered.
+            // Reservoir sampling: every stop of the session is equally likely to be remembered.
             let place = random.below(self.stops);
             if place < FAR {
                 self.far[place] = *leaf;
@@ -179,7 +179,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         self.path.truncate(self.path.len() - back);
     }
 
-    /// The ordinal of an entry about `back` entries up the path, or of the furthest that is remembered.
+    /// The ordinal of an entry about `back` entries up the path, or of the furthest one remembered.
     pub(crate) fn ancestor(&self, back: usize) -> Option<u64> {
         let place = self.path.len().saturating_sub(back + 1);
         self.path.get(place).copied()
@@ -190,7 +190,7 @@ impl<'a, W: Write> Recorder<'a, W> {
         hexadecimal(out, self.ids.of(ordinal));
     }
 
-    /// Writes out what is left and sums up.
+    /// Writes the rest and returns the summary.
     pub(crate) fn finish(mut self, session_id: String) -> io::Result<Summary> {
         self.out.write_all(&self.buffer)?;
         self.buffer.clear();
@@ -217,7 +217,7 @@ fn hexadecimal(out: &mut Vec<u8>, value: u32) {
     }
 }
 
-/// Appends `,"name":"text"`; the text is escaped already.
+/// Appends `,"name":"text"`; the text is already escaped.
 pub(crate) fn text_member(out: &mut Vec<u8>, name: &str, text: &[u8]) {
     out.extend_from_slice(b",\"");
     out.extend_from_slice(name.as_bytes());

@@ -1,4 +1,4 @@
-//! A session as it unfolds: someone asks, the agent works and answers, and now and then something else happens.
+//! The course of a session: someone asks, the agent works and answers, and now and then something else happens.
 
 use std::io::{self, Write};
 
@@ -14,9 +14,9 @@ use crate::template::fill;
 use crate::tools::{self, Call};
 use crate::usage::{MODELS, Model, Tokens};
 
-/// How many entries lie between two compactions, about.
+/// The approximate number of entries between two compactions.
 const COMPACTION_EVERY: u64 = 200;
-/// The first moment of a session: 2026-01-05T09:00:00Z, in milliseconds since 1970.
+/// The start of a session: 2026-01-05T09:00:00Z, in milliseconds since 1970.
 const FIRST_MOMENT: u64 = 1_767_603_600_000;
 
 /// A session being generated.
@@ -101,7 +101,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.recorder.line(&line)
     }
 
-    /// The line that newer omp files begin with: 256 bytes with its end, so that it can be rewritten in place.
+    /// The first line of newer omp files: 256 bytes with its terminator, so that it can be rewritten in place.
     fn title(&mut self) -> io::Result<()> {
         let mut line = b"{\"type\":\"title\",\"v\":1,\"title\":\"".to_vec();
         let scope = self.project.scope(self.place());
@@ -114,7 +114,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.recorder.line(&line)
     }
 
-    /// A person's request, the agent's calls of tools, its answer.
+    /// A person's request, the agent's tool calls, its answer.
     fn turn(&mut self) -> io::Result<()> {
         self.pause(20_000.0, 4.0);
         self.request()?;
@@ -142,12 +142,12 @@ impl<'a, W: Write> Session<'a, W> {
         Ok(())
     }
 
-    /// Lets time pass: about `median` milliseconds, with a long tail of `spread`.
+    /// Advances the time by about `median` milliseconds, with a long tail of `spread`.
     pub(crate) fn pause(&mut self, median: f64, spread: f64) {
         self.recorder.clock += self.random.size(median, spread) as u64;
     }
 
-    /// Ends a message, whose start is in `body`, and writes it as an entry.
+    /// Completes the message that begins in `body`, and writes it as an entry.
     pub(crate) fn message(&mut self, lag: u64) -> io::Result<()> {
         let time = self.recorder.clock - lag;
         integer_member(&mut self.body, "timestamp", time);
@@ -183,7 +183,7 @@ impl<'a, W: Write> Session<'a, W> {
         self.message(lag)
     }
 
-    /// An assistant's message. With tools it calls some and tells them, without it is an answer in words.
+    /// An assistant's message. With tools it calls some and returns the calls, without tools it is an answer in words.
     fn answer(&mut self, with_tools: bool) -> io::Result<Vec<Call>> {
         self.begin(b",\"message\":{\"role\":\"assistant\",\"content\":[");
         let start = self.body.len();

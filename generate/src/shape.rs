@@ -1,4 +1,4 @@
-//! What to generate, and what came out.
+//! What to generate, and what was generated.
 
 /// Which program's sessions to generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -12,7 +12,7 @@ pub enum Family {
     Claude,
 }
 
-/// What a generated session is like. The same shape always gives the same bytes.
+/// The properties of a generated session. The same shape always gives the same bytes.
 ///
 /// ```
 /// use leafline_generate::{Shape, generate};
@@ -25,17 +25,18 @@ pub enum Family {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    /// Names the session: another seed gives another session, with other names, files and words.
+    /// Identifies the session: another seed gives another session, with other names, files and words.
     pub seed: u64,
     /// The size to reach, in bytes. The session ends with the line that reaches it.
     pub bytes: u64,
-    /// The version of the format, 1 to 3; Claude Code's has none. A version 1 has no ids, so no branches, labels or custom entries either.
+    /// The version of the format, 1 to 3; Claude Code's has none. A version 1 has no ids, so no branches, labels or
+    /// custom entries either.
     pub version: u32,
     /// Whether the conversation goes back and branches.
     pub branches: bool,
-    /// Whether about every 200 entries the context is compacted.
+    /// Whether the context is compacted about every 200 entries.
     pub compactions: bool,
-    /// The share of all bytes that pictures make up, from 0.0 to 0.95.
+    /// The share of all bytes that are images, from 0.0 to 0.95.
     pub images: f64,
     /// The program that would have written the session.
     pub family: Family,
@@ -58,19 +59,19 @@ impl Default for Shape {
 /// What was generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// The id of the session, from its header; of Claude Code's, the name of its file without `.jsonl`.
+    /// The id of the session, from its header; for Claude Code, its file name without `.jsonl`.
     pub session_id: String,
-    /// Lines, the header included.
+    /// Lines, including the header.
     pub lines: u64,
     /// Lines that are entries.
     pub entries: u64,
-    /// Bytes in all.
+    /// Bytes in total.
     pub bytes: u64,
     /// How often the conversation went back.
     pub branches: u64,
     /// How often the context was compacted.
     pub compactions: u64,
-    /// How many pictures there are, repeats included.
+    /// How many images there are, including repeated ones.
     pub images: u64,
     /// Ids of entries, evenly spread in file order, at most 10,000. None for version 1.
     pub sample_ids: Vec<String>,

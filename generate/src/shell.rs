@@ -1,14 +1,14 @@
-//! Commands and what they print: searches, listings, test runs, differences, build errors, logs.
+//! Commands and their output: searches, listings, test runs, diffs, build errors, logs.
 
 use crate::number::integer;
 use crate::project::Project;
 use crate::random::Random;
 use crate::template::{Scope, escape, fill};
 
-/// Kinds of commands, each with how often it comes.
+/// Kinds of commands, each with its frequency.
 const WEIGHTS: [usize; 7] = [26, 8, 26, 10, 8, 8, 14];
 
-/// Appends a command to `command` and what it prints, about `size` bytes, to `output`.
+/// Appends a command to `command` and its output, about `size` bytes, to `output`.
 pub(crate) fn run(
     command: &mut Vec<u8>,
     output: &mut Vec<u8>,

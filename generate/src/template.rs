@@ -1,12 +1,12 @@
 //! Lines of code and of shell output, written as patterns with slots.
 //!
-//! Patterns are written as plain text; what comes out is already escaped for the inside of a JSON string, because all
-//! text of a session ends there and escaping once, when a pattern is read, is all the escaping a session needs.
+//! Patterns are plain text; the output is already escaped for a JSON string, because all text of a session ends up in
+//! one, and escaping a pattern once, when it is read, is all that a session needs.
 
 use crate::random::{ALPHANUMERIC, Random};
 use crate::vocabulary::{Name, Vocabulary};
 
-/// What a pattern's slots are filled from: words of the language and names that this file goes on using.
+/// The contents of a pattern's slots: words of the language and names that this file keeps using.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
@@ -76,7 +76,7 @@ fn words(out: &mut Vec<u8>, scope: Scope<'_>, random: &mut Random, low: usize, h
     }
 }
 
-/// Appends text as it stands inside a JSON string, as ECMAScript's `JSON.stringify` escapes it.
+/// Appends text escaped for a JSON string, as ECMAScript's `JSON.stringify` does.
 pub(crate) fn escape(out: &mut Vec<u8>, text: &[u8]) {
     let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
     let mut rest = text;

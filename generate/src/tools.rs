@@ -1,4 +1,4 @@
-//! Calls of an agent's tools and what they gave.
+//! An agent's tool calls and their results.
 
 use crate::code::Line;
 use crate::number::integer;
@@ -7,28 +7,28 @@ use crate::random::{ALPHANUMERIC, Random};
 use crate::recorder::text_member;
 use crate::shell;
 
-/// A tool was called; its result follows in a message of its own.
+/// A tool call; its result follows in a message of its own.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) id: Vec<u8>,
     pub(crate) tool: &'static str,
-    /// The members of its arguments, each with a comma ahead of it.
+    /// The members of its arguments, each preceded by a comma.
     pub(crate) arguments: Vec<u8>,
     /// The result's text, escaped.
     pub(crate) result: Vec<u8>,
-    /// The value of the result's `details`, where it has one.
+    /// The value of the result's `details`, if it has one.
     pub(crate) details: Vec<u8>,
     pub(crate) failed: bool,
 }
 
-/// How often each tool is called: read, bash, edit, write.
+/// The frequency of each tool: read, bash, edit, write.
 const WEIGHTS: [usize; 4] = [200, 470, 305, 25];
-/// Of 1,000 reads, how many are of a file not read before.
+/// Of 1,000 reads, how many read a new file.
 const READS_OF_NEW_FILES: usize = 170;
-/// Of 1,000 reads, how many take only a part of the file.
+/// Of 1,000 reads, how many read only a part of the file.
 const READS_OF_PARTS: usize = 450;
 
-/// Appends pi's `toolCall` block to a message's content and tells the call.
+/// Appends pi's `toolCall` block to a message's content and returns the call.
 pub(crate) fn call(content: &mut Vec<u8>, project: &mut Project, random: &mut Random) -> Call {
     let call = make(project, random);
     content.extend_from_slice(b"{\"type\":\"toolCall\",\"id\":\"");
@@ -144,7 +144,7 @@ fn edit(call: &mut Call, arguments: &mut Vec<u8>, project: &mut Project, random:
     project.replace(place, start..end, fresh);
 }
 
-/// The lines that take the place of a range: some kept, some new, sometimes more.
+/// The lines that replace a range: some kept, some new, sometimes more.
 fn edited(
     project: &Project,
     place: usize,
@@ -167,7 +167,7 @@ fn edited(
     fresh
 }
 
-/// Appends the `details` of an edit: its lines, with their numbers, between up to 4 lines ahead and 4 behind.
+/// Appends the `details` of an edit: its lines with their numbers, and up to 4 lines before and after.
 fn difference(
     details: &mut Vec<u8>,
     lines: &[Line],

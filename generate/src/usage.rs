@@ -1,9 +1,9 @@
-//! Tokens and what they cost, in the numbers that a session's `usage` holds.
+//! Tokens and their cost, in the numbers of a session's `usage`.
 
 use crate::number::{integer, number};
 use crate::random::Random;
 
-/// A model: who provides it, its name, and its prices in dollars per million tokens.
+/// A model: its provider, name, and prices in dollars per million tokens.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) api: &'static str,
@@ -15,7 +15,7 @@ pub(crate) struct Model {
     cache_write: f64,
 }
 
-/// The models that a session changes between.
+/// The models that a session switches between.
 pub(crate) const MODELS: [Model; 3] = [
     Model {
         api: "anthropic-messages",
@@ -46,14 +46,14 @@ pub(crate) const MODELS: [Model; 3] = [
     },
 ];
 
-/// The tokens that the context holds, as a session grows and is compacted.
+/// The tokens in the context, as a session grows and is compacted.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
     pub(crate) context: usize,
 }
 
 impl Tokens {
-    /// Appends a `usage` object for an answer of `answer` bytes, after `fresh` bytes that the model had not yet seen.
+    /// Appends a `usage` object for an answer of `answer` bytes, after `fresh` bytes that the model had not seen yet.
     pub(crate) fn write(
         &mut self,
         out: &mut Vec<u8>,

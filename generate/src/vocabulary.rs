@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 
-/// The commonest words, so that the prose reads like prose. Their order is their rank.
+/// The most common words, so that the prose reads like prose. Their order is their rank.
 const EVERYDAY: &str = "the to a is in and of that it for this with not on be as by when from are if we only now \
     file test so an was has then which no at can code line value first new all out use run path what type before after \
     call state need should still same more one check but error read returns need make set add each into them they will \
@@ -22,7 +22,7 @@ const CODAS: [&str; 20] = [
     "le", "p",
 ];
 
-/// Words by falling frequency. The number of words of real sessions' prose lies around 4,000 in a megabyte.
+/// Words by falling frequency. Real sessions' prose has around 4,000 different words in a megabyte.
 #[derive(Debug, Clone)]
 pub(crate) struct Vocabulary {
     words: Vec<String>,
@@ -43,7 +43,7 @@ impl Vocabulary {
         &self.words[random.rank(self.words.len())]
     }
 
-    /// A word of the kind that names things: past the small words, each of them about as likely.
+    /// A word that can name things: beyond the small words, all about equally likely.
     pub(crate) fn noun(&self, random: &mut Random) -> &str {
         let first = 60;
         &self.words[first + random.rank((self.words.len() - first) / 2)]
@@ -62,7 +62,7 @@ fn syllable(random: &mut Random) -> String {
     text
 }
 
-/// One name in the spellings that languages and paths want.
+/// One name in the spellings that languages and paths need.
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     pub(crate) camel: String,

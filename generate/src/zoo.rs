@@ -1,13 +1,13 @@
-//! Every way known in which a session file can be odd: each must be kept byte for byte and must not bring a reader down.
+//! Every known way in which a session file can be odd: each must be kept byte for byte and must not crash a reader.
 //!
-//! The files are tiny but for the few whose point is their size.
+//! The files are tiny, except for the few that are about size.
 
 mod lines;
 mod numbers;
 mod trees;
 mod versions;
 
-/// All files of the zoo with a name for each, which says what is odd about it.
+/// All files of the zoo, each with a name that says what is odd about it.
 ///
 /// ```
 /// let zoo = leafline_generate::zoo();
@@ -25,7 +25,7 @@ pub fn zoo() -> Vec<(&'static str, Vec<u8>)> {
 /// A header of version 3.
 const HEADER: &str = r#"{"type":"session","version":3,"id":"zoo-session","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/home/robin/work/zoo"}"#;
 
-/// A user's message with an id, a parent (JSON, so with its quotes or `null`), and a text as it stands in JSON.
+/// A user's message with an id, a parent (JSON, so with its quotes or `null`), and a text as it is spelled in JSON.
 fn user(id: &str, parent: &str, text: &str) -> String {
     format!(
         r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-03-01T08:00:01.000Z","message":{{"role":"user","content":"{text}","timestamp":1772352001000}}}}"#
@@ -39,7 +39,7 @@ fn assistant(id: &str, parent: &str, text: &str) -> String {
     )
 }
 
-/// A header and two messages, each line without its end.
+/// A header and two messages, each line without its terminator.
 fn conversation() -> [String; 3] {
     [
         HEADER.to_owned(),
@@ -58,7 +58,7 @@ fn file<Text: AsRef<[u8]>>(lines: impl IntoIterator<Item = Text>) -> Vec<u8> {
     bytes
 }
 
-/// A header, then one message whose bytes are given whole.
+/// A header, then one message given as raw bytes.
 fn with_line(line: impl AsRef<[u8]>) -> Vec<u8> {
     file([HEADER.as_bytes(), line.as_ref()])
 }

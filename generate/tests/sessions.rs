@@ -1,4 +1,4 @@
-//! What generated sessions must be, for every shape.
+//! Requirements on generated sessions, for every shape.
 
 use std::collections::HashSet;
 

@@ -17,16 +17,15 @@ use super::{Status, live};
 
 /// Append entries to a session
 ///
-/// Appends an entry below the session's leaf, and each further one below the one before; the last one is the leaf
-/// then. An entry is a JSON object of the session's format, such as
-/// {"type":"message","message":{"role":"user","content":"Hi"}}, in a session of Opal's a message such as
-/// {"role":"user","content":"Hi"}. Its id, its parent and its time are made here: those that it has are not used. Other
-/// members are kept as they are. To a session of Claude Code's nothing is appended.
+/// Appends an entry below the session's leaf, and each further one below the one before; the last becomes the leaf. An
+/// entry is a JSON object of the session's format, such as {"type":"message","message":{"role":"user","content":"Hi"}},
+/// or for Opal a message such as {"role":"user","content":"Hi"}. Leafline sets its id, parent and time, whatever it has,
+/// and keeps its other members. Sessions of Claude Code cannot be appended to.
 ///
-/// Without ENTRY-JSON the entries are read from standard input, one a line; blank lines are skipped. Prints the new
-/// ids in order, one a line; with --json {"id": ID}. An id is printed when its entry is on disk. Lines are stored
-/// together, as many as are ready, up to 1,000 entries or 4 MiB at a time. A line that is no entry ends the stream: what stands before it
-/// is stored, and the error names the line.
+/// Without ENTRY-JSON, reads entries from standard input, one a line, and skips blank lines. Prints the new ids in order,
+/// one a line, with --json {"id": ID}, each once its entry is on disk. Stores as many lines at a time as are ready, up to
+/// 1,000 entries or 4 MiB. A line that is not an entry ends the stream: the entries before it are stored, and the error
+/// names the line.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +33,7 @@ Examples:
   leafline append 019c6605 < entries.jsonl
   leafline path 019c6605 | jq -c 'select(.type == \"message\")' | leafline append 019c7bd3")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// The entry, instead of standard input
@@ -72,7 +71,7 @@ pub(super) fn run(
     Ok(Status::Done)
 }
 
-/// An entry of a session of the family; why it is none, in words.
+/// Parses an entry of the family, or says why it is not one.
 fn draft(json: &str, family: Family) -> Result<EntryDraft, String> {
     if family == Family::Opal {
         return Ok(opal::Draft::from_json(json).map_err(|error| error.to_string())?.into());

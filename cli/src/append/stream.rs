@@ -14,7 +14,7 @@ use super::draft;
 /// Entries that are stored in one transaction at most: a transaction costs a few milliseconds, whatever is in it.
 const BATCH_ENTRIES: usize = 1000;
 
-/// Bytes of lines that end a batch, so that the memory it takes is bounded.
+/// The bytes of lines at which a batch ends, to bound its memory.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// Bytes that are read at once. If no more are ready, the batch ends, so that a caller that waits for an id gets it.
@@ -29,7 +29,7 @@ pub(super) struct Stream<'a> {
     batch_bytes: usize,
     /// Entries that are on disk.
     stored: u64,
-    /// Why standard output takes no more ids. The entries are stored all the same.
+    /// Why ids can no longer be printed. The entries are stored all the same.
     unheard: Option<Failure>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Stream<'a> {
         Self { session, family, out, batch: Vec::new(), batch_bytes: 0, stored: 0, unheard: None }
     }
 
-    /// Appends all lines, or those before the first that is no entry.
+    /// Appends all lines, or those before the first that is not an entry.
     pub(super) fn append(mut self, input: impl Read) -> Result<(), Failure> {
         let mut input = BufReader::with_capacity(READ_BYTES, input);
         let mut line = Vec::new();
@@ -61,7 +61,7 @@ impl<'a> Stream<'a> {
             let is_full = self.batch.len() >= BATCH_ENTRIES || self.batch_bytes >= BATCH_BYTES;
             if nothing_is_ready || is_full {
                 self.store()?;
-                // One very long line is no reason to keep its memory.
+                // Frees the memory of one very long line.
                 line.shrink_to(BATCH_BYTES);
             }
         }
@@ -69,7 +69,7 @@ impl<'a> Stream<'a> {
         self.unheard.map_or(Ok(()), Err)
     }
 
-    /// Takes a line into the batch; `false` at the end of the input. Fails with what is wrong with the line.
+    /// Adds a line to the batch; `false` at the end of the input. Fails if the line is invalid.
     fn take_line(&mut self, input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, String> {
         let read = input.read_until(b'\n', line);
         if read.map_err(|error| format!("it cannot be read: {error}"))? == 0 {

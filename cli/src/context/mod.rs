@@ -17,13 +17,12 @@ use super::transcript::Transcript;
 /// Print what the model is sent
 ///
 /// Prints the messages that the session's program would send to the model at the session's leaf, or at another entry:
-/// those of the path from the root, with the last compaction's summary in place of what it stands for. Tool calls,
-/// their results and thoughts are shortened to a line each. The last line tells the model and, of pi and omp, the
-/// thinking level in force.
+/// those of the path from the root, with the last compaction's summary in place of what it replaces. Shortens tool calls,
+/// results and thoughts to a line each. The last line shows the model and, for pi and omp, the thinking level.
 ///
-/// With --full prints what was compacted too: everything that was said on the way to the entry.
+/// With --full, prints the whole conversation up to the entry, including what was compacted.
 ///
-/// With --json prints the whole context, as one object: for pi {messages, thinkingLevel, model}, for omp
+/// With --json, prints the whole context as one object: for pi {messages, thinkingLevel, model}, for omp
 /// {messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}, for Claude Code and Opal {messages, model}.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -35,20 +34,20 @@ Examples:
   leafline context 019c6605 --leaf 5937c1f0 --json | jq '.messages | length'
   leafline context 5b0c7a52 --full | less")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
-    /// The entry at which the conversation stands, instead of the leaf
+    /// The entry at which the conversation ends, instead of the leaf
     #[arg(long, value_name = "ENTRY")]
     leaf: Option<String>,
 
-    /// Everything that was said, what was compacted included
+    /// The whole conversation, including what was compacted
     #[arg(long)]
     full: bool,
 
     /// The program whose context it is [default: the session's own]
     ///
-    /// pi's and omp's sessions can be read as each other's, all others as their own only.
+    /// Sessions of pi and omp can be read as either; all others only as their own.
     #[arg(long, value_name = "FAMILY", value_parser = any_family())]
     family: Option<Family>,
 }

@@ -23,18 +23,18 @@ use super::place::{Place, shown};
 use super::progress::{Bar, Spinner};
 use super::{Status, text};
 
-/// Bring session files into the store
+/// Import session files into the store
 ///
-/// Imports files, and every *.jsonl file below folders; without a PATH what the programs below keep in your home
-/// folder, after a line a program that says what is there. A file that was imported before is compared: unchanged is
-/// left alone, grown gets what is new, and one whose old lines differ replaces its session only when the session
-/// holds nothing that the file lacks. Each file is stored as a whole or not at all. A file that is no session is
-/// reported and skipped, and is no failure. A large import ends by giving unused space back.
+/// Imports files, and every *.jsonl file below folders; without a PATH, lists and imports what the programs below keep in
+/// your home folder. Importing a file again skips it if it is unchanged and adds what is new if it has grown; if its old
+/// lines differ, the file replaces its session only if the session holds nothing that the file lacks. Each file is stored
+/// whole or not at all. A file that is not a session is reported and skipped, and is not a failure. A large import
+/// returns unused space to the system at its end.
 ///
-/// Prints a line a file: what became of it, the session's id, its entries, its size, its path, and what else is to
-/// be known; then the totals. With --json one object a file (path, status, session, family, version, lines,
-/// entries, malformed, bytes, reason), then one object with the totals, by status; without a PATH that one has the
-/// programs' folders too, as folders: [{family, path, exists, files, bytes}].
+/// Prints a line a file: status, session id, entries, size, path and remarks; then the totals. With --json, one object a
+/// file (path, status, session, family, version, lines,
+/// entries, malformed, bytes, reason), then one object with the totals, by status; without a PATH it also has
+/// the programs' folders, as folders: [{family, path, exists, files, bytes}].
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
 Without a PATH:
@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     sources: Sources,
 
-    /// Recover entries from lines that are not JSON in pi's and omp's files as well, not only in Claude Code's
+    /// Also recover entries from lines that are not JSON in pi's and omp's files, not only in Claude Code's
     #[arg(long)]
     recover: bool,
 
@@ -107,7 +107,7 @@ pub(super) fn run(
     told.map(|()| Status::Done)
 }
 
-/// Gives space back. Others who have the store open are no reason to fail: what was imported is there.
+/// Returns space to the system. Does not fail if another process has the store open: the import is complete.
 fn compact(store: &mut Store) -> Result<(), Failure> {
     let _spinner = Spinner::new("compacting the store");
     match store.compact() {
@@ -116,11 +116,11 @@ fn compact(store: &mut Store) -> Result<(), Failure> {
     }
 }
 
-/// Tells of the import while it goes on.
+/// Reports the import while it runs.
 pub(super) struct Teller<'o> {
     out: &'o mut Output,
     bar: Bar,
-    /// Why standard output takes no more. The import goes on without it.
+    /// Why nothing more can be printed. The import continues without it.
     failure: Option<Failure>,
 }
 
@@ -196,7 +196,7 @@ fn describe(report: &FileReport, out: &Output) -> String {
     line
 }
 
-/// The totals, and what was found where no path was named.
+/// The totals, and the folders found if no path was given.
 #[derive(Serialize)]
 struct TotalsJson<'a> {
     #[serde(flatten)]

@@ -8,29 +8,29 @@ use super::discovery::Discovery;
 use crate::failure::Failure;
 use crate::family::{AUTO, FamilyChoice, family_or_auto};
 
-/// Which files, and how they are read.
+/// Which files to read, and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sources {
     /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The program that wrote the files; without a PATH only its folder is taken
+    /// The program that wrote the files; without a PATH, import only its folder
     #[arg(long, value_parser = family_or_auto(), default_value = AUTO)]
     family: FamilyChoice,
 
-    /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's, for omp's folder]
+    /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's own, for omp's folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) blobs: Option<PathBuf>,
 }
 
 impl Sources {
-    /// The family that was chosen.
+    /// The chosen family.
     pub(crate) fn family(&self) -> Option<Family> {
         self.family.0
     }
 
-    /// The paths, and, where none is named, the programs' folders that they stand for.
+    /// The paths, or without any the programs' folders.
     pub(crate) fn find(&self) -> Result<(Vec<PathBuf>, Option<Discovery>), Failure> {
         if let Some(path) = self.blobs.as_ref().filter(|path| !path.is_dir()) {
             return Err(Failure::NoBlobFolder { path: path.clone() });

@@ -32,7 +32,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes what stands between the quotes of a JSON string.
+/// Writes the inside of a JSON string.
 fn write_escaped(text: &str, out: &mut Output) -> leafline::Result<()> {
     let quoted = serde_json::to_string(text).unwrap_or_default();
     let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();

@@ -32,20 +32,20 @@ Examples:
 /// List the sessions, newest first
 ///
 /// Lists the sessions: id, family, title or first prompt, working directory, entries, size, and the time of the
-/// last message. On a terminal ids are cut to a beginning that is unique. Without one each session is a line of
-/// those seven columns with tabs between them and nothing cut: entries and bytes as plain numbers, the time in UTC.
+/// last message. A terminal shows each id's unique prefix. Without one, each session is a line of these seven columns,
+/// separated by tabs and not shortened: entries and bytes as plain numbers, the time in UTC.
 ///
-/// Sessions of agents are left out where the session that started them is in the store: `leafline show` of that one
-/// lists them, and --agents lists all. With --json each has the members agent and parent_session.
+/// Leaves out an agent's session if the store has the session that started it: `leafline show` of that one lists its
+/// agents, and --agents lists all. With --json each has the members agent and parent_session.
 ///
-/// With --files it lists session files that need not be imported, and takes no store: those that are named, those in
-/// folders that are named, or, where none is, what the programs keep in your home folder. Files that are no sessions are
-/// left out. Without a terminal, or with --json, each has its path. Every file is read whole, since entries and the time of
-/// the last message stand nowhere else; --quick reads the first 4 KiB of the newest files.
+/// With --files, lists session files, imported or not, without a store: the given files and those in the given folders, or
+/// else what the programs keep in your home folder. Leaves out files that are not sessions. Without a terminal, or with
+/// --json, prints each path. Reads every file whole, to count entries and find the time of the last message; --quick reads
+/// only the first 4 KiB of the newest files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// List only so many
+    /// List at most this many
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
@@ -64,23 +64,23 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = time::moment)]
     until: Option<i64>,
 
-    /// Only sessions with this in the title or in the beginning of the first prompt
+    /// Only sessions with this in the title or at the beginning of the first prompt
     #[arg(long)]
     text: Option<String>,
 
-    /// What decides the order
+    /// The order
     #[arg(long, value_enum, default_value_t = Order::Modified)]
     sort: Order,
 
-    /// List session files instead of a store's sessions: these, and those in these folders [default: where the programs keep them]
+    /// List session files instead of a store's sessions: these files and folders [default: where the programs keep them]
     #[arg(long, value_name = "PATH", num_args = 0..)]
     files: Option<Vec<PathBuf>>,
 
-    /// Read no more of a file than its first 4 KiB: newest file first, without entries; the file's time is that of its session
+    /// Read only the first 4 KiB of each file: newest file first, by the file's own time, without a count of entries
     #[arg(long, requires = "files", conflicts_with_all = ["sort", "all_messages_text"])]
     quick: bool,
 
-    /// With --json, add all that the user and the model said, as all_messages_text
+    /// With --json, add the text of all messages of the user and the model, as all_messages_text
     #[arg(long)]
     all_messages_text: bool,
 }
@@ -89,7 +89,7 @@ pub(super) struct Arguments {
 enum Order {
     /// The time of the last message, newest first
     Modified,
-    /// The time when it was begun, newest first
+    /// The time of creation, newest first
     Created,
     /// The title, or first prompt
     Title,
@@ -141,7 +141,7 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
         let rows: Vec<Row<'_>> = listed.iter().map(Row::of_session).collect();
         rows::write(&rows, || ids_around(store, &listed), out)?;
     }
-    // What is listed stands above what is said of it.
+    // The list comes before the hint about it.
     out.show()?;
     // Of a list that was to be short, what it leaves out is nobody's question, and would cost a look at all sessions.
     let is_whole = arguments.limit.is_none() || listed.is_empty();
@@ -173,7 +173,7 @@ fn write_json(
     all_text::write(session, |take| reader.message_texts(|_, text| take(text)), out)
 }
 
-/// A hint for the user about what is not listed; nothing depends on it.
+/// A hint for the user about what is not listed.
 fn hint(store: &Store, filter: SessionFilter, found: usize) -> Result<(), Failure> {
     let all = store.list(&SessionFilter { without_agents: false, ..filter })?.len();
     let agents = all.saturating_sub(found) as u64;

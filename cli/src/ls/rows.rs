@@ -19,11 +19,11 @@ pub(super) struct Row<'f> {
     family: &'f str,
     title: Option<&'f str>,
     cwd: Option<&'f str>,
-    /// Not known of a file of which only the beginning was read.
+    /// Unknown if only the beginning of the file was read.
     entries: Option<u64>,
     bytes: u64,
     modified: Option<i64>,
-    /// The file, where the session is in no store.
+    /// The file, if the session is not in a store.
     path: Option<String>,
 }
 

@@ -10,14 +10,14 @@ use leafline::{Entry, EntryKind, Family};
 /// The tools that were called, by the id of the call: not every family names them with their results.
 pub(super) type Calls = HashMap<String, String>;
 
-/// An entry or a message, as far as a person reads it.
+/// The readable parts of an entry or a message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Told {
-    /// Whose words they are; `None` where they stand below what is before them: a tool's result below its call.
+    /// The speaker; `None` if the text belongs below the one before it, as a tool's result below its call.
     pub(super) heading: Option<String>,
-    /// The time that it states, in milliseconds since 1970.
+    /// Its time, in milliseconds since 1970.
     pub(super) time: Option<i64>,
-    /// The model that it is from.
+    /// Its model.
     pub(super) model: Option<String>,
     /// Whether the model said it: what it says in several pieces has one heading.
     pub(super) is_answer: bool,
@@ -29,14 +29,14 @@ pub(super) struct Told {
 pub(super) enum ToldPart {
     /// Text to be shown whole.
     Text(String),
-    /// What is cut to a line, unless everything is to be shown.
+    /// Text that is cut to a line unless `--full` is given.
     Aside {
         /// What it is.
         sign: &'static str,
-        /// What precedes its text, fit for a terminal.
+        /// A prefix of its text, safe for a terminal.
         name: String,
         text: String,
-        /// Whether its words are shown between quotation marks.
+        /// Whether its text is shown in quotation marks.
         is_quoted: bool,
         is_error: bool,
     },

@@ -12,7 +12,7 @@ use crate::number::counted;
 use crate::output::{BAD, FAINT, GOOD, KIND, LABEL, Output};
 use crate::{preview, text};
 
-/// Columns of a line where there is no terminal to say how many it has.
+/// The width of a line if there is no terminal.
 const USUAL_WIDTH: usize = 120;
 
 /// Columns that an entry's words have at least.
@@ -65,7 +65,7 @@ impl<'a> Drawing<'a> {
             while let Some(trunk) = waiting.pop() {
                 let run = self.run(trunk.from);
                 self.draw_run(&run, trunk)?;
-                // Last in, first out: the branches are drawn first, the oldest ahead, and then the trunk goes on.
+                // Last in, first out: the branches are drawn first, the oldest ahead, and then the trunk continues.
                 for &fork in run.iter().rev().filter(|&&place| self.is_fork(place)) {
                     self.branch_off(fork, trunk.level, &mut waiting);
                 }
@@ -74,7 +74,7 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    /// Adds what is to be drawn behind the fork at the end of a segment.
+    /// Queues what is drawn after the fork at the end of a segment.
     fn branch_off(&self, fork: usize, level: usize, waiting: &mut Vec<Trunk>) {
         let Some(onward) = self.trunks.onward(self.outline, fork) else { return };
         waiting.push(Trunk { from: onward, level, is_branch: false });
@@ -193,7 +193,7 @@ impl<'a> Drawing<'a> {
         self.out.line(format_args!("{line}"))
     }
 
-    /// What stands behind an entry's words: its id, its label, what is special about it.
+    /// What follows an entry's text: its id, label and marks.
     fn marks(&self, entry: &OutlineEntry, id: Option<&str>, records: u64) -> Vec<Mark> {
         let mut marks = Vec::new();
         if let Some(id) = id {

@@ -15,18 +15,17 @@ use super::{Status, text};
 
 /// Draw a session's tree
 ///
-/// Draws the conversation from its roots down. The branch that leads to the leaf is the trunk and stands at the
-/// left margin; other branches stand indented below the entry that they leave from, each with a trunk of its own,
-/// so that going on never indents and even a tree of thousands of branches stays narrow. Of entries in a row
-/// without a branch the first and the last are shown, and between them those with a label, summaries and the leaf;
-/// the others fold into a line.
+/// Draws the conversation from its roots down. The branch that leads to the leaf is the trunk, at the left margin; other
+/// branches are indented below the entry where they begin, each with a trunk of its own, so that even a tree of thousands
+/// of branches stays narrow. Of a row of entries without a branch, shows the first and the last, and between them labelled
+/// entries, summaries and the leaf; the others fold into one line.
 ///
-/// In a session of Claude Code a branch is where the user went back and asked something else. Tools at work and what
-/// they give are no branches: they are drawn in their row, in the order of the file.
+/// In a session of Claude Code, a branch begins where the user went back and asked something else. Tool calls and their
+/// results are not branches: they are drawn in their row, in file order.
 ///
-/// With --json the tree is nested: {"id", "ordinal", "type", "role", "timestamp", "children"}, and where they hold
-/// "label", "leaf", "orphan", "sidechain", "fork" where the conversation branches, "branch" on each child with which a
-/// branch begins, and "records" of what --fold has put together.
+/// With --json the tree is nested: {"id", "ordinal", "type", "role", "timestamp", "children"}, and where they apply
+/// "label", "leaf", "orphan", "sidechain", "fork" where the conversation branches, "branch" on the first entry of each
+/// branch, and the "records" that --fold has joined.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Signs:
@@ -37,7 +36,7 @@ Examples:
   leafline tree 019c6605
   leafline tree 019c6605 --full | less")]
 pub(super) struct Arguments {
-    /// The session: an id, or the unique beginning of one
+    /// The session: an id, or a unique prefix of one
     session: String,
 
     /// Show every entry of a row
@@ -46,8 +45,8 @@ pub(super) struct Arguments {
 
     /// Show the records of one message as one entry
     ///
-    /// Claude Code writes a message of the model's in several records that share its id. Other programs write each
-    /// message in one, and their sessions are shown as without the option.
+    /// Claude Code writes one message of the model in several records that share its id. Other programs write one record
+    /// a message, so the option does not change their sessions.
     #[arg(long)]
     fold: bool,
 }

@@ -1,4 +1,4 @@
-//! Which segment goes on, and which ones branch off.
+//! Which segment continues the trunk, and which ones branch off.
 
 use leafline::tree::{Outline, Segment};
 
@@ -19,7 +19,7 @@ impl Trunks {
         Self { sizes: sizes(outline), leads_to_leaf: leads_to_leaf(outline) }
     }
 
-    /// The segment in which the trunk goes on from the fork at the end of one.
+    /// The segment that continues the trunk from the fork at the end of one.
     pub(super) fn onward(&self, outline: &Outline, fork: usize) -> Option<usize> {
         let children = outline.children(fork).iter().copied();
         let branches = children.filter(|&child| begins_branch(outline, child));
@@ -32,7 +32,7 @@ pub(super) fn begins_branch(outline: &Outline, place: usize) -> bool {
     outline.segment(place).is_some_and(Segment::is_branch)
 }
 
-/// How many entries each segment has with those below it; 0 where no root leads.
+/// How many entries each segment has with those below it; 0 if no root reaches it.
 fn sizes(outline: &Outline) -> Vec<u64> {
     let mut order = Vec::with_capacity(outline.segments().len());
     let mut waiting = outline.roots().to_vec();

@@ -57,7 +57,7 @@ fn whole_then(whole: &[u8], end: &[u8]) -> Vec<u8> {
     [whole, end].concat()
 }
 
-/// Bytes that are no plain text.
+/// Bytes that are not plain text.
 fn bytes() -> Vec<(&'static str, Vec<u8>)> {
     let whole = file(conversation());
     let mut nul_run = whole.clone();
@@ -142,7 +142,7 @@ fn parent_of(place: u32) -> String {
     if place == 1 { "null".to_owned() } else { format!("\"{:08x}\"", place - 1) }
 }
 
-/// Lines that are not one record.
+/// Lines that are not exactly one record.
 fn records() -> Vec<(&'static str, Vec<u8>)> {
     let [header, question, answer] = conversation();
     let after = user("00000004", "\"00000002\"", "after");

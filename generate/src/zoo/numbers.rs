@@ -1,4 +1,4 @@
-//! Numbers that a program which parses and writes again would change.
+//! Numbers that parsing and writing again would change.
 
 use super::with_line;
 

@@ -67,7 +67,7 @@ fn compaction(id: &str, parent: &str, kept: &str) -> String {
     )
 }
 
-/// A title line of omp, which is 256 bytes long with its line end, so that it can be rewritten in place.
+/// An omp title line, padded to 256 bytes with its line end, so that it can be rewritten in place.
 fn title() -> Vec<u8> {
     let start = r#"{"type":"title","v":1,"title":"A walk in the zoo","updatedAt":"2026-03-01T08:00:00.000Z","pad":""#;
     let mut line = start.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Files of versions 1 and 2, as they must be migrated.
+//! Files of versions 1 and 2, to be migrated.
 
 use super::file;
 
