@@ -211,11 +211,12 @@ impl SearchIndex {
         };
         let session = SessionKey::new(session);
         let Some(record) = snapshot.session(session)? else { return Ok(None) };
+        let ordinal = Ordinal::new(ordinal);
         // The session may have been rewritten since it was read, and be shorter.
-        if ordinal >= record.lines {
+        if !ordinal.is_within(record.lines) {
             return Ok(None);
         }
-        let line = View::new(snapshot.rows(session), &record).line(Ordinal::new(ordinal))?;
+        let line = View::new(snapshot.rows(session), &record).line(ordinal)?;
         let reading = record.reading();
         let entry = Entry::new(reading, ordinal, line.text().to_vec());
         let view = entry.view();
@@ -225,7 +226,7 @@ impl SearchIndex {
             cwd: record.directory().map(str::to_owned),
             title: record.title.or(record.first_prompt),
             entry: entry.id(),
-            ordinal,
+            ordinal: ordinal.raw(),
             role: view.role,
             time: view.time,
             score,

@@ -8,6 +8,7 @@ use tantivy::{Searcher, TantivyDocument, TantivyError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::schema::{Fields, LINES, REVISION, STAMP, STATE};
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
@@ -32,16 +33,16 @@ impl State {
     /// Entries from that line on must be removed from the index.
     ///
     /// The last line is read again: it may not have been complete.
-    pub(super) fn next_line(known: Option<&Self>, record: &SessionRecord) -> Option<u64> {
-        let Some(known) = known else { return Some(0) };
+    pub(super) fn next_line(known: Option<&Self>, record: &SessionRecord) -> Option<Ordinal> {
+        let Some(known) = known else { return Some(Ordinal::FIRST) };
         let is_same = known.stamp == stamp(record)
             && record.changed_at <= known.revision
             && known.lines <= record.lines;
         if !is_same {
-            return Some(0);
+            return Some(Ordinal::FIRST);
         }
         let is_read = known.lines == record.lines && known.revision == record.revision;
-        (!is_read).then(|| known.lines.saturating_sub(1))
+        (!is_read).then(|| Ordinal::last_of(known.lines).unwrap_or(Ordinal::FIRST))
     }
 
     pub(super) fn document(&self, fields: &Fields, session: SessionKey) -> TantivyDocument {

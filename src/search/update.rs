@@ -14,6 +14,7 @@ use super::passages::{SEARCHED, passages};
 use super::states::{State, read_states};
 use crate::error::{Corruption, Error, Result};
 use crate::session::{Entry, SessionReader};
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
@@ -71,7 +72,7 @@ pub struct IndexLag {
 /// What is to be done.
 struct Work {
     /// Sessions to read, and from which line; those with the latest messages first.
-    read: Vec<(SessionKey, u64)>,
+    read: Vec<(SessionKey, Ordinal)>,
     /// Sessions that are gone.
     gone: Vec<SessionKey>,
     /// Sessions whose records cannot be read. Their content in the index stays.
@@ -168,7 +169,7 @@ impl SearchIndex {
             read.push((record.modified, key, from));
         }
         read.sort_unstable_by(|one, other| other.cmp(one));
-        let read: Vec<(SessionKey, u64)> =
+        let read: Vec<(SessionKey, Ordinal)> =
             read.into_iter().map(|(_, key, from)| (key, from)).collect();
         lag.sessions = (read.len() + known.len() + damaged.len()) as u64;
         Ok(Work { read, gone: known.into_keys().collect(), damaged, lag, commit })
@@ -187,8 +188,9 @@ fn id_of(snapshot: &Snapshot, key: SessionKey) -> Result<String> {
 }
 
 /// Approximate bytes of a session's lines from `line` on.
-fn bytes_behind(record: &SessionRecord, line: u64) -> u64 {
-    let share = u128::from(record.text_bytes) * u128::from(record.lines.saturating_sub(line));
+fn bytes_behind(record: &SessionRecord, line: Ordinal) -> u64 {
+    let lines = record.lines.saturating_sub(line.lines_before());
+    let share = u128::from(record.text_bytes) * u128::from(lines);
     u64::try_from(share / u128::from(record.lines.max(1))).unwrap_or(u64::MAX)
 }
 
@@ -230,7 +232,7 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
     }
 
     /// Reads a session from a line on.
-    fn read_session(&mut self, session: SessionKey, from: u64) -> Result<GoesOn> {
+    fn read_session(&mut self, session: SessionKey, from: Ordinal) -> Result<GoesOn> {
         let snapshot = self.index.store.snapshot()?;
         let record = match snapshot.session(session) {
             Err(Error::Corrupted(damage)) => {
@@ -249,11 +251,11 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
         let reader = SessionReader::new(snapshot, session, record);
         self.remove_from(session, from)?;
         let mut goes_on = true;
-        let mut read = from;
+        let mut read = from.lines_before();
         let mut unreported = 0;
         let lines = reader.stored_lines(from, |entry| {
             let bytes = entry.line().len() as u64;
-            read = entry.ordinal() + 1;
+            read = entry.place().number();
             self.add(session, &entry)?;
             self.done.bytes += bytes;
             self.uncommitted += bytes;
@@ -286,9 +288,9 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
     }
 
     /// Removes the entries from a line on from the index.
-    fn remove_from(&mut self, session: SessionKey, from: u64) -> Result<()> {
+    fn remove_from(&mut self, session: SessionKey, from: Ordinal) -> Result<()> {
         let fields = &self.index.fields;
-        if from == 0 {
+        if from == Ordinal::FIRST {
             self.writer.delete_term(Term::from_field_u64(fields.session, session.raw()));
             return Ok(());
         }
@@ -296,7 +298,7 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
             Term::from_field_u64(fields.session, session.raw()),
             IndexRecordOption::Basic,
         ));
-        let first = Bound::Included(Term::from_field_u64(fields.ordinal, from));
+        let first = Bound::Included(Term::from_field_u64(fields.ordinal, from.raw()));
         let following: Box<dyn Query> = Box::new(RangeQuery::new(first, Bound::Unbounded));
         let removed = self
             .writer

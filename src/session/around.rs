@@ -5,6 +5,7 @@ use super::page::{Page, PageLimit};
 use super::reader::SessionReader;
 use super::view::is_entry;
 use crate::error::Result;
+use crate::store::ordinal::Ordinal;
 
 impl SessionReader {
     /// An entry with up to `before` entries before it in the file and `after` after it, in the order of the file.
@@ -35,27 +36,27 @@ impl SessionReader {
         after: u64,
         limit: &PageLimit,
     ) -> Result<Page> {
-        let entry = self.ordinal_of(id)?;
+        let entry = self.view().named(id)?;
         let others = limit.entries.saturating_sub(1);
-        let own = self.measure(Some(entry), 1, u64::MAX, u64::checked_add)?;
+        let own = self.measure(Some(entry), 1, u64::MAX, Ordinal::next)?;
         let room = own.iter().fold(limit.bytes, |room, (_, length)| room.saturating_sub(*length));
         let most = |wanted: u64| usize::try_from(wanted).unwrap_or(usize::MAX).min(others);
-        let ahead = self.measure(entry.checked_sub(1), most(before), room, u64::checked_sub)?;
-        let behind = self.measure(entry.checked_add(1), most(after), room, u64::checked_add)?;
+        let ahead = self.measure(entry.previous(), most(before), room, Ordinal::previous)?;
+        let behind = self.measure(entry.next(), most(after), room, Ordinal::next)?;
         let [ahead_kept, behind_kept] = keep_nearest([&ahead, &behind], others, room);
         let farthest = ahead_kept.checked_sub(1).and_then(|place| ahead.get(place));
         let first = farthest.map_or(entry, |&(ordinal, _)| ordinal);
         let chosen = PageLimit { entries: ahead_kept + 1 + behind_kept, bytes: u64::MAX };
-        self.entries(first.., &chosen)
+        self.entries(first.raw().., &chosen)
     }
 
-    /// Ordinals and lengths of the entries from a line on, as many as would fit alone.
+    /// Ordinals and lengths of the entries from a line on, as many as fit by themselves; `step` says which line is next.
     fn measure(
         &self,
-        from: Option<u64>,
+        from: Option<Ordinal>,
         most: usize,
         room: u64,
-        step: fn(u64, u64) -> Option<u64>,
+        step: fn(Ordinal) -> Option<Ordinal>,
     ) -> Result<Vec<Measured>> {
         let mut measured = Vec::new();
         let mut left = room;
@@ -69,14 +70,14 @@ impl SessionReader {
                 left -= length;
                 measured.push((ordinal, length));
             }
-            Ok(step(ordinal, 1).filter(|_| measured.len() < most))
+            Ok(step(ordinal).filter(|_| measured.len() < most))
         })?;
         Ok(measured)
     }
 }
 
 /// An entry's ordinal, and the bytes of its line.
-type Measured = (u64, u64);
+type Measured = (Ordinal, u64);
 
 /// How many entries of each side fit, taken alternately, nearest first.
 fn keep_nearest(sides: [&[Measured]; 2], most: usize, room: u64) -> [usize; 2] {
@@ -107,8 +108,9 @@ mod tests {
 
     #[test]
     fn the_nearest_are_kept_in_turns() {
-        let ahead = [(9, 10), (8, 10), (7, 10)];
-        let behind = [(11, 10), (12, 50), (13, 1)];
+        let measured = |(ordinal, length)| (Ordinal::new(ordinal), length);
+        let ahead = [(9, 10), (8, 10), (7, 10)].map(measured);
+        let behind = [(11, 10), (12, 50), (13, 1)].map(measured);
         let kept = |most, room| keep_nearest([&ahead, &behind], most, room);
         assert_eq!(kept(10, 1000), [3, 3]);
         assert_eq!(kept(0, 1000), [0, 0]);

@@ -8,6 +8,7 @@ use super::view::View;
 use crate::error::Result;
 use crate::store::chunk::Chunk;
 use crate::store::node::Node;
+use crate::store::ordinal::Ordinal;
 use crate::store::session_rows::SessionRows;
 
 /// What happens to a frame after it is decompressed.
@@ -33,14 +34,14 @@ pub(crate) struct ChunkLines<'c> {
 /// the session's last line. A missing line before that is damage.
 pub(crate) fn visit_lines(
     view: View<'_>,
-    from: Option<u64>,
+    from: Option<Ordinal>,
     frames: Frames,
-    mut visit: impl FnMut(&mut ChunkLines<'_>, u64, &Node) -> Result<Option<u64>>,
+    mut visit: impl FnMut(&mut ChunkLines<'_>, Ordinal, &Node) -> Result<Option<Ordinal>>,
 ) -> Result<()> {
     let (rows, end) = (view.rows(), view.record().lines);
     let mut chunks = view.chunks();
     let mut next = from;
-    while let Some(ordinal) = next.filter(|&ordinal| ordinal < end) {
+    while let Some(ordinal) = next.filter(|ordinal| ordinal.is_within(end)) {
         let chunk = chunks.holding(ordinal)?;
         let nodes = rows.nodes(&chunk)?;
         let mut lines = ChunkLines { rows, chunk: &chunk, nodes, frames, frame: None };
@@ -54,23 +55,23 @@ pub(crate) fn visit_lines(
 }
 
 impl ChunkLines<'_> {
-    fn index(&self, ordinal: u64) -> Option<usize> {
-        usize::try_from(ordinal.checked_sub(self.chunk.first())?).ok()
+    fn index(&self, ordinal: Ordinal) -> Option<usize> {
+        ordinal.index_from(self.chunk.first())
     }
 
-    fn node(&self, ordinal: u64) -> Option<Node> {
+    fn node(&self, ordinal: Ordinal) -> Option<Node> {
         self.nodes.get(self.index(ordinal)?).copied()
     }
 
-    /// The length of the line as it was imported, without reading its text.
-    pub(crate) fn rendered_len(&self, ordinal: u64) -> Result<u64> {
+    /// Bytes of the line as it was imported. Its text is not read.
+    pub(crate) fn rendered_len(&self, ordinal: Ordinal) -> Result<u64> {
         let stored = self.index(ordinal).and_then(|index| self.chunk.lengths().get(index));
         let stored = stored.ok_or_else(|| self.rows.no_line(ordinal))?;
         rendered_len(self.rows.snapshot(), *stored, self.chunk.holes_of(ordinal))
     }
 
     /// A line of the chunk in its stored form; only its frame is decompressed.
-    pub(crate) fn line(&mut self, ordinal: u64) -> Result<LineView<'_>> {
+    pub(crate) fn line(&mut self, ordinal: Ordinal) -> Result<LineView<'_>> {
         let missing = |problem: &str| self.rows.damaged(self.chunk.first(), problem);
         let place = self.chunk.locate(ordinal).ok_or_else(|| missing("a line is missing"))?;
         if self.frame.as_ref().is_none_or(|(index, _)| *index != place.frame) {

@@ -8,11 +8,12 @@ use leafline_import::view::{self, View};
 use leafline_import::{EntryKind, Family, Line, MessageRole, ParentLink, Reading, read_line, text};
 
 use crate::store::node::Node;
+use crate::store::ordinal::Ordinal;
 
 /// One line of a session, with its place in it.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    ordinal: u64,
+    ordinal: Ordinal,
     line: Vec<u8>,
     reading: Reading,
     facts: OnceLock<Facts>,
@@ -29,12 +30,17 @@ struct Facts {
 
 impl Entry {
     /// A line whose facts are scanned on demand: a look-up by id usually needs only the bytes.
-    pub(crate) fn new(reading: Reading, ordinal: u64, line: Vec<u8>) -> Self {
+    pub(crate) fn new(reading: Reading, ordinal: Ordinal, line: Vec<u8>) -> Self {
         Self { ordinal, line, reading, facts: OnceLock::new() }
     }
 
     /// A line whose node was read.
-    pub(crate) fn with_node(reading: Reading, ordinal: u64, node: &Node, line: Vec<u8>) -> Self {
+    pub(crate) fn with_node(
+        reading: Reading,
+        ordinal: Ordinal,
+        node: &Node,
+        line: Vec<u8>,
+    ) -> Self {
         let facts = Facts {
             kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
             role: MessageRole::from_code(node.role).unwrap_or(MessageRole::None),
@@ -58,6 +64,11 @@ impl Entry {
     /// Its number in its session, from 0. It is the line's number, the header included, unless an earlier line has
     /// several records: each of those counts.
     pub fn ordinal(&self) -> u64 {
+        self.ordinal.raw()
+    }
+
+    /// [`Self::ordinal`] as the rest of this crate has it.
+    pub(crate) fn place(&self) -> Ordinal {
         self.ordinal
     }
 
@@ -95,7 +106,7 @@ impl Entry {
     ///
     /// The lines of some families state no ids: there the id is the entry's ordinal in decimal.
     pub fn id(&self) -> Option<String> {
-        self.read(|line| Some(lossy(self.reading.id_at(line, self.ordinal)?)))
+        self.read(|line| Some(lossy(self.reading.id_at(line, self.ordinal())?)))
     }
 
     /// The id of the parent that the line names, whether the session has such an entry or not.

@@ -195,7 +195,7 @@ fn lines(
     take: &mut dyn FnMut(&[u8]) -> Result<bool>,
 ) -> Result<()> {
     let record = view.record();
-    let mut cursor = view.cursor(0);
+    let mut cursor = view.cursor();
     let mut read = Read::default();
     let mut rendered = (renderer.rendering() == Rendering::Exact).then(|| Rendered::new(record));
     let mut buffer = Vec::with_capacity(BUFFER_BYTES + (64 << 10));

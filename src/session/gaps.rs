@@ -7,6 +7,7 @@ use crate::omp::OmpSession;
 use crate::pi::PiSession;
 use crate::store::Store;
 use crate::store::node::Node;
+use crate::store::ordinal::Ordinal;
 
 /// Which part of the chunks is removed.
 #[derive(Debug, Clone, Copy)]
@@ -143,7 +144,7 @@ fn a_node_of_a_kind_or_role_that_nobody_knows_is_damage() {
         let chunk = chunks.next().unwrap().unwrap();
         let mut nodes = chunk.nodes().unwrap();
         make_wrong(&mut nodes[1]);
-        store.damage_chunk(key, 0, chunk.with_nodes(&nodes)).unwrap();
+        store.damage_chunk(key, Ordinal::FIRST, chunk.with_nodes(&nodes)).unwrap();
         let reader = store.reader("long").unwrap();
         is_damage(reader.message_texts(|_, _| Ok(true)));
         is_damage(reader.usage_statistics());

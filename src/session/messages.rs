@@ -10,6 +10,7 @@ use super::reader::SessionReader;
 use super::render::{Renderer, Rendering};
 use crate::error::{ExportError, Result};
 use crate::store::chunk::HoleKind;
+use crate::store::ordinal::Ordinal;
 
 /// Takes the text of a message; `false` ends the walk.
 pub(crate) type TakeText<'t> = &'t mut dyn FnMut(MessageRole, &str) -> Result<bool>;
@@ -32,7 +33,7 @@ impl SessionReader {
     ) -> Result<()> {
         let mut reader = LineReader::new(self.reading());
         let mut bytes = Vec::new();
-        visit_lines(self.view(), Some(0), Frames::Forgotten, |lines, ordinal, node| {
+        visit_lines(self.view(), Some(Ordinal::FIRST), Frames::Forgotten, |lines, ordinal, node| {
             let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
             let is_of_both = matches!(role, MessageRole::User | MessageRole::Assistant);
             let goes_on = !is_of_both || {
@@ -40,7 +41,7 @@ impl SessionReader {
                 let text = reader.message_text(self.message_bytes(&line, &mut bytes)?);
                 text.map_or(Ok(true), |text| take(role, &text))?
             };
-            Ok(goes_on.then_some(ordinal + 1))
+            Ok(ordinal.next().filter(|_| goes_on))
         })
     }
 

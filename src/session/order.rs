@@ -31,9 +31,9 @@ impl Order {
         self.is_regular
     }
 
-    /// Checks that the session has a line.
+    /// Checks that the session has this line.
     pub(crate) fn check_line(self, ordinal: Ordinal) -> Result<()> {
-        if ordinal.raw() < self.lines {
+        if ordinal.is_within(self.lines) {
             return Ok(());
         }
         let problem = format!("the session has {} lines, and none {ordinal}", self.lines);
@@ -47,7 +47,7 @@ impl Order {
             return wrong("it is led to as an entry, and is none");
         }
         let parent = node.parent.ordinal();
-        if parent.is_some_and(|parent| parent.raw() >= self.lines) {
+        if parent.is_some_and(|parent| !parent.is_within(self.lines)) {
             return wrong("its parent is behind the session's end");
         }
         if !self.is_regular {
@@ -110,9 +110,9 @@ impl Order {
         Err(self.damage(ordinal, format!("line {ordinal} is listed as a child of another entry")))
     }
 
-    /// The error of a line that contradicts the row that leads to it.
+    /// The error for a line that is not what the index says.
     pub(crate) fn damage(self, ordinal: Ordinal, problem: String) -> Error {
-        self.session.damaged_chunk(ordinal.raw(), problem).into()
+        self.session.damaged_chunk(ordinal, problem).into()
     }
 }
 

@@ -68,14 +68,14 @@ impl SessionReader {
     /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn entries(&self, range: impl RangeBounds<u64>, limit: &PageLimit) -> Result<Page> {
         let first = match range.start_bound() {
-            Bound::Included(&ordinal) => Some(ordinal),
-            Bound::Excluded(&ordinal) => ordinal.checked_add(1),
-            Bound::Unbounded => Some(0),
+            Bound::Included(&ordinal) => Some(Ordinal::new(ordinal)),
+            Bound::Excluded(&ordinal) => Ordinal::new(ordinal).next(),
+            Bound::Unbounded => Some(Ordinal::FIRST),
         };
         let last = match range.end_bound() {
-            Bound::Included(&ordinal) => Some(ordinal),
-            Bound::Excluded(&ordinal) => ordinal.checked_sub(1),
-            Bound::Unbounded => Some(u64::MAX),
+            Bound::Included(&ordinal) => Some(Ordinal::new(ordinal)),
+            Bound::Excluded(&ordinal) => Ordinal::new(ordinal).previous(),
+            Bound::Unbounded => Ordinal::last_of(self.record().lines),
         };
         let Some(last) = last else { return Ok(Page::default()) };
         let mut page = Filling::new(self, limit);
@@ -83,7 +83,7 @@ impl SessionReader {
             if ordinal > last || (is_entry(node) && !page.offer(lines, ordinal)?) {
                 return Ok(None);
             }
-            Ok(ordinal.checked_add(1))
+            Ok(ordinal.next())
         })?;
         Ok(page.page)
     }
@@ -118,12 +118,12 @@ impl SessionReader {
     /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound).
     pub fn path_backwards(&self, from: Option<&str>, limit: &PageLimit) -> Result<Page> {
         let from = match from {
-            Some(id) => Some(self.ordinal_of(id)?),
-            None => self.leaf_ordinal()?,
+            Some(id) => Some(self.view().named(id)?),
+            None => self.view().leaf()?,
         };
         let Some(from) = from else { return Ok(Page::default()) };
-        self.view().entry_node(Ordinal::new(from))?;
-        self.path_backwards_from(from, limit)
+        self.view().entry_node(from)?;
+        self.path_backwards_from(from.raw(), limit)
     }
 
     /// [`Self::path_backwards`] from the entry with this ordinal, such as the `next` of the previous page. Empty if
@@ -138,12 +138,12 @@ impl SessionReader {
     pub fn path_backwards_from(&self, ordinal: u64, limit: &PageLimit) -> Result<Page> {
         let mut page = Filling::new(self, limit);
         let mut walk = PageWalk::new(self.view());
-        let from = Some(ordinal);
-        visit_lines(self.view(), from, Frames::Cached, |lines, at, node| {
-            if at == ordinal && !is_entry(node) {
+        let from = Ordinal::new(ordinal);
+        visit_lines(self.view(), Some(from), Frames::Cached, |lines, at, node| {
+            if at == from && !is_entry(node) {
                 return Ok(None);
             }
-            let parent = walk.parent(Ordinal::new(at), node)?.map(Ordinal::raw);
+            let parent = walk.parent(at, node)?;
             Ok(if page.offer(lines, at)? { parent } else { None })
         })?;
         Ok(page.page)
@@ -171,7 +171,7 @@ impl SessionReader {
     ///
     /// The error of `take`.
     pub fn get_entries(&self, mut take: impl FnMut(Entry) -> Result<bool>) -> Result<()> {
-        let mut cursor = self.view().cursor(0);
+        let mut cursor = self.view().cursor();
         while let Some(line) = cursor.next()? {
             if is_entry(line.node) && !take(self.view().entry_of(&line)?)? {
                 break;
@@ -195,9 +195,9 @@ impl<'r> Filling<'r> {
     }
 
     /// Takes the entry, or records it as the next if there is no room. Returns whether it was taken.
-    fn offer(&mut self, lines: &mut ChunkLines<'_>, ordinal: u64) -> Result<bool> {
+    fn offer(&mut self, lines: &mut ChunkLines<'_>, ordinal: Ordinal) -> Result<bool> {
         if !self.has_room(lines, ordinal)? {
-            self.page.next = Some(ordinal);
+            self.page.next = Some(ordinal.raw());
             return Ok(false);
         }
         let entry = self.reader.view().entry_of(&lines.line(ordinal)?)?;
@@ -206,7 +206,7 @@ impl<'r> Filling<'r> {
         Ok(true)
     }
 
-    fn has_room(&self, lines: &ChunkLines<'_>, ordinal: u64) -> Result<bool> {
+    fn has_room(&self, lines: &ChunkLines<'_>, ordinal: Ordinal) -> Result<bool> {
         if self.page.entries.is_empty() {
             return Ok(true);
         }

@@ -86,7 +86,7 @@ impl SessionReader {
     ///
     /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_header(&self) -> Result<Option<Entry>> {
-        Ok(self.line(self.record.header)?.filter(|line| line.kind() == EntryKind::Header))
+        Ok(self.line(self.record.header.raw())?.filter(|line| line.kind() == EntryKind::Header))
     }
 
     pub(crate) fn reading(&self) -> Reading {
@@ -100,7 +100,7 @@ impl SessionReader {
     /// [`SessionError::EntryNotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
         let found = find_entry(self.view().rows(), self.reading(), id)?;
-        found.ok_or_else(|| self.not_found(id))
+        found.ok_or_else(|| self.view().not_found(id))
     }
 
     /// The line with this ordinal, entry or not; `None` after the session's end.
@@ -109,12 +109,11 @@ impl SessionReader {
     ///
     /// [`Error::Corrupted`] if the store is damaged.
     pub fn line(&self, ordinal: u64) -> Result<Option<Entry>> {
-        if ordinal < self.record.lines { self.known_line(ordinal).map(Some) } else { Ok(None) }
-    }
-
-    /// A line that the session must have, since its index names it.
-    pub(crate) fn known_line(&self, ordinal: u64) -> Result<Entry> {
-        self.view().entry(Ordinal::new(ordinal))
+        let ordinal = Ordinal::new(ordinal);
+        if !ordinal.is_within(self.record.lines) {
+            return Ok(None);
+        }
+        self.view().entry(ordinal).map(Some)
     }
 
     /// The current leaf; `None` if the session has none.
@@ -136,10 +135,6 @@ impl SessionReader {
     /// [`Error::Corrupted`] if the store is damaged.
     pub fn get_leaf_id(&self) -> Result<Option<String>> {
         Ok(self.get_leaf()?.and_then(|leaf| leaf.id()))
-    }
-
-    pub(crate) fn leaf_ordinal(&self) -> Result<Option<u64>> {
-        Ok(self.view().leaf()?.map(Ordinal::raw))
     }
 
     /// The label set on an entry.
@@ -164,12 +159,12 @@ impl SessionReader {
         mut take: impl FnMut(&Entry) -> Result<()>,
     ) -> Result<u64> {
         let from = match from {
-            Some(id) => Some(self.find(id)?),
+            Some(id) => Some(self.view().named(id)?),
             None => self.view().leaf()?,
         };
         let Some(from) = from else { return Ok(0) };
         let path = self.view().walk(from).up_to(PathLimit::Root)?;
-        self.for_each(path.downwards(), |entry| take(&entry))?;
+        self.for_each(path.downwards().map(Ordinal::new), |entry| take(&entry))?;
         Ok(path.len())
     }
 
@@ -180,11 +175,11 @@ impl SessionReader {
     /// [`SessionError::EntryNotFound`].
     pub fn get_children(&self, id: Option<&str>) -> Result<Vec<Entry>> {
         let parent = match id {
-            Some(id) => Some(self.find(id)?),
+            Some(id) => Some(self.view().named(id)?),
             None => None,
         };
         let mut children = Vec::new();
-        self.for_each(self.view().children(parent)?.into_iter().map(Ordinal::raw), |entry| {
+        self.for_each(self.view().children(parent)?.into_iter(), |entry| {
             children.push(entry);
             Ok(())
         })?;
@@ -197,7 +192,7 @@ impl SessionReader {
     ///
     /// The error of `take`.
     pub fn lines(&self, from: u64, mut take: impl FnMut(Entry) -> Result<bool>) -> Result<()> {
-        let mut cursor = self.view().cursor(from);
+        let mut cursor = self.view().cursor_from(Ordinal::new(from));
         while let Some(line) = cursor.next()? {
             if !take(self.view().entry_of(&line)?)? {
                 break;
@@ -206,14 +201,14 @@ impl SessionReader {
         Ok(())
     }
 
-    /// The same with lines in their stored form: blobs cut out of them are not filled in.
+    /// The same with lines as they are stored: blobs that were cut out of them are left out.
     #[cfg(feature = "search")]
     pub(crate) fn stored_lines(
         &self,
-        from: u64,
+        from: Ordinal,
         mut take: impl FnMut(Entry) -> Result<bool>,
     ) -> Result<()> {
-        let mut cursor = self.view().cursor(from);
+        let mut cursor = self.view().cursor_from(from);
         while let Some(line) = cursor.next()? {
             let text = line.text.to_vec();
             if !take(Entry::with_node(self.reading(), line.ordinal, line.node, text))? {
@@ -244,30 +239,17 @@ impl SessionReader {
         export(self.view(), mode, out)
     }
 
-    pub(crate) fn ordinal_of(&self, id: &str) -> Result<u64> {
-        self.find(id).map(Ordinal::raw)
-    }
-
-    /// The ordinal of the entry with an id, which must exist.
-    pub(crate) fn find(&self, id: &str) -> Result<Ordinal> {
-        self.view().find(id.as_bytes())?.ok_or_else(|| self.not_found(id))
-    }
-
     /// Passes on lines by ordinal, which must exist; consecutive ones cost little.
     pub(crate) fn for_each(
         &self,
-        ordinals: impl Iterator<Item = u64>,
+        ordinals: impl Iterator<Item = Ordinal>,
         mut take: impl FnMut(Entry) -> Result<()>,
     ) -> Result<()> {
-        let mut cursor = self.view().cursor(0);
+        let mut cursor = self.view().cursor();
         for ordinal in ordinals {
             take(self.view().entry_of(&cursor.line(ordinal)?)?)?;
         }
         Ok(())
-    }
-
-    pub(super) fn not_found(&self, id: &str) -> Error {
-        Error::Session(SessionError::EntryNotFound { session: self.id(), entry: id.to_owned() })
     }
 }
 
@@ -282,5 +264,5 @@ pub(super) fn find_entry(
     };
     let line = rows.line(record.ordinal, Some(record.chunk))?;
     let bytes = rendered(rows.snapshot(), line.text(), &line.holes)?;
-    Ok(Some(Entry::new(reading, record.ordinal.raw(), bytes)))
+    Ok(Some(Entry::new(reading, record.ordinal, bytes)))
 }

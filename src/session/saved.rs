@@ -22,7 +22,7 @@ pub(super) fn saved_lines(
     let (session, record) = (view.key(), view.record());
     let family = record.known_family();
     let leaf = leaf_id(view)?;
-    let mut cursor = view.cursor(0);
+    let mut cursor = view.cursor();
     let mut entries = 0;
     let (mut stored, mut saved) = (Vec::new(), Vec::new());
     let mut read = Read::default();
@@ -77,7 +77,7 @@ fn damaged(
 ) -> Corruption {
     Corruption {
         table: "lines",
-        place: format!("session key {session}, line {}", line.ordinal + 1),
+        place: format!("session key {session}, line {}", line.ordinal.number()),
         problem: format!("the line is not what its node says: {problem}"),
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::chunk_lines::{Frames, visit_lines};
 use super::reader::SessionReader;
 use crate::error::Result;
+use crate::store::ordinal::Ordinal;
 
 /// Tokens and cost over all assistant messages of a session, including those of abandoned branches.
 ///
@@ -67,18 +68,23 @@ impl SessionReader {
         let family = self.family();
         let mut statistics = UsageStatistics::default();
         let mut reader = LineReader::new(self.reading());
-        visit_lines(self.view(), Some(0), Frames::Forgotten, |lines, ordinal, node| {
-            let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
-            let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
-            if family.may_state_usage(kind, role) {
-                // The stored text is enough: only strings were cut out of it.
-                let decoded = text::decode(lines.line(ordinal)?.text);
-                if let Some(usage) = reader.read(text::trim_start_of_file(&decoded)).usage() {
-                    statistics.add(usage);
+        visit_lines(
+            self.view(),
+            Some(Ordinal::FIRST),
+            Frames::Forgotten,
+            |lines, ordinal, node| {
+                let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
+                let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
+                if family.may_state_usage(kind, role) {
+                    // The stored text will do: only strings were cut out of it.
+                    let decoded = text::decode(lines.line(ordinal)?.text);
+                    if let Some(usage) = reader.read(text::trim_start_of_file(&decoded)).usage() {
+                        statistics.add(usage);
+                    }
                 }
-            }
-            Ok(ordinal.checked_add(1))
-        })?;
+                Ok(ordinal.next())
+            },
+        )?;
         Ok(statistics)
     }
 }

@@ -7,7 +7,7 @@ use super::lines::{LineCursor, LineView};
 use super::order::Order;
 use super::render::{Renderer, Rendering};
 use super::walk::PathWalk;
-use crate::error::{Corruption, Result};
+use crate::error::{Corruption, Error, Result, SessionError};
 use crate::store::chunk::Hole;
 use crate::store::chunks::Chunks;
 use crate::store::line_rows::StoredLine;
@@ -66,8 +66,13 @@ impl<'s> View<'s> {
         self.rows.chunks(self.record.lines)
     }
 
-    /// The lines from an ordinal on.
-    pub(crate) fn cursor(self, from: u64) -> LineCursor<'s> {
+    /// All lines.
+    pub(crate) fn cursor(self) -> LineCursor<'s> {
+        self.cursor_from(Ordinal::FIRST)
+    }
+
+    /// The lines from one on.
+    pub(crate) fn cursor_from(self, from: Ordinal) -> LineCursor<'s> {
         LineCursor::new(self, from)
     }
 
@@ -76,14 +81,14 @@ impl<'s> View<'s> {
         self.rows.line(ordinal, None)
     }
 
-    /// The same with what was cut out of it.
+    /// The same line, with what was cut out of it.
     pub(crate) fn entry(self, ordinal: Ordinal) -> Result<Entry> {
         let line = self.line(ordinal)?;
         let bytes = rendered(self.snapshot(), line.text(), &line.holes)?;
-        Ok(Entry::new(self.reading(), ordinal.raw(), bytes))
+        Ok(Entry::new(self.reading(), ordinal, bytes))
     }
 
-    /// A line of a cursor with what was cut out of it.
+    /// A cursor's line, with what was cut out of it.
     pub(crate) fn entry_of(self, line: &LineView<'_>) -> Result<Entry> {
         let bytes = rendered(self.snapshot(), line.text, line.holes)?;
         Ok(Entry::with_node(self.reading(), line.ordinal, line.node, bytes))
@@ -116,13 +121,27 @@ impl<'s> View<'s> {
         Ok(self.rows.entry(id)?.map(|record| record.ordinal))
     }
 
+    /// The ordinal of the entry that a caller names by its id.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::EntryNotFound`].
+    pub(crate) fn named(self, id: &str) -> Result<Ordinal> {
+        self.find(id.as_bytes())?.ok_or_else(|| self.not_found(id))
+    }
+
+    /// The error for an id that no entry has.
+    pub(crate) fn not_found(self, id: &str) -> Error {
+        let session = self.record.id();
+        Error::Session(SessionError::EntryNotFound { session, entry: id.to_owned() })
+    }
+
     /// The ordinal of the session's leaf.
     pub(crate) fn leaf(self) -> Result<Option<Ordinal>> {
         let leaf = self.rows.leaf()?;
-        if let Some(leaf) = leaf.filter(|leaf| leaf.raw() >= self.record.lines) {
+        if let Some(leaf) = leaf.filter(|leaf| !leaf.is_within(self.record.lines)) {
             let place = format!("session {}", self.record.id());
-            let problem =
-                format!("the leaf is line {}, behind the last", leaf.raw().saturating_add(1));
+            let problem = format!("the leaf is line {}, behind the last", leaf.number());
             return Err(Corruption { table: "leaves", place, problem }.into());
         }
         Ok(leaf)
@@ -132,7 +151,7 @@ impl<'s> View<'s> {
     pub(crate) fn children(self, parent: Option<Ordinal>) -> Result<Vec<Ordinal>> {
         let mut children = Vec::new();
         if let Some(next) = parent.and_then(Ordinal::next)
-            && next.raw() < self.record.lines
+            && next.is_within(self.record.lines)
             && self.node(next)?.parent.ordinal() == parent
         {
             children.push(next);

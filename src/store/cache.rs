@@ -5,6 +5,7 @@ use std::sync::Arc;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use super::ordinal::Ordinal;
 use super::session_key::SessionKey;
 
 /// Identifies a frame's text. The check changes with the text, so that a chunk rewritten by another process is never
@@ -12,7 +13,7 @@ use super::session_key::SessionKey;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FrameKey {
     pub(crate) session: SessionKey,
-    pub(crate) chunk: u64,
+    pub(crate) chunk: Ordinal,
     pub(crate) frame: u32,
     pub(crate) check: u32,
     pub(crate) text_len: u64,

@@ -17,6 +17,7 @@ use bincode::{Decode, Encode};
 
 use super::columns::{ColumnWriter, Columns};
 use super::node::Node;
+use super::ordinal::Ordinal;
 use super::record::{append, encoded_len, read};
 
 /// The layout that this module writes.
@@ -182,7 +183,7 @@ struct Directory {
 /// Collects frames and nodes until they fill a chunk.
 #[derive(Debug)]
 pub(crate) struct ChunkBuilder {
-    first: u64,
+    first: Ordinal,
     directory: Directory,
     nodes: ColumnWriter,
     frames: Vec<u8>,
@@ -194,7 +195,7 @@ const HEAD_FIXED: usize = 1 + 3 * 5 + CHECK_LEN + 5 + 11 * 5;
 
 impl ChunkBuilder {
     /// An empty chunk whose first line will be `first`.
-    pub(crate) fn new(first: u64, dictionary: u32) -> Self {
+    pub(crate) fn new(first: Ordinal, dictionary: u32) -> Self {
         Self {
             first,
             directory: Directory { dictionary, ..Directory::default() },
@@ -204,8 +205,8 @@ impl ChunkBuilder {
         }
     }
 
-    /// The first line's ordinal.
-    pub(crate) fn first(&self) -> u64 {
+    /// The chunk's first line.
+    pub(crate) fn first(&self) -> Ordinal {
         self.first
     }
 
@@ -230,9 +231,14 @@ impl ChunkBuilder {
         self.len() + frame.bytes.len() + frame_row_len(frame) + nodes_len <= CHUNK_CAPACITY
     }
 
+    /// How many lines were pushed.
+    pub(crate) fn line_count(&self) -> u64 {
+        self.directory.lengths.len() as u64
+    }
+
     /// The ordinal that the next line will have.
-    pub(crate) fn next_ordinal(&self) -> u64 {
-        self.first + self.directory.lengths.len() as u64
+    pub(crate) fn next_ordinal(&self) -> Ordinal {
+        self.first.later(self.line_count()).expect("fewer than 2^64 lines were ever stored")
     }
 
     /// Bytes of the lines' text.
@@ -249,8 +255,8 @@ impl ChunkBuilder {
     pub(crate) fn push(&mut self, frame: &EncodedFrame<'_>, nodes: &[Node]) {
         assert_eq!(frame.lengths.len(), nodes.len(), "a node a line");
         self.head_len += frame_row_len(frame);
-        let before = self.directory.lengths.len() as u64;
-        for (ordinal, node) in (self.next_ordinal()..).zip(nodes) {
+        let before = self.line_count();
+        for (ordinal, node) in self.next_ordinal().onwards().zip(nodes) {
             self.head_len += self.nodes.push(ordinal, node);
         }
         self.directory.lengths.extend_from_slice(frame.lengths);
@@ -315,7 +321,7 @@ fn frame_row_len(frame: &EncodedFrame<'_>) -> usize {
 /// A chunk as it was read.
 #[derive(Debug)]
 pub(crate) struct Chunk<'a> {
-    first: u64,
+    first: Ordinal,
     bytes: &'a [u8],
     directory: Directory,
     nodes: &'a [u8],
@@ -332,7 +338,7 @@ pub(crate) struct LinePlace {
 
 impl<'a> Chunk<'a> {
     /// Reads the directory of a chunk whose first line is `first`, and checks it against the bytes.
-    pub(crate) fn parse(first: u64, bytes: &'a [u8]) -> Result<Self, String> {
+    pub(crate) fn parse(first: Ordinal, bytes: &'a [u8]) -> Result<Self, String> {
         match bytes.first() {
             Some(&(VERSION | UNCHECKED_VERSION)) => Self::parse_sections(first, bytes),
             Some(version) => Err(format!("chunk layout version {version} is not known")),
@@ -340,7 +346,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    fn parse_sections(first: u64, bytes: &'a [u8]) -> Result<Self, String> {
+    fn parse_sections(first: Ordinal, bytes: &'a [u8]) -> Result<Self, String> {
         let (lengths, start) = section_lengths(bytes)?;
         if bytes.first() == Some(&VERSION) {
             check_head(bytes, start, lengths)?;
@@ -386,8 +392,8 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// The first line's ordinal.
-    pub(crate) fn first(&self) -> u64 {
+    /// The chunk's first line.
+    pub(crate) fn first(&self) -> Ordinal {
         self.first
     }
 
@@ -402,8 +408,8 @@ impl<'a> Chunk<'a> {
     }
 
     /// Whether the line with this ordinal is in the chunk.
-    pub(crate) fn holds(&self, ordinal: u64) -> bool {
-        ordinal >= self.first && ordinal - self.first < self.line_count()
+    pub(crate) fn holds(&self, ordinal: Ordinal) -> bool {
+        ordinal.lines_since(self.first).is_some_and(|before| before < self.line_count())
     }
 
     /// The dictionary that the frames were compressed with.
@@ -426,9 +432,9 @@ impl<'a> Chunk<'a> {
         &self.directory.lengths
     }
 
-    /// Where the line with this ordinal is; `None` when the chunk does not hold it.
-    pub(crate) fn locate(&self, ordinal: u64) -> Option<LinePlace> {
-        let index = usize::try_from(ordinal.checked_sub(self.first)?).ok()?;
+    /// Where the line with this ordinal is; `None` if the chunk does not hold it.
+    pub(crate) fn locate(&self, ordinal: Ordinal) -> Option<LinePlace> {
+        let index = ordinal.index_from(self.first)?;
         let length = usize::try_from(*self.directory.lengths.get(index)?).ok()?;
         let mut first = 0usize;
         for (position, frame) in self.directory.frames.iter().enumerate() {
@@ -444,8 +450,8 @@ impl<'a> Chunk<'a> {
     }
 
     /// The holes of one line.
-    pub(crate) fn holes_of(&self, ordinal: u64) -> &[Hole] {
-        let line = ordinal.saturating_sub(self.first);
+    pub(crate) fn holes_of(&self, ordinal: Ordinal) -> &[Hole] {
+        let Some(line) = ordinal.lines_since(self.first) else { return &[] };
         let from = self.directory.holes.partition_point(|hole| hole.line < line);
         let to = self.directory.holes.partition_point(|hole| hole.line <= line);
         self.directory.holes.get(from..to).unwrap_or_default()
@@ -478,7 +484,7 @@ impl<'a> Chunk<'a> {
     pub(crate) fn with_nodes(&self, nodes: &[Node]) -> Vec<u8> {
         assert_eq!(nodes.len(), self.directory.lengths.len(), "a node a line");
         let mut columns = ColumnWriter::default();
-        for (ordinal, node) in (self.first..).zip(nodes) {
+        for (ordinal, node) in self.first.onwards().zip(nodes) {
             columns.push(ordinal, node);
         }
         encode(&self.directory, columns.columns(), self.frames)
@@ -498,7 +504,6 @@ pub(crate) fn reseal(bytes: &mut [u8]) {
 mod tests {
     use super::*;
     use crate::store::node::Parent;
-    use crate::store::ordinal::Ordinal;
     use proptest::prelude::*;
 
     #[test]
@@ -555,7 +560,7 @@ mod tests {
         proptest::collection::vec(proptest::collection::vec(line, 1..6), 1..6)
     }
 
-    fn build(first: u64, frames: &Frames) -> Vec<u8> {
+    fn build(first: Ordinal, frames: &Frames) -> Vec<u8> {
         let mut builder = ChunkBuilder::new(first, 3);
         for (frame, lines) in encode_frames(frames).iter().zip(frames) {
             let nodes: Vec<Node> = lines.iter().map(|(_, node)| *node).collect();
@@ -581,7 +586,7 @@ mod tests {
                 holes: vec![hole],
             };
             let bytes = encode(&directory, &Columns::default(), &[b'x'; 80]);
-            Chunk::parse(0, &bytes).map(drop)
+            Chunk::parse(Ordinal::FIRST, &bytes).map(drop)
         };
         for (line, offset, kind) in [
             (0, 80, HoleKind::Payload),
@@ -603,16 +608,17 @@ mod tests {
     proptest! {
         #[test]
         fn lines_and_nodes_come_back(first in 0u64..1 << 40, frames in frames()) {
+            let first = Ordinal::new(first);
             let bytes = build(first, &frames);
             let chunk = Chunk::parse(first, &bytes).unwrap();
             let lines: Vec<_> = frames.concat();
             prop_assert_eq!(chunk.line_count(), lines.len() as u64);
             prop_assert_eq!(chunk.nodes().unwrap(), lines.iter().map(|(_, node)| *node).collect::<Vec<_>>());
-            for (ordinal, (text, _)) in (first..).zip(&lines) {
+            for (ordinal, (text, _)) in first.onwards().zip(&lines) {
                 let place = chunk.locate(ordinal).unwrap();
                 prop_assert_eq!(&chunk.frame_bytes(place.frame)[place.start..place.end], &text[..]);
             }
-            prop_assert_eq!(chunk.locate(first + lines.len() as u64), None);
+            prop_assert_eq!(chunk.locate(first.later(lines.len() as u64).unwrap()), None);
             prop_assert_eq!(chunk.holes().len(), frames.len());
             prop_assert_eq!(chunk.holes_of(first).len(), 1);
             let swapped: Vec<Node> = lines.iter().rev().map(|(_, node)| *node).collect();
@@ -624,21 +630,22 @@ mod tests {
 
         #[test]
         fn a_bit_that_flips_ahead_of_the_frames_is_seen(frames in frames(), at in any::<prop::sample::Index>(), bit in 0u32..8) {
-            let mut bytes = build(5, &frames);
+            let mut bytes = build(Ordinal::new(5), &frames);
             let texts: usize = frames.iter().flatten().map(|(text, _)| text.len()).sum();
             let at = at.index(bytes.len() - texts);
             bytes[at] ^= 1 << bit;
-            prop_assert!(Chunk::parse(5, &bytes).is_err());
+            prop_assert!(Chunk::parse(Ordinal::new(5), &bytes).is_err());
         }
 
         #[test]
         fn a_chunk_of_the_layout_before_is_read(frames in frames()) {
-            let bytes = build(5, &frames);
+            let bytes = build(Ordinal::new(5), &frames);
             let (_, start) = section_lengths(&bytes).unwrap();
             let mut before = bytes[..start - CHECK_LEN].to_vec();
             before[0] = UNCHECKED_VERSION;
             before.extend_from_slice(&bytes[start..]);
-            let (old, new) = (Chunk::parse(5, &before).unwrap(), Chunk::parse(5, &bytes).unwrap());
+            let parse = |bytes| Chunk::parse(Ordinal::new(5), bytes).unwrap();
+            let (old, new) = (parse(&before), parse(&bytes));
             prop_assert_eq!(old.nodes().unwrap(), new.nodes().unwrap());
             prop_assert_eq!(old.lengths(), new.lengths());
             prop_assert_eq!(old.frame_bytes(0), new.frame_bytes(0));
@@ -646,21 +653,21 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(chunk) = Chunk::parse(0, &bytes) {
+            if let Ok(chunk) = Chunk::parse(Ordinal::FIRST, &bytes) {
                 let _ = chunk.nodes();
-                let _ = chunk.locate(0);
+                let _ = chunk.locate(Ordinal::FIRST);
                 let _ = chunk.frame_bytes(0);
             }
         }
 
         #[test]
         fn a_changed_byte_is_read_without_a_panic(frames in frames(), at in any::<prop::sample::Index>(), to in any::<u8>()) {
-            let mut bytes = build(5, &frames);
+            let mut bytes = build(Ordinal::new(5), &frames);
             let at = at.index(bytes.len());
             bytes[at] = to;
-            if let Ok(chunk) = Chunk::parse(5, &bytes) {
+            if let Ok(chunk) = Chunk::parse(Ordinal::new(5), &bytes) {
                 let _ = chunk.nodes();
-                for ordinal in 0..40 {
+                for ordinal in Ordinal::FIRST.up_to(Ordinal::new(40)) {
                     if let Some(place) = chunk.locate(ordinal) {
                         let _ = chunk.frame_bytes(place.frame).get(place.start..place.end);
                     }

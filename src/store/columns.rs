@@ -31,7 +31,7 @@ pub(super) struct ColumnWriter {
 
 impl ColumnWriter {
     /// Adds the next line's node; returns the bytes that it takes.
-    pub(super) fn push(&mut self, ordinal: u64, node: &Node) -> usize {
+    pub(super) fn push(&mut self, ordinal: Ordinal, node: &Node) -> usize {
         let codes = self.delta.encode(ordinal, node);
         let side = if node.is_sidechain { SIDECHAIN } else { 0 };
         self.columns.push(node.kind, node.role | side, codes);
@@ -39,9 +39,10 @@ impl ColumnWriter {
     }
 
     /// The bytes that the next lines' nodes would take.
-    pub(super) fn len_of(&self, first: u64, nodes: &[Node]) -> usize {
+    pub(super) fn len_of(&self, first: Ordinal, nodes: &[Node]) -> usize {
         let mut delta = self.delta;
-        (first..).zip(nodes).map(|(ordinal, node)| node_len(delta.encode(ordinal, node))).sum()
+        let lines = first.onwards().zip(nodes);
+        lines.map(|(ordinal, node)| node_len(delta.encode(ordinal, node))).sum()
     }
 
     /// What was written.
@@ -63,14 +64,13 @@ const PARENT_ORPHAN: u64 = 1;
 const PARENT_AT: u64 = 2;
 
 impl Delta {
-    fn encode(&mut self, ordinal: u64, node: &Node) -> [u64; 6] {
+    fn encode(&mut self, ordinal: Ordinal, node: &Node) -> [u64; 6] {
+        let own = ordinal.raw();
         let parent = match node.parent {
             Parent::None => PARENT_NONE,
             Parent::Orphan => PARENT_ORPHAN,
             // The line before is by far the most frequent parent, so its distance has the smallest code.
-            Parent::At(parent) => {
-                PARENT_AT + zigzag(distance(ordinal, parent.raw()).wrapping_sub(1))
-            }
+            Parent::At(parent) => PARENT_AT + zigzag(distance(own, parent.raw()).wrapping_sub(1)),
         };
         let time = node.time.map_or(0, |time| {
             let code = zigzag(time.wrapping_sub(self.time));
@@ -83,11 +83,11 @@ impl Delta {
         let settings = zigzag(distance(node.settings, self.settings.cast_unsigned()));
         self.settings = node.settings.cast_signed();
         let compaction =
-            node.compaction.map_or(0, |compaction| zigzag(distance(ordinal, compaction.raw())) + 1);
-        [parent, time, depth, zigzag(distance(ordinal, node.jump.raw())), settings, compaction]
+            node.compaction.map_or(0, |compaction| zigzag(distance(own, compaction.raw())) + 1);
+        [parent, time, depth, zigzag(distance(own, node.jump.raw())), settings, compaction]
     }
 
-    fn decode(&mut self, ordinal: u64, kind: u8, role: u8, codes: [u64; 6]) -> Node {
+    fn decode(&mut self, ordinal: Ordinal, kind: u8, role: u8, codes: [u64; 6]) -> Node {
         let [parent, time, depth, jump, settings, compaction] = codes;
         let parent = match parent {
             PARENT_NONE => Parent::None,
@@ -118,8 +118,8 @@ fn distance(from: u64, to: u64) -> i64 {
     from.wrapping_sub(to).cast_signed()
 }
 
-fn back(ordinal: u64, distance: i64) -> Ordinal {
-    Ordinal::new(ordinal.wrapping_sub(distance.cast_unsigned()))
+fn back(ordinal: Ordinal, distance: i64) -> Ordinal {
+    Ordinal::new(ordinal.raw().wrapping_sub(distance.cast_unsigned()))
 }
 
 fn node_len(codes: [u64; 6]) -> usize {
@@ -153,7 +153,7 @@ impl Columns {
     }
 
     /// Reads the nodes of `count` lines from `first` on.
-    pub(super) fn read(bytes: &[u8], first: u64, count: usize) -> Result<Vec<Node>, String> {
+    pub(super) fn read(bytes: &[u8], first: Ordinal, count: usize) -> Result<Vec<Node>, String> {
         let (columns, _) = read::<Self>(bytes)?;
         if columns.lengths() != [count; 8] {
             return Err("a node column's length is not the number of lines".into());
@@ -167,7 +167,8 @@ impl Columns {
             },
         );
         let kinds = columns.kinds.iter().zip(&columns.roles);
-        Ok((first..)
+        Ok(first
+            .onwards()
             .zip(kinds)
             .zip(codes)
             .map(|((ordinal, (&kind, &role)), codes)| delta.decode(ordinal, kind, role, codes))

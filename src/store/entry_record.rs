@@ -27,7 +27,7 @@ pub(crate) struct EntryRow {
     /// The id's bytes.
     pub(crate) length: u32,
     /// The entry's line.
-    pub(crate) ordinal: u64,
+    pub(crate) ordinal: Ordinal,
 }
 
 impl EntryRow {
@@ -46,7 +46,7 @@ pub(crate) struct EntryRows {
     ids: Vec<u8>,
     rows: Vec<EntryRow>,
     /// The first ordinals of the entries' chunks, ascending.
-    chunks: Vec<u64>,
+    chunks: Vec<Ordinal>,
 }
 
 impl EntryRows {
@@ -55,7 +55,7 @@ impl EntryRows {
         session: SessionKey,
         ids: Vec<u8>,
         mut rows: Vec<EntryRow>,
-        chunks: Vec<u64>,
+        chunks: Vec<Ordinal>,
     ) -> Self {
         rows.sort_unstable_by(|a, b| {
             a.prefix.cmp(&b.prefix).then_with(|| a.id_in(&ids).cmp(b.id_in(&ids)))
@@ -69,9 +69,7 @@ impl EntryRows {
             let after = self.chunks.partition_point(|&first| first <= row.ordinal);
             let chunk = after.checked_sub(1).and_then(|index| self.chunks.get(index)).copied();
             let chunk = chunk.unwrap_or(row.ordinal);
-            let record =
-                EntryRecord { ordinal: Ordinal::new(row.ordinal), chunk: Ordinal::new(chunk) };
-            (row.id_in(&self.ids), record)
+            (row.id_in(&self.ids), EntryRecord { ordinal: row.ordinal, chunk })
         })
     }
 
@@ -92,7 +90,8 @@ impl EntryRecord {
     pub(crate) fn write_to(self, bytes: &mut Vec<u8>) {
         bytes.clear();
         append(&self.ordinal.raw(), bytes);
-        append(&(self.ordinal.raw() - self.chunk.raw()), bytes);
+        let distance = self.ordinal.lines_since(self.chunk);
+        append(&distance.expect("a chunk begins with the entry's line or before it"), bytes);
     }
 
     /// Reads a record back.

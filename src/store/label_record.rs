@@ -2,6 +2,7 @@
 
 use bincode::{Decode, Encode};
 
+use super::ordinal::Ordinal;
 use super::record::Record;
 
 /// The label that is set on an entry.
@@ -10,9 +11,9 @@ pub(crate) struct LabelRecord {
     /// The label's text, WTF-8.
     pub(crate) label: Vec<u8>,
     /// The line that set it last.
-    pub(crate) line: u64,
+    pub(crate) line: Ordinal,
     /// The line that first set the target's label after it was last cleared: programs list labels in this order.
-    pub(crate) place: u64,
+    pub(crate) place: Ordinal,
 }
 
 impl Record for LabelRecord {

@@ -60,23 +60,25 @@ impl<'s> SessionRows<'s> {
         Chunks::left(self)
     }
 
-    /// The chunk that may hold a line, and its first ordinal; whether it does, only its directory tells.
-    pub(super) fn chunk_of(self, ordinal: u64) -> Result<(u64, ChunkBytes)> {
+    /// The only chunk that can hold a line, and the chunk's first line. Whether it does, its directory says.
+    pub(super) fn chunk_of(self, ordinal: Ordinal) -> Result<(Ordinal, ChunkBytes)> {
         let (lines, session) = (self.snapshot.lines()?, self.session.raw());
         let missing = || self.no_line(ordinal);
-        let before = lines.range((session, 0, 0)..=(session, ordinal, 0))?.next_back();
+        let before = lines.range((session, 0, 0)..=(session, ordinal.raw(), 0))?.next_back();
         let (key, value) = before.ok_or_else(missing)??;
-        let (_, first, part) = key.value();
+        let (_, raw, part) = key.value();
+        let first = Ordinal::new(raw);
         if part == 0 {
             return Ok((first, self.join(first, value)?));
         }
-        let row = lines.get((session, first, 0))?.ok_or_else(missing)?;
+        let row = lines.get((session, raw, 0))?.ok_or_else(missing)?;
         Ok((first, self.join(first, row)?))
     }
 
-    /// The chunk that begins with a line: what a walk from chunk to chunk expects next.
-    pub(super) fn chunk_at(self, expected: u64) -> Result<ChunkBytes> {
-        if let Some(row) = self.snapshot.lines()?.get((self.session.raw(), expected, 0))? {
+    /// The chunk that begins with a line, which must be there.
+    pub(super) fn chunk_at(self, expected: Ordinal) -> Result<ChunkBytes> {
+        let key = (self.session.raw(), expected.raw(), 0);
+        if let Some(row) = self.snapshot.lines()?.get(key)? {
             return self.join(expected, row);
         }
         let problem = match self.chunk_from(expected)? {
@@ -86,22 +88,22 @@ impl<'s> SessionRows<'s> {
         Err(self.damaged(expected, problem).into())
     }
 
-    /// The first chunk whose first line's ordinal is at least `from`.
-    pub(super) fn chunk_from(self, from: u64) -> Result<Option<(u64, ChunkBytes)>> {
-        let rows = (self.session.raw(), from, 0)..(self.session.end(), 0, 0);
+    /// The first chunk that begins with `from` or a later line.
+    pub(super) fn chunk_from(self, from: Ordinal) -> Result<Option<(Ordinal, ChunkBytes)>> {
+        let rows = (self.session.raw(), from.raw(), 0)..(self.session.end(), 0, 0);
         let Some(row) = self.snapshot.lines()?.range(rows)?.next() else { return Ok(None) };
         let (key, value) = row?;
-        let (_, first, _) = key.value();
+        let first = Ordinal::new(key.value().1);
         Ok(Some((first, self.join(first, value)?)))
     }
 
-    fn join(self, first: u64, row: AccessGuard<'static, &'static [u8]>) -> Result<ChunkBytes> {
+    fn join(self, first: Ordinal, row: AccessGuard<'static, &'static [u8]>) -> Result<ChunkBytes> {
         let one_part = Chunk::is_whole(row.value());
         if one_part {
             return Ok(ChunkBytes::Row(row));
         }
         let mut bytes = row.value().to_vec();
-        let session = self.session.raw();
+        let (session, first) = (self.session.raw(), first.raw());
         let others = (session, first, 1)..=(session, first, u32::MAX);
         for row in self.snapshot.lines()?.range(others)? {
             bytes.extend_from_slice(row?.1.value());
@@ -110,7 +112,7 @@ impl<'s> SessionRows<'s> {
     }
 
     /// Reads a chunk's directory.
-    pub(super) fn parse(self, first: u64, bytes: &ChunkBytes) -> Result<Chunk<'_>> {
+    pub(super) fn parse(self, first: Ordinal, bytes: &ChunkBytes) -> Result<Chunk<'_>> {
         Chunk::parse(first, bytes.as_slice()).map_err(|problem| self.damaged(first, problem).into())
     }
 
@@ -120,7 +122,7 @@ impl<'s> SessionRows<'s> {
         let is_known = |node: &Node| {
             EntryKind::from_code(node.kind).is_some() && MessageRole::from_code(node.role).is_some()
         };
-        match (chunk.first()..).zip(&nodes).find(|(_, node)| !is_known(node)) {
+        match chunk.first().onwards().zip(&nodes).find(|(_, node)| !is_known(node)) {
             None => Ok(nodes),
             Some((ordinal, Node { kind, role, .. })) => {
                 let problem = format!("line {ordinal} has kind {kind} and role {role}");
@@ -174,12 +176,11 @@ impl<'s> SessionRows<'s> {
         Ok(text)
     }
 
-    /// A line as it is stored. `hint` is the first line of the chunk that held it when an entry's record was written: a
-    /// look-up instead of a search.
+    /// A line as it is stored. `hint` is the first line of the chunk that held the line when its entry's record was written:
+    /// with it a look-up mostly replaces the search.
     pub(crate) fn line(self, ordinal: Ordinal, hint: Option<Ordinal>) -> Result<StoredLine> {
-        let ordinal = ordinal.raw();
-        if let Some(first) = hint.map(Ordinal::raw)
-            && let Some(row) = self.snapshot.lines()?.get((self.session.raw(), first, 0))?
+        if let Some(first) = hint
+            && let Some(row) = self.snapshot.lines()?.get((self.session.raw(), first.raw(), 0))?
         {
             let bytes = self.join(first, row)?;
             if let Some(line) = self.line_in(ordinal, first, &bytes)? {
@@ -191,7 +192,12 @@ impl<'s> SessionRows<'s> {
         line.ok_or_else(|| self.no_line(ordinal).into())
     }
 
-    fn line_in(self, ordinal: u64, first: u64, bytes: &ChunkBytes) -> Result<Option<StoredLine>> {
+    fn line_in(
+        self,
+        ordinal: Ordinal,
+        first: Ordinal,
+        bytes: &ChunkBytes,
+    ) -> Result<Option<StoredLine>> {
         let chunk = self.parse(first, bytes)?;
         let Some(place) = chunk.locate(ordinal) else {
             return Ok(None);
@@ -206,23 +212,21 @@ impl<'s> SessionRows<'s> {
 
     /// The node of a line. The nodes of its chunk stay at hand: walks stay in one for many steps.
     pub(crate) fn node(self, ordinal: Ordinal) -> Result<Node> {
-        let place = |first| ordinal.place_from(Ordinal::new(first));
-
         if let Some((known, first, nodes)) = &*self.snapshot.nodes.borrow()
             && *known == self.session
-            && let Some(node) = place(*first).and_then(|place| nodes.get(place))
+            && let Some(node) = ordinal.index_from(*first).and_then(|index| nodes.get(index))
         {
             return Ok(*node);
         }
-        let (first, bytes) = self.chunk_of(ordinal.raw())?;
+        let (first, bytes) = self.chunk_of(ordinal)?;
         let nodes = self.nodes(&self.parse(first, &bytes)?)?;
-        let node = place(first).and_then(|place| nodes.get(place)).copied();
+        let node = ordinal.index_from(first).and_then(|index| nodes.get(index)).copied();
         *self.snapshot.nodes.borrow_mut() = Some((self.session, first, nodes.into()));
-        node.ok_or_else(|| self.no_line(ordinal.raw()).into())
+        node.ok_or_else(|| self.no_line(ordinal).into())
     }
 
-    /// The error of a line that the session has and no chunk holds.
-    pub(crate) fn no_line(self, ordinal: u64) -> Corruption {
+    /// The error for a line that the session has and no chunk holds.
+    pub(crate) fn no_line(self, ordinal: Ordinal) -> Corruption {
         Corruption {
             table: "lines",
             place: format!("session key {}", self.session),
@@ -230,8 +234,8 @@ impl<'s> SessionRows<'s> {
         }
     }
 
-    /// The error of a chunk that does not say what it must.
-    pub(crate) fn damaged(self, first: u64, problem: impl Into<String>) -> Corruption {
+    /// The error for a damaged chunk.
+    pub(crate) fn damaged(self, first: Ordinal, problem: impl Into<String>) -> Corruption {
         self.session.damaged_chunk(first, problem)
     }
 }

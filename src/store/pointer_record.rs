@@ -2,6 +2,7 @@
 
 use bincode::{Decode, Encode};
 
+use super::ordinal::Ordinal;
 use super::record::Record;
 
 /// A record that the rules of the leaf and of the history need.
@@ -14,7 +15,7 @@ pub(crate) struct PointerRecord {
     /// For a summary, the beginning of its text.
     pub(crate) text: Option<String>,
     /// For a boundary, the last message before it that is not on a sidechain.
-    pub(crate) message_before: Option<u64>,
+    pub(crate) message_before: Option<Ordinal>,
 }
 
 /// The records that point.

@@ -42,7 +42,7 @@ where
 /// [`Error::Corrupted`] if one of them is not a record.
 pub(super) fn index_session(
     transaction: &WriteTransaction,
-    session: u64,
+    session: SessionKey,
     old: Option<&[u8]>,
     new: Option<&[u8]>,
 ) -> Result<()> {
@@ -54,10 +54,10 @@ pub(super) fn index_session(
     {
         let mut times = transaction.open_table(tables::SESSION_TIMES)?;
         if let Some(old) = old {
-            times.remove((old, session))?;
+            times.remove((old, session.raw()))?;
         }
         if let Some(new) = new {
-            times.insert((new, session), ())?;
+            times.insert((new, session.raw()), ())?;
         }
     }
     let starters = [&old, &new].map(|record| record.as_ref().and_then(starter));
@@ -66,10 +66,10 @@ pub(super) fn index_session(
     {
         let mut parents = transaction.open_table(tables::SESSION_PARENTS)?;
         if let Some(old) = old {
-            parents.remove((old, session))?;
+            parents.remove((old, session.raw()))?;
         }
         if let Some(new) = new {
-            parents.insert((new, session), ())?;
+            parents.insert((new, session.raw()), ())?;
         }
     }
     Ok(())
@@ -83,7 +83,8 @@ pub(super) fn build(transaction: &WriteTransaction) -> Result<()> {
     let sessions = transaction.open_table(tables::SESSIONS)?;
     for row in sessions.iter()? {
         let (session, value) = row?;
-        match index_session(transaction, session.value(), None, Some(value.value())) {
+        let session = SessionKey::new(session.value());
+        match index_session(transaction, session, None, Some(value.value())) {
             Err(Error::Corrupted(_)) => {}
             indexed => indexed?,
         }

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use bincode::{Decode, Encode};
 
+use super::ordinal::Ordinal;
 use crate::error::Corruption;
 
 /// The number that the store gives to a session. It is never used twice. Records contain only the number.
@@ -36,8 +37,8 @@ impl SessionKey {
         self.0.saturating_add(1)
     }
 
-    /// The error of the session's chunk with this first line, if it has wrong contents.
-    pub(crate) fn damaged_chunk(self, first: u64, problem: impl Into<String>) -> Corruption {
+    /// The error for a damaged chunk of the session, named by the chunk's first line.
+    pub(crate) fn damaged_chunk(self, first: Ordinal, problem: impl Into<String>) -> Corruption {
         Corruption {
             table: "lines",
             place: format!("session key {self}, chunk of line {first}"),

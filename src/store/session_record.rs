@@ -9,6 +9,7 @@ use bincode::{BorrowDecode, Decode, Encode};
 use leafline_import::{Family, Reading};
 
 use super::clock::now;
+use super::ordinal::Ordinal;
 use super::record::{self, Record};
 use super::type_counts::TypeCounts;
 use crate::error::Result;
@@ -82,16 +83,16 @@ pub(crate) struct SessionRest {
     /// Time of the last message of the user or the assistant.
     pub(crate) last_activity: Option<i64>,
     /// The header's ordinal.
-    pub(crate) header: u64,
+    pub(crate) header: Ordinal,
     /// Bytes of the lines as stored, before compression: without what was cut out.
     pub(crate) text_bytes: u64,
     /// Rows in `settings`.
     pub(crate) settings: u64,
-    /// The first line appended since lines were last sealed: from there on each append made a chunk.
+    /// Lines that are sealed. Those after them were appended since, each append in a chunk of its own.
     pub(crate) sealed: u64,
     /// The last message that is not on a sidechain, and the last that is on one.
-    pub(crate) last_message: Option<u64>,
-    pub(crate) last_sidechain_message: Option<u64>,
+    pub(crate) last_message: Option<Ordinal>,
+    pub(crate) last_sidechain_message: Option<Ordinal>,
     /// Whether it was changed here and is exported as its program would save it: its lines and leaf then have bytes of
     /// their own.
     pub(crate) rewritten: bool,
@@ -188,10 +189,10 @@ impl SessionRecord {
 
     /// The first contradiction in the record, if any. Checked before a record is written, and when it is read.
     pub(crate) fn contradiction(&self) -> Option<String> {
-        let last = |message: Option<u64>| message.map_or(0, |ordinal| ordinal.saturating_add(1));
+        let last = |message: Option<Ordinal>| message.map_or(0, Ordinal::number);
         let has_whole_file = !self.migrated && !self.rewritten;
         let imported = if has_whole_file { self.imported.length } else { 0 };
-        let header = if self.lines > 0 { self.header.saturating_add(1) } else { 0 };
+        let header = if self.lines > 0 { self.header.number() } else { 0 };
         let is_opals = self.family == Family::Opal.code();
         let bounds = [
             ("lines up to the header", header, "lines", self.lines),
@@ -352,12 +353,12 @@ mod tests {
     /// A record in which every count is at its bound.
     fn full() -> SessionRecord {
         let rest = SessionRest {
-            header: 9,
+            header: Ordinal::new(9),
             text_bytes: 10,
             settings: 9,
             sealed: 10,
-            last_message: Some(9),
-            last_sidechain_message: Some(9),
+            last_message: Some(Ordinal::new(9)),
+            last_sidechain_message: Some(Ordinal::new(9)),
             revision: 3,
             changed_at: 3,
             imported: ImportedBytes { length: 10, ..ImportedBytes::default() },
@@ -394,12 +395,12 @@ mod tests {
             |record| record.unaddressed = u64::MAX,
         ];
         let rest: [Change; 10] = [
-            |record| record.header = 10,
+            |record| record.header = Ordinal::new(10),
             |record| record.text_bytes = 11,
             |record| record.settings = 10,
             |record| record.sealed = 11,
-            |record| record.last_message = Some(u64::MAX),
-            |record| record.last_sidechain_message = Some(10),
+            |record| record.last_message = Some(Ordinal::new(u64::MAX)),
+            |record| record.last_sidechain_message = Some(Ordinal::new(10)),
             |record| record.changed_at = 4,
             |record| record.imported.length = 11,
             |record| record.dropped = 1,

@@ -53,12 +53,12 @@ impl<'s> SessionRows<'s> {
     }
 
     /// The pointers in entries of the session, by ordinal.
-    pub(crate) fn pointers(self) -> Result<Vec<(u64, PointerRecord)>> {
+    pub(crate) fn pointers(self) -> Result<Vec<(Ordinal, PointerRecord)>> {
         let mut pointers = Vec::new();
         let table = self.snapshot.table(tables::POINTERS)?;
         for row in table.range((self.session.raw(), 0)..(self.session.end(), 0))? {
             let (key, value) = row?;
-            let (_, ordinal) = key.value();
+            let ordinal = Ordinal::new(key.value().1);
             pointers.push((ordinal, self.read_pointer(ordinal, &value)?));
         }
         Ok(pointers)
@@ -72,12 +72,12 @@ impl<'s> SessionRows<'s> {
             place: format!("session key {}, line {ordinal}", self.session),
             problem: "an entry that points at another has no row".into(),
         })?;
-        self.read_pointer(ordinal.raw(), &value)
+        self.read_pointer(ordinal, &value)
     }
 
     fn read_pointer(
         self,
-        ordinal: u64,
+        ordinal: Ordinal,
         value: &AccessGuard<'_, &'static [u8]>,
     ) -> Result<PointerRecord> {
         let place = || format!("session {}, line {ordinal}", self.session);

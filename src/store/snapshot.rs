@@ -7,6 +7,7 @@ use redb::{Key, ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, 
 
 use super::blobs::{self, BlobRecord, Hash};
 use super::node::Node;
+use super::ordinal::Ordinal;
 use super::record::Record;
 use super::session_key::SessionKey;
 use super::sessions::{Addresses, Sessions};
@@ -20,7 +21,7 @@ type ByText = ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>;
 type Lines = ReadOnlyTable<(u64, u64, u32), &'static [u8]>;
 
 /// A chunk's nodes, with its session and first ordinal.
-type DecodedNodes = (SessionKey, u64, Arc<[Node]>);
+type DecodedNodes = (SessionKey, Ordinal, Arc<[Node]>);
 
 /// One read transaction and the tables opened in it.
 pub(crate) struct Snapshot {

@@ -10,7 +10,6 @@ use super::manifest::{Digest, Manifest, folded};
 use crate::error::{Error, Result};
 use crate::session::{SessionFacts, SharedTexts};
 use crate::store::Store;
-use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
@@ -88,7 +87,7 @@ fn named(store: &Store) -> Result<Vec<Listed>> {
 /// The text of a session's header line as it is stored. A damaged session has none here: its export reports the damage.
 fn header_line(snapshot: &Snapshot, session: SessionKey) -> Result<Option<Vec<u8>>> {
     let line = match snapshot.session(session)? {
-        Some(record) => snapshot.rows(session).line(Ordinal::new(record.header), None),
+        Some(record) => snapshot.rows(session).line(record.header, None),
         None => return Ok(None),
     };
     match line {

@@ -12,6 +12,7 @@ use crate::catalog::import::pipeline::BLOCK_BYTES;
 use crate::session::index::facts;
 use crate::session::index::prepare::PreparedLine;
 use crate::session::index::records::{BlockRecord, each_record};
+use crate::store::ordinal::Ordinal;
 use crate::store::session_record::SessionRecord;
 
 /// Reads files one after the other, reusing its memory.
@@ -102,7 +103,8 @@ impl Gathered {
         let record = &mut self.record;
         let line = PreparedLine::of(&read.read, read.place);
         facts::count(record, &line);
-        facts::note_message(record, &line, record.lines);
+        let ordinal = Ordinal::after(record.lines);
+        facts::note_message(record, &line, ordinal);
         record.lines += 1;
         match read.read.effect() {
             Some(Effect::Title { title, rank }) => facts::set_title(record, title, rank),

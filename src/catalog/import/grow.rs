@@ -25,7 +25,6 @@ use crate::store::commit::{Author, Batch, Extended, Extension, Rows};
 use crate::store::compression::Dictionary;
 use crate::store::fingerprint::block_start;
 use crate::store::node::Parent;
-use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
@@ -179,7 +178,7 @@ impl Growth<'_> {
         let snapshot = self.store.snapshot()?;
         // The record may be older than the snapshot: a leaf older than the lines is not damage.
         let rows = snapshot.rows(session);
-        let (pointers, leaf) = (rows.pointers()?, rows.leaf()?.map(Ordinal::raw));
+        let (pointers, leaf) = (rows.pointers()?, rows.leaf()?);
         let start = Start::Grown { leaf, hint: candidate.start.leaf.clone(), pointers };
         Ok(Indexer::new(self.store, session, record.clone(), start, self.dictionary.id))
     }

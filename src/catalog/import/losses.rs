@@ -13,6 +13,7 @@ use crate::session::view::View;
 use crate::store::Store;
 use crate::store::blobs::Hash;
 use crate::store::chunk::REFERENCE_LEN;
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
@@ -75,13 +76,13 @@ pub(super) fn losses(
     let mut losses = Losses::default();
     let mut comparison = Comparison {
         new,
-        candidates: new.cursor(0),
-        expected: 0,
+        candidates: new.cursor(),
+        expected: Some(Ordinal::FIRST),
         reader: LineReader::new(record.reading()),
         unaddressed: None,
-        by_place: record.migrated.then(|| new.cursor(0)),
+        by_place: record.migrated.then(|| new.cursor()),
     };
-    let mut lines = View::new(snapshot.rows(old), &record).cursor(0);
+    let mut lines = View::new(snapshot.rows(old), &record).cursor();
     while let Some(line) = lines.next()? {
         comparison.compare(line, &mut losses)?;
     }
@@ -92,7 +93,7 @@ struct Comparison<'a> {
     new: View<'a>,
     candidates: LineCursor<'a>,
     /// The line of the new session that should equal the next old one.
-    expected: u64,
+    expected: Option<Ordinal>,
     reader: LineReader,
     /// Hashes of the new session's lines without an id, computed on demand.
     unaddressed: Option<HashSet<u64>>,
@@ -111,19 +112,19 @@ impl Comparison<'_> {
         if let Some(candidate) = self.candidates.next()?
             && is_same(&candidate, &line)
         {
-            self.expected = candidate.ordinal + 1;
+            self.expected = candidate.ordinal.next();
             return Ok(());
         }
         let decoded = text::decode(line.text);
         let read = self.reader.read(text::trim_start_of_file(&decoded));
-        let id = self.reader.reading().id_at(&read, line.ordinal).filter(|_| kind.is_entry());
+        let id = self.reader.reading().id_at(&read, line.ordinal.raw()).filter(|_| kind.is_entry());
         let Some(id) = id else {
             losses.lines += u64::from(!self.has_unaddressed(&line)?);
             return Ok(());
         };
         if let Some(ordinal) = self.new.find(&id)? {
-            let candidate = self.candidates.line(ordinal.raw())?;
-            self.expected = candidate.ordinal + 1;
+            let candidate = self.candidates.line(ordinal)?;
+            self.expected = candidate.ordinal.next();
             if says_the_same(self.reader.reading().family, &candidate, &line) {
                 return Ok(());
             }
@@ -157,7 +158,7 @@ impl Comparison<'_> {
     fn has_unaddressed(&mut self, line: &LineView<'_>) -> Result<bool> {
         if self.unaddressed.is_none() {
             let mut known = HashSet::new();
-            let mut cursor = self.new.cursor(0);
+            let mut cursor = self.new.cursor();
             while let Some(line) = cursor.next()? {
                 known.insert(xxh3_64(line.text.trim_ascii_end()));
             }
@@ -171,7 +172,7 @@ impl Comparison<'_> {
         if line.text.ends_with(b"\n") {
             return Ok(false);
         }
-        self.candidates.seek(line.ordinal);
+        self.candidates.seek(Some(line.ordinal));
         Ok(self.candidates.next()?.is_some_and(|candidate| candidate.text.starts_with(line.text)))
     }
 }

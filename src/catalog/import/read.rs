@@ -28,6 +28,7 @@ use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
 use crate::store::commit::Edit;
 use crate::store::compression::Dictionary;
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
 use crate::store::snapshot::Snapshot;
@@ -311,7 +312,7 @@ impl<'s> Reader<'s> {
             // The session's current dictionary: choosing one costs more than most growth.
             let whole = SessionRecord::clone(&record);
             let reader = SessionReader::new(self.store.snapshot()?, session, whole);
-            let dictionary = tail_dictionary(&reader, record.lines)?;
+            let dictionary = tail_dictionary(reader.view(), Ordinal::after(record.lines))?;
             drop(reader);
             let growth = Growth { store: self.store, dictionary: &dictionary, blobs: self.blobs };
             match growth.extend(candidate, session, &record)? {

@@ -50,8 +50,7 @@ fn holds_all(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<boo
         return Ok(Err(error));
     }
     let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
-    let mut entries =
-        Entries { view, family: view.record().known_family(), cursor: view.cursor(0) };
+    let mut entries = Entries { view, family: view.record().known_family(), cursor: view.cursor() };
     let mut lines = LineReader::new(view.reading());
     let mut header_is_read = false;
     loop {
@@ -89,7 +88,7 @@ impl Entries<'_> {
     fn hold(&mut self, entry: &Line<'_>, text: &str) -> Result<bool> {
         let Some(id) = entry.id() else { return Ok(false) };
         let Some(ordinal) = self.view.find(&id)? else { return Ok(false) };
-        let stored = self.view.entry_of(&self.cursor.line(ordinal.raw())?)?;
+        let stored = self.view.entry_of(&self.cursor.line(ordinal)?)?;
         let found = self.family.canonical(&text::decode(stored.line()));
         Ok(found.is_some() && found == self.family.canonical(text))
     }

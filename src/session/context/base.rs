@@ -6,6 +6,7 @@ use super::super::chunk_lines::{Frames, visit_lines};
 use super::super::reader::SessionReader;
 use super::stored::Stored;
 use crate::error::{Error, Result, SessionError};
+use crate::store::ordinal::Ordinal;
 
 /// Sessions, the oldest first, each with the number of its lines that precede the next one.
 pub(super) struct Bases(Vec<(SessionReader, u64)>);
@@ -55,10 +56,10 @@ impl Bases {
 /// How many of a session's lines are within the first `bytes` bytes of its file.
 fn lines_within(reader: &SessionReader, bytes: u64) -> Result<u64> {
     let (mut lines, mut left) = (0, bytes);
-    visit_lines(reader.view(), Some(0), Frames::Forgotten, |chunk, ordinal, _| {
+    visit_lines(reader.view(), Some(Ordinal::FIRST), Frames::Forgotten, |chunk, ordinal, _| {
         let Some(rest) = left.checked_sub(chunk.rendered_len(ordinal)?) else { return Ok(None) };
-        (lines, left) = (ordinal + 1, rest);
-        Ok(Some(ordinal + 1))
+        (lines, left) = (ordinal.number(), rest);
+        Ok(ordinal.next())
     })?;
     Ok(lines)
 }

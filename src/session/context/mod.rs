@@ -13,6 +13,7 @@ use self::base::Bases;
 use self::stored::Stored;
 use super::reader::SessionReader;
 use crate::error::{Error, ExportError, Result, SessionError};
+use crate::store::ordinal::Ordinal;
 
 /// Bytes that are buffered before they are passed to the writer.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -198,7 +199,8 @@ impl SessionReader {
             return Ok(History::default());
         };
         let bases = Bases::of(self)?;
-        self.family().history(&mut Stored::new(self.view()), &mut bases.before(), leaf, scope)
+        let mut stored = Stored::new(self.view());
+        self.family().history(&mut stored, &mut bases.before(), leaf.raw(), scope)
     }
 
     fn build(
@@ -265,21 +267,21 @@ impl SessionReader {
                 operation,
             }));
         }
-        let leaf = self.context_leaf(leaf)?;
+        let leaf = self.context_leaf(leaf)?.map(Ordinal::raw);
         let bases = Bases::of(self)?;
         family.context(&mut Stored::new(self.view()), &mut bases.before(), leaf, scope, take)
     }
 
     /// The ordinal of the selected entry; `None` for an empty context.
-    fn context_leaf(&self, leaf: ContextLeaf<'_>) -> Result<Option<u64>> {
+    fn context_leaf(&self, leaf: ContextLeaf<'_>) -> Result<Option<Ordinal>> {
         match leaf {
             ContextLeaf::None => Ok(None),
-            ContextLeaf::Current => self.leaf_ordinal(),
+            ContextLeaf::Current => self.view().leaf(),
             ContextLeaf::Entry(id) => {
                 match self.family().find_leaf(&Stored::new(self.view()), id)? {
-                    NamedEntry::At(ordinal) => Ok(Some(ordinal)),
+                    NamedEntry::At(ordinal) => Ok(Some(Ordinal::new(ordinal))),
                     NamedEntry::Nothing => Ok(None),
-                    NamedEntry::Unknown => Err(self.not_found(id)),
+                    NamedEntry::Unknown => Err(self.view().not_found(id)),
                 }
             }
         }

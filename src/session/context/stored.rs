@@ -31,18 +31,18 @@ impl<'r> Stored<'r> {
         Self {
             view,
             is_indexed: !record.irregular && record.unaddressed == 0,
-            cursor: view.cursor(0),
+            cursor: view.cursor(),
             rendered: Vec::new(),
         }
     }
 
     /// The settings in force at an entry, from the lines of its path.
-    fn settings_by_lines(&self, entry: u64) -> Result<SettingsRecord> {
+    fn settings_by_lines(&self, entry: Ordinal) -> Result<SettingsRecord> {
         let mut settings = SettingsRecord::default();
         let mut lines = LineReader::new(self.view.reading());
-        let mut cursor = self.view.cursor(0);
-        for ordinal in self.view.walk(Ordinal::new(entry)).up_to(PathLimit::Root)?.downwards() {
-            let line = cursor.line(ordinal)?;
+        let mut cursor = self.view.cursor();
+        for ordinal in self.view.walk(entry).up_to(PathLimit::Root)?.downwards() {
+            let line = cursor.line(Ordinal::new(ordinal))?;
             let decoded = text::decode(line.text);
             let Some(Effect::Settings(stored)) = lines.read(&decoded).effect() else { continue };
             if let Some(change) = whole_change(self.view, &line, stored)?
@@ -54,8 +54,8 @@ impl<'r> Stored<'r> {
         Ok(settings)
     }
 
-    fn names_itself(&self, entry: u64) -> Result<bool> {
-        let line = self.view.line(Ordinal::new(entry))?;
+    fn names_itself(&self, entry: Ordinal) -> Result<bool> {
+        let line = self.view.line(entry)?;
         // What was cut out of the line is not an id.
         Ok(read_line(self.view.reading(), line.text(), |line| line.names_itself()))
     }
@@ -66,18 +66,18 @@ impl Conversation for Stored<'_> {
 
     fn header(&self) -> Result<Option<u64>> {
         let record = self.view.record();
-        if record.header >= record.lines {
+        if !record.header.is_within(record.lines) {
             return Ok(None);
         }
-        let is_header =
-            self.view.node(Ordinal::new(record.header))?.kind == EntryKind::Header.code();
-        Ok(is_header.then_some(record.header))
+        let is_header = self.view.node(record.header)?.kind == EntryKind::Header.code();
+        Ok(is_header.then_some(record.header.raw()))
     }
 
     fn last_entry(&self) -> Result<Option<u64>> {
-        for ordinal in (0..self.view.record().lines).rev() {
-            if is_entry(&self.view.node(Ordinal::new(ordinal))?) {
-                return Ok(Some(ordinal));
+        let end = Ordinal::after(self.view.record().lines);
+        for ordinal in Ordinal::FIRST.up_to(end).rev() {
+            if is_entry(&self.view.node(ordinal)?) {
+                return Ok(Some(ordinal.raw()));
             }
         }
         Ok(None)
@@ -100,18 +100,21 @@ impl Conversation for Stored<'_> {
     }
 
     fn node_ahead_of_line(&mut self, entry: u64) -> Result<Node> {
+        let entry = Ordinal::new(entry);
         let node = self.cursor.line(entry)?.node;
-        self.view.order().check(Ordinal::new(entry), node)?;
+        self.view.order().check(entry, node)?;
         Ok(seen(node))
     }
 
     fn parent(&self, entry: u64) -> Result<Link<u64>> {
-        match self.view.entry_node(Ordinal::new(entry))?.parent {
+        let entry = Ordinal::new(entry);
+        match self.view.entry_node(entry)?.parent {
             Parent::At(parent) => Ok(Link::Entry(parent.raw())),
             Parent::None => Ok(Link::None),
             // The index counts an entry that is its own parent as an orphan.
             Parent::Orphan => {
-                Ok(if self.names_itself(entry)? { Link::Entry(entry) } else { Link::Missing })
+                let is_own = self.names_itself(entry)?;
+                Ok(if is_own { Link::Entry(entry.raw()) } else { Link::Missing })
             }
         }
     }
@@ -128,8 +131,9 @@ impl Conversation for Stored<'_> {
     }
 
     fn settings(&self, entry: u64) -> Result<PathSettings> {
+        let entry = Ordinal::new(entry);
         let record = if self.is_indexed {
-            let id = self.view.entry_node(Ordinal::new(entry))?.settings;
+            let id = self.view.entry_node(entry)?.settings;
             self.view.rows().settings(id)?
         } else {
             self.settings_by_lines(entry)?
@@ -159,7 +163,7 @@ impl Conversation for Stored<'_> {
     }
 
     fn line(&mut self, place: u64, images: Images<'_>) -> Result<&[u8]> {
-        let line = self.cursor.line(place)?;
+        let line = self.cursor.line(Ordinal::new(place))?;
         let resolved = match images {
             Images::Omitted => return Ok(line.text),
             _ if line.holes.is_empty() => return Ok(line.text),

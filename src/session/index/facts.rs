@@ -3,6 +3,7 @@
 use leafline_import::{EntryKind, SUMMARY_TITLE};
 
 use super::prepare::PreparedLine;
+use crate::store::ordinal::Ordinal;
 use crate::store::session_record::SessionRecord;
 
 /// Counts a line. Its number, its bytes and its ids are counted elsewhere.
@@ -16,7 +17,7 @@ pub(crate) fn count(record: &mut SessionRecord, line: &PreparedLine) {
 }
 
 /// Notes the last message.
-pub(crate) fn note_message(record: &mut SessionRecord, line: &PreparedLine, ordinal: u64) {
+pub(crate) fn note_message(record: &mut SessionRecord, line: &PreparedLine, ordinal: Ordinal) {
     if line.kind == EntryKind::Message {
         let last = if line.is_sidechain {
             &mut record.last_sidechain_message

@@ -9,13 +9,14 @@ use super::resolve::resolve;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::commit::{Committed, Creation};
+use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::PointerRecord;
 use crate::store::session_record::SessionRecord;
 
 /// A session with all its lines in rows, but without its record and its leaf.
 pub(crate) struct Indexed {
     pub(crate) record: SessionRecord,
-    pub(crate) leaf: Option<u64>,
+    pub(crate) leaf: Option<Ordinal>,
     /// Whether the parents must be resolved again, since some come later than their children.
     pub(crate) needs_resolving: bool,
     pub(super) leaf_facts: LeafFacts,
@@ -23,9 +24,9 @@ pub(crate) struct Indexed {
 
 /// The facts that decide the leaf of an irregular session.
 pub(super) struct LeafFacts {
-    pub(super) pointers: Vec<(u64, PointerRecord)>,
+    pub(super) pointers: Vec<(Ordinal, PointerRecord)>,
     pub(super) hint: LeafHint,
-    pub(super) last: Option<u64>,
+    pub(super) last: Option<Ordinal>,
 }
 
 /// Which entry is the leaf of a new session.
@@ -34,7 +35,7 @@ pub(crate) enum NewLeaf {
     /// The one that the family's rule selects.
     ByRule,
     /// The entry on this line, or none.
-    Line(Option<u64>),
+    Line(Option<Ordinal>),
 }
 
 impl Indexed {
@@ -50,7 +51,7 @@ impl Indexed {
         store: &Store,
         creation: &mut Creation,
         leaf: NewLeaf,
-    ) -> Result<(SessionRecord, Option<u64>)> {
+    ) -> Result<(SessionRecord, Option<Ordinal>)> {
         let Self { mut record, leaf: mut by_rule, needs_resolving, leaf_facts } = self;
         let is_irregular = needs_resolving || record.duplicates > 0;
         if is_irregular {
@@ -75,7 +76,7 @@ impl LeafFacts {
         store: &Store,
         creation: &Creation,
         record: &mut SessionRecord,
-    ) -> Result<Option<u64>> {
+    ) -> Result<Option<Ordinal>> {
         let snapshot = store.snapshot()?;
         let view = View::new(snapshot.rows(creation.session()), record);
         let mut lines = leaf::Committed { view };

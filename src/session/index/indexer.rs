@@ -54,18 +54,18 @@ pub(crate) struct Indexer<'s> {
     nodes: NodeWindow,
     settings: HashMap<Arc<SettingsRecord>, u64>,
     settings_by_id: HashMap<u64, Arc<SettingsRecord>>,
-    previous: Option<(Vec<u8>, u64)>,
+    previous: Option<(Vec<u8>, Ordinal)>,
     unresolved: Vec<Vec<u8>>,
     /// Whether there are committed entries that are no longer in the window.
     has_committed: bool,
     snapshot: Option<Snapshot>,
-    leaf: Option<u64>,
+    leaf: Option<Ordinal>,
     /// Whether more parents were unresolved than are kept.
     overflowed: bool,
-    /// The first header's ordinal, once it was found.
-    header: Option<u64>,
+    /// The first header, once there is one.
+    header: Option<Ordinal>,
     /// The records that point to entries, in the order of the lines.
-    pointers: Vec<(u64, PointerRecord)>,
+    pointers: Vec<(Ordinal, PointerRecord)>,
     /// What the file's header says about the leaf.
     hint: LeafHint,
     /// Whether the lines are written here, so that the last entry is the leaf.
@@ -84,18 +84,18 @@ pub(crate) enum Start {
     Made,
     /// The lines that a session's file has gained.
     Grown {
-        leaf: Option<u64>,
+        leaf: Option<Ordinal>,
         hint: LeafHint,
         /// The pointers in the existing lines.
-        pointers: Vec<(u64, PointerRecord)>,
+        pointers: Vec<(Ordinal, PointerRecord)>,
     },
     /// Entries appended here: the last one is the leaf.
     Appended {
-        leaf: Option<u64>,
+        leaf: Option<Ordinal>,
         /// The state of the store, which cannot change before the commit.
         snapshot: Box<Snapshot>,
         /// The id that the first of them names as its parent, and that entry's line.
-        above: Option<(Vec<u8>, u64)>,
+        above: Option<(Vec<u8>, Ordinal)>,
     },
 }
 
@@ -108,7 +108,8 @@ impl<'s> Indexer<'s> {
         start: Start,
         dictionary: u32,
     ) -> Self {
-        let next = record.lines;
+        let next = Ordinal::after(record.lines);
+        let has_lines = record.lines > 0;
         let is_live = matches!(start, Start::Made | Start::Appended { .. });
         let (mut leaf, mut hint, mut pointers) = (None, LeafHint::None, Vec::new());
         let (mut snapshot, mut previous) = (None, None);
@@ -134,11 +135,11 @@ impl<'s> Indexer<'s> {
             settings_by_id: HashMap::new(),
             previous,
             unresolved: Vec::new(),
-            has_committed: next > 0,
+            has_committed: has_lines,
             snapshot,
             leaf,
             overflowed: false,
-            header: (next > 0).then_some(record.header),
+            header: has_lines.then_some(record.header),
             pointers,
             hint,
             is_live,
@@ -195,14 +196,13 @@ impl<'s> Indexer<'s> {
         let record = &mut self.record;
         record.bytes += bytes;
         record.text_bytes += text_bytes;
-        let before = record.lines;
-        for (index, line) in (0..).zip(lines) {
+        for (ordinal, line) in Ordinal::after(record.lines).onwards().zip(lines) {
             facts::count(record, line);
             let has_id = line.id.is_some() || self.names_by_ordinal;
             record.unaddressed += u64::from(line.kind.is_entry() && !has_id);
             if line.kind == EntryKind::Header && self.header.is_none() {
-                record.header = before + index;
-                self.header = Some(record.header);
+                record.header = ordinal;
+                self.header = Some(ordinal);
             }
         }
         for (name, lines, bytes) in types {
@@ -261,14 +261,14 @@ impl<'s> Indexer<'s> {
         effect: Option<Effect>,
         rows: &mut Rows<'_>,
     ) -> Result<Node> {
-        let ordinal = self.record.lines;
+        let ordinal = Ordinal::after(self.record.lines);
         self.record.lines += 1;
         let mut node = Node {
             kind: line.kind.code(),
             role: line.role.code(),
             is_sidechain: line.is_sidechain,
             time: line.time,
-            jump: Ordinal::new(ordinal),
+            jump: ordinal,
             ..Node::default()
         };
         let settings = self.apply(effect, ordinal, rows);
@@ -284,7 +284,7 @@ impl<'s> Indexer<'s> {
     fn place(
         &mut self,
         node: &mut Node,
-        ordinal: u64,
+        ordinal: Ordinal,
         line: &PreparedLine,
         names: &[u8],
         change: Option<SettingsChange>,
@@ -299,17 +299,17 @@ impl<'s> Indexer<'s> {
             ParentName::Id(range) if Some(name(range)) == id => Parent::Orphan,
             ParentName::Id(range) => self.find_parent(name(range))?,
             ParentName::Previous => match self.entry_before(ordinal)? {
-                Some(before) => Parent::At(Ordinal::new(before)),
+                Some(before) => Parent::At(before),
                 None => Parent::None,
             },
         };
         self.record.orphans += u64::from(node.parent == Parent::Orphan);
         let mut settings = 0;
         if let Parent::At(parent) = node.parent {
-            let above = self.ancestor(parent.raw())?;
+            let above = self.ancestor(parent)?;
             node.depth = above.depth.saturating_add(1);
-            node.compaction = above.compaction().map(Ordinal::new);
-            node.jump = Ordinal::new(self.jump(parent.raw(), above)?);
+            node.compaction = above.compaction();
+            node.jump = self.jump(parent, above)?;
             settings = above.settings;
         }
         node.settings = match change {
@@ -317,9 +317,9 @@ impl<'s> Indexer<'s> {
             None => settings,
         };
         if line.kind == EntryKind::Compaction {
-            node.compaction = Some(Ordinal::new(ordinal));
+            node.compaction = Some(ordinal);
         }
-        rows.add_child(node.parent.ordinal(), Ordinal::new(ordinal));
+        rows.add_child(node.parent.ordinal(), ordinal);
         if line.leads {
             self.leaf = Some(ordinal);
         }
@@ -334,8 +334,8 @@ impl<'s> Indexer<'s> {
     }
 
     /// The last entry before a line.
-    fn entry_before(&mut self, ordinal: u64) -> Result<Option<u64>> {
-        for before in (0..ordinal).rev() {
+    fn entry_before(&mut self, ordinal: Ordinal) -> Result<Option<Ordinal>> {
+        for before in Ordinal::FIRST.up_to(ordinal).rev() {
             let node = LineNode::from(self.ancestor(before)?);
             if node.kind.is_entry() {
                 return Ok(Some(before));
@@ -348,10 +348,10 @@ impl<'s> Indexer<'s> {
         if let Some((previous, ordinal)) = &self.previous
             && previous == id
         {
-            return Ok(Parent::At(Ordinal::new(*ordinal)));
+            return Ok(Parent::At(*ordinal));
         }
         if let Some(ordinal) = self.find(id)? {
-            return Ok(Parent::At(Ordinal::new(ordinal)));
+            return Ok(Parent::At(ordinal));
         }
         if self.unresolved.len() < UNRESOLVED {
             self.unresolved.push(id.to_vec());
@@ -362,17 +362,17 @@ impl<'s> Indexer<'s> {
     }
 
     /// The ordinal of an entry of this session, committed or not.
-    fn find(&mut self, id: &[u8]) -> Result<Option<u64>> {
+    fn find(&mut self, id: &[u8]) -> Result<Option<Ordinal>> {
         if let Some(ordinal) = self.entries.find(id) {
             return Ok(Some(ordinal));
         }
         if !self.has_committed {
             return Ok(None);
         }
-        Ok(self.view()?.find(id)?.map(Ordinal::raw))
+        self.view()?.find(id)
     }
 
-    /// The committed part of the session.
+    /// The session as it is committed.
     fn view(&mut self) -> Result<View<'_>> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) => snapshot,
@@ -381,21 +381,19 @@ impl<'s> Indexer<'s> {
         Ok(View::new(self.snapshot.insert(snapshot).rows(self.session), &self.record))
     }
 
-    /// The facts of an earlier line that its children need, committed or not.
-    fn ancestor(&mut self, ordinal: u64) -> Result<Ancestor> {
+    /// What a child needs to know about a line, whether the line is committed yet or not.
+    fn ancestor(&mut self, ordinal: Ordinal) -> Result<Ancestor> {
         if !self.nodes.forgot(ordinal) {
             let order = Order::of(self.session, &self.record);
             let known = self.nodes.get(ordinal);
-            return known.ok_or_else(|| {
-                order.damage(Ordinal::new(ordinal), format!("no line {ordinal} yet"))
-            });
+            return known.ok_or_else(|| order.damage(ordinal, format!("no line {ordinal} yet")));
         }
-        Ok(Ancestor::from(&self.view()?.line_node(Ordinal::new(ordinal))?))
+        Ok(Ancestor::from(&self.view()?.line_node(ordinal)?))
     }
 
     /// The jump pointer of a child: where the parent's jump leads to in turn, if two jumps of equal length follow each
     /// other, otherwise the parent. Any ancestor is then a logarithmic number of steps away.
-    fn jump(&mut self, parent: u64, above: Ancestor) -> Result<u64> {
+    fn jump(&mut self, parent: Ordinal, above: Ancestor) -> Result<Ordinal> {
         let far = self.ancestor(above.jump)?;
         let farther = self.ancestor(far.jump)?;
         let equal =
@@ -439,11 +437,11 @@ impl<'s> Indexer<'s> {
         Ok(record)
     }
 
-    /// Applies an effect; a change of settings is returned, since it depends on the parent's settings.
+    /// Applies an effect. A change of settings is returned instead, since it depends on the parent's settings.
     fn apply(
         &mut self,
         effect: Option<Effect>,
-        ordinal: u64,
+        ordinal: Ordinal,
         rows: &mut Rows<'_>,
     ) -> Option<SettingsChange> {
         match effect? {
@@ -505,11 +503,11 @@ impl SessionLines for Indexer<'_> {
     type Error = Error;
 
     fn find(&mut self, id: &[u8]) -> Result<Option<u64>> {
-        Indexer::find(self, id)
+        Ok(Indexer::find(self, id)?.map(Ordinal::raw))
     }
 
     fn node(&mut self, ordinal: u64) -> Result<LineNode> {
-        Ok(self.ancestor(ordinal)?.into())
+        Ok(self.ancestor(Ordinal::new(ordinal))?.into())
     }
 }
 
@@ -576,7 +574,7 @@ mod tests {
         let extended = Extended { record, leaf, author, is_sealed: true, source: None };
         let record = extension.finish(&mut batch, extended).unwrap().clone();
         store.commit(batch).unwrap();
-        assert_eq!((record.entries, record.unaddressed, leaf), (3, 0, Some(3)));
+        assert_eq!((record.entries, record.unaddressed, leaf), (3, 0, Some(Ordinal::new(3))));
         let snapshot = store.snapshot().unwrap();
         let view = View::new(snapshot.rows(session), &record);
         for (ordinal, parent) in

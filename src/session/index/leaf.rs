@@ -32,7 +32,7 @@ impl From<Ancestor> for LineNode {
         Self {
             kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
             is_sidechain: node.is_sidechain,
-            parent: node.parent(),
+            parent: node.parent().map(Ordinal::raw),
             depth: node.depth,
         }
     }
@@ -44,8 +44,8 @@ pub(crate) struct LeafRecord {
     family: Family,
     lines: u64,
     is_regular: bool,
-    last_message: Option<u64>,
-    last_sidechain_message: Option<u64>,
+    last_message: Option<Ordinal>,
+    last_sidechain_message: Option<Ordinal>,
 }
 
 impl From<&SessionRecord> for LeafRecord {
@@ -65,15 +65,15 @@ impl LeafRecord {
         &self,
         pointers: &'a [Pointer<'a>],
         hint: &'a LeafHint,
-        last_entry: Option<u64>,
+        last_entry: Option<Ordinal>,
     ) -> LeafFacts<'a> {
         let Self { lines, is_regular, last_message, last_sidechain_message, .. } = *self;
         LeafFacts {
             lines,
             is_regular,
-            last_entry,
-            last_message,
-            last_sidechain_message,
+            last_entry: last_entry.map(Ordinal::raw),
+            last_message: last_message.map(Ordinal::raw),
+            last_sidechain_message: last_sidechain_message.map(Ordinal::raw),
             pointers,
             hint,
         }
@@ -83,7 +83,7 @@ impl LeafRecord {
 /// What the lines of a session decide together.
 #[derive(Debug, Default)]
 pub(crate) struct Decided {
-    pub(crate) leaf: Option<u64>,
+    pub(crate) leaf: Option<Ordinal>,
     /// The text of the summary that describes the session.
     pub(crate) summary: Option<String>,
 }
@@ -93,37 +93,39 @@ pub(crate) struct Decided {
 pub(crate) fn decide<L: SessionLines>(
     lines: &mut L,
     record: LeafRecord,
-    pointers: &[(u64, PointerRecord)],
+    pointers: &[(Ordinal, PointerRecord)],
     hint: &LeafHint,
-    last: Option<u64>,
+    last: Option<Ordinal>,
 ) -> std::result::Result<Decided, L::Error> {
     let named = named(pointers);
     let decided = record.family.leaf(lines, &record.facts(&named, hint, last))?;
-    Ok(Decided { leaf: decided.leaf, summary: text_of(pointers, decided.summary) })
+    let (leaf, summary) = (decided.leaf.map(Ordinal::new), decided.summary.map(Ordinal::new));
+    Ok(Decided { leaf, summary: text_of(pointers, summary) })
 }
 
 /// The text of the summary that describes the session, if there is one.
 pub(crate) fn summary<L: SessionLines>(
     lines: &mut L,
     record: LeafRecord,
-    pointers: &[(u64, PointerRecord)],
+    pointers: &[(Ordinal, PointerRecord)],
 ) -> std::result::Result<Option<String>, L::Error> {
     let named = named(pointers);
     let facts = record.facts(&named, &LeafHint::None, None);
-    Ok(text_of(pointers, record.family.summary(lines, &facts)?))
+    let summary = record.family.summary(lines, &facts)?;
+    Ok(text_of(pointers, summary.map(Ordinal::new)))
 }
 
-fn named(pointers: &[(u64, PointerRecord)]) -> Vec<Pointer<'_>> {
+fn named(pointers: &[(Ordinal, PointerRecord)]) -> Vec<Pointer<'_>> {
     let named = pointers.iter().map(|(ordinal, pointer)| Pointer {
-        ordinal: *ordinal,
+        ordinal: ordinal.raw(),
         kind: pointer.kind.into(),
         target: pointer.target.as_deref(),
-        message_before: pointer.message_before,
+        message_before: pointer.message_before.map(Ordinal::raw),
     });
     named.collect()
 }
 
-fn text_of(pointers: &[(u64, PointerRecord)], summary: Option<u64>) -> Option<String> {
+fn text_of(pointers: &[(Ordinal, PointerRecord)], summary: Option<Ordinal>) -> Option<String> {
     let at = pointers.binary_search_by_key(&summary?, |(ordinal, _)| *ordinal).ok()?;
     pointers.get(at)?.1.text.clone()
 }

@@ -9,40 +9,43 @@ use crate::store::ordinal::Ordinal;
 /// The number of lines kept: 12 MiB. Twice as many as a batch has, so that older ones are committed.
 const NODE_WINDOW: usize = 2 * BATCH_LINES;
 
-/// The facts of a line that a child, or the leaf rule, needs.
+/// No line, where an `Option` would take twice the memory.
+const NONE: Ordinal = Ordinal::new(u64::MAX);
+
+/// What a child, or the rule of the leaf, needs to know about a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ancestor {
-    /// `u64::MAX` for none.
-    parent: u64,
+    /// [`NONE`] for a root.
+    parent: Ordinal,
     pub(crate) kind: u8,
     pub(crate) is_sidechain: bool,
     pub(crate) depth: u64,
-    pub(crate) jump: u64,
+    pub(crate) jump: Ordinal,
     pub(crate) settings: u64,
-    /// `u64::MAX` for none: half the size of an `Option`.
-    compaction: u64,
+    /// [`NONE`] if there is none at or above the line.
+    compaction: Ordinal,
 }
 
 impl Ancestor {
-    pub(crate) fn parent(self) -> Option<u64> {
-        (self.parent != u64::MAX).then_some(self.parent)
+    pub(crate) fn parent(self) -> Option<Ordinal> {
+        (self.parent != NONE).then_some(self.parent)
     }
 
-    pub(crate) fn compaction(self) -> Option<u64> {
-        (self.compaction != u64::MAX).then_some(self.compaction)
+    pub(crate) fn compaction(self) -> Option<Ordinal> {
+        (self.compaction != NONE).then_some(self.compaction)
     }
 }
 
 impl From<&Node> for Ancestor {
     fn from(node: &Node) -> Self {
         Self {
-            parent: node.parent.ordinal().map_or(u64::MAX, Ordinal::raw),
+            parent: node.parent.ordinal().unwrap_or(NONE),
             kind: node.kind,
             is_sidechain: node.is_sidechain,
             depth: node.depth,
-            jump: node.jump.raw(),
+            jump: node.jump,
             settings: node.settings,
-            compaction: node.compaction.map_or(u64::MAX, Ordinal::raw),
+            compaction: node.compaction.unwrap_or(NONE),
         }
     }
 }
@@ -50,13 +53,13 @@ impl From<&Node> for Ancestor {
 /// The newest nodes by ordinal.
 #[derive(Debug)]
 pub(crate) struct NodeWindow {
-    first: u64,
+    first: Ordinal,
     nodes: VecDeque<Ancestor>,
 }
 
 impl NodeWindow {
     /// An empty window before the line `next`.
-    pub(crate) fn new(next: u64) -> Self {
+    pub(crate) fn new(next: Ordinal) -> Self {
         Self { first: next, nodes: VecDeque::new() }
     }
 
@@ -64,20 +67,19 @@ impl NodeWindow {
     pub(crate) fn push(&mut self, node: &Node) {
         if self.nodes.len() >= NODE_WINDOW {
             self.nodes.pop_front();
-            self.first += 1;
+            self.first = self.first.next().expect("a line after it is remembered");
         }
         self.nodes.push_back(Ancestor::from(node));
     }
 
-    /// Whether the line is too old to be kept, so that it must be committed.
-    pub(crate) fn forgot(&self, ordinal: u64) -> bool {
+    /// Whether the line is older than all that are remembered: then it is committed.
+    pub(crate) fn forgot(&self, ordinal: Ordinal) -> bool {
         ordinal < self.first
     }
 
     /// The node of a line, if it is kept.
-    pub(crate) fn get(&self, ordinal: u64) -> Option<Ancestor> {
-        let index = usize::try_from(ordinal.checked_sub(self.first)?).ok()?;
-        self.nodes.get(index).copied()
+    pub(crate) fn get(&self, ordinal: Ordinal) -> Option<Ancestor> {
+        self.nodes.get(ordinal.index_from(self.first)?).copied()
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn resolve(
     creation.rows(&mut batch).reset_children();
     let mut scanner = LineReader::new(record.reading());
     let mut orphans = 0;
-    let mut next = 0;
+    let mut next = Ordinal::FIRST;
     loop {
         let snapshot = store.snapshot()?;
         let view = View::new(snapshot.rows(creation.session()), record);
@@ -37,16 +37,16 @@ pub(crate) fn resolve(
         orphans += resolve_part(view, &mut next, &mut scanner, &mut rows)?;
         drop(snapshot);
         creation.commit_part(store, &mut batch)?;
-        if next >= record.lines {
+        if !next.is_within(record.lines) {
             return Ok(orphans);
         }
     }
 }
 
-/// Resolves the parents of as many lines as fit in one commit, from `next` on. Returns the orphans.
+/// Resolves the parents of as many lines as one commit takes, from `next` on. Returns the orphans.
 fn resolve_part(
     view: View<'_>,
-    next: &mut u64,
+    next: &mut Ordinal,
     scanner: &mut LineReader,
     rows: &mut Rows<'_>,
 ) -> Result<u64> {
@@ -60,9 +60,9 @@ fn resolve_part(
         let first = chunk.first();
         let old = view.rows().nodes(&chunk)?;
         let new = parents_of(view, &chunk, &old, scanner)?;
-        for (ordinal, node) in (first..).zip(&new).filter(|(_, node)| is_entry(node)) {
+        for (ordinal, node) in first.onwards().zip(&new).filter(|(_, node)| is_entry(node)) {
             orphans += u64::from(node.parent == Parent::Orphan);
-            children += usize::from(rows.add_child(node.parent.ordinal(), Ordinal::new(ordinal)));
+            children += usize::from(rows.add_child(node.parent.ordinal(), ordinal));
         }
         if new != old {
             let renewed = chunk.with_nodes(&new);
@@ -82,7 +82,7 @@ fn parents_of(
     scanner: &mut LineReader,
 ) -> Result<Vec<Node>> {
     let mut resolved = nodes.to_vec();
-    let mut lines = (chunk.first()..).zip(&mut resolved);
+    let mut lines = chunk.first().onwards().zip(&mut resolved);
     let mut lengths = chunk.lengths().iter();
     for index in 0..chunk.frames().len() {
         let frame_text = view.rows().decompress_frame(chunk, index)?;
@@ -109,7 +109,7 @@ fn parents_of(
 
 fn parent_of(
     view: View<'_>,
-    ordinal: u64,
+    ordinal: Ordinal,
     line: &[u8],
     scanner: &mut LineReader,
 ) -> Result<Parent> {
@@ -118,13 +118,13 @@ fn parent_of(
 }
 
 /// The parent that a line names, given its ordinal, once all entries are known.
-pub(crate) fn parent_named(view: View<'_>, ordinal: u64, line: &Line<'_>) -> Result<Parent> {
+pub(crate) fn parent_named(view: View<'_>, ordinal: Ordinal, line: &Line<'_>) -> Result<Parent> {
     let id = match line.parent() {
         ParentLink::None => return Ok(Parent::None),
         ParentLink::NoId => return Ok(Parent::Orphan),
         ParentLink::Previous => {
             let before = entry_before(view, ordinal)?;
-            return Ok(before.map_or(Parent::None, |before| Parent::At(Ordinal::new(before))));
+            return Ok(before.map_or(Parent::None, Parent::At));
         }
         ParentLink::Id(id) => id,
     };
@@ -135,9 +135,9 @@ pub(crate) fn parent_named(view: View<'_>, ordinal: u64, line: &Line<'_>) -> Res
 }
 
 /// The last entry before a line.
-fn entry_before(view: View<'_>, ordinal: u64) -> Result<Option<u64>> {
-    for before in (0..ordinal).rev() {
-        if is_entry(&view.node(Ordinal::new(before))?) {
+fn entry_before(view: View<'_>, ordinal: Ordinal) -> Result<Option<Ordinal>> {
+    for before in Ordinal::FIRST.up_to(ordinal).rev() {
+        if is_entry(&view.node(before)?) {
             return Ok(Some(before));
         }
     }

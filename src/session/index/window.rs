@@ -5,6 +5,7 @@ use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::store::entry_record::{EntryRow, EntryRows};
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 
 /// Entries that are collected before they are loaded: about 27 MiB with ids of 8 bytes.
@@ -30,12 +31,12 @@ pub(crate) struct EntryWindow {
     ids: Vec<u8>,
     rows: Vec<EntryRow>,
     by_id: HashTable<u32>,
-    chunks: Vec<u64>,
+    chunks: Vec<Ordinal>,
 }
 
 impl EntryWindow {
     /// Adds an entry; returns the ordinal of the earlier entry with the same id.
-    pub(crate) fn insert(&mut self, id: &[u8], ordinal: u64) -> Option<u64> {
+    pub(crate) fn insert(&mut self, id: &[u8], ordinal: Ordinal) -> Option<Ordinal> {
         let hash = xxh3_64(id);
         if let Some(index) = self.position(hash, id) {
             let row = self.rows.get_mut(index as usize)?;
@@ -70,13 +71,13 @@ impl EntryWindow {
     }
 
     /// The ordinal of the entry with this id.
-    pub(crate) fn find(&self, id: &[u8]) -> Option<u64> {
+    pub(crate) fn find(&self, id: &[u8]) -> Option<Ordinal> {
         let index = self.position(xxh3_64(id), id)?;
         self.rows.get(index as usize).map(|row| row.ordinal)
     }
 
-    /// Notes that a chunk begins at this ordinal.
-    pub(crate) fn begin_chunk(&mut self, first: u64) {
+    /// Notes that a chunk begins with this line.
+    pub(crate) fn begin_chunk(&mut self, first: Ordinal) {
         self.chunks.push(first);
     }
 
@@ -96,7 +97,6 @@ impl EntryWindow {
 mod tests {
     use super::*;
     use crate::store::entry_record::EntryRecord;
-    use crate::store::ordinal::Ordinal;
 
     #[test]
     fn the_documentation_has_the_bounds() {
@@ -109,17 +109,15 @@ mod tests {
     #[test]
     fn the_later_entry_wins() {
         let mut window = EntryWindow::default();
-        window.begin_chunk(0);
-        assert_eq!(window.insert(b"b", 1), None);
-        assert_eq!(window.insert(b"a", 2), None);
-        window.begin_chunk(3);
-        assert_eq!(window.insert(b"b", 3), Some(1));
-        assert_eq!(window.find(b"b"), Some(3));
+        let line = Ordinal::new;
+        window.begin_chunk(line(0));
+        assert_eq!(window.insert(b"b", line(1)), None);
+        assert_eq!(window.insert(b"a", line(2)), None);
+        window.begin_chunk(line(3));
+        assert_eq!(window.insert(b"b", line(3)), Some(line(1)));
+        assert_eq!(window.find(b"b"), Some(line(3)));
         assert_eq!(window.find(b"c"), None);
-        let record = |ordinal, chunk| EntryRecord {
-            ordinal: Ordinal::new(ordinal),
-            chunk: Ordinal::new(chunk),
-        };
+        let record = |ordinal, chunk| EntryRecord { ordinal: line(ordinal), chunk: line(chunk) };
         let sorted = window.drain_sorted(SessionKey::new(7));
         assert_eq!(
             sorted.iter().collect::<Vec<_>>(),

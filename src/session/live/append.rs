@@ -10,13 +10,15 @@ use super::super::index::finish::Indexed;
 use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{Prepared, PreparedBlob, Preparer};
 use super::super::reader::SessionReader;
+use super::super::view::View;
 use super::draft::EntryDraft;
 use super::ids;
 use super::rechunk::{seal, tail_dictionary};
-use crate::error::{Error, Result, SessionError};
+use crate::error::Result;
 use crate::store::Store;
 use crate::store::clock::now;
 use crate::store::commit::{Author, Batch, Edit, Extended, Extension};
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 
 /// Bytes of stored lines that are worth chunks of their own; what is appended in smaller pieces is sealed later.
@@ -49,7 +51,7 @@ pub(in super::super) struct Appender {
 /// changes.
 struct LastEntry {
     session: SessionKey,
-    ordinal: u64,
+    ordinal: Ordinal,
     id: Vec<u8>,
 }
 
@@ -75,23 +77,23 @@ impl Appender {
     ) -> Result<Vec<String>> {
         let (key, ids, leaf) = store.write(|snapshot| {
             let reader = SessionReader::open(snapshot, session)?;
-            let key = reader.key();
-            let leaf = reader.leaf_ordinal()?;
-            let above = self.entry_above(&reader, origin, leaf)?;
+            let view = reader.view();
+            let (key, leaf) = (view.key(), view.leaf()?);
+            let above = self.entry_above(view, origin, leaf)?;
             let mut lines = Lines::new(above.as_ref().map(|(_, id)| id.clone()));
             let mut images = Vec::new();
             for addition in additions {
-                lines.add(&reader, &addition.draft)?;
+                lines.add(view, &addition.draft)?;
                 images.extend(addition.images);
             }
             let mut batch = Batch::default();
-            let mut extension = Extension::new(&mut batch, key, reader.record());
-            let mut record = reader.record().clone();
-            let dictionary = tail_dictionary(&reader, record.lines)?;
+            let mut extension = Extension::new(&mut batch, key, view.record());
+            let mut record = view.record().clone();
+            let dictionary = tail_dictionary(view, Ordinal::after(record.lines))?;
             let mut prepared = self.preparer.prepare(&lines.text, false, &dictionary);
             attach_images(&mut prepared, images);
             let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
-            seal(&reader, &mut record, is_worth_a_chunk, (&mut extension, &mut batch))?;
+            seal(view, &mut record, is_worth_a_chunk, (&mut extension, &mut batch))?;
             let snapshot = Box::new(reader.into_snapshot());
             // If ids repeat, a parent is the last entry that has the id.
             let above = above.filter(|_| !record.irregular).map(|(ordinal, id)| (id, ordinal));
@@ -117,19 +119,19 @@ impl Appender {
     /// The line and id of the entry that the first of the new ones names as its parent.
     fn entry_above(
         &self,
-        reader: &SessionReader,
+        view: View<'_>,
         origin: Origin<'_>,
-        leaf: Option<u64>,
-    ) -> Result<Option<(u64, Vec<u8>)>> {
+        leaf: Option<Ordinal>,
+    ) -> Result<Option<(Ordinal, Vec<u8>)>> {
         match (origin, leaf) {
             (Origin::Root, _) | (Origin::Leaf, None) => Ok(None),
-            (Origin::Entry(id), _) => Ok(Some((reader.ordinal_of(id)?, id.as_bytes().to_vec()))),
+            (Origin::Entry(id), _) => Ok(Some((view.named(id)?, id.as_bytes().to_vec()))),
             (Origin::Leaf, Some(leaf)) => {
                 let is_leaf =
-                    |last: &&LastEntry| last.session == reader.key() && last.ordinal == leaf;
+                    |last: &&LastEntry| last.session == view.key() && last.ordinal == leaf;
                 let id = match self.last.as_ref().filter(is_leaf) {
                     Some(last) => Some(last.id.clone()),
-                    None => exact_id(reader.reading(), reader.known_line(leaf)?.line()),
+                    None => exact_id(view.reading(), view.entry(leaf)?.line()),
                 };
                 Ok(id.map(|id| (leaf, id)))
             }
@@ -145,11 +147,12 @@ pub(super) fn move_leaf(
 ) -> Result<()> {
     store.write(|snapshot| {
         let reader = SessionReader::open(snapshot, session)?;
-        let leaf = to.map(|id| reader.ordinal_of(id)).transpose()?;
+        let view = reader.view();
+        let leaf = to.map(|id| view.named(id)).transpose()?;
         let mut batch = Batch::default();
-        if leaf != reader.leaf_ordinal()? {
-            let edit = Edit::new(&mut batch, reader.key(), reader.record());
-            edit.move_leaf(&mut batch, reader.record().clone(), leaf);
+        if leaf != view.leaf()? {
+            let edit = Edit::new(&mut batch, view.key(), view.record());
+            edit.move_leaf(&mut batch, view.record().clone(), leaf);
         }
         Ok((batch, ()))
     })
@@ -180,19 +183,15 @@ impl Lines {
         }
     }
 
-    fn add(&mut self, reader: &SessionReader, draft: &EntryDraft) -> Result<()> {
+    fn add(&mut self, view: View<'_>, draft: &EntryDraft) -> Result<()> {
         let has = |id: &[u8]| -> Result<bool> {
-            let stored = reader.view().find(id)?;
+            let stored = view.find(id)?;
             Ok(stored.is_some() || self.known.contains(id))
         };
         if let Some(target) = target_of(draft)
             && !has(&target)?
         {
-            let entry = String::from_utf8_lossy(&target).into_owned();
-            return Err(Error::Session(SessionError::EntryNotFound {
-                session: reader.id(),
-                entry,
-            }));
+            return Err(view.not_found(&String::from_utf8_lossy(&target)));
         }
         let parent = self.parent.as_deref().map_or(ParentId::Null, ParentId::Id);
         let id = match draft {

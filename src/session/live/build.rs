@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::index::finish::NewLeaf;
 use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{Prepared, Preparer};
-use super::super::reader::SessionReader;
+use super::super::view::View;
 use super::pending::uncounted;
 use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
@@ -67,8 +67,8 @@ impl<'s> Builder<'s> {
     }
 
     /// A builder for a session that replaces another: with its id and its imported bytes.
-    pub(super) fn in_place_of(store: &'s Store, reader: &SessionReader) -> Result<Self> {
-        let old = reader.record();
+    pub(super) fn in_place_of(store: &'s Store, view: View<'_>) -> Result<Self> {
+        let old = view.record();
         let record = SessionRecord {
             rest: SessionRest {
                 imported: old.imported,
@@ -80,12 +80,12 @@ impl<'s> Builder<'s> {
         };
         let mut sources = Vec::new();
         for path in &old.sources {
-            let source = reader.snapshot().source(path)?;
-            if let Some(source) = source.filter(|source| source.session == reader.key()) {
+            let source = view.snapshot().source(path)?;
+            if let Some(source) = source.filter(|source| source.session == view.key()) {
                 sources.push((path.clone(), source));
             }
         }
-        let place = Place::Of { session: reader.key(), revision: old.revision };
+        let place = Place::Of { session: view.key(), revision: old.revision };
         Ok(Self { place, sources, ..Self::new(store, record, None)? })
     }
 

@@ -7,6 +7,7 @@ use leafline_import::scan::{Raw, Scanner};
 use leafline_import::{EntryKind, Family, Reading, ecma, text, time};
 
 use super::super::index::finish::NewLeaf;
+use super::super::view::View;
 use super::super::{Session, SessionReader};
 use super::build::Builder;
 use super::ids;
@@ -268,14 +269,14 @@ impl Session {
     pub(super) fn branched_session(&self, leaf: &str) -> Result<Session> {
         self.only_pi_omp("session of a branch")?;
         let reader = self.reader()?;
-        let from = reader.find(leaf)?;
-        let path = reader.view().walk(from).up_to(PathLimit::Root)?;
+        let view = reader.view();
+        let path = view.walk(view.named(leaf)?).up_to(PathLimit::Root)?;
         let family = reader.family();
         let mut new = NewSession::new(family, reader.record().directory().unwrap_or_default());
         new.parent_session = Some(self.id().to_owned());
         new.persistence = Some(self.persistence.clone());
         let (header, record, persistence) = new.begin()?;
-        let waits = persistence.waits_for_assistant && !has_assistant(&reader, &path)?;
+        let waits = persistence.waits_for_assistant && !has_assistant(view, &path)?;
         let memory = if waits { Some(Box::new(Store::in_memory()?)) } else { None };
         let id = record.id();
         let to = memory.as_deref().unwrap_or(&self.store);
@@ -284,7 +285,7 @@ impl Session {
         let mut builder = Builder::new(to, record, blobs)?;
         builder.push(&header)?;
         let last = push_path(&reader, &path, &mut builder)?;
-        push_labels(&reader, &path, last, &mut builder)?;
+        push_labels(view, &path, last, &mut builder)?;
         let key = builder.finish(NewLeaf::ByRule)?;
         let mut session =
             Session::stored(&self.store, key, id, Reading::plain(family), persistence);
@@ -293,11 +294,10 @@ impl Session {
     }
 }
 
-fn has_assistant(reader: &SessionReader, path: &PathRuns) -> Result<bool> {
-    for ordinal in path.downwards() {
-        if reader.view().entry_node(Ordinal::new(ordinal))?.role
-            == leafline_import::MessageRole::Assistant.code()
-        {
+fn has_assistant(view: View<'_>, path: &PathRuns) -> Result<bool> {
+    let assistant = leafline_import::MessageRole::Assistant.code();
+    for ordinal in path.downwards().map(Ordinal::new) {
+        if view.entry_node(ordinal)?.role == assistant {
             return Ok(true);
         }
     }
@@ -311,7 +311,7 @@ fn push_path(
     builder: &mut Builder<'_>,
 ) -> Result<Option<Vec<u8>>> {
     let mut last = None;
-    reader.for_each(path.downwards(), |entry| {
+    reader.for_each(path.downwards().map(Ordinal::new), |entry| {
         if entry.kind() == EntryKind::Label {
             return Ok(());
         }
@@ -328,28 +328,28 @@ fn push_path(
 /// Writes a new entry for each label that is set on an entry of the path, in the programs' order: by the line that
 /// first set it after it was last cleared.
 fn push_labels(
-    reader: &SessionReader,
+    view: View<'_>,
     path: &PathRuns,
     last: Option<Vec<u8>>,
     builder: &mut Builder<'_>,
 ) -> Result<()> {
-    let mut labels = reader.view().rows().labels()?;
+    let mut labels = view.rows().labels()?;
     labels.sort_by_key(|(_, label)| label.place);
     let mut parent = last;
     for (target, label) in labels {
-        let on_path = match reader.view().find(&target)? {
+        let on_path = match view.find(&target)? {
             Some(entry) => {
                 path.contains(entry.raw())
-                    && reader.view().entry_node(entry)?.kind != EntryKind::Label.code()
+                    && view.entry_node(entry)?.kind != EntryKind::Label.code()
             }
             None => false,
         };
         if !on_path {
             continue;
         }
-        let setter = reader.known_line(label.line)?;
-        let id =
-            ids::fresh_entry_id(|id| Ok::<_, Error>(reader.view().find(id.as_bytes())?.is_some()))?;
+        let setter = view.entry(label.line)?;
+        let is_taken = |id: &str| -> Result<bool> { Ok(view.find(id.as_bytes())?.is_some()) };
+        let id = ids::fresh_entry_id(is_taken)?;
         builder.push(&label_line(&id, parent.as_deref(), setter.line(), &target, &label.label))?;
         parent = Some(id.into_bytes());
     }

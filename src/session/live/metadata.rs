@@ -6,6 +6,7 @@ use leafline_import::{Family, text};
 use super::super::{Session, SessionReader};
 use super::rewrite::replace_lines;
 use crate::error::{Corruption, Result, SessionError};
+use crate::store::ordinal::Ordinal;
 use crate::store::session_record::SessionRecord;
 
 impl SessionReader {
@@ -22,7 +23,7 @@ impl SessionReader {
             Some(Ok(metadata)) => Ok(metadata),
             _ => Err(Corruption {
                 table: "lines",
-                place: format!("session {}, line {}", self.id(), self.record().header + 1),
+                place: format!("session {}, line {}", self.id(), self.record().header.number()),
                 problem: "the line is no header of Opal's".to_owned(),
             }
             .into()),
@@ -52,16 +53,16 @@ impl Session {
                     line.push(b'\n');
                 }
                 note(record, &line);
-                Ok(vec![(header.ordinal(), line)])
+                Ok(vec![(header.place(), line)])
             })
         })?;
         Ok(())
     }
 }
 
-fn facts_of(header: &[u8], ordinal: u64) -> Option<HeaderFacts> {
+fn facts_of(header: &[u8], ordinal: Ordinal) -> Option<HeaderFacts> {
     let decoded = text::decode(header);
-    HeaderFacts::of(&Scanner::new().scan(text::trim_start_of_file(&decoded)), ordinal)
+    HeaderFacts::of(&Scanner::new().scan(text::trim_start_of_file(&decoded)), ordinal.raw())
 }
 
 /// Copies the header's facts into the record.

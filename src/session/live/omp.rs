@@ -4,6 +4,7 @@ use leafline_import::pi_omp::Draft;
 use leafline_import::{MessageRole, text};
 use serde::Serialize;
 
+use super::super::view::View;
 use super::super::{Entry, Session, SessionReader};
 use super::rewrite::{invalid, json, line_of, replace_lines};
 use super::tool_call::with_arguments;
@@ -144,7 +145,7 @@ impl OmpSession for Session {
         let arguments = serde_json::to_string(arguments).map_err(invalid)?;
         let changed = self.persist(|session| {
             replace_lines(session.place(), (session.key, &session.id), |reader, _| {
-                find_tool_call(reader, tool_call_id, &arguments)
+                find_tool_call(reader.view(), tool_call_id, &arguments)
             })
         })?;
         Ok(changed > 0)
@@ -162,7 +163,7 @@ impl OmpSession for Session {
                     if entry.kind().is_entry()
                         && let Some(json) = change(&entry)?
                     {
-                        changes.push((entry.ordinal(), line_of(&json)?));
+                        changes.push((entry.place(), line_of(&json)?));
                     }
                     Ok(true)
                 })?;
@@ -202,17 +203,14 @@ impl OmpReader for SessionReader {
 }
 
 /// The last assistant message with this tool call, with other arguments.
-fn find_tool_call(
-    reader: &SessionReader,
-    id: &str,
-    arguments: &str,
-) -> Result<Vec<(u64, Vec<u8>)>> {
+fn find_tool_call(view: View<'_>, id: &str, arguments: &str) -> Result<Vec<(Ordinal, Vec<u8>)>> {
     let assistant = MessageRole::Assistant.code();
-    for ordinal in (0..reader.record().lines).rev() {
-        if reader.view().node(Ordinal::new(ordinal))?.role != assistant {
+    let end = Ordinal::after(view.record().lines);
+    for ordinal in Ordinal::FIRST.up_to(end).rev() {
+        if view.node(ordinal)?.role != assistant {
             continue;
         }
-        let entry = reader.known_line(ordinal)?;
+        let entry = view.entry(ordinal)?;
         if let Some(json) = with_arguments(&text::decode(entry.line()), id, arguments) {
             return Ok(vec![(ordinal, line_of(&json)?)]);
         }

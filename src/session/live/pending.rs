@@ -72,7 +72,7 @@ fn move_session(from: &Store, key: SessionKey, to: &Store) -> Result<SessionKey>
     let reader = super::super::SessionReader::new(snapshot, key, record);
     let mut builder = Builder::new(to, uncounted(reader.record()), Some(from))?;
     reader.export(&ExportMode::Current, &mut Feeding(&mut builder))?;
-    builder.finish(NewLeaf::Line(reader.leaf_ordinal()?))
+    builder.finish(NewLeaf::Line(reader.view().leaf()?))
 }
 
 /// Passes exported bytes to a builder.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::index::frames::FrameEncoder;
 use super::super::index::prepare::type_name;
 use super::super::lines::LineView;
-use super::super::reader::SessionReader;
+use super::super::view::View;
 use crate::error::Result;
 use crate::store::chunk::{CHUNK_CAPACITY, ChunkBuilder, EncodedFrames, Hole};
 use crate::store::commit::{Batch, Extension, Rows};
@@ -23,21 +23,21 @@ pub(super) struct StoredText {
     pub(super) holes: Vec<Hole>,
 }
 
-/// Writes the lines of whole chunks up to `to` again, which begins a chunk or is the end: changed as `change` says, or
-/// unchanged. Their nodes stay.
+/// Writes the lines from `from` up to `to` again, each as `change` says, or as it is. `from` begins a chunk, and `to`
+/// begins one or is the end. The nodes stay the same.
 pub(super) fn rechunk(
-    reader: &SessionReader,
-    from: u64,
-    to: u64,
+    view: View<'_>,
+    from: Ordinal,
+    to: Ordinal,
     mut change: impl FnMut(&LineView<'_>) -> Option<StoredText>,
     rows: &mut Rows<'_>,
 ) -> Result<()> {
-    let dictionary = tail_dictionary(reader, to)?;
+    let dictionary = tail_dictionary(view, to)?;
     let mut encoder = FrameEncoder::new();
     let mut frames = EncodedFrames::default();
     let mut nodes = Vec::new();
-    let mut cursor = reader.view().cursor(from);
-    for ordinal in from..to {
+    let mut cursor = view.cursor_from(from);
+    for ordinal in from.up_to(to) {
         let line = cursor.line(ordinal)?;
         nodes.push(*line.node);
         let changed = change(&line);
@@ -51,7 +51,7 @@ pub(super) fn rechunk(
         encoder.push([text].into_iter(), holes.iter().cloned());
     }
     encoder.close(&mut frames, &dictionary);
-    remove(reader, from, to, rows)?;
+    remove(view, from, to, rows)?;
     let mut chunk = ChunkBuilder::new(from, dictionary.id);
     let mut left = &*nodes;
     for frame in frames.iter() {
@@ -70,9 +70,9 @@ pub(super) fn rechunk(
     Ok(())
 }
 
-/// Removes the chunks whose first lines are in the range.
-fn remove(reader: &SessionReader, from: u64, to: u64, rows: &mut Rows<'_>) -> Result<()> {
-    let mut chunks = reader.view().chunks();
+/// Removes the chunks that begin with `from`, or after it and before `to`.
+fn remove(view: View<'_>, from: Ordinal, to: Ordinal, rows: &mut Rows<'_>) -> Result<()> {
+    let mut chunks = view.chunks();
     chunks.seek(from);
     while chunks.position() < to
         && let Some(chunk) = chunks.next()?
@@ -86,64 +86,65 @@ fn remove(reader: &SessionReader, from: u64, to: u64, rows: &mut Rows<'_>) -> Re
 /// of their own, and completes the last line if an imported file had no final line feed, as the next line would be
 /// joined to it.
 pub(super) fn seal(
-    reader: &SessionReader,
+    view: View<'_>,
     record: &mut SessionRecord,
     chunks_follow: bool,
     (extension, batch): (&mut Extension, &mut Batch),
 ) -> Result<()> {
-    let mut ended = end_last_line(reader, record)?;
+    let mut ended = end_last_line(view, record)?;
     let enough = if chunks_follow { 1 } else { LOOSE_LINES };
     if record.lines - record.sealed < enough && ended.is_none() {
         return Ok(());
     }
-    let from = first_to_seal(reader, record.sealed, ended.is_some())?;
+    let from = first_to_seal(view, record.sealed, ended.is_some())?;
     let change = |line: &LineView<'_>| {
         ended.take_if(|(ordinal, _)| *ordinal == line.ordinal).map(|(_, text)| text)
     };
-    rechunk(reader, from, record.lines, change, &mut extension.rows(batch))?;
+    let end = Ordinal::after(record.lines);
+    rechunk(view, from, end, change, &mut extension.rows(batch))?;
     extension.seal(record.lines);
     Ok(())
 }
 
-/// The session's last line with a line feed added, if it has none, and its ordinal. The record's byte count is updated.
+/// If the session's last line has no line feed: its ordinal, and the line with one. The record then counts the line feed.
 pub(super) fn end_last_line(
-    reader: &SessionReader,
+    view: View<'_>,
     record: &mut SessionRecord,
-) -> Result<Option<(u64, StoredText)>> {
-    let found = reader.record();
-    // Only an imported file can end like that, and only as long as nothing follows its bytes.
+) -> Result<Option<(Ordinal, StoredText)>> {
+    let found = view.record();
+    // Only an imported file can end without one, and only while nothing follows its bytes.
     if found.imported.complete || found.migrated || found.bytes != found.imported.length {
         return Ok(None);
     }
-    let Some(last) = found.lines.checked_sub(1) else { return Ok(None) };
-    let line = reader.view().line(Ordinal::new(last))?;
+    let Some(last) = Ordinal::last_of(found.lines) else { return Ok(None) };
+    let line = view.line(last)?;
     if line.text().ends_with(b"\n") {
         return Ok(None);
     }
     record.bytes += 1;
     record.text_bytes += 1;
-    let name = type_name(reader.reading(), line.text());
+    let name = type_name(view.reading(), line.text());
     record.types.change_bytes(&name, 0, 1);
     let text = [line.text(), b"\n"].concat();
     Ok(Some((last, StoredText { text, holes: line.holes })))
 }
 
-/// Where sealing begins: at the chunk before the loose lines if that is less than half full, or may have the line that
-/// is completed; otherwise at the first of them.
-fn first_to_seal(reader: &SessionReader, sealed: u64, ends_line: bool) -> Result<u64> {
-    let Some(last) = sealed.checked_sub(1) else { return Ok(sealed) };
-    let mut chunks = reader.view().chunks();
+/// The line at which sealing begins, given how many are sealed: the first of the last sealed chunk if that is less than half
+/// full or may hold the line that gets a line feed, else the first loose line.
+fn first_to_seal(view: View<'_>, sealed: u64, ends_line: bool) -> Result<Ordinal> {
+    let Some(last) = Ordinal::last_of(sealed) else { return Ok(Ordinal::FIRST) };
+    let mut chunks = view.chunks();
     let chunk = chunks.holding(last)?;
     let is_sealed_too = ends_line || chunk.bytes().len() < CHUNK_CAPACITY / 2;
-    Ok(if is_sealed_too { chunk.first() } else { sealed })
+    Ok(if is_sealed_too { chunk.first() } else { Ordinal::after(sealed) })
 }
 
-/// The dictionary of the chunk before the line `end`; for a session without lines the store's newest one.
-pub(crate) fn tail_dictionary(reader: &SessionReader, end: u64) -> Result<Arc<Dictionary>> {
-    let store = reader.snapshot().store();
-    let id = match end.checked_sub(1) {
-        // The record may be older than the snapshot: somebody else may have packed later lines into its chunk.
-        Some(last) => reader.view().rows().chunks_left().holding(last)?.dictionary(),
+/// The dictionary of the chunk before the line `end`; the store's newest one if no line comes before it.
+pub(crate) fn tail_dictionary(view: View<'_>, end: Ordinal) -> Result<Arc<Dictionary>> {
+    let store = view.snapshot().store();
+    let id = match end.previous() {
+        // The record may be older than the snapshot: another process may have added later lines to the last chunk.
+        Some(last) => view.rows().chunks_left().holding(last)?.dictionary(),
         None => store.dictionary_ids()?.last().copied().unwrap_or(NO_DICTIONARY),
     };
     store.dictionary(id)

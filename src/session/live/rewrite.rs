@@ -8,6 +8,7 @@ use leafline_import::scan::Raw;
 use leafline_import::{Effect, EntryKind, Family, Reading, ecma, read_line, text};
 
 use super::super::index::prepare::{StoredLine, type_name};
+use super::super::view::View;
 use super::super::{Entry, Session, SessionReader};
 use super::append::exact_id;
 use super::rechunk::{StoredText, end_last_line, rechunk};
@@ -44,8 +45,9 @@ impl Session {
                 record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
                 let mut changes = Vec::new();
                 // A title line before the header takes precedence over the header.
-                for ordinal in 0..=record.header {
-                    let Some(line) = reader.line(ordinal)? else { break };
+                let after = Ordinal::after(record.header.number());
+                for ordinal in Ordinal::FIRST.up_to(after) {
+                    let Some(line) = reader.line(ordinal.raw())? else { break };
                     match line.kind() {
                         EntryKind::Title => {
                             changes.push((ordinal, title_line(line.line(), &title)?))
@@ -86,7 +88,7 @@ impl Session {
             replace_lines(session.place(), (session.key, &session.id), |reader, record| {
                 note(record);
                 let Some(header) = reader.get_header()? else { return Ok(Vec::new()) };
-                Ok(vec![(header.ordinal(), with_member(header.line(), member, value)?)])
+                Ok(vec![(header.place(), with_member(header.line(), member, value)?)])
             })
         })?;
         Ok(())
@@ -144,42 +146,42 @@ fn title_line(line: &[u8], title: &str) -> Result<Vec<u8>> {
     Ok(written(&document))
 }
 
-/// Replaces lines by others, in one transaction. Returns the number of changes.
+/// Replaces lines with others, in one transaction. Returns how many changed.
 pub(super) fn replace_lines(
     store: &Store,
     session: (SessionKey, &str),
-    find: impl FnOnce(&SessionReader, &mut SessionRecord) -> Result<Vec<(u64, Vec<u8>)>>,
+    find: impl FnOnce(&SessionReader, &mut SessionRecord) -> Result<Vec<(Ordinal, Vec<u8>)>>,
 ) -> Result<u64> {
     store.write(|snapshot| {
         let reader = SessionReader::open(snapshot, session)?;
-        let mut record = reader.record().clone();
+        let view = reader.view();
+        let mut record = view.record().clone();
         let changes = find(&reader, &mut record)?;
         let mut batch = Batch::default();
-        let mut edit = Edit::new(&mut batch, reader.key(), reader.record());
+        let mut edit = Edit::new(&mut batch, view.key(), view.record());
         let mut rows = edit.rows(&mut batch);
         let mut stored = BTreeMap::new();
         for (ordinal, line) in changes {
-            let old = reader.known_line(ordinal)?;
+            let old = view.entry(ordinal)?;
             if old.line() == line {
                 continue;
             }
-            refuse_other_entry(reader.reading(), &old, &line)?;
-            count(&mut record, reader.reading(), &old, &line);
-            stored.insert(ordinal, exchange(&reader, ordinal, &line, &mut record, &mut rows)?);
+            refuse_other_entry(view.reading(), &old, &line)?;
+            count(&mut record, view.reading(), &old, &line);
+            stored.insert(ordinal, exchange(view, ordinal, &line, &mut record, &mut rows)?);
         }
         if stored.is_empty() {
             return Ok((batch, 0));
         }
         let changed = stored.len() as u64;
-        // As long as the session's bytes are the imported ones, they show whether the last line is complete.
-        let last = record.lines.saturating_sub(1);
-        if !stored.contains_key(&last)
-            && let Some((ordinal, ended)) = end_last_line(&reader, &mut record)?
-        {
+        // Only as long as the session's bytes are those that were imported do they tell whether the last line has a line feed.
+        let is_last_stored =
+            Ordinal::last_of(record.lines).is_some_and(|last| stored.contains_key(&last));
+        if !is_last_stored && let Some((ordinal, ended)) = end_last_line(view, &mut record)? {
             stored.insert(ordinal, ended);
         }
-        rechunk_around(&reader, &mut stored, &mut rows)?;
-        if !record.migrated && reader.family() != Family::Opal {
+        rechunk_around(view, &mut stored, &mut rows)?;
+        if !record.migrated && record.known_family() != Family::Opal {
             // The session's bytes no longer begin with the imported ones. An Opal session keeps what identifies the
             // imported file: nothing else does once lines are gone.
             record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
@@ -191,29 +193,29 @@ pub(super) fn replace_lines(
 
 /// Rewrites the chunks that hold changed lines.
 fn rechunk_around(
-    reader: &SessionReader,
-    stored: &mut BTreeMap<u64, StoredText>,
+    view: View<'_>,
+    stored: &mut BTreeMap<Ordinal, StoredText>,
     rows: &mut Rows<'_>,
 ) -> Result<()> {
     while let Some((&ordinal, _)) = stored.first_key_value() {
-        let mut chunks = reader.view().chunks();
+        let mut chunks = view.chunks();
         let first = chunks.holding(ordinal)?.first();
-        rechunk(reader, first, chunks.position(), |line| stored.remove(&line.ordinal), rows)?;
+        rechunk(view, first, chunks.position(), |line| stored.remove(&line.ordinal), rows)?;
         stored.remove(&ordinal);
     }
     Ok(())
 }
 
-/// Notes the blobs that a line gains and loses, and returns its stored form.
+/// Notes the blobs that a line gains and loses. Returns the line as it is stored.
 fn exchange(
-    reader: &SessionReader,
-    ordinal: u64,
+    view: View<'_>,
+    ordinal: Ordinal,
     line: &[u8],
     record: &mut SessionRecord,
     rows: &mut Rows<'_>,
 ) -> Result<StoredText> {
     let new = StoredLine::of(line);
-    let old = reader.view().line(Ordinal::new(ordinal))?;
+    let old = view.line(ordinal)?;
     record.text_bytes =
         (record.text_bytes + new.text.len() as u64).saturating_sub(old.text().len() as u64);
     for hole in &old.holes {
@@ -246,7 +248,7 @@ fn effect(reading: Reading, line: &[u8]) -> Option<Effect> {
 
 /// Refuses a line that would be another entry, or set something else: the rows of the tree describe the old one.
 fn refuse_other_entry(reading: Reading, old: &Entry, new: &[u8]) -> Result<()> {
-    let new_entry = Entry::new(reading, old.ordinal(), new.to_vec());
+    let new_entry = Entry::new(reading, old.place(), new.to_vec());
     let is_same = new_entry.kind() == old.kind()
         && new_entry.role() == old.role()
         && new_entry.timestamp() == old.timestamp()

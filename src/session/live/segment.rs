@@ -8,15 +8,16 @@ use std::collections::HashSet;
 use leafline_import::opal::{
     self, ParentId, ReplaceError, ReplaceOptions, Tree, replace_path_segment, with_parent_id,
 };
-use leafline_import::{ParentLink, read_line};
+use leafline_import::{ParentLink, Reading, read_line};
 
 use super::super::index::finish::NewLeaf;
 use super::super::reader::SessionReader;
+use super::super::view::View;
 use super::super::{Entry, Session};
 use super::append::exact_id;
 use super::build::Builder;
 use super::{ids, pending};
-use crate::error::{Error, LiveError, Result, SessionError};
+use crate::error::{Error, LiveError, Result};
 use crate::store::Store;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
@@ -62,8 +63,8 @@ fn replace(
 ) -> Result<(SessionKey, Vec<String>)> {
     for _ in 0..ATTEMPTS {
         let reader = SessionReader::open(store.snapshot()?, session)?;
-        let plan = Plan::new(&reader, messages, drafts, options)?;
-        let mut builder = Builder::in_place_of(store, &reader)?;
+        let plan = Plan::new(reader.view(), messages, drafts, options)?;
+        let mut builder = Builder::in_place_of(store, reader.view())?;
         let leaf = plan.copy(&reader, &mut builder)?;
         if let Some(key) = builder.finish_in_place(NewLeaf::Line(leaf))? {
             return Ok((key, plan.ids));
@@ -75,11 +76,11 @@ fn replace(
 /// What becomes of each line.
 struct Plan {
     /// The line at which the replacements are written.
-    first: u64,
-    removed: HashSet<u64>,
+    first: Ordinal,
+    removed: HashSet<Ordinal>,
     /// The ids of the removed messages, if earlier messages may have the same: Opal knows only the last of them.
     removed_ids: HashSet<Vec<u8>>,
-    reparented: HashSet<u64>,
+    reparented: HashSet<Ordinal>,
     moves_leaf: bool,
     /// The replacements' lines and ids.
     lines: Vec<Vec<u8>>,
@@ -88,20 +89,20 @@ struct Plan {
 
 impl Plan {
     fn new(
-        reader: &SessionReader,
+        view: View<'_>,
         messages: &[&str],
         drafts: &[opal::Draft],
         options: ReplaceOptions,
     ) -> Result<Self> {
-        let ordinals: Vec<u64> =
-            messages.iter().map(|id| reader.ordinal_of(id)).collect::<Result<_>>()?;
-        let leaf = reader.leaf_ordinal()?;
-        let plan = replace_path_segment(&mut Messages(reader), &ordinals, leaf.as_ref(), options)
-            .map_err(|error| not_a_segment(reader, messages, error))?;
-        let first = ordinals.first().copied().unwrap_or_default();
-        let parent = parent_of(reader, &reader.known_line(first)?);
-        let (lines, ids) = write_drafts(reader, parent, drafts)?;
-        let has_duplicates = reader.record().duplicates > 0;
+        let ordinals: Vec<Ordinal> =
+            messages.iter().map(|id| view.named(id)).collect::<Result<_>>()?;
+        let leaf = view.leaf()?;
+        let plan = replace_path_segment(&mut Messages(view), &ordinals, leaf.as_ref(), options)
+            .map_err(|error| not_a_segment(view, messages, error))?;
+        let first = *ordinals.first().expect("a part of a path has a message");
+        let parent = parent_of(view.reading(), &view.entry(first)?);
+        let (lines, ids) = write_drafts(view, parent, drafts)?;
+        let has_duplicates = view.record().duplicates > 0;
         let removed_ids = messages.iter().filter(|_| has_duplicates);
         Ok(Self {
             first,
@@ -115,30 +116,30 @@ impl Plan {
     }
 
     /// Passes the session's lines to the builder. Returns the leaf's line among them.
-    fn copy(&self, reader: &SessionReader, builder: &mut Builder<'_>) -> Result<Option<u64>> {
-        let old_leaf = reader.leaf_ordinal()?;
+    fn copy(&self, reader: &SessionReader, builder: &mut Builder<'_>) -> Result<Option<Ordinal>> {
+        let old_leaf = reader.view().leaf()?;
         let new_parent = self.ids.last().map(String::as_bytes).unwrap_or_default();
         let mut written = 0;
         let mut leaf = None;
         let mut line = Vec::new();
         reader.lines(0, |entry| {
-            if entry.ordinal() == self.first {
+            if entry.place() == self.first {
                 for replacement in &self.lines {
                     builder.push(replacement)?;
                     written += 1;
                 }
                 if self.moves_leaf {
-                    leaf = Some(written - 1);
+                    leaf = Ordinal::last_of(written);
                 }
             }
-            if self.drops(reader, &entry) {
+            if self.drops(reader.reading(), &entry) {
                 return Ok(true);
             }
-            if old_leaf == Some(entry.ordinal()) {
-                leaf = Some(written);
+            if old_leaf == Some(entry.place()) {
+                leaf = Some(Ordinal::after(written));
             }
             line.clear();
-            if self.reparented.contains(&entry.ordinal()) {
+            if self.reparented.contains(&entry.place()) {
                 with_parent_id(entry.line(), ParentId::Id(new_parent), &mut line)?;
             } else {
                 line.extend_from_slice(entry.line());
@@ -153,19 +154,18 @@ impl Plan {
         Ok(leaf)
     }
 
-    fn drops(&self, reader: &SessionReader, entry: &Entry) -> bool {
+    fn drops(&self, reading: Reading, entry: &Entry) -> bool {
         let is_hidden = || {
             entry.kind().is_entry()
-                && exact_id(reader.reading(), entry.line())
-                    .is_some_and(|id| self.removed_ids.contains(&id))
+                && exact_id(reading, entry.line()).is_some_and(|id| self.removed_ids.contains(&id))
         };
-        self.removed.contains(&entry.ordinal()) || (!self.removed_ids.is_empty() && is_hidden())
+        self.removed.contains(&entry.place()) || (!self.removed_ids.is_empty() && is_hidden())
     }
 }
 
 /// The id that a line names as its parent, whether the session has such a message or not.
-fn parent_of(reader: &SessionReader, line: &Entry) -> Option<Vec<u8>> {
-    read_line(reader.reading(), line.line(), |line| match line.parent() {
+fn parent_of(reading: Reading, line: &Entry) -> Option<Vec<u8>> {
+    read_line(reading, line.line(), |line| match line.parent() {
         ParentLink::Id(id) => Some(id.into_owned()),
         ParentLink::None | ParentLink::NoId | ParentLink::Previous => None,
     })
@@ -173,14 +173,14 @@ fn parent_of(reader: &SessionReader, line: &Entry) -> Option<Vec<u8>> {
 
 /// The drafts' lines, each below the one before, and their ids.
 fn write_drafts(
-    reader: &SessionReader,
+    view: View<'_>,
     mut parent: Option<Vec<u8>>,
     drafts: &[opal::Draft],
 ) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
     let (mut lines, mut ids) = (Vec::new(), Vec::<String>::new());
     for draft in drafts {
         let id = ids::fresh_message_id(|id| -> Result<bool> {
-            let stored = reader.view().find(id.as_bytes())?;
+            let stored = view.find(id.as_bytes())?;
             Ok(stored.is_some() || ids.iter().any(|known| known == id))
         })?;
         let mut line = Vec::new();
@@ -196,39 +196,27 @@ fn write_drafts(
     Ok((lines, ids))
 }
 
-/// The stored tree, with messages named by their lines.
-struct Messages<'r>(&'r SessionReader);
+/// The stored tree. Ordinals name its messages.
+struct Messages<'s>(View<'s>);
 
 impl Tree for Messages<'_> {
-    type Id = u64;
+    type Id = Ordinal;
     type Error = Error;
 
-    fn parent(&mut self, message: &u64) -> Result<Option<Option<u64>>> {
-        Ok(Some(
-            self.0.view().entry_node(Ordinal::new(*message))?.parent.ordinal().map(Ordinal::raw),
-        ))
+    fn parent(&mut self, message: &Ordinal) -> Result<Option<Option<Ordinal>>> {
+        Ok(Some(self.0.entry_node(*message)?.parent.ordinal()))
     }
 
-    fn children(&mut self, message: &u64) -> Result<Vec<u64>> {
-        let children = self.0.view().children(Some(Ordinal::new(*message)))?;
-        Ok(children.into_iter().map(Ordinal::raw).collect())
+    fn children(&mut self, message: &Ordinal) -> Result<Vec<Ordinal>> {
+        self.0.children(Some(*message))
     }
 }
 
-fn not_a_segment(
-    reader: &SessionReader,
-    messages: &[&str],
-    error: ReplaceError<u64, Error>,
-) -> Error {
+fn not_a_segment(view: View<'_>, messages: &[&str], error: ReplaceError<Ordinal, Error>) -> Error {
     let named = |place: usize| messages.get(place).copied().unwrap_or_default();
     let problem = match error {
         ReplaceError::Tree(error) => return error,
-        ReplaceError::Unknown { place, .. } => {
-            return Error::Session(SessionError::EntryNotFound {
-                session: reader.id(),
-                entry: named(place).to_owned(),
-            });
-        }
+        ReplaceError::Unknown { place, .. } => return view.not_found(named(place)),
         ReplaceError::Empty => "none was given".to_owned(),
         ReplaceError::Repeated { first, place, .. } => {
             format!("{:?} is number {} and number {}", named(place), first + 1, place + 1)
@@ -244,5 +232,5 @@ fn not_a_segment(
         }
         other => other.to_string(),
     };
-    Error::Live(LiveError::NotASegment { session: reader.id(), problem })
+    Error::Live(LiveError::NotASegment { session: view.record().id(), problem })
 }

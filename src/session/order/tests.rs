@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::import::FileReport;
 use crate::session::{ContextLeaf, PageLimit, SessionReader};
 use crate::store::chunk::reseal;
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 
 /// Collects the ids of imported sessions.
@@ -152,7 +153,7 @@ fn flip_all(store: &Store, id: &str, step: usize, tally: &mut Tally) {
     }
 }
 
-fn put(store: &Store, place: (SessionKey, u64), bytes: Vec<u8>) {
+fn put(store: &Store, place: (SessionKey, Ordinal), bytes: Vec<u8>) {
     store.damage_chunk(place.0, place.1, bytes).unwrap();
 }
 

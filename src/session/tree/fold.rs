@@ -21,11 +21,11 @@ use crate::store::ordinal::Ordinal;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Folds {
     /// The records that are part of an earlier one's node, each with that one; ascending.
-    hidden: Vec<(u64, u64)>,
+    hidden: Vec<(Ordinal, Ordinal)>,
     /// The reverse: nodes with their further records, ascending.
-    records: Vec<(u64, u64)>,
+    records: Vec<(Ordinal, Ordinal)>,
     /// The nodes whose first record is not the topmost, each with the topmost one's parent; ascending.
-    parents: Vec<(u64, Parent)>,
+    parents: Vec<(Ordinal, Parent)>,
 }
 
 impl Folds {
@@ -35,25 +35,25 @@ impl Folds {
     }
 
     /// Whether a record is part of an earlier one's node.
-    pub(super) fn hides(&self, ordinal: u64) -> bool {
+    pub(super) fn hides(&self, ordinal: Ordinal) -> bool {
         self.node_of(ordinal) != ordinal
     }
 
     /// The node that a record is part of.
-    pub(super) fn node_of(&self, ordinal: u64) -> u64 {
+    pub(super) fn node_of(&self, ordinal: Ordinal) -> Ordinal {
         look_up(&self.hidden, ordinal).unwrap_or(ordinal)
     }
 
     /// The parent in the folded tree of a node whose first record this is.
-    pub(super) fn parent(&self, ordinal: u64, node: &Node) -> Parent {
+    pub(super) fn parent(&self, ordinal: Ordinal, node: &Node) -> Parent {
         match look_up(&self.parents, ordinal).unwrap_or(node.parent) {
-            Parent::At(parent) => Parent::At(Ordinal::new(self.node_of(parent.raw()))),
+            Parent::At(parent) => Parent::At(self.node_of(parent)),
             none => none,
         }
     }
 
-    /// The records of a node; none if it has only one.
-    pub(super) fn records(&self, ordinal: u64) -> impl Iterator<Item = u64> {
+    /// The records of a node; none if it is a single record.
+    pub(super) fn records(&self, ordinal: Ordinal) -> impl Iterator<Item = Ordinal> {
         let from = self.records.partition_point(|(node, _)| *node < ordinal);
         let to = self.records.partition_point(|(node, _)| *node <= ordinal);
         let further = self.records.get(from..to).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Folds {
             let Some(&(top, earliest)) = group.first() else { continue };
             let node = top.min(earliest);
             if node != top {
-                folds.parents.push((node, reader.view().entry_node(Ordinal::new(top))?.parent));
+                folds.parents.push((node, reader.view().entry_node(top)?.parent));
                 folds.hidden.push((top, node));
             }
             let others = group.iter().map(|(_, record)| *record).filter(|&record| record != node);
@@ -85,7 +85,7 @@ impl Folds {
     }
 }
 
-fn look_up<T: Copy>(pairs: &[(u64, T)], ordinal: u64) -> Option<T> {
+fn look_up<T: Copy>(pairs: &[(Ordinal, T)], ordinal: Ordinal) -> Option<T> {
     let place = pairs.binary_search_by_key(&ordinal, |(key, _)| *key).ok()?;
     pairs.get(place).map(|(_, value)| *value)
 }
@@ -102,15 +102,15 @@ enum Step {
 }
 
 /// The records to fold: each with the topmost record of its message, which is not listed itself.
-fn together(reader: &SessionReader, outline: &Outline) -> Result<Vec<(u64, u64)>> {
+fn together(reader: &SessionReader, outline: &Outline) -> Result<Vec<(Ordinal, Ordinal)>> {
     let mut together = Vec::new();
     let mut walk = reader.read_outline(outline);
     let mut lines = NearLines::new(reader);
     // The messages on the current path, and the topmost record of each.
     let mut path: Vec<Message> = Vec::new();
-    let mut tops: HashMap<Message, u64> = HashMap::new();
+    let mut tops: HashMap<Message, Ordinal> = HashMap::new();
     // The first of the records with one parent, by the message and the parent's segment.
-    let mut siblings: HashMap<(Message, Option<usize>), u64> = HashMap::new();
+    let mut siblings: HashMap<(Message, Option<usize>), Ordinal> = HashMap::new();
     let mut steps: Vec<Step> = outline.roots().iter().rev().map(|&root| Step::Into(root)).collect();
     while let Some(step) = steps.pop() {
         let place = match step {
@@ -129,19 +129,20 @@ fn together(reader: &SessionReader, outline: &Outline) -> Result<Vec<(u64, u64)>
         let mut is_head = true;
         walk.begin(place);
         while let Some(entry) = walk.next_entry()? {
+            let ordinal = Ordinal::new(entry.ordinal);
             if let Some(message) = message_of(&entry, &mut lines)? {
                 let top = match tops.entry(message) {
                     Known::Occupied(known) => *known.get(),
                     Known::Vacant(unknown) => {
                         path.push(message);
                         *unknown.insert(match is_head {
-                            true => *siblings.entry((message, parent)).or_insert(entry.ordinal),
-                            false => entry.ordinal,
+                            true => *siblings.entry((message, parent)).or_insert(ordinal),
+                            false => ordinal,
                         })
                     }
                 };
-                if top != entry.ordinal {
-                    together.push((top, entry.ordinal));
+                if top != ordinal {
+                    together.push((top, ordinal));
                 }
             }
             is_head = false;
@@ -156,7 +157,7 @@ fn message_of(entry: &OutlineEntry, lines: &mut NearLines<'_>) -> Result<Option<
     if entry.kind != EntryKind::Message || entry.role != MessageRole::Assistant {
         return Ok(None);
     }
-    lines.read(entry.ordinal, |line| {
+    lines.read(Ordinal::new(entry.ordinal), |line| {
         line.message_id().map(|id| {
             let hash = xxh3_128(&id).to_le_bytes();
             let (low, high) = hash.split_at(8);

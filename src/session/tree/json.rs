@@ -10,6 +10,7 @@ use super::walk::OutlineReader;
 use super::{Tree, TreeNode, TreeRecord};
 use crate::error::{ExportError, Result};
 use crate::session::SessionReader;
+use crate::store::ordinal::Ordinal;
 
 impl Tree {
     /// Writes the tree as nested JSON, as [`SessionReader::write_tree`] does.
@@ -92,11 +93,11 @@ fn open_segment(
     while let Some(entry) = walk.next_entry()? {
         let mut records = Vec::new();
         for ordinal in outline.records(entry.ordinal) {
-            records.push(TreeRecord { ordinal, id: walk.id(ordinal)? });
+            records.push(TreeRecord { ordinal, id: walk.id(Ordinal::new(ordinal))? });
         }
         let id = match records.first() {
             Some(first) => first.id.clone(),
-            None => walk.id(entry.ordinal)?,
+            None => walk.id(Ordinal::new(entry.ordinal))?,
         };
         let label = outline.label(entry.ordinal).map(str::to_owned);
         let node = TreeNode { id, label, records, ..TreeNode::of(&entry) };

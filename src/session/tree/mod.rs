@@ -13,6 +13,7 @@ use self::walk::NearLines;
 pub use self::walk::{OutlineEntry, OutlineReader};
 use super::reader::SessionReader;
 use crate::error::Result;
+use crate::store::ordinal::Ordinal;
 
 /// A session's tree. Nodes are named by their index in [`Tree::nodes`].
 #[derive(Debug, Clone, Default)]
@@ -208,7 +209,7 @@ impl SessionReader {
             unreachable: outline.unreachable(),
             branches: outline.branches(),
         };
-        tree.leaf = outline.leaf().and_then(|leaf| tree.place_of(leaf));
+        tree.leaf = outline.leaf.and_then(|leaf| tree.place_of(leaf));
         self.name_nodes(outline, &mut tree)?;
         Ok(tree)
     }
@@ -226,11 +227,11 @@ impl SessionReader {
     fn name_nodes(&self, outline: &Outline, tree: &mut Tree) -> Result<()> {
         let view = self.view();
         view.rows().each_entry(|id, record| {
-            let ordinal = record.ordinal.raw();
+            let ordinal = record.ordinal;
             let place = tree.place_of(outline.folds.node_of(ordinal));
             let Some(node) = place.and_then(|place| tree.nodes.get_mut(place)) else {
                 let problem = format!("line {ordinal} has an id, and is no entry");
-                return Err(view.order().damage(record.ordinal, problem));
+                return Err(view.order().damage(ordinal, problem));
             };
             node.name(ordinal, &String::from_utf8_lossy(id));
             Ok(())
@@ -239,9 +240,10 @@ impl SessionReader {
         let mut lines = NearLines::new(self);
         for node in &mut tree.nodes {
             let records = node.records.iter().filter(|record| record.id.is_none());
-            let mut unnamed: Vec<u64> = records.map(|record| record.ordinal).collect();
+            let mut unnamed: Vec<Ordinal> =
+                records.map(|record| Ordinal::new(record.ordinal)).collect();
             if node.id.is_none() && node.records.is_empty() {
-                unnamed.push(node.ordinal);
+                unnamed.push(Ordinal::new(node.ordinal));
             }
             for ordinal in unnamed {
                 if let Some(id) = lines.id(ordinal)? {
@@ -255,7 +257,8 @@ impl SessionReader {
 
 impl TreeNode {
     /// Notes the id of the node, or of one of its records.
-    fn name(&mut self, ordinal: u64, id: &str) {
+    fn name(&mut self, ordinal: Ordinal, id: &str) {
+        let ordinal = ordinal.raw();
         if ordinal == self.ordinal {
             self.id = Some(id.to_owned());
         }
@@ -267,7 +270,7 @@ impl TreeNode {
 }
 
 impl Tree {
-    fn place_of(&self, ordinal: u64) -> Option<usize> {
-        self.nodes.binary_search_by_key(&ordinal, |node| node.ordinal).ok()
+    fn place_of(&self, ordinal: Ordinal) -> Option<usize> {
+        self.nodes.binary_search_by_key(&ordinal.raw(), |node| node.ordinal).ok()
     }
 }

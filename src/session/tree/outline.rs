@@ -47,8 +47,8 @@ pub struct Outline {
     pub(super) segments: Vec<Segment>,
     children: Children,
     roots: Vec<usize>,
-    leaf: Option<u64>,
-    labels: BTreeMap<u64, String>,
+    pub(super) leaf: Option<Ordinal>,
+    labels: BTreeMap<Ordinal, String>,
     pub(super) folds: Folds,
     unreachable: u64,
     pub(super) branches: u64,
@@ -58,8 +58,8 @@ pub struct Outline {
 /// Consecutive entries. All but the last one have one child, the next.
 #[derive(Debug, Clone)]
 pub struct Segment {
-    first: u64,
-    last: u64,
+    pub(super) first: Ordinal,
+    pub(super) last: Ordinal,
     entries: u64,
     parent: Option<usize>,
     pub(super) is_fork: bool,
@@ -69,12 +69,12 @@ pub struct Segment {
 impl Segment {
     /// The ordinal of its first entry.
     pub fn first(&self) -> u64 {
-        self.first
+        self.first.raw()
     }
 
     /// The ordinal of its last entry. No other segment has entries between its first and its last.
     pub fn last(&self) -> u64 {
-        self.last
+        self.last.raw()
     }
 
     /// The number of its entries, at least one.
@@ -172,11 +172,12 @@ impl Outline {
 
     /// The ordinal of the current leaf; if its record was folded into a node, the ordinal of the node.
     pub fn leaf(&self) -> Option<u64> {
-        self.leaf
+        self.leaf.map(Ordinal::raw)
     }
 
     /// The segment that has the entry with this ordinal.
     pub fn segment_of(&self, ordinal: u64) -> Option<usize> {
+        let ordinal = Ordinal::new(ordinal);
         let before = self.segments.partition_point(|segment| segment.first <= ordinal);
         let place = before.checked_sub(1)?;
         self.segments.get(place).filter(|segment| ordinal <= segment.last).map(|_| place)
@@ -184,13 +185,13 @@ impl Outline {
 
     /// The label set on the entry with this ordinal.
     pub fn label(&self, ordinal: u64) -> Option<&str> {
-        self.labels.get(&ordinal).map(String::as_str)
+        self.labels.get(&Ordinal::new(ordinal)).map(String::as_str)
     }
 
     /// The ordinals of the records that were folded into the node with this ordinal, including itself, which is the
     /// first; none if it is a single record.
     pub fn records(&self, ordinal: u64) -> impl Iterator<Item = u64> {
-        self.folds.records(ordinal)
+        self.folds.records(Ordinal::new(ordinal)).map(Ordinal::raw)
     }
 
     /// See [`Tree::branches`](super::Tree::branches).
@@ -229,7 +230,7 @@ impl SessionReader {
     pub fn get_outline(&self) -> Result<Outline> {
         let entries = Entries { reader: self, folds: &Folds::default() };
         let cuts = entries.cuts()?;
-        let copies: Vec<u64> = entries.copies(&cuts)?.iter().map(|(copy, _)| *copy).collect();
+        let copies: Vec<Ordinal> = entries.copies(&cuts)?.iter().map(|(copy, _)| *copy).collect();
         let outline = entries.outline(&cuts, &copies)?;
         self.finish_outline(outline)
     }
@@ -253,7 +254,7 @@ impl SessionReader {
         // Copies that were folded into one node are not copies of each other.
         let folded =
             copies.iter().map(|&(copy, later)| (folds.node_of(copy), folds.node_of(later)));
-        let mut copies: Vec<u64> =
+        let mut copies: Vec<Ordinal> =
             folded.filter(|(copy, later)| copy != later).map(|(copy, _)| copy).collect();
         copies.sort_unstable();
         let entries = Entries { reader: self, folds: &folds };
@@ -266,12 +267,12 @@ impl SessionReader {
         let view = self.view();
         if let Some(leaf) = view.leaf()? {
             view.entry_node(leaf)?;
-            outline.leaf = Some(outline.folds.node_of(leaf.raw()));
+            outline.leaf = Some(outline.folds.node_of(leaf));
         }
         for (target, label) in view.rows().labels()? {
             if let Some(entry) = view.find(&target)? {
                 let label = String::from_utf8_lossy(&label.label).into_owned();
-                outline.labels.insert(entry.raw(), label);
+                outline.labels.insert(entry, label);
             }
         }
         Ok(outline)
@@ -284,34 +285,36 @@ struct Entries<'r> {
     folds: &'r Folds,
 }
 
-/// Where the entries are divided into segments, and the facts needed before that.
+/// Where the entries are cut into segments, and what must be known before that.
 #[derive(Default)]
 struct Cuts {
-    /// The entries that have a child other than the next entry, ascending: a segment ends with each of them.
-    parents: Vec<u64>,
+    /// The entries with a child that is not the next entry, ascending: a segment ends with each of them.
+    parents: Vec<Ordinal>,
     /// Whether there is an entry that is not on a sidechain, and whether one of those is a message.
     has_own_entry: bool,
     has_own_message: bool,
 }
 
 impl Cuts {
-    fn is_after(&self, ordinal: u64) -> bool {
+    fn is_after(&self, ordinal: Ordinal) -> bool {
         self.parents.binary_search(&ordinal).is_ok()
     }
 }
 
 impl Entries<'_> {
     /// Passes on the entries in the order of the file, each with its parent in the tree.
-    fn for_each(&self, mut take: impl FnMut(u64, &Node, Option<u64>) -> Result<()>) -> Result<()> {
+    fn for_each(
+        &self,
+        mut take: impl FnMut(Ordinal, &Node, Option<Ordinal>) -> Result<()>,
+    ) -> Result<()> {
         let view = self.reader.view();
         let mut chunks = view.chunks();
         while let Some(chunk) = chunks.next()? {
             let nodes = view.rows().nodes(&chunk)?;
-            for (ordinal, node) in (chunk.first()..).zip(&nodes) {
+            for (ordinal, node) in chunk.first().onwards().zip(&nodes) {
                 if is_entry(node) && !self.folds.hides(ordinal) {
-                    view.order().check(Ordinal::new(ordinal), node)?;
-                    let parent = self.folds.parent(ordinal, node).ordinal();
-                    take(ordinal, node, parent.map(Ordinal::raw))?;
+                    view.order().check(ordinal, node)?;
+                    take(ordinal, node, self.folds.parent(ordinal, node).ordinal())?;
                 }
             }
         }
@@ -336,26 +339,26 @@ impl Entries<'_> {
         Ok(cuts)
     }
 
-    /// The entries whose id a later one also has, each with that one, if forks depend on it.
+    /// The entries whose id a later one has as well, each with that one, if forks depend on it.
     ///
-    /// A parent is named by its id, which stands for the later of two copies: so nothing is below the others, and only
-    /// entries without children need to be checked.
-    fn copies(&self, cuts: &Cuts) -> Result<Vec<(u64, u64)>> {
+    /// A parent is named by its id, which stands for the last copy. So the others have no children, and only entries without
+    /// children are examined.
+    fn copies(&self, cuts: &Cuts) -> Result<Vec<(Ordinal, Ordinal)>> {
         let reader = self.reader;
         if reader.family().fork_rule() != ForkRule::Prompts || reader.record().duplicates == 0 {
             return Ok(Vec::new());
         }
         let mut lines = NearLines::new(reader);
         let mut copies = Vec::new();
-        let mut look_at = |ordinal: u64| {
+        let mut look_at = |ordinal: Ordinal| {
             if cuts.is_after(ordinal) {
                 return Ok::<_, Error>(());
             }
             if let Some(id) = lines.id(ordinal)?
                 && let Some(later) = reader.view().find(&id)?
-                && later.raw() != ordinal
+                && later != ordinal
             {
-                copies.push((ordinal, later.raw()));
+                copies.push((ordinal, later));
             }
             Ok(())
         };
@@ -373,7 +376,7 @@ impl Entries<'_> {
         Ok(copies)
     }
 
-    fn outline(&self, cuts: &Cuts, copies: &[u64]) -> Result<Outline> {
+    fn outline(&self, cuts: &Cuts, copies: &[Ordinal]) -> Result<Outline> {
         let family = self.reader.family();
         let by_prompts = family.fork_rule() == ForkRule::Prompts;
         let mut builder = Builder::new(self.reader.view().order(), cuts);
@@ -417,11 +420,11 @@ struct Builder<'c> {
     sorts: bool,
     segments: Vec<Segment>,
     /// For each segment: the parent that its first entry names, and that entry's time.
-    parents: Vec<Option<u64>>,
+    parents: Vec<Option<Ordinal>>,
     times: Vec<Option<i64>>,
     /// Depth and compaction of the last entry of each segment except the current one.
     tails: Vec<(u64, Option<Ordinal>)>,
-    last: Option<(u64, Node)>,
+    last: Option<(Ordinal, Node)>,
 }
 
 impl<'c> Builder<'c> {
@@ -440,7 +443,7 @@ impl<'c> Builder<'c> {
     }
 
     /// Adds an entry. Returns whether a segment begins with it.
-    fn add(&mut self, ordinal: u64, node: &Node, parent: Option<u64>) -> Result<bool> {
+    fn add(&mut self, ordinal: Ordinal, node: &Node, parent: Option<Ordinal>) -> Result<bool> {
         let before = self.last.replace((ordinal, *node));
         if let Some((last, above)) = before
             && parent == Some(last)
@@ -448,7 +451,7 @@ impl<'c> Builder<'c> {
             && let Some(segment) = self.segments.last_mut()
         {
             if self.checks {
-                self.order.check_parent(Ordinal::new(ordinal), node, &above)?;
+                self.order.check_parent(ordinal, node, &above)?;
             }
             segment.last = ordinal;
             segment.entries += 1;
@@ -460,7 +463,7 @@ impl<'c> Builder<'c> {
                 let above = self.tails.get(self.ending_with(parent)?).copied();
                 let (depth, compaction) = above.ok_or_else(|| self.no_entry(parent))?;
                 let above = Node { depth, compaction, ..Node::default() };
-                self.order.check_parent(Ordinal::new(ordinal), node, &above)?;
+                self.order.check_parent(ordinal, node, &above)?;
             }
         }
         self.segments.push(Segment {
@@ -479,13 +482,13 @@ impl<'c> Builder<'c> {
     }
 
     /// The segment that ends with an entry.
-    fn ending_with(&self, ordinal: u64) -> Result<usize> {
+    fn ending_with(&self, ordinal: Ordinal) -> Result<usize> {
         let found = self.segments.binary_search_by_key(&ordinal, |segment| segment.last);
         found.map_err(|_| self.no_entry(ordinal))
     }
 
-    fn no_entry(&self, ordinal: u64) -> Error {
-        self.order.damage(Ordinal::new(ordinal), format!("line {ordinal} is no entry"))
+    fn no_entry(&self, ordinal: Ordinal) -> Error {
+        self.order.damage(ordinal, format!("line {ordinal} is no entry"))
     }
 
     fn finish(mut self) -> Result<Outline> {

@@ -7,7 +7,7 @@ use super::super::entry::Entry;
 use super::super::lines::LineCursor;
 use super::super::reader::SessionReader;
 use super::super::view::is_entry;
-use super::outline::{Outline, Segment};
+use super::outline::Outline;
 use crate::error::Result;
 use crate::store::node::Parent;
 use crate::store::ordinal::Ordinal;
@@ -25,8 +25,8 @@ pub struct OutlineReader<'r> {
     outline: &'r Outline,
     lines: NearLines<'r>,
     place: usize,
-    /// The line to continue at, unless the segment is at its end.
-    next: Option<u64>,
+    /// The next line; `None` at the segment's end.
+    next: Option<Ordinal>,
 }
 
 /// An entry of an outline, or a node that records were folded into.
@@ -57,7 +57,7 @@ impl SessionReader {
     /// Reads the entries of an outline of this session, beginning with those of its first segment.
     pub fn read_outline<'r>(&'r self, outline: &'r Outline) -> OutlineReader<'r> {
         let lines = NearLines::new(self);
-        let next = outline.segment(0).map(Segment::first);
+        let next = outline.segment(0).map(|segment| segment.first);
         OutlineReader { reader: self, outline, lines, place: 0, next }
     }
 }
@@ -66,7 +66,7 @@ impl OutlineReader<'_> {
     /// Goes to the beginning of a segment, by its index in [`Outline::segments`].
     pub fn begin(&mut self, segment: usize) {
         self.place = segment;
-        self.next = self.outline.segment(segment).map(Segment::first);
+        self.next = self.outline.segment(segment).map(|segment| segment.first);
     }
 
     /// The segment's next entry; `None` after the last.
@@ -77,14 +77,14 @@ impl OutlineReader<'_> {
     pub fn next_entry(&mut self) -> Result<Option<OutlineEntry>> {
         let Some(segment) = self.outline.segment(self.place) else { return Ok(None) };
         while let Some(ordinal) = self.next {
-            self.next = ordinal.checked_add(1).filter(|&next| next <= segment.last());
-            let node = self.reader.view().node(Ordinal::new(ordinal))?;
+            self.next = ordinal.next().filter(|&next| next <= segment.last);
+            let node = self.reader.view().node(ordinal)?;
             if !is_entry(&node) || self.outline.folds.hides(ordinal) {
                 continue;
             }
-            let (is_first, is_last) = (ordinal == segment.first(), ordinal == segment.last());
+            let (is_first, is_last) = (ordinal == segment.first, ordinal == segment.last);
             return Ok(Some(OutlineEntry {
-                ordinal,
+                ordinal: ordinal.raw(),
                 kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
                 role: MessageRole::from_code(node.role).unwrap_or(MessageRole::None),
                 timestamp: node.time,
@@ -104,11 +104,11 @@ impl OutlineReader<'_> {
     ///
     /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn line(&mut self, ordinal: u64) -> Result<Entry> {
-        self.lines.entry(ordinal)
+        self.lines.entry(Ordinal::new(ordinal))
     }
 
     /// The id of an entry.
-    pub(super) fn id(&mut self, ordinal: u64) -> Result<Option<String>> {
+    pub(super) fn id(&mut self, ordinal: Ordinal) -> Result<Option<String>> {
         let id = self.lines.id(ordinal)?;
         Ok(id.map(|id| String::from_utf8_lossy(&id).into_owned()))
     }
@@ -121,27 +121,31 @@ pub(super) struct NearLines<'r> {
     reader: &'r SessionReader,
     cursor: LineCursor<'r>,
     scanner: LineReader,
-    /// The line that was read last, and the number of lines before it in its run.
-    last: Option<u64>,
+    /// The line that was read last, and how many of its row were read before it.
+    last: Option<Ordinal>,
     row: u32,
 }
 
 impl<'r> NearLines<'r> {
     pub(super) fn new(reader: &'r SessionReader) -> Self {
-        let (cursor, scanner) = (reader.view().cursor(0), LineReader::new(reader.reading()));
+        let (cursor, scanner) = (reader.view().cursor(), LineReader::new(reader.reading()));
         Self { reader, cursor, scanner, last: None, row: 0 }
     }
 
     /// Whether a line should be read with its chunk.
-    fn is_in_row(&mut self, ordinal: u64) -> bool {
-        let distance = self.last.replace(ordinal).and_then(|last| ordinal.checked_sub(last));
+    fn is_in_row(&mut self, ordinal: Ordinal) -> bool {
+        let distance = self.last.replace(ordinal).and_then(|last| ordinal.lines_since(last));
         let is_near = distance.is_some_and(|distance| distance <= NEAR);
         self.row = if is_near { self.row.saturating_add(1) } else { 0 };
         self.row >= ROW || self.cursor.holds(ordinal)
     }
 
     /// Reads something from a line in its stored form: what was cut out of it is not an id.
-    pub(super) fn read<T>(&mut self, ordinal: u64, read: impl FnOnce(&Line<'_>) -> T) -> Result<T> {
+    pub(super) fn read<T>(
+        &mut self,
+        ordinal: Ordinal,
+        read: impl FnOnce(&Line<'_>) -> T,
+    ) -> Result<T> {
         let read_text = |scanner: &mut LineReader, line: &[u8]| {
             let decoded = text::decode(line);
             read(&scanner.read(text::trim_start_of_file(&decoded)))
@@ -149,27 +153,27 @@ impl<'r> NearLines<'r> {
         if self.is_in_row(ordinal) {
             Ok(read_text(&mut self.scanner, self.cursor.line(ordinal)?.text))
         } else {
-            let line = self.reader.view().line(Ordinal::new(ordinal))?;
+            let line = self.reader.view().line(ordinal)?;
             Ok(read_text(&mut self.scanner, line.text()))
         }
     }
 
     /// The id of an entry, as WTF-8.
-    pub(super) fn id(&mut self, ordinal: u64) -> Result<Option<Vec<u8>>> {
+    pub(super) fn id(&mut self, ordinal: Ordinal) -> Result<Option<Vec<u8>>> {
         let reading = self.reader.reading();
         match reading.family.entry_ids() {
             EntryIds::Ordinals => Ok(Some(ordinal.to_string().into_bytes())),
             EntryIds::Stated => self.read(ordinal, |line| {
-                reading.id_at(line, ordinal).map(std::borrow::Cow::into_owned)
+                reading.id_at(line, ordinal.raw()).map(std::borrow::Cow::into_owned)
             }),
         }
     }
 
-    fn entry(&mut self, ordinal: u64) -> Result<Entry> {
+    fn entry(&mut self, ordinal: Ordinal) -> Result<Entry> {
         if self.is_in_row(ordinal) {
             self.reader.view().entry_of(&self.cursor.line(ordinal)?)
         } else {
-            self.reader.known_line(ordinal)
+            self.reader.view().entry(ordinal)
         }
     }
 }

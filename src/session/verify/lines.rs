@@ -56,12 +56,12 @@ pub(crate) fn check(view: View<'_>, verification: &mut Verification) -> Result<(
 }
 
 /// The records that end before their line does.
-fn splits(view: View<'_>) -> Result<Vec<u64>> {
+fn splits(view: View<'_>) -> Result<Vec<Ordinal>> {
     let mut splits = Vec::new();
     if view.record().splits > 0 {
-        let mut cursor = view.cursor(0);
+        let mut cursor = view.cursor();
         while let Some(line) = cursor.next()? {
-            if !line.text.ends_with(b"\n") && line.ordinal + 1 < view.record().lines {
+            if ends_inside_line(view, &line) {
                 splits.push(line.ordinal);
             }
         }
@@ -69,12 +69,18 @@ fn splits(view: View<'_>) -> Result<Vec<u64>> {
     Ok(splits)
 }
 
+/// Whether a record ends before its line does: it has no line feed, and is not the session's last.
+fn ends_inside_line(view: View<'_>, line: &LineView<'_>) -> bool {
+    let is_last = line.ordinal.number() >= view.record().lines;
+    !line.text.ends_with(b"\n") && !is_last
+}
+
 struct Checker<'r> {
     view: View<'r>,
     scanner: LineReader,
     expected: Expected,
     /// Parents by ordinal, for the search for loops; only in an irregular session.
-    parents: Vec<Option<u64>>,
+    parents: Vec<Option<Ordinal>>,
     /// The digest of the imported bytes.
     imported: PrefixDigest,
     /// The settings that were read last, by id.
@@ -88,14 +94,14 @@ struct Checker<'r> {
     /// Whether no record came before: only there a byte order mark and white space foreign to JSON are ignored.
     is_at_start: bool,
     /// The last message that is not on a sidechain.
-    last_message: Option<u64>,
+    last_message: Option<Ordinal>,
     /// References without a blob, and the line of the first.
-    missing: BTreeMap<Hash, u64>,
+    missing: BTreeMap<Hash, Ordinal>,
 }
 
 impl Checker<'_> {
     fn read_lines(&mut self, findings: &mut Findings<'_>) -> Result<()> {
-        let mut cursor = self.view.cursor(0);
+        let mut cursor = self.view.cursor();
         let mut bytes = Vec::new();
         while let Some(line) = cursor.next()? {
             findings.counts().lines += 1;
@@ -133,7 +139,7 @@ impl Checker<'_> {
         if (node.kind, node.role, node.is_sidechain, node.time) != expected {
             findings.problem("lines", at, "the node's kind, role or time is not the line's");
         }
-        let goes_on = !line.text.ends_with(b"\n") && line.ordinal + 1 < self.view.record().lines;
+        let goes_on = ends_inside_line(self.view, line);
         let is_piece = goes_on || self.is_in_line;
         self.is_in_line = goes_on;
         self.is_at_start &= goes_on || (kind == EntryKind::Blank && !is_piece);
@@ -175,11 +181,10 @@ impl Checker<'_> {
         }
         let is_entry = kind.is_entry();
         if self.view.record().irregular {
-            let parent = node.parent.ordinal().map(Ordinal::raw);
-            self.parents.push(parent.filter(|_| is_entry));
+            self.parents.push(node.parent.ordinal().filter(|_| is_entry));
         }
         if !is_entry {
-            let place = Node { jump: Ordinal::new(line.ordinal), ..Node::default() };
+            let place = Node { jump: line.ordinal, ..Node::default() };
             if (node.parent, node.depth, node.jump, node.settings, node.compaction)
                 != (place.parent, place.depth, place.jump, place.settings, place.compaction)
             {
@@ -209,7 +214,7 @@ impl Checker<'_> {
             self.expected.orphans += 1;
             findings.remark("orphan", at, name, "the session has no entry with the parent's id");
         }
-        self.expected.count_child(self.view, Ordinal::new(line.ordinal), parent, findings)?;
+        self.expected.count_child(self.view, line.ordinal, parent, findings)?;
         if !self.view.record().irregular {
             let change = match effect {
                 Some(Effect::Settings(change)) => {
@@ -226,19 +231,19 @@ impl Checker<'_> {
         Ok(name_to_count)
     }
 
-    fn id_of<'a>(&self, read: &Line<'a>, ordinal: u64) -> Option<Cow<'a, [u8]>> {
-        self.view.reading().id_at(read, ordinal)
+    fn id_of<'a>(&self, read: &Line<'a>, ordinal: Ordinal) -> Option<Cow<'a, [u8]>> {
+        self.view.reading().id_at(read, ordinal.raw())
     }
 
     fn check_id(
         &mut self,
-        ordinal: u64,
+        ordinal: Ordinal,
         id: &[u8],
         name: Option<&String>,
         findings: &mut Findings<'_>,
     ) -> Result<()> {
         let found = findings.absorb(self.view.find(id))?;
-        match found.flatten().map(Ordinal::raw) {
+        match found.flatten() {
             Some(found) if found == ordinal => self.expected.ids += 1,
             Some(found) if found > ordinal => {
                 self.expected.duplicates += 1;
@@ -262,14 +267,14 @@ impl Checker<'_> {
     /// Checks what makes walks fast: depth, jump, settings, compaction.
     fn check_walks(
         &mut self,
-        ordinal: u64,
+        ordinal: Ordinal,
         node: &Node,
         kind: EntryKind,
         change: Option<SettingsChange>,
         findings: &mut Findings<'_>,
     ) -> Result<()> {
         let above = match node.parent.ordinal() {
-            Some(parent) if parent.raw() >= ordinal => {
+            Some(parent) if parent >= ordinal => {
                 findings.problem("lines", Some(ordinal), "a regular session's parent comes later");
                 return Ok(());
             }
@@ -284,7 +289,7 @@ impl Checker<'_> {
             (above.depth.checked_add(1), above.compaction, above.settings)
         });
         let is_compaction = kind == EntryKind::Compaction;
-        let compaction = if is_compaction { Some(Ordinal::new(ordinal)) } else { compaction };
+        let compaction = if is_compaction { Some(ordinal) } else { compaction };
         if (Some(node.depth), node.compaction) != (depth, compaction) {
             findings.problem(
                 "lines",
@@ -292,7 +297,7 @@ impl Checker<'_> {
                 "the node's depth or compaction is not its parent's",
             );
         }
-        let jumps_right = self.jumps_right(Ordinal::new(ordinal), node, above);
+        let jumps_right = self.jumps_right(ordinal, node, above);
         if findings.absorb(jumps_right)? == Some(false) {
             findings.problem("lines", Some(ordinal), "the node's jump pointer leads elsewhere");
         }
@@ -386,7 +391,7 @@ impl Checker<'_> {
             findings.remark("missing blob", Some(line), None, text);
         }
         for ordinal in loops(&self.parents) {
-            let id = self.view.entry(Ordinal::new(ordinal))?.id();
+            let id = self.view.entry(ordinal)?.id();
             findings.remark(
                 "loop",
                 Some(ordinal),

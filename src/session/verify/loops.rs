@@ -1,7 +1,9 @@
 //! Finding loops of parents.
 
-/// One ordinal of each loop, given each line's parent: the entry at which a walk up first meets itself.
-pub(super) fn loops(parents: &[Option<u64>]) -> Vec<u64> {
+use crate::store::ordinal::Ordinal;
+
+/// One line of each loop, given each line's parent: the first that a walk up meets again.
+pub(super) fn loops(parents: &[Option<Ordinal>]) -> Vec<Ordinal> {
     // 0: not visited; otherwise the number of the walk that visited it.
     let mut visited = vec![0u64; parents.len()];
     let mut found = Vec::new();
@@ -12,14 +14,14 @@ pub(super) fn loops(parents: &[Option<u64>]) -> Vec<u64> {
                 Some(mark) if *mark == 0 => *mark = walk,
                 Some(mark) => {
                     if *mark == walk {
-                        found.push(at as u64);
+                        found.push(Ordinal::after(at as u64));
                     }
                     break;
                 }
                 None => break,
             }
             let parent = parents.get(at).copied().flatten();
-            match parent.and_then(|parent| usize::try_from(parent).ok()) {
+            match parent.and_then(|parent| parent.index_from(Ordinal::FIRST)) {
                 Some(parent) => at = parent,
                 None => break,
             }
@@ -34,6 +36,10 @@ mod tests {
 
     #[test]
     fn each_loop_is_found_once() {
+        let loops = |parents: &[Option<u64>]| {
+            let parents: Vec<_> = parents.iter().map(|parent| parent.map(Ordinal::new)).collect();
+            loops(&parents).into_iter().map(Ordinal::raw).collect::<Vec<_>>()
+        };
         assert_eq!(loops(&[None, Some(0), Some(1)]), [0u64; 0]);
         assert_eq!(loops(&[None, Some(2), Some(1), Some(2)]), [1]);
         assert_eq!(loops(&[Some(0)]), [0]);

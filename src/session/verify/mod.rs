@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Session;
 use crate::error::{Error, Result};
+use crate::store::ordinal::Ordinal;
 
 pub(crate) use self::lines::check;
 
@@ -66,7 +67,7 @@ pub(crate) struct Findings<'v> {
     session: Option<String>,
     verification: &'v mut Verification,
     /// Records that end before their line does.
-    splits: Vec<u64>,
+    splits: Vec<Ordinal>,
 }
 
 impl<'v> Findings<'v> {
@@ -74,18 +75,18 @@ impl<'v> Findings<'v> {
         Self { session, verification, splits: Vec::new() }
     }
 
-    /// Sets the records that end before their line does, in order.
-    pub(crate) fn number_lines(&mut self, splits: Vec<u64>) {
+    /// Notes the records that end before their line does, in order.
+    pub(crate) fn number_lines(&mut self, splits: Vec<Ordinal>) {
         self.splits = splits;
     }
 
     /// The number of a record's line, from 1.
-    pub(crate) fn line_number(&self, ordinal: u64) -> u64 {
-        ordinal.saturating_add(1) - self.splits.partition_point(|&split| split < ordinal) as u64
+    pub(crate) fn line_number(&self, ordinal: Ordinal) -> u64 {
+        ordinal.number() - self.splits.partition_point(|&split| split < ordinal) as u64
     }
 
     /// Damage in a table.
-    pub(crate) fn problem(&mut self, table: &str, line: Option<u64>, text: impl Into<String>) {
+    pub(crate) fn problem(&mut self, table: &str, line: Option<Ordinal>, text: impl Into<String>) {
         let finding = self.finding(table, line, None, text.into());
         add(&mut self.verification.problems, finding);
     }
@@ -94,7 +95,7 @@ impl<'v> Findings<'v> {
     pub(crate) fn remark(
         &mut self,
         kind: &str,
-        line: Option<u64>,
+        line: Option<Ordinal>,
         entry: Option<String>,
         text: impl Into<String>,
     ) {
@@ -121,7 +122,7 @@ impl<'v> Findings<'v> {
     fn finding(
         &self,
         kind: &str,
-        line: Option<u64>,
+        line: Option<Ordinal>,
         entry: Option<String>,
         text: String,
     ) -> Finding {

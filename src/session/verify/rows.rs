@@ -30,7 +30,7 @@ pub(super) struct Expected {
     pub(super) ids: u64,
     children: u64,
     pub(super) labels: BTreeMap<Vec<u8>, LabelRecord>,
-    pub(super) pointers: Vec<(u64, PointerRecord)>,
+    pub(super) pointers: Vec<(Ordinal, PointerRecord)>,
     /// Lines and bytes by type, for the types that the record names.
     types: BTreeMap<String, (u64, u64)>,
     /// Lines and bytes of all other types.
@@ -83,7 +83,7 @@ impl Expected {
     }
 
     /// Notes a line's change of a label.
-    pub(super) fn set_label(&mut self, target: Vec<u8>, line: u64, label: Option<Vec<u8>>) {
+    pub(super) fn set_label(&mut self, target: Vec<u8>, line: Ordinal, label: Option<Vec<u8>>) {
         match label {
             Some(label) => {
                 let place = self.labels.get(&target).map_or(line, |known| known.place);
@@ -110,7 +110,7 @@ impl Expected {
         };
         self.children += 1;
         if !view.rows().is_child(parent, ordinal)? {
-            findings.problem("children", Some(ordinal.raw()), "the entry has no row as a child");
+            findings.problem("children", Some(ordinal), "the entry has no row as a child");
         }
         Ok(())
     }

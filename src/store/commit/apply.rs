@@ -9,12 +9,13 @@ use crate::error::Result;
 use crate::store::blobs::{BlobTables, Hash};
 use crate::store::entry_record::EntryRows;
 use crate::store::label_record::LabelRecord;
+use crate::store::ordinal::Ordinal;
 use crate::store::record::Record;
 use crate::store::session_index::index_session;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::source_record::SourceRecord;
-use crate::store::tables::NO_LEAF;
+use crate::store::tables::{NO_LEAF, NO_PARENT};
 use crate::store::{parts, tables};
 
 /// Writes the slice. Returns, by session, how many entries replaced an earlier one with the same id.
@@ -41,8 +42,8 @@ pub(super) fn write(
     }
     if !slice.pointers.is_empty() {
         let mut table = transaction.open_table(tables::POINTERS)?;
-        for Row { session, key, value } in slice.pointers {
-            table.insert((session.raw(), key), value.to_bytes().as_slice())?;
+        for Row { session, key: line, value } in slice.pointers {
+            table.insert((session.raw(), line.raw()), value.to_bytes().as_slice())?;
         }
     }
     if !slice.originals.is_empty() {
@@ -55,7 +56,7 @@ pub(super) fn write(
     write_marks(transaction, &slice.begun, &slice.retired, &slice.finished)?;
     let mut leaves = transaction.open_table(tables::LEAVES)?;
     for Row { session, value: leaf, .. } in slice.leaves {
-        leaves.insert(session.raw(), leaf.unwrap_or(NO_LEAF))?;
+        leaves.insert(session.raw(), leaf.map_or(NO_LEAF, Ordinal::raw))?;
     }
     if !slice.session_ids.is_empty() {
         let mut ids = transaction.open_table(tables::SESSION_IDS)?;
@@ -74,7 +75,7 @@ pub(super) fn write(
         let record = record.to_bytes();
         let old = sessions.insert(session.raw(), record.as_slice())?;
         let old = old.as_ref().map(|value| value.value());
-        index_session(transaction, session.raw(), old, Some(&record))?;
+        index_session(transaction, session, old, Some(&record))?;
     }
     Ok(replaced)
 }
@@ -82,7 +83,7 @@ pub(super) fn write(
 fn write_children(
     transaction: &WriteTransaction,
     reset: &[Row<(), ()>],
-    children: &[Row<(u64, u64), ()>],
+    children: &[Row<(Option<Ordinal>, Ordinal), ()>],
 ) -> Result<()> {
     if reset.is_empty() && children.is_empty() {
         return Ok(());
@@ -94,7 +95,8 @@ fn write_children(
     }
     for row in children {
         let (parent, ordinal) = row.key;
-        table.insert((row.session.raw(), parent, ordinal), ())?;
+        let parent = parent.map_or(NO_PARENT, Ordinal::raw);
+        table.insert((row.session.raw(), parent, ordinal.raw()), ())?;
     }
     Ok(())
 }
@@ -126,7 +128,7 @@ fn write_marks(
 fn set_label(
     table: &mut Table<'_, (u64, &'static [u8]), &'static [u8]>,
     key: (u64, &[u8]),
-    line: u64,
+    line: Ordinal,
     label: Option<Vec<u8>>,
 ) -> Result<()> {
     let Some(label) = label else {
@@ -142,7 +144,7 @@ fn set_label(
     Ok(())
 }
 
-fn write_chunks(transaction: &WriteTransaction, chunks: Vec<Row<u64, Vec<u8>>>) -> Result<()> {
+fn write_chunks(transaction: &WriteTransaction, chunks: Vec<Row<Ordinal, Vec<u8>>>) -> Result<()> {
     if chunks.is_empty() {
         return Ok(());
     }
@@ -150,14 +152,14 @@ fn write_chunks(transaction: &WriteTransaction, chunks: Vec<Row<u64, Vec<u8>>>) 
     let mut chunks = chunks.into_iter().peekable();
     while let Some(next) = chunks.peek() {
         // A cursor loads ascending keys into a gap three times as fast as single inserts.
-        let mut cursor =
-            table.lower_bound_mut(Bound::Included((next.session.raw(), next.key, 0)))?;
+        let key = (next.session.raw(), next.key.raw(), 0);
+        let mut cursor = table.lower_bound_mut(Bound::Included(key))?;
         let mut last = None;
         while let Some(Row { session, key: first, value }) =
             chunks.next_if(|row| last.is_none_or(|last| (row.session, row.key) > last))
         {
             for (part, row) in parts::cut(&value) {
-                cursor.insert_before((session.raw(), first, part), row)?;
+                cursor.insert_before((session.raw(), first.raw(), part), row)?;
             }
             last = Some((session, first));
         }
@@ -166,27 +168,30 @@ fn write_chunks(transaction: &WriteTransaction, chunks: Vec<Row<u64, Vec<u8>>>) 
     Ok(())
 }
 
-fn remove_chunks(transaction: &WriteTransaction, chunks: &[Row<u64, ()>]) -> Result<()> {
+fn remove_chunks(transaction: &WriteTransaction, chunks: &[Row<Ordinal, ()>]) -> Result<()> {
     if chunks.is_empty() {
         return Ok(());
     }
     let mut table = transaction.open_table(tables::LINES)?;
     for row in chunks {
         let mut part = 0;
-        while table.remove((row.session.raw(), row.key, part))?.is_some() {
+        while table.remove((row.session.raw(), row.key.raw(), part))?.is_some() {
             part += 1;
         }
     }
     Ok(())
 }
 
-fn rewrite_chunks(transaction: &WriteTransaction, chunks: Vec<Row<u64, Vec<u8>>>) -> Result<()> {
+fn rewrite_chunks(
+    transaction: &WriteTransaction,
+    chunks: Vec<Row<Ordinal, Vec<u8>>>,
+) -> Result<()> {
     if chunks.is_empty() {
         return Ok(());
     }
     let mut table = transaction.open_table(tables::LINES)?;
     for Row { session, key: first, value } in chunks {
-        let session = session.raw();
+        let (session, first) = (session.raw(), first.raw());
         let mut next = 0;
         for (part, row) in parts::cut(&value) {
             table.insert((session, first, part), row)?;
@@ -261,9 +266,8 @@ fn write_blobs(
 
 /// Removes a session from every table that makes it visible; its other rows are swept later.
 fn retire(transaction: &WriteTransaction, session: SessionKey) -> Result<()> {
-    let session = session.raw();
     let mut sessions = transaction.open_table(tables::SESSIONS)?;
-    let record = match sessions.remove(session)? {
+    let record = match sessions.remove(session.raw())? {
         Some(value) => {
             index_session(transaction, session, Some(value.value()), None)?;
             SessionRecord::from_bytes(value.value(), || session.to_string())?
@@ -273,17 +277,16 @@ fn retire(transaction: &WriteTransaction, session: SessionKey) -> Result<()> {
     };
     let mut ids = transaction.open_table(tables::SESSION_IDS)?;
     let id = address_bytes(&record.external_id, record.number);
-    let is_its_own = ids.get(id.as_slice())?.is_some_and(|value| value.value() == session);
+    let is_its_own = ids.get(id.as_slice())?.is_some_and(|value| value.value() == session.raw());
     if is_its_own {
         ids.remove(id.as_slice())?;
     }
-    transaction.open_table(tables::LEAVES)?.remove(session)?;
+    transaction.open_table(tables::LEAVES)?.remove(session.raw())?;
     let mut sources = transaction.open_table(tables::SOURCES)?;
     for path in record.rest.sources {
         let is_its_own = match sources.get(path.as_slice())? {
             Some(value) => {
-                SourceRecord::from_bytes(value.value(), || format!("{path:?}"))?.session.raw()
-                    == session
+                SourceRecord::from_bytes(value.value(), || format!("{path:?}"))?.session == session
             }
             None => false,
         };

@@ -6,6 +6,7 @@ use super::slice::{BlobGain, Row};
 use super::{Author, Batch, check};
 use crate::error::Result;
 use crate::store::blobs::Hash;
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::source_record::SourceRecord;
@@ -47,7 +48,7 @@ pub(crate) struct Extension {
 #[derive(Debug)]
 pub(crate) struct Extended {
     pub(crate) record: SessionRecord,
-    pub(crate) leaf: Option<u64>,
+    pub(crate) leaf: Option<Ordinal>,
     pub(crate) author: Author,
     /// Whether the new lines are in chunks large enough to keep.
     pub(crate) is_sealed: bool,
@@ -67,9 +68,9 @@ impl Extension {
         Rows { slice: &mut batch.slice, session: self.before.session, tally: &mut self.tally }
     }
 
-    /// Notes that the lines before this one were packed into chunks large enough to keep.
-    pub(crate) fn seal(&mut self, end: u64) {
-        self.sealed = end;
+    /// Notes that the first `lines` lines are in chunks worth keeping.
+    pub(crate) fn seal(&mut self, lines: u64) {
+        self.sealed = lines;
     }
 
     /// Lets the batch's commit extend the session. Returns the session's new record.
@@ -130,7 +131,7 @@ impl Edit {
     }
 
     /// Moves the leaf.
-    pub(crate) fn move_leaf(self, batch: &mut Batch, record: SessionRecord, leaf: Option<u64>) {
+    pub(crate) fn move_leaf(self, batch: &mut Batch, record: SessionRecord, leaf: Option<Ordinal>) {
         let record = self.before.next(record, Some(Author::Here));
         batch.put(self.before.session, record, Some(leaf));
     }

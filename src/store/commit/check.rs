@@ -10,6 +10,7 @@ use super::rows::Tally;
 use super::slice::Slice;
 use crate::error::{Corruption, Error, Result};
 use crate::store::chunk::Chunk;
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::session_rows::no_leaf_row;
@@ -113,7 +114,7 @@ fn leaves(slice: &Slice, records: &Records<'_>) -> Result<()> {
         let lines = records.get(&row.session).map(|record| record.lines);
         let problem = match (lines, row.value) {
             (None, _) => "it gets a leaf without a record".to_owned(),
-            (Some(lines), Some(leaf)) if leaf >= lines => {
+            (Some(lines), Some(leaf)) if !leaf.is_within(lines) => {
                 format!("its leaf is line {leaf} of {lines}")
             }
             _ => continue,
@@ -137,7 +138,7 @@ fn sources(slice: &Slice, records: &Records<'_>) -> Result<()> {
 /// The leaves of the sessions that a slice writes: new ones and unchanged ones.
 #[derive(Debug)]
 pub(super) struct Leaves {
-    set: Vec<(SessionKey, u64)>,
+    set: Vec<(SessionKey, Ordinal)>,
     kept: Vec<SessionKey>,
 }
 
@@ -178,18 +179,18 @@ impl Leaves {
 fn is_entry(
     lines: &impl ReadableTable<(u64, u64, u32), &'static [u8]>,
     session: SessionKey,
-    ordinal: u64,
+    ordinal: Ordinal,
 ) -> Result<bool> {
     let key = session.raw();
-    let Some(row) = lines.range((key, 0, 0)..=(key, ordinal, u32::MAX))?.next_back() else {
+    let Some(row) = lines.range((key, 0, 0)..=(key, ordinal.raw(), u32::MAX))?.next_back() else {
         return Ok(false);
     };
     let (place, value) = row?;
-    let (_, first, part) = place.value();
+    let (_, raw, part) = place.value();
+    let first = Ordinal::new(raw);
     let node = |bytes: &[u8]| -> std::result::Result<bool, String> {
         let nodes = Chunk::parse(first, bytes)?.nodes()?;
-        let index = usize::try_from(ordinal - first).ok();
-        let node = index.and_then(|index| nodes.get(index));
+        let node = ordinal.index_from(first).and_then(|index| nodes.get(index));
         let kind = node.and_then(|node| EntryKind::from_code(node.kind));
         Ok(kind.is_some_and(EntryKind::is_entry))
     };
@@ -197,7 +198,7 @@ fn is_entry(
         node(value.value())
     } else {
         let mut bytes = Vec::new();
-        for row in lines.range((key, first, 0)..=(key, first, u32::MAX))? {
+        for row in lines.range((key, raw, 0)..=(key, raw, u32::MAX))? {
             bytes.extend_from_slice(row?.1.value());
         }
         node(&bytes)

@@ -6,6 +6,7 @@ use super::slice::Row;
 use super::{Author, Batch, Committed, check};
 use crate::error::Result;
 use crate::store::Store;
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::source_record::SourceRecord;
@@ -23,7 +24,7 @@ pub(crate) struct Creation {
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) record: SessionRecord,
-    pub(crate) leaf: Option<u64>,
+    pub(crate) leaf: Option<Ordinal>,
     pub(crate) author: Author,
     pub(crate) place: Place,
     /// Its sources: paths that the record names, and what was imported from them.

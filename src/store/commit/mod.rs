@@ -28,6 +28,7 @@ pub(crate) use self::creation::{Creation, Finished, Place};
 pub(crate) use self::rows::{BlobReference, Rows};
 use self::slice::{Row, Slice};
 use super::blobs::Hash;
+use super::ordinal::Ordinal;
 use super::owner::Owner;
 use super::session_key::SessionKey;
 use super::session_record::SessionRecord;
@@ -121,7 +122,7 @@ impl Batch {
         &mut self,
         session: SessionKey,
         record: SessionRecord,
-        leaf: Option<Option<u64>>,
+        leaf: Option<Option<Ordinal>>,
     ) -> &SessionRecord {
         if let Some(leaf) = leaf {
             self.slice.leaves.push(Row { session, key: (), value: leaf });
@@ -185,7 +186,7 @@ impl Store {
 
     /// Overwrites a chunk, whatever that does to its session.
     #[cfg(test)]
-    pub(crate) fn lose_chunk(&self, session: SessionKey, first: u64) -> Result<()> {
+    pub(crate) fn lose_chunk(&self, session: SessionKey, first: Ordinal) -> Result<()> {
         let mut slice = Slice::default();
         slice.removed_chunks.push(Row { session, key: first, value: () });
         let transaction = self.begin_write()?;
@@ -197,7 +198,7 @@ impl Store {
     pub(crate) fn damage_chunk(
         &self,
         session: SessionKey,
-        first: u64,
+        first: Ordinal,
         bytes: Vec<u8>,
     ) -> Result<()> {
         let mut slice = Slice::default();

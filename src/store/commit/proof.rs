@@ -5,6 +5,7 @@ use redb::{ReadableTable, WriteTransaction};
 use super::slice::Row;
 use crate::error::{Error, ImportError, Result};
 use crate::store::chunk::Chunk;
+use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::session_rows::SessionRows;
@@ -101,15 +102,16 @@ fn missing_ends(
         let missing = (record.lines > 0).then(|| "none of its lines are there".to_owned());
         return Ok(missing);
     };
-    if first > 0 {
-        return Ok(Some(format!("its first {first} lines are not there")));
+    if first > Ordinal::FIRST {
+        let missing = first.lines_before();
+        return Ok(Some(format!("its first {missing} lines are not there")));
     }
-    let is_complete = end == Ok(record.lines);
+    let is_complete = end == Ok(Ordinal::after(record.lines));
     Ok((!is_complete).then(|| format!("its last line is not line {}", record.lines)))
 }
 
 /// The first stored line, and the line after the last; or what is wrong with the last chunk.
-type LineRange = (u64, std::result::Result<u64, String>);
+type LineRange = (Ordinal, std::result::Result<Ordinal, String>);
 
 fn line_range(
     lines: &impl ReadableTable<(u64, u64, u32), &'static [u8]>,
@@ -118,7 +120,7 @@ fn line_range(
     let all = (session.raw(), 0, 0)..(session.end(), 0, 0);
     let mut rows = lines.range(all.clone())?;
     let Some(row) = rows.next() else { return Ok(None) };
-    let (_, first, _) = row?.0.value();
+    let first = Ordinal::new(row?.0.value().1);
     drop(rows);
     let mut parts = Vec::new();
     let mut last = first;
@@ -127,14 +129,16 @@ fn line_range(
         let (key, value) = row?;
         let (_, chunk, part) = key.value();
         parts.push(value.value().to_vec());
-        last = chunk;
+        last = Ordinal::new(chunk);
         if part == 0 {
             break;
         }
     }
     parts.reverse();
     let bytes = parts.concat();
-    let end = Chunk::parse(last, &bytes).map(|chunk| last + chunk.line_count());
+    let end = Chunk::parse(last, &bytes).and_then(|chunk| {
+        last.later(chunk.line_count()).ok_or_else(|| "its lines have no numbers".to_owned())
+    });
     Ok(Some((first, end)))
 }
 

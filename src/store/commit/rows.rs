@@ -9,7 +9,6 @@ use crate::store::pointer_record::PointerRecord;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::settings_record::SettingsRecord;
-use crate::store::tables::NO_PARENT;
 
 /// What a reference to a blob weighs besides the blob, in bytes.
 const REFERENCE_WEIGHT: usize = 40;
@@ -74,7 +73,7 @@ impl Rows<'_> {
         if chunk.is_empty() {
             return;
         }
-        self.tally.lines += chunk.next_ordinal() - chunk.first();
+        self.tally.lines += chunk.line_count();
         self.tally.text_bytes += chunk.text_bytes();
         let row = self.row(chunk.first(), chunk.finish());
         self.slice.weight += row.value.len();
@@ -89,24 +88,24 @@ impl Rows<'_> {
         self.slice.line_count += lines;
     }
 
-    /// Removes the chunk with this first line; its lines are in other chunks from now on.
-    pub(crate) fn remove_chunk(&mut self, first: u64, lines: u64, text_bytes: u64) {
+    /// Removes the chunk with this first line: its lines are in other chunks from now on.
+    pub(crate) fn remove_chunk(&mut self, first: Ordinal, lines: u64, text_bytes: u64) {
         self.tally.lines = self.tally.lines.wrapping_sub(lines);
         self.tally.text_bytes = self.tally.text_bytes.wrapping_sub(text_bytes);
         let row = self.row(first, ());
         self.slice.removed_chunks.push(row);
     }
 
-    /// Adds a chunk of lines from removed chunks.
+    /// Adds a chunk of lines that were in other chunks, which are removed.
     pub(crate) fn rewrite_chunk(&mut self, chunk: ChunkBuilder) {
-        self.tally.lines = self.tally.lines.wrapping_add(chunk.next_ordinal() - chunk.first());
+        self.tally.lines = self.tally.lines.wrapping_add(chunk.line_count());
         self.tally.text_bytes = self.tally.text_bytes.wrapping_add(chunk.text_bytes());
         let row = self.row(chunk.first(), chunk.finish());
         self.slice.rewritten_chunks.push(row);
     }
 
-    /// Replaces the chunk with the same first line: the same lines, with other nodes.
-    pub(crate) fn renew_chunk(&mut self, first: u64, bytes: Vec<u8>) {
+    /// Replaces the chunk with this first line: the lines stay the same, the nodes change.
+    pub(crate) fn renew_chunk(&mut self, first: Ordinal, bytes: Vec<u8>) {
         self.slice.weight += bytes.len();
         let row = self.row(first, bytes);
         self.slice.rewritten_chunks.push(row);
@@ -131,8 +130,7 @@ impl Rows<'_> {
     pub(crate) fn add_child(&mut self, parent: Option<Ordinal>, ordinal: Ordinal) -> bool {
         let is_next = parent.is_some_and(|parent| parent.next() == Some(ordinal));
         if !is_next {
-            let parent = parent.map_or(NO_PARENT, Ordinal::raw);
-            let row = self.row((parent, ordinal.raw()), ());
+            let row = self.row((parent, ordinal), ());
             self.slice.children.push(row);
         }
         !is_next
@@ -145,7 +143,7 @@ impl Rows<'_> {
     }
 
     /// Sets or clears the label of a target, as a line does.
-    pub(crate) fn set_label(&mut self, target: Vec<u8>, line: u64, label: Option<Vec<u8>>) {
+    pub(crate) fn set_label(&mut self, target: Vec<u8>, line: Ordinal, label: Option<Vec<u8>>) {
         let row = self.row((target, line), label);
         self.slice.labels.push(row);
     }
@@ -158,7 +156,7 @@ impl Rows<'_> {
     }
 
     /// Adds what a line points to.
-    pub(crate) fn add_pointer(&mut self, ordinal: u64, pointer: PointerRecord) {
+    pub(crate) fn add_pointer(&mut self, ordinal: Ordinal, pointer: PointerRecord) {
         self.slice.weight += POINTER_WEIGHT;
         let row = self.row(ordinal, pointer);
         self.slice.pointers.push(row);

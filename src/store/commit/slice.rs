@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::guard::Guard;
 use crate::store::blobs::Hash;
 use crate::store::entry_record::EntryRows;
+use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::PointerRecord;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
@@ -98,28 +99,28 @@ slice! {
     // Made by lines. Only a session that is marked as unfinished, or whose record comes with them, has such rows.
     lines {
         /// New chunks, by their first lines.
-        chunks: Row<u64, Vec<u8>>,
-        /// Chunks whose lines are in other chunks from now on; they are removed before any are added.
-        removed_chunks: Row<u64, ()>,
-        /// Chunks among others: they replace older ones with the same first line, or removed ones.
-        rewritten_chunks: Row<u64, Vec<u8>>,
+        chunks: Row<Ordinal, Vec<u8>>,
+        /// Chunks that are removed before any are added: their lines are in other chunks from now on.
+        removed_chunks: Row<Ordinal, ()>,
+        /// Chunks that replace those with the same first line, or removed ones.
+        rewritten_chunks: Row<Ordinal, Vec<u8>>,
         /// Sessions whose rows in `children` are removed before any are added.
         reset_children: Row<(), ()>,
         entries: EntryRows,
-        /// Parent and child.
-        children: Row<(u64, u64), ()>,
+        /// The parent, or none above a root, and the child.
+        children: Row<(Option<Ordinal>, Ordinal), ()>,
         /// The target, the line, and the label that it sets, or none if it clears it; in order of lines.
-        labels: Row<(Vec<u8>, u64), Option<Vec<u8>>>,
+        labels: Row<(Vec<u8>, Ordinal), Option<Vec<u8>>>,
         settings: Row<u64, SettingsRecord>,
         /// Lines, and what they point to.
-        pointers: Row<u64, PointerRecord>,
+        pointers: Row<Ordinal, PointerRecord>,
         originals: Row<u64, Vec<u8>>,
         /// References that lines no longer make, and whether the base64 had been cut out there.
         released: Row<Hash, bool>,
     }
     facts {
         blobs: Row<Hash, BlobGain>,
-        leaves: Row<(), Option<u64>>,
+        leaves: Row<(), Option<Ordinal>>,
         sessions: Row<(), SessionRecord>,
         session_ids: Row<Vec<u8>, ()>,
         sources: Row<Vec<u8>, SourceRecord>,

@@ -5,6 +5,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 use crate::error::Result;
 use crate::store::blobs::BlobTables;
 use crate::store::chunk::Chunk;
+use crate::store::ordinal::Ordinal;
 use crate::store::owner::{Owner, SWEPT};
 use crate::store::session_key::SessionKey;
 use crate::store::{Store, tables};
@@ -81,13 +82,13 @@ fn is_unfinished(transaction: &WriteTransaction, session: SessionKey, token: u64
 
 /// Removes one slice of the session's rows; returns the freed bytes of blobs and whether all are gone.
 fn sweep_slice(transaction: &WriteTransaction, session: SessionKey) -> Result<(u64, bool)> {
-    let (session, end) = (session.raw(), session.end());
+    let (raw, end) = (session.raw(), session.end());
     let mut lines = transaction.open_table(tables::LINES)?;
     let mut firsts = Vec::new();
-    for row in lines.range((session, 0, 0)..(end, 0, 0))? {
+    for row in lines.range((raw, 0, 0)..(end, 0, 0))? {
         let (_, first, part) = row?.0.value();
         if part == 0 {
-            firsts.push(first);
+            firsts.push(Ordinal::new(first));
         }
         if firsts.len() > CHUNKS_A_COMMIT {
             break;
@@ -107,24 +108,24 @@ fn sweep_slice(transaction: &WriteTransaction, session: SessionKey) -> Result<(u
     let mut left = ROWS_A_COMMIT;
     let mut keys: Vec<Vec<u8>> = Vec::new();
     let mut entries = transaction.open_table(tables::ENTRIES)?;
-    for row in entries.range((session, &b""[..])..(end, &b""[..]))?.take(left) {
+    for row in entries.range((raw, &b""[..])..(end, &b""[..]))?.take(left) {
         keys.push(row?.0.value().1.to_vec());
     }
     left -= keys.len();
     for id in keys.drain(..) {
-        entries.remove((session, id.as_slice()))?;
+        entries.remove((raw, id.as_slice()))?;
     }
     let mut labels = transaction.open_table(tables::LABELS)?;
-    for row in labels.range((session, &b""[..])..(end, &b""[..]))?.take(left) {
+    for row in labels.range((raw, &b""[..])..(end, &b""[..]))?.take(left) {
         keys.push(row?.0.value().1.to_vec());
     }
     left -= keys.len();
     for target in keys {
-        labels.remove((session, target.as_slice()))?;
+        labels.remove((raw, target.as_slice()))?;
     }
     let mut children = transaction.open_table(tables::CHILDREN)?;
     let mut triples = Vec::new();
-    for row in children.range((session, 0, 0)..(end, 0, 0))?.take(left) {
+    for row in children.range((raw, 0, 0)..(end, 0, 0))?.take(left) {
         triples.push(row?.0.value());
     }
     left -= triples.len();
@@ -134,17 +135,17 @@ fn sweep_slice(transaction: &WriteTransaction, session: SessionKey) -> Result<(u
     left -= remove_pairs(&mut transaction.open_table(tables::SETTINGS)?, session, left)?;
     left -= remove_pairs(&mut transaction.open_table(tables::POINTERS)?, session, left)?;
     left -= remove_pairs(&mut transaction.open_table(tables::ORIGINALS)?, session, left.min(200))?;
-    transaction.open_table(tables::LEAVES)?.remove(session)?;
+    transaction.open_table(tables::LEAVES)?.remove(raw)?;
     Ok((0, left == ROWS_A_COMMIT))
 }
 
 fn remove_pairs(
     table: &mut Table<'_, (u64, u64), &'static [u8]>,
-    session: u64,
+    session: SessionKey,
     most: usize,
 ) -> Result<usize> {
     let mut keys = Vec::new();
-    for row in table.range((session, 0)..=(session, u64::MAX))?.take(most) {
+    for row in table.range((session.raw(), 0)..=(session.raw(), u64::MAX))?.take(most) {
         keys.push(row?.0.value());
     }
     let count = keys.len();
@@ -157,12 +158,12 @@ fn remove_pairs(
 fn remove_chunk(
     lines: &mut Table<'_, (u64, u64, u32), &'static [u8]>,
     blobs: &mut BlobTables<'_>,
-    session: u64,
-    first: u64,
+    session: SessionKey,
+    first: Ordinal,
 ) -> Result<u64> {
     let mut bytes = Vec::new();
     let mut part = 0;
-    while let Some(row) = lines.remove((session, first, part))? {
+    while let Some(row) = lines.remove((session.raw(), first.raw(), part))? {
         bytes.extend_from_slice(row.value());
         part += 1;
     }
@@ -194,7 +195,7 @@ mod tests {
         let mut batch = Batch::default();
         let creations = keys.map(|key| {
             let mut creation = Creation::new(SessionKey::new(key));
-            creation.rows(&mut batch).add_chunk(chunk(0, b"one\n"), &mut Vec::new());
+            creation.rows(&mut batch).add_chunk(chunk(Ordinal::FIRST, b"one\n"), &mut Vec::new());
             creation.mark(OWNER, &mut batch);
             creation
         });

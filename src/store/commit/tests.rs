@@ -20,21 +20,18 @@ use crate::store::settings_record::SettingsRecord;
 const OWNER: u64 = 7;
 
 /// A chunk of one line of a kind, with these holes.
-fn chunk_of(first: u64, line: &[u8], kind: EntryKind, holes: &[Hole]) -> ChunkBuilder {
+fn chunk_of(first: Ordinal, line: &[u8], kind: EntryKind, holes: &[Hole]) -> ChunkBuilder {
     let length = line.len() as u64;
     let check = text_check(line);
     let frame = Frame { lines: 1, text_len: length, stored_len: length, compressed: false, check };
     let mut chunk = ChunkBuilder::new(first, 0);
     let encoded = EncodedFrame { frame: &frame, bytes: line, lengths: &[length], holes };
-    chunk.push(
-        &encoded,
-        &[Node { kind: kind.code(), jump: Ordinal::new(first), ..Node::default() }],
-    );
+    chunk.push(&encoded, &[Node { kind: kind.code(), jump: first, ..Node::default() }]);
     chunk
 }
 
 /// A chunk of one line that is not an entry.
-pub(super) fn chunk(first: u64, line: &[u8]) -> ChunkBuilder {
+pub(super) fn chunk(first: Ordinal, line: &[u8]) -> ChunkBuilder {
     chunk_of(first, line, EntryKind::Header, &[])
 }
 
@@ -63,17 +60,19 @@ fn store() -> (Store, SessionRecord) {
     let mut creation = Creation::new(store.reserve_sessions(1).unwrap());
     let mut batch = Batch::default();
     let mut rows = creation.rows(&mut batch);
-    rows.add_chunk(chunk(0, b"one\n"), &mut Vec::new());
-    rows.add_chunk(chunk_of(1, b"two\n", EntryKind::Message, &[]), &mut Vec::new());
-    rows.add_entries(ids(SessionKey::new(1), 1, "a"));
+    rows.add_chunk(chunk(Ordinal::FIRST, b"one\n"), &mut Vec::new());
+    rows.add_chunk(chunk_of(Ordinal::new(1), b"two\n", EntryKind::Message, &[]), &mut Vec::new());
+    rows.add_entries(ids(SessionKey::new(1), Ordinal::new(1), "a"));
     let record = SessionRecord { entries: 1, messages: 1, ..record("one", 2) };
-    creation.finish(&mut batch, Finished { leaf: Some(1), ..finished(record) }).unwrap();
+    creation
+        .finish(&mut batch, Finished { leaf: Some(Ordinal::new(1)), ..finished(record) })
+        .unwrap();
     store.commit(batch).unwrap();
     let record = store.snapshot().unwrap().session(SessionKey::new(1)).unwrap().unwrap();
     (store, record)
 }
 
-fn ids(session: SessionKey, ordinal: u64, id: &str) -> EntryRows {
+fn ids(session: SessionKey, ordinal: Ordinal, id: &str) -> EntryRows {
     let length = u32::try_from(id.len()).unwrap();
     let row = EntryRow { prefix: 0, start: 0, length, ordinal };
     EntryRows::new(session, id.as_bytes().to_vec(), vec![row], vec![ordinal])
@@ -91,7 +90,9 @@ fn is_refused<T>(result: Result<T>, problem: &str) {
 }
 
 /// Commits the record that `change` makes of the session's, bypassing the code that keeps it correct.
-fn commit_record(change: impl FnOnce(&mut SessionRecord, &mut Option<Option<u64>>)) -> Result<()> {
+fn commit_record(
+    change: impl FnOnce(&mut SessionRecord, &mut Option<Option<Ordinal>>),
+) -> Result<()> {
     let (store, before) = store();
     let (mut changed, mut leaf) = (before.clone(), None);
     changed.revision += 1;
@@ -127,7 +128,10 @@ fn the_documentation_has_the_bounds() {
 fn a_record_that_contradicts_itself_is_not_written() {
     commit_record(|_, _| ()).unwrap();
     is_refused(commit_record(|record, _| record.messages = 2), "2 messages, and 1 entries");
-    is_refused(commit_record(|record, _| record.header = 2), "3 lines up to the header");
+    is_refused(
+        commit_record(|record, _| record.header = Ordinal::new(2)),
+        "3 lines up to the header",
+    );
     is_refused(commit_record(|record, _| record.sealed = 3), "3 sealed lines");
 }
 
@@ -140,9 +144,15 @@ fn a_commit_is_one_revision() {
 #[test]
 fn a_leaf_is_an_entry_of_the_session() {
     commit_record(|_, leaf| *leaf = Some(None)).unwrap();
-    commit_record(|_, leaf| *leaf = Some(Some(1))).unwrap();
-    is_refused(commit_record(|_, leaf| *leaf = Some(Some(0))), "its leaf, line 0, is no entry");
-    is_refused(commit_record(|_, leaf| *leaf = Some(Some(2))), "its leaf is line 2 of 2");
+    commit_record(|_, leaf| *leaf = Some(Some(Ordinal::new(1)))).unwrap();
+    is_refused(
+        commit_record(|_, leaf| *leaf = Some(Some(Ordinal::FIRST))),
+        "its leaf, line 0, is no entry",
+    );
+    is_refused(
+        commit_record(|_, leaf| *leaf = Some(Some(Ordinal::new(2)))),
+        "its leaf is line 2 of 2",
+    );
 }
 
 #[test]
@@ -172,9 +182,9 @@ fn rows_need_a_record_or_a_mark() {
     let (store, _) = store();
     let mut batch = Batch::default();
     let mut creation = Creation::new(SessionKey::new(2));
-    creation.rows(&mut batch).add_child(None, Ordinal::new(0));
+    creation.rows(&mut batch).add_child(None, Ordinal::FIRST);
     is_refused(creation.commit_part(&store, &mut batch), "neither a record nor a mark");
-    creation.rows(&mut batch).add_child(None, Ordinal::new(0));
+    creation.rows(&mut batch).add_child(None, Ordinal::FIRST);
     creation.mark(OWNER, &mut batch);
     store.commit(batch).unwrap();
 }
@@ -183,7 +193,7 @@ fn rows_need_a_record_or_a_mark() {
 fn a_record_counts_its_rows() {
     let rows = |batch: &mut Batch| {
         let mut creation = Creation::new(SessionKey::new(2));
-        creation.rows(batch).add_chunk(chunk(0, b"one\n"), &mut Vec::new());
+        creation.rows(batch).add_chunk(chunk(Ordinal::FIRST, b"one\n"), &mut Vec::new());
         creation
     };
     let mut batch = Batch::default();
@@ -203,12 +213,12 @@ fn an_extension_counts_its_rows() {
     let extend = |lines: u64| {
         let mut batch = Batch::default();
         let mut extension = Extension::new(&mut batch, SessionKey::new(1), &before);
-        extension.rows(&mut batch).add_chunk(chunk(2, b"six\n"), &mut Vec::new());
+        extension.rows(&mut batch).add_chunk(chunk(Ordinal::new(2), b"six\n"), &mut Vec::new());
         let mut record = before.clone();
         record.lines += lines;
         record.bytes += 4;
         record.text_bytes += 4;
-        let (author, leaf) = (Author::File, Some(1));
+        let (author, leaf) = (Author::File, Some(Ordinal::new(1)));
         let extended = Extended { record, leaf, author, is_sealed: false, source: None };
         extension.finish(&mut batch, extended)?;
         store.commit(batch)
@@ -227,12 +237,12 @@ fn rewritten_lines_are_as_many() {
     let (_, before) = store();
     let mut batch = Batch::default();
     let mut edit = Edit::new(&mut batch, SessionKey::new(1), &before);
-    edit.rows(&mut batch).remove_chunk(0, 1, 4);
+    edit.rows(&mut batch).remove_chunk(Ordinal::FIRST, 1, 4);
     is_refused(edit.rewrite_lines(&mut batch, before.clone()), "its rows are 1");
     let mut batch = Batch::default();
     let mut edit = Edit::new(&mut batch, SessionKey::new(1), &before);
-    edit.rows(&mut batch).remove_chunk(0, 1, 4);
-    edit.rows(&mut batch).rewrite_chunk(chunk(0, b"more\n"));
+    edit.rows(&mut batch).remove_chunk(Ordinal::FIRST, 1, 4);
+    edit.rows(&mut batch).rewrite_chunk(chunk(Ordinal::FIRST, b"more\n"));
     let mut record = before.clone();
     record.bytes += 1;
     record.text_bytes += 1;
@@ -253,7 +263,7 @@ fn a_chunk_comes_with_its_blobs() {
     let hole = Hole { line: 0, offset: 1, kind: HoleKind::Image, hash: [1; 32] };
     let mut batch = Batch::default();
     let mut creation = Creation::new(SessionKey::new(1));
-    let chunk = chunk_of(0, b"one\n", EntryKind::Header, &[hole]);
+    let chunk = chunk_of(Ordinal::FIRST, b"one\n", EntryKind::Header, &[hole]);
     creation.rows(&mut batch).add_chunk(chunk, &mut Vec::new());
 }
 
@@ -289,14 +299,15 @@ fn fill(batch: &mut Batch, session: SessionKey) -> (Creation, SessionRecord) {
     let mut rows = creation.rows(batch);
     let hole = Hole { line: 0, offset: 1, kind: HoleKind::Image, hash: [1; 32] };
     let blob = BlobReference { hash: [1; 32], bytes: Some(vec![5]), was_cut: true };
-    let chunk = chunk_of(0, b"one\n", EntryKind::Message, &[hole]);
+    let chunk = chunk_of(Ordinal::FIRST, b"one\n", EntryKind::Message, &[hole]);
     rows.add_chunk(chunk, &mut vec![blob]);
-    rows.add_entries(ids(session, 0, "a"));
-    rows.add_child(None, Ordinal::new(0));
-    rows.set_label(b"a".to_vec(), 0, Some(b"label".to_vec()));
+    rows.add_entries(ids(session, Ordinal::FIRST, "a"));
+    rows.add_child(None, Ordinal::FIRST);
+    rows.set_label(b"a".to_vec(), Ordinal::FIRST, Some(b"label".to_vec()));
     rows.add_settings(1, SettingsRecord::default());
     let kind = PointerKind::Summary;
-    rows.add_pointer(0, PointerRecord { kind, target: None, text: None, message_before: None });
+    let pointer = PointerRecord { kind, target: None, text: None, message_before: None };
+    rows.add_pointer(Ordinal::FIRST, pointer);
     rows.add_original(0, vec![0]);
     let mut record = SessionRecord { entries: 1, messages: 1, ..record("full", 1) };
     record.settings = 1;
@@ -321,7 +332,7 @@ fn nothing_is_left_of_a_session_that_is_removed_or_given_up() {
     let full = |batch: &mut Batch| {
         let (creation, record) = fill(batch, session);
         let sources = vec![(b"/one".to_vec(), source.clone())];
-        let finished = Finished { leaf: Some(0), sources, ..finished(record) };
+        let finished = Finished { leaf: Some(Ordinal::FIRST), sources, ..finished(record) };
         creation.finish(batch, finished).unwrap();
     };
     let mut batch = Batch::default();
@@ -361,7 +372,7 @@ fn entries_that_were_replaced_are_counted_by_session() {
     let mut creation = Creation::new(SessionKey::new(1));
     for replaced in [0, 1] {
         let mut batch = Batch::default();
-        creation.rows(&mut batch).add_entries(ids(SessionKey::new(1), replaced, "a"));
+        creation.rows(&mut batch).add_entries(ids(SessionKey::new(1), Ordinal::new(replaced), "a"));
         creation.mark(OWNER, &mut batch);
         let committed = store.commit(batch).unwrap();
         assert_eq!(committed.replaced_entries(SessionKey::new(2)), 0);
