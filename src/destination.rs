@@ -36,7 +36,7 @@ impl Destination {
     pub(crate) fn file(self, path: &Path) -> Result<PathBuf> {
         match self {
             Self::File(place) => Ok(place),
-            Self::Stream => Err(refused(path, ErrorKind::InvalidInput, "it is no file")),
+            Self::Stream => Err(refused(path, ErrorKind::InvalidInput, "it is not a file")),
         }
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn refuse_store(path: &Path, store: &Path) -> Result<()> {
 pub(crate) fn refuse_no_folder(path: &Path) -> Result<()> {
     match look(path)? {
         Some(metadata) if !metadata.is_dir() => {
-            Err(refused(path, ErrorKind::NotADirectory, "it is no folder"))
+            Err(refused(path, ErrorKind::NotADirectory, "it is not a folder"))
         }
         _ => Ok(()),
     }

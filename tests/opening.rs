@@ -57,7 +57,7 @@ fn only_a_store_is_opened() {
             assert_eq!(
                 std::fs::read(&text).unwrap(),
                 bytes,
-                "a file that is no store is left alone"
+                "a file that is not a store is left alone"
             );
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn iso(milliseconds: i64) -> Option<String> {
 pub(super) fn moment(text: &str) -> Result<i64, String> {
     let wrong = || {
         format!(
-            "{text:?} is no time: give a date as 2026-02-16, a time as 2026-02-16T10:20, or 12h, 7d, 2w for how long ago"
+            "{text:?} is not a time: give a date as 2026-02-16, a time as 2026-02-16T10:20, or 12h, 7d, 2w for how long ago"
         )
     };
     if let Some((at, unit)) = text.char_indices().next_back()

@@ -18,7 +18,7 @@ pub enum NotASession {
         bytes: usize,
     },
     /// It belongs to no family.
-    #[error("no session of {}: {reason}", Family::programs(Family::ALL, "or"))]
+    #[error("not a session of {}: {reason}", Family::programs(Family::ALL, "or"))]
     Unknown {
         /// Why it does not belong to the first family, in words.
         reason: String,
@@ -30,7 +30,7 @@ pub enum NotASession {
         reason: String,
     },
     /// It does not belong to the chosen family.
-    #[error("no session of {}: {reason}", Family::programs(&family.kin(), "or"))]
+    #[error("not a session of {}: {reason}", Family::programs(&family.kin(), "or"))]
     OtherFamily {
         /// The chosen family.
         family: Family,
@@ -148,11 +148,11 @@ mod tests {
             |choice, words: &str| assert!(reason(choice).starts_with(words), "{}", reason(choice));
         begins(
             None,
-            "no session of pi, omp, Claude Code, Opal or Codex: the first record, on line 1, has no type",
+            "not a session of pi, omp, Claude Code, Opal or Codex: the first record, on line 1, has no type",
         );
-        begins(Some(Family::Omp), "no session of pi or omp: the first record");
-        begins(Some(Family::Claude), "no session of Claude Code: none of the first 1 records");
-        begins(Some(Family::Opal), "no session of Opal: line 1");
+        begins(Some(Family::Omp), "not a session of pi or omp: the first record");
+        begins(Some(Family::Claude), "not a session of Claude Code: none of the first 1 records");
+        begins(Some(Family::Opal), "not a session of Opal: line 1");
     }
 
     #[test]

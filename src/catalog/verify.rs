@@ -180,7 +180,7 @@ fn check_parents(
         } else if !unreadable.contains(&session) {
             let parent = String::from_utf8_lossy(parent);
             let problem =
-                format!("{parent} has a row for session {session}, which is no agent of it");
+                format!("{parent} has a row for session {session}, which is not an agent of it");
             findings.problem("session_parents", None, problem);
         }
     })?;

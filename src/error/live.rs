@@ -11,7 +11,7 @@ pub enum LiveError {
         problem: String,
     },
     /// Messages that were to be replaced are not part of a path.
-    #[error("the messages are no part of a path of session {session}: {problem}")]
+    #[error("the messages are not part of a path of session {session}: {problem}")]
     NotASegment {
         /// The session's id.
         session: String,

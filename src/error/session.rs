@@ -14,7 +14,7 @@ pub enum SessionError {
     },
     /// A session continues another one without repeating its lines, and the store does not have that one.
     #[error(
-        "session {session} goes on from session {base}, which is not in the store; import its file as well"
+        "session {session} continues session {base}, which is not in the store; import its file as well"
     )]
     BaseNotFound {
         /// The session.

@@ -15,7 +15,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The file is a redb database of something else, or of a later Leafline.
-    #[error("{path} is no store of this version of Leafline: {problem}")]
+    #[error("{path} is not a store of this version of Leafline: {problem}")]
     NotAStore {
         /// The file.
         path: PathBuf,

@@ -175,10 +175,10 @@ fn standing(folder: &Path, kind: Kind) -> Result<Standing> {
         found => found.at("looking at", folder)?,
     };
     let problem = match kind {
-        Kind::Indexes if !found.is_symlink() && !found.is_dir() => Some("it is no folder"),
+        Kind::Indexes if !found.is_symlink() && !found.is_dir() => Some("it is not a folder"),
         Kind::Indexes if !folder.is_dir() => Some("it is a link that leads to no folder"),
         Kind::Index if found.is_symlink() => Some("it is a link, and none is followed there"),
-        Kind::Index if !found.is_dir() => Some("it is no folder"),
+        Kind::Index if !found.is_dir() => Some("it is not a folder"),
         _ => None,
     };
     if let Some(problem) = problem {
@@ -267,7 +267,7 @@ fn check_files(index: &Path) -> Result<()> {
     for entry in entries(index)? {
         let name = entry.file_name();
         if name.to_str().is_some_and(is_own_name) && !is_own_file(&entry) {
-            return Err(foreign(&entry.path(), "it is no file, or a link".to_owned()));
+            return Err(foreign(&entry.path(), "it is not a file, or it is a link".to_owned()));
         }
     }
     let listed = match std::fs::read(index.join(MANAGED)) {
@@ -277,7 +277,7 @@ fn check_files(index: &Path) -> Result<()> {
     let problem = match serde_json::from_slice::<Vec<String>>(&listed) {
         Err(error) => format!("{MANAGED} is damaged: {error}"),
         Ok(names) => match names.iter().find(|name| !is_own_name(name)) {
-            Some(other) => format!("{MANAGED} names {other:?}, which is no file of an index"),
+            Some(other) => format!("{MANAGED} names {other:?}, which is not a file of an index"),
             None => return Ok(()),
         },
     };

@@ -73,7 +73,7 @@ impl Order {
             None if !is_compaction => return Ok(()),
             _ => {}
         }
-        wrong("its compaction is no compaction at it or above it")
+        wrong("its compaction is not a compaction at or above it")
     }
 
     /// Checks that an entry's node agrees with its parent's.

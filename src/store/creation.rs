@@ -51,7 +51,7 @@ pub(super) fn standing(path: &Path) -> Result<Standing> {
         Err(error) => return Err(error).at("looking for", path),
     };
     if !metadata.is_file() {
-        let problem = "it is no ordinary file".to_owned();
+        let problem = "it is not an ordinary file".to_owned();
         return Err(Error::Store(StoreError::NotAStore { path: path.to_owned(), problem }));
     }
     if !may_be_unborn(&metadata) {

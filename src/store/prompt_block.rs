@@ -111,7 +111,7 @@ impl Places {
         }
         let (places, rest) = row.as_chunks();
         if row.is_empty() || row.len() > BITMAP_BYTES || !rest.is_empty() {
-            return Err(format!("a row of {} bytes is no set of prompts", row.len()));
+            return Err(format!("a row of {} bytes is not a set of prompts", row.len()));
         }
         for place in places {
             let place = u16::from_le_bytes(*place);

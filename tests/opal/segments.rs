@@ -95,8 +95,8 @@ fn what_is_no_part_of_a_path_is_refused_and_nothing_changes() {
     for (ids, problem) in [
         (&[][..], "none was given"),
         (&["a", "b", "a"], "\"a\" is number 1 and number 3"),
-        (&["a", "c"], "\"c\", number 2, is no child of \"a\", the one before it"),
-        (&["b", "a"], "\"a\", number 2, is no child of \"b\", the one before it"),
+        (&["a", "c"], "\"c\", number 2, is not a child of \"a\", the one before it"),
+        (&["b", "a"], "\"a\", number 2, is not a child of \"b\", the one before it"),
     ] {
         let error = refused(&mut session, ids);
         assert!(matches!(error, Error::Live(LiveError::NotASegment { .. })), "{error}");

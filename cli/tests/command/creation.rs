@@ -57,7 +57,7 @@ fn a_file_that_only_looks_like_one_is_left_alone() {
     let scene = Scene::new();
     std::fs::write(scene.store(), &bytes).unwrap();
     let told = scene.run(["import", "--no-index", path(&small(&scene))]).fails(1);
-    assert!(told.contains("is no store"), "{told}");
+    assert!(told.contains("is not a store"), "{told}");
     assert!(std::fs::read(scene.store()).unwrap() == bytes);
 }
 

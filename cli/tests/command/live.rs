@@ -170,7 +170,7 @@ fn what_is_no_entry_is_told_with_what_is_wrong() {
     let scene = Scene::of_new_session();
     for (entry, problem) in [
         ("{\"type\":", "cannot be read"),
-        ("[]", "no JSON object"),
+        ("[]", "not a JSON object"),
         ("{}", "has no type"),
         (r#"{"type":"message"}"#, "has no message"),
         (r#"{"type":"session","id":"x"}"#, "leafline import"),

@@ -153,7 +153,7 @@ fn a_folder_is_no_output() {
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1);
     assert_eq!(std::fs::read_dir(scene.folder()).unwrap().count(), 1);
     let said = on_samples(["export", "--all", "-o", path(&full)]).fails(1);
-    assert!(said.contains("it is no folder"), "{said}");
+    assert!(said.contains("it is not a folder"), "{said}");
     assert_eq!(std::fs::read(full).unwrap(), b"kept");
 }
 

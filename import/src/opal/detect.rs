@@ -47,13 +47,13 @@ pub enum NotASession {
         name: &'static str,
     },
     /// The first line has no `metadata` that is an object, or is a message.
-    #[error("line {}, the first, is no metadata of an Opal session", line + 1)]
+    #[error("line {}, the first, is not the metadata of an Opal session", line + 1)]
     NoMetadata {
         /// The line's ordinal, from 0.
         line: u64,
     },
     /// The first line can only be recognised by its `metadata`, and what follows is not a message.
-    #[error("line {} is no message of an Opal session: it has neither id, parent_id nor role", line + 1)]
+    #[error("line {} is not a message of an Opal session: it has neither id, parent_id nor role", line + 1)]
     NoMessage {
         /// The line's ordinal, from 0.
         line: u64,

@@ -43,7 +43,7 @@ pub enum WriteError {
         malformed: Malformed,
     },
     /// The id and the parent of a draft are set when it is written.
-    #[error("{name} is no member that a draft can be given")]
+    #[error("{name} is not a member that a draft can have")]
     NotAMember {
         /// `id` or `parent_id`.
         name: String,

@@ -84,7 +84,7 @@ pub enum ReplaceError<Id: Debug, E: Display> {
     },
     /// A message is not a child of the one before it in the list.
     #[error(
-        "the messages are no part of a path: the parent of {message:?}, number {} of the list, is {parent:?} and not {before:?}",
+        "the messages are not part of a path: the parent of {message:?}, number {} of the list, is {parent:?} and not {before:?}",
         place + 1
     )]
     NotConsecutive {
@@ -99,7 +99,7 @@ pub enum ReplaceError<Id: Debug, E: Display> {
     },
     /// The first message's parent is in the list: a loop, which is not a path.
     #[error(
-        "the messages are no part of a path: the parent of {message:?}, the first, is {parent:?}, one of them"
+        "the messages are not part of a path: the parent of {message:?}, the first, is {parent:?}, one of them"
     )]
     Loop {
         /// The first message.
@@ -280,11 +280,11 @@ mod tests {
         assert_eq!(error(&["a", "b", "a"]), "message \"a\" is number 1 and number 3 of the list");
         assert_eq!(
             error(&["a", "c"]),
-            "the messages are no part of a path: the parent of \"c\", number 2 of the list, is Some(\"b\") and not \"a\""
+            "the messages are not part of a path: the parent of \"c\", number 2 of the list, is Some(\"b\") and not \"a\""
         );
         assert_eq!(
             error(&["b", "a"]),
-            "the messages are no part of a path: the parent of \"a\", number 2 of the list, is None and not \"b\""
+            "the messages are not part of a path: the parent of \"a\", number 2 of the list, is None and not \"b\""
         );
     }
 

@@ -74,7 +74,7 @@ impl fmt::Display for KeptReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::HoldsMore => "it holds what the session does not",
-            Self::NoFile => "there is something in its place that is no file",
+            Self::NoFile => "something that is not a file is in its place",
             Self::Changed => "it was changed while it was being exported",
         })
     }

@@ -24,7 +24,7 @@ impl SessionReader {
             _ => Err(Corruption {
                 table: "lines",
                 place: format!("session {}, line {}", self.id(), self.record().header.number()),
-                problem: "the line is no header of Opal's".to_owned(),
+                problem: "the line is not an Opal header".to_owned(),
             }
             .into()),
         }

@@ -222,7 +222,7 @@ fn not_a_segment(view: View<'_>, messages: &[&str], error: ReplaceError<Ordinal,
             format!("{:?} is number {} and number {}", named(place), first + 1, place + 1)
         }
         ReplaceError::NotConsecutive { place, .. } => format!(
-            "{:?}, number {}, is no child of {:?}, the one before it",
+            "{:?}, number {}, is not a child of {:?}, the one before it",
             named(place),
             place + 1,
             named(place - 1)

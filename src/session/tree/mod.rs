@@ -230,7 +230,7 @@ impl SessionReader {
             let ordinal = record.ordinal;
             let place = tree.place_of(outline.folds.node_of(ordinal));
             let Some(node) = place.and_then(|place| tree.nodes.get_mut(place)) else {
-                let problem = format!("line {ordinal} has an id, and is no entry");
+                let problem = format!("line {ordinal} has an id, but is not an entry");
                 return Err(view.order().damage(ordinal, problem));
             };
             node.name(ordinal, &String::from_utf8_lossy(id));

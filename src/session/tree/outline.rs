@@ -488,7 +488,7 @@ impl<'c> Builder<'c> {
     }
 
     fn no_entry(&self, ordinal: Ordinal) -> Error {
-        self.order.damage(ordinal, format!("line {ordinal} is no entry"))
+        self.order.damage(ordinal, format!("line {ordinal} is not an entry"))
     }
 
     fn finish(mut self) -> Result<Outline> {

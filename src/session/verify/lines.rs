@@ -188,7 +188,11 @@ impl Checker<'_> {
             if (node.parent, node.depth, node.jump, node.settings, node.compaction)
                 != (place.parent, place.depth, place.jump, place.settings, place.compaction)
             {
-                findings.problem("lines", at, "the line is no entry, and has a place in the tree");
+                findings.problem(
+                    "lines",
+                    at,
+                    "the line is not an entry, but has a place in the tree",
+                );
             }
             return Ok(name_to_count);
         }

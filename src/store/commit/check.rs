@@ -167,7 +167,10 @@ impl Leaves {
             let lines = transaction.open_table(tables::LINES)?;
             for &(session, leaf) in &self.set {
                 if !is_entry(&lines, session, leaf)? {
-                    return Err(refused(session, format!("its leaf, line {leaf}, is no entry")));
+                    return Err(refused(
+                        session,
+                        format!("its leaf, line {leaf}, is not an entry"),
+                    ));
                 }
             }
         }

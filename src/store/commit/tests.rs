@@ -147,7 +147,7 @@ fn a_leaf_is_an_entry_of_the_session() {
     commit_record(|_, leaf| *leaf = Some(Some(Ordinal::new(1)))).unwrap();
     is_refused(
         commit_record(|_, leaf| *leaf = Some(Some(Ordinal::FIRST))),
-        "its leaf, line 0, is no entry",
+        "its leaf, line 0, is not an entry",
     );
     is_refused(
         commit_record(|_, leaf| *leaf = Some(Some(Ordinal::new(2)))),

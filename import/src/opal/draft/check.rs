@@ -16,7 +16,7 @@ struct Known {
 static KNOWN: [Known; 8] = [
     Known {
         name: "role",
-        expected: "a string with something in it",
+        expected: "a non-empty string",
         accepts: |value| value.is_string() && value.is_truthy(),
         left_out: false,
     },

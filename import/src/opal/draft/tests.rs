@@ -68,11 +68,8 @@ fn errors_have_the_facts() {
         "the record cannot be read: the text is not JSON: unexpected input at byte 1"
     );
     assert_eq!(error(" [1]"), "the record is an array: an object is needed");
-    assert_eq!(error("{}"), "the record has no role: a string with something in it is needed");
-    assert_eq!(
-        error(r#"{"role":""}"#),
-        "role is a string: a string with something in it is needed"
-    );
+    assert_eq!(error("{}"), "the record has no role: a non-empty string is needed");
+    assert_eq!(error(r#"{"role":""}"#), "role is a string: a non-empty string is needed");
     assert_eq!(
         error(r#"{"role":"user","content":[]}"#),
         "content is an array: a string or null is needed"

@@ -12,13 +12,13 @@ pub enum DraftError {
     #[error("the entry cannot be read: {0}")]
     Malformed(#[source] Malformed),
     /// The entry is JSON, but not an object.
-    #[error("the entry is no JSON object")]
+    #[error("the entry is not a JSON object")]
     NotAnObject,
     /// Its `type` is missing, not a string, or empty.
-    #[error("the entry has no type: a string with something in it is needed")]
+    #[error("the entry has no type: a non-empty string is needed")]
     NoType,
     /// Its type is that of a header or title line, which are not entries.
-    #[error("a line of type {entry_type} is no entry and cannot be appended")]
+    #[error("a line of type {entry_type} is not an entry and cannot be appended")]
     NotAnEntry {
         /// `session` or `title`.
         entry_type: &'static str,
@@ -57,7 +57,7 @@ pub enum DraftError {
         malformed: Malformed,
     },
     /// Type, id, parent and time of a draft cannot be set.
-    #[error("{name} is no member that a draft can be given")]
+    #[error("{name} is not a member that a draft can have")]
     NotAMember {
         /// `type`, `id`, `parentId` or `timestamp`.
         name: String,
