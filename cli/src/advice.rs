@@ -10,7 +10,7 @@ use leafline::import::{FileReport, Refusal};
 
 use super::place::shown;
 
-/// An error of the library, and what can be done about it.
+/// A library error with advice on what to do about it.
 pub(super) fn advised(error: &Error) -> String {
     match on_error(error) {
         Some(advice) => format!("{error}; {advice}"),
@@ -43,7 +43,7 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
     Some(advice.into())
 }
 
-/// The report of a file that was not imported, its reason with what can be done about it.
+/// The report of a file that was not imported: the reason, and what to do about it.
 pub(super) fn with_advice(report: &FileReport) -> Cow<'_, FileReport> {
     let advice = match report.refusal {
         Some(Refusal::WouldLose) => "--replace takes the file all the same",
@@ -58,7 +58,7 @@ pub(super) fn with_advice(report: &FileReport) -> Cow<'_, FileReport> {
     Cow::Owned(report)
 }
 
-/// Why a file of the folder was not written, and what can be done about it.
+/// Why a file of the folder was not written, and what to do about it.
 pub(super) fn on_kept(reason: KeptReason, folder: &Path) -> String {
     match reason {
         KeptReason::HoldsMore => format!(

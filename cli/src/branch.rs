@@ -9,16 +9,16 @@ use super::output::Output;
 use super::place::Place;
 use super::{Status, live};
 
-/// What stands for the place before all entries.
+/// The name of the place before all entries.
 const ROOT: &str = "root";
 
 /// Go back to an entry and continue from there
 ///
-/// Makes an entry the session's leaf, so that the next entry is appended below it. Deletes nothing: what follows the entry
-/// becomes another branch of the tree. With --summary, appends a branch_summary entry below it, makes that the leaf, and
-/// prints its id; ENTRY can then be `root`, the place before all entries, unless an entry has that id. In a session of
-/// Opal, the summary is a message marked as one in its metadata. With --json, prints
-/// {"leaf": ENTRY}, or {"id": ID} of the summary.
+/// Makes an entry the session's leaf, so that the next entry is appended below it. Deletes nothing: what follows the
+/// entry becomes another branch of the tree. With --summary, appends a branch_summary entry below it, makes that the
+/// leaf, and prints its id; ENTRY can then be `root`, the place before all entries, unless an entry has that id. In a
+/// session of Opal, the summary is a message marked as one in its metadata. With --json, prints {"leaf": ENTRY}, or
+/// {"id": ID} of the summary.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -9,13 +9,13 @@ use super::output::Output;
 use super::place::Place;
 use super::progress::Spinner;
 
-/// Gives the store's free space back.
+/// Returns the store's free space to the system.
 pub(super) fn run(place: &Place, out: &mut Output) -> Result<Status, Failure> {
     let mut store = place.open_to_change()?;
     let spinner = Spinner::new("compacting the store");
     let (before, after) = store.compact()?;
     let path = store.path().to_owned();
-    // Closing writes a little more, so that the next one opens at once.
+    // Closing writes a little more, which makes the next opening fast.
     drop(store);
     let after = std::fs::metadata(path).map_or(after, |metadata| metadata.len());
     drop(spinner);

@@ -18,20 +18,20 @@ pub(super) struct EntryJson {
     timestamp: Option<String>,
     #[serde(rename = "parentId")]
     parent_id: Option<String>,
-    /// What is said; no thoughts, calls or results.
+    /// The text of the message, without thoughts, calls and results.
     text: Option<String>,
-    /// The exact line, its terminator included; what is not UTF-8 is U+FFFD.
+    /// The exact line, including its terminator; bytes that are not UTF-8 become U+FFFD.
     line: String,
 }
 
 impl EntryJson {
-    /// The entry's.
+    /// The entry's timestamp.
     pub(super) fn new(entry: &Entry) -> Self {
         let view = entry.view();
         let text = Some(view.text()).filter(|text| !text.is_empty());
         let role = match entry.role() {
             MessageRole::None => None,
-            // A role that no document names is shown in the line's own word.
+            // A role that no document names is printed as the line spells it.
             MessageRole::Other | MessageRole::Meta => view.type_name,
             named => Some(named.name().to_owned()),
         };

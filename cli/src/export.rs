@@ -18,20 +18,20 @@ use super::{Status, text};
 
 /// Write sessions as files
 ///
-/// Writes a session to standard output, or to a file. By default in its program's current form: a file of version
-/// 1 or 2 as pi rewrites it on loading, any other byte for byte. A session of Opal that was changed here is written as Opal
+/// Writes a session to standard output, or to a file. By default in its program's current form: a file of version 1 or
+/// 2 as pi rewrites it on loading, any other byte for byte. A session of Opal that was changed here is written as Opal
 /// would save it. --as selects another form.
 ///
-/// Writes a temporary file beside FILE and renames it, so that the old one stays until the new one is complete. If FILE is
-/// a link, its target is written; a device, a pipe or a descriptor such as /dev/fd/3 is written directly. Never
+/// Writes a temporary file beside FILE and renames it, so that the old one stays until the new one is complete. If FILE
+/// is a link, its target is written; a device, a pipe or a descriptor such as /dev/fd/3 is written directly. Never
 /// overwrites a store, neither the one in use nor another.
 ///
-/// With --all, writes every session to a folder, under its program's folder and file names: --<cwd>--/<time>_<id>.jsonl for
-/// pi and omp, <project>/<id>.jsonl for Claude Code, <id>.jsonl for Opal. Skips sessions that have not changed since the
-/// last export, after checking the file's size and time. Keeps and reports a file to which someone else has added; import
-/// it with `leafline sync FOLDER`, or overwrite it with --replace. A session whose project was moved moves too. The files
-/// of deleted sessions stay. .leafline-manifest in the folder records what was written. The next export removes what a
-/// killed one has left half written.
+/// With --all, writes every session to a folder, under its program's folder and file names: --<cwd>--/<time>_<id>.jsonl
+/// for pi and omp, <project>/<id>.jsonl for Claude Code, <id>.jsonl for Opal. Skips sessions that have not changed
+/// since the last export, after checking the file's size and time. Keeps and reports a file to which someone else has
+/// added; import it with `leafline sync FOLDER`, or overwrite it with --replace. A session whose project was moved
+/// moves too. The files of deleted sessions stay. .leafline-manifest in the folder records what was written. The next
+/// export removes what a killed one has left half written.
 ///
 /// Prints a line for each file that was written, removed, kept, left behind or failed, and the totals. With --json, one
 /// object a file, unchanged ones too (status, session, path, bytes, reason).
@@ -74,11 +74,11 @@ pub(super) struct Arguments {
 enum Form {
     /// As its program would write it today, images left as they are
     Current,
-    /// The imported bytes of a file of version 1 or 2; any other session's lines as they are, including those appended or
-    /// changed here; for a session of Opal that was changed here, the same as current
+    /// The imported bytes of a file of version 1 or 2; any other session's lines as they are, including those appended
+    /// or changed here; for a session of Opal that was changed here, the same as current
     Exact,
-    /// The imported file, without what was appended here; fails if the store does not have it because the session was made
-    /// here or lines were changed here
+    /// The imported file, without what was appended here; fails if the store does not have it because the session was
+    /// made here or lines were changed here
     Original,
     /// References to blobs become inline base64
     Portable,
@@ -171,7 +171,7 @@ fn all(
     let mut failure = None;
     let exported = store.export_all(folder, options, |report| {
         bar.advance(1);
-        // Who no longer listens still gets his files.
+        // If standard output is closed, the files are still written.
         if failure.is_none() {
             failure = bar.aside(|| print_report(report, folder, out)).err();
         }
@@ -202,14 +202,14 @@ fn print_report(report: &ExportReport, folder: &Path, out: &mut Output) -> Resul
         ExportOutcome::Kept { reason } => (None, Some(on_kept(*reason, folder))),
         ExportOutcome::Left { reason } => (None, Some(reason.clone())),
         ExportOutcome::Failed(error) => (None, Some(advised(error))),
-        // Unchanged, removed, or an outcome of a later library.
+        // Unchanged, removed, or an outcome added by a later library.
         _ => (None, None),
     };
     let status = report.outcome.name();
     print_outcome(&Told { status, session, path: shown(path), bytes, reason }, out)
 }
 
-/// The report on a file.
+/// The report on one file.
 #[derive(Serialize)]
 struct Told<'a> {
     status: &'static str,

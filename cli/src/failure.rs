@@ -1,4 +1,4 @@
-//! What ends a command early.
+//! Errors that end a command.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,16 +13,16 @@ use super::number::{count, counted};
 use super::place::shown;
 use super::text;
 
-/// Why a command did not run to its end.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// The library's.
+    /// An error of the library.
     #[error("{}", advised(.0))]
     Library(#[from] leafline::Error),
-    /// Standard output took no more.
+    /// Standard output could not be written.
     #[error("writing to standard output: {0}")]
     Output(#[from] std::io::Error),
-    /// Standard output goes into the store's file.
+    /// Standard output is the store's file.
     #[error(
         "standard output goes into {path}, the store in use; what is written there would damage it, send it elsewhere"
     )]
@@ -41,10 +41,10 @@ pub(super) enum Failure {
         "no folder for the store is known ({0}); name its file with --store FILE or in LEAFLINE_STORE"
     )]
     NoDataFolder(#[source] etcetera::HomeDirError),
-    /// The folder that --blobs names is not there.
+    /// The folder of --blobs does not exist.
     #[error("--blobs {path}: there is no such folder; name the one that holds the blobs")]
     NoBlobFolder {
-        /// What was named.
+        /// The path that was given.
         path: PathBuf,
     },
     /// There is no search index, and building it takes a while.
@@ -55,10 +55,10 @@ pub(super) enum Failure {
         /// The bytes to read, for a person.
         bytes: String,
     },
-    /// The end of a watch could not be prepared.
+    /// Ctrl-c could not be handled for a watch.
     #[error("ctrl-c cannot be listened for: {0}")]
     Watch(String),
-    /// The home folder, in which the programs' folders are looked for, is not known.
+    /// The home folder, which contains the programs' folders, is not known.
     #[error(
         "your home folder is not known, in which the programs keep their sessions; name files or folders"
     )]
@@ -69,13 +69,13 @@ pub(super) enum Failure {
         listed(.folders)
     )]
     NothingToImport {
-        /// Where they were looked for.
+        /// The folders that were searched.
         folders: Vec<PathBuf>,
     },
     /// The current directory, needed for a relative path or as the default, is not known.
     #[error("the current directory is not known ({0}); name an absolute one with --cwd DIR")]
     NoCurrentDirectory(#[source] std::io::Error),
-    /// A directory's path cannot stand in a session.
+    /// A directory's path cannot be stored in a session.
     #[error(
         "--cwd {path}: a session keeps it as text, and it is not UTF-8; name another directory"
     )]
@@ -111,7 +111,7 @@ pub(super) enum Failure {
     StreamNotStored {
         /// How many entries are stored.
         stored: u64,
-        /// The library's.
+        /// The library's error.
         source: leafline::Error,
     },
     /// Arguments that clap accepts but that conflict.
@@ -120,7 +120,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// Whether the reader of standard output has gone.
+    /// Whether the reader of standard output is gone.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Output(error)
@@ -131,7 +131,7 @@ impl Failure {
         }
     }
 
-    /// Says on standard error what went wrong.
+    /// Prints the error to standard error.
     pub(super) fn print(&self) {
         match self {
             // There is nowhere left to report it.
@@ -149,7 +149,7 @@ impl Failure {
     }
 }
 
-/// Wrong usage that clap does not see.
+/// A usage error that clap does not detect.
 pub(super) fn usage(message: &str) -> Failure {
     let mut command = super::arguments::Arguments::command();
     Failure::Usage(command.error(ErrorKind::ArgumentConflict, message))
@@ -167,7 +167,7 @@ fn stored_before(entries: u64) -> String {
     }
 }
 
-/// Writes a message to standard error, as the command's.
+/// Prints a message of the command to standard error.
 pub(super) fn complain(message: &str) {
     // Ids and paths in a message may hold anything. If standard error is gone, nothing can be reported.
     let _ = writeln!(std::io::stderr(), "leafline: {}", text::printable(message));

@@ -1,4 +1,4 @@
-//! A family, as an option names it.
+//! The family, as an option.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use leafline::Family;
@@ -6,7 +6,7 @@ use leafline::Family;
 /// The value for "detect each file's family".
 pub(super) const AUTO: &str = "auto";
 
-/// The family that files have, or that each shows.
+/// A family, or detection per file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FamilyChoice(pub(super) Option<Family>);
 
@@ -16,7 +16,7 @@ pub(super) fn any_family() -> impl TypedValueParser<Value = Family> {
     PossibleValuesParser::new(names).map(|name| named(&name))
 }
 
-/// The name of a family whose sessions are written.
+/// The name of a family whose sessions can be written.
 pub(super) fn written_family() -> impl TypedValueParser<Value = Family> {
     let written = Family::ALL.iter().filter(|family| family.is_written());
     PossibleValuesParser::new(written.map(value)).map(|name| named(&name))

@@ -18,7 +18,7 @@ use super::{Status, live, text, time};
 /// The default number of prompts listed.
 const USUAL_LIMIT: i64 = 20;
 
-/// The most that are listed (observed behaviour, omp's folders).
+/// The highest limit (observed in omp).
 const MOST: i64 = 1000;
 
 /// Store, list and search prompts
@@ -55,8 +55,8 @@ enum HistoryCommand {
     },
     /// List the newest prompts
     ///
-    /// Lists the newest prompts first. Without a terminal, prints time, working directory and prompt in a line, separated
-    /// by tabs; line breaks in a prompt become spaces. With --json prompts are unchanged.
+    /// Lists the newest prompts first. Without a terminal, prints time, working directory and prompt in a line,
+    /// separated by tabs; line breaks in a prompt become spaces. With --json prompts are unchanged.
     #[command(after_help = "Example:\n  leafline history recent --limit 5 --json | jq -r .prompt")]
     Recent {
         #[command(flatten)]
@@ -64,8 +64,8 @@ enum HistoryCommand {
     },
     /// Find prompts by the beginnings of their words
     ///
-    /// Lists the newest prompts that have, for each word of the query, a word that begins with it. Words are runs of letters
-    /// and digits; case and diacritics do not matter. Prints them as `recent` does.
+    /// Lists the newest prompts that have, for each word of the query, a word that begins with it. Words are runs of
+    /// letters and digits; case and diacritics do not matter. Prints them as `recent` does.
     #[command(
         after_help = "Examples:\n  leafline history search buil slo\n  leafline history search git-com --json"
     )]
@@ -79,8 +79,8 @@ enum HistoryCommand {
     },
     /// Import the prompts of omp's history.db
     ///
-    /// Adds the prompts that the store does not have; importing a file again adds what is new. Prompts with the same text,
-    /// directory and second are the same. The file is not changed, and omp may be using it.
+    /// Adds the prompts that the store does not have; importing a file again adds what is new. Prompts with the same
+    /// text, directory and second are the same. The file is not changed, and omp may be using it.
     #[command(after_help = "Example:\n  leafline history import ~/.omp/agent/history.db")]
     Import {
         /// The SQLite database
@@ -88,7 +88,8 @@ enum HistoryCommand {
     },
     /// Export prompts to omp's history.db
     ///
-    /// Adds the prompts that the file does not have, and leaves its rows as they are. Creates a missing file as omp does.
+    /// Adds the prompts that the file does not have, and leaves its rows as they are. Creates a missing file as omp
+    /// does.
     #[command(after_help = "Example:\n  leafline history export ~/.omp/agent/history.db")]
     Export {
         /// The SQLite database
@@ -104,13 +105,13 @@ struct Limit {
 }
 
 impl Limit {
-    /// The number within its bounds.
+    /// The number, clamped to its bounds.
     fn clamped(&self) -> usize {
         usize::try_from(self.limit.clamp(0, MOST)).unwrap_or_default()
     }
 }
 
-/// A transfer for JSON.
+/// The result of a transfer, for JSON.
 #[derive(Serialize)]
 struct Told {
     file: String,

@@ -20,13 +20,13 @@ use super::output::Output;
 use super::place::Place;
 use super::progress::Bar;
 
-/// New bytes that an import or a sync leaves to the next search, which reads them in a moment.
+/// Up to this many new bytes, an import or a sync leaves the indexing to the next search, which does it quickly.
 const LEFT_TO_SEARCH: u64 = 4 << 20;
 
-/// New bytes that are indexed before an import or a sync ends: a second or two.
+/// Up to this many new bytes are indexed before an import or a sync ends: a second or two.
 pub(super) const DONE_IN_A_MOMENT: u64 = 64 << 20;
 
-/// How long new lines wait for the index at most while a folder is watched.
+/// The longest time that new lines wait for the index while a folder is watched.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a search waits for another process that updates the index, and how often it checks.
@@ -35,10 +35,10 @@ const SHORT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Update the search index
 ///
-/// `leafline search` uses an index in a folder beside the store, named after the store's file with .search appended. It is
-/// built from the store, so it may be deleted. An import or a sync updates it at its end (in the background for more than
-/// 64 MiB), and a search adds a small rest; so this command is for an index that was deleted, that --no-index left behind,
-/// or whose build was stopped.
+/// `leafline search` uses an index in a folder beside the store, named after the store's file with .search appended. It
+/// is built from the store, so it may be deleted. An import or a sync updates it at its end (in the background for more
+/// than 64 MiB), and a search adds a small rest; so this command is for an index that was deleted, that --no-index left
+/// behind, or whose build was stopped.
 ///
 /// Reports damaged sessions, indexes all others, and then exits with status 1.
 ///
@@ -65,8 +65,8 @@ impl Indexing {
         !self.no_index
     }
 
-    /// Updates the index after so many new bytes: at once if that takes a moment, else in a process of its own, without
-    /// waiting. The sessions are safe, so a failure to update is reported but does not fail the command.
+    /// Updates the index after so many new bytes: at once if that is quick, else in a separate process, without waiting
+    /// for it. The sessions are safe, so a failure to update is reported but does not fail the command.
     pub(super) fn follow(self, store: &Store, new_bytes: u64) {
         if self.no_index || new_bytes < LEFT_TO_SEARCH {
             return;
@@ -78,7 +78,7 @@ impl Indexing {
             return;
         }
         match update(store, &AtomicBool::new(false)) {
-            // The process that is updating it will find what is new, or the next search does.
+            // The updating process will find the new lines, or the next search does.
             Err(Error::Search(SearchError::IndexBusy { .. })) => {}
             Ok(done) => report_damaged(&done),
             Err(error) => complain(&format!("the sessions are stored, but {}", advised(&error))),
@@ -92,13 +92,13 @@ fn start_in_background(store: &Store) -> bool {
     let mut command = Command::new(program);
     command.arg("--store").arg(store.path()).arg("index");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // What ends this command from the terminal is not meant for that one.
+    // A signal from the terminal that ends this command must not end that process.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.spawn().is_ok()
 }
 
-/// Brings the index in step.
+/// Updates the index.
 pub(super) fn run(
     arguments: &Arguments,
     place: &Place,
@@ -173,7 +173,7 @@ pub(super) fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Keeps the index in step on a thread of its own, until it is dropped.
+/// Keeps the index up to date on its own thread, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Follower {
     stop: Arc<AtomicBool>,
@@ -181,7 +181,7 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Begins with what there is.
+    /// Starts with what the store already has.
     pub(super) fn start<'scope>(store: &'scope Store, scope: &'scope Scope<'scope, '_>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let is_behind = Arc::new(AtomicBool::new(true));
@@ -197,7 +197,7 @@ impl Follower {
         follower
     }
 
-    /// Sessions have changed.
+    /// Reports that sessions have changed.
     pub(super) fn notice(&self) {
         self.is_behind.store(true, Ordering::Relaxed);
     }
@@ -208,7 +208,7 @@ fn catch_up(store: &Store, stop: &AtomicBool) -> bool {
     let index = SearchIndex::open_or_create(store);
     match index.and_then(|index| index.update(|_| !stop.load(Ordering::Relaxed))) {
         Ok(_) => true,
-        // Another process is at it, perhaps with what was there before.
+        // Another process is updating, perhaps from an earlier state.
         Err(Error::Search(SearchError::IndexBusy { .. })) => false,
         Err(error) => {
             complain(&advised(&error));
@@ -226,15 +226,15 @@ impl Drop for Follower {
 /// Why the index is incomplete for a search, if it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readiness {
-    /// It has everything.
+    /// The index has everything.
     Complete,
-    /// It lacks this many sessions.
+    /// The index lacks this many sessions.
     Behind(u64),
-    /// It is empty, and there is too much to read while the user waits.
+    /// The index is empty, and there is too much to read while the user waits.
     Missing(u64),
 }
 
-/// Updates the index for a search, if that takes only a moment.
+/// Updates the index for a search if that is quick.
 pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readiness> {
     let begun = Instant::now();
     loop {
@@ -256,7 +256,7 @@ pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readin
             Err(Error::Search(SearchError::IndexBusy { .. })) if begun.elapsed() < PATIENCE => {
                 std::thread::sleep(SHORT_PAUSE);
             }
-            // What is there can be searched.
+            // The indexed part can be searched.
             Err(Error::Search(SearchError::IndexBusy { .. } | SearchError::Index { .. })) => {
                 return Ok(Readiness::Behind(lag.sessions));
             }
@@ -265,7 +265,7 @@ pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readin
     }
 }
 
-/// Says on standard error that the index lacks sessions.
+/// Prints to standard error that the index lacks sessions.
 pub(super) fn report_behind(sessions: u64) {
     let sessions = counted(sessions, "session is", "sessions are");
     let _ = writeln!(

@@ -1,4 +1,4 @@
-//! What the commands that write sessions share.
+//! Shared by the commands that write sessions.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,13 +11,12 @@ use super::failure::Failure;
 use super::output::Output;
 use super::text;
 
-/// A session to write to. A command ends with what it was told to do: it cannot wait for an assistant, and keeps
-/// what it was given.
+/// A session to write to. Everything is stored at once: a command cannot wait for an assistant message.
 pub(super) fn session(store: &Store, id: &str) -> Result<Session, Failure> {
     Ok(store.session(id)?.with_persistence(Persistence::immediate()))
 }
 
-/// What each terminal had last, in a folder beside the store.
+/// Each terminal's last session, in a folder beside the store.
 pub(super) fn breadcrumbs(store: &Store) -> Breadcrumbs {
     let mut folder = store.path().as_os_str().to_owned();
     folder.push(".terminals");
@@ -51,8 +50,8 @@ fn print_id(name: &str, id: &str, out: &mut Output) -> Result<(), Failure> {
     out.line(format_args!("{}", text::printable(id)))
 }
 
-/// A working directory as the programs note it: absolute, and without `.` and `..`. By default the current one.
-/// It need not be there: sessions outlive directories.
+/// A working directory in the form that the programs use: absolute, without `.` and `..`. By default the current one.
+/// It need not exist: sessions outlive directories.
 pub(super) fn working_directory(named: Option<&Path>) -> Result<String, Failure> {
     let directory = match named {
         Some(named) => std::path::absolute(named),
@@ -68,7 +67,7 @@ fn resolved(absolute: &Path) -> PathBuf {
     for component in absolute.components() {
         match component {
             Component::CurDir => {}
-            // The parent of the root is the root.
+            // The root is its own parent.
             Component::ParentDir => drop(resolved.pop()),
             other => resolved.push(other),
         }

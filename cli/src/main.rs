@@ -56,7 +56,7 @@ use self::failure::Failure;
 use self::output::Output;
 use self::place::Place;
 
-/// How a command that ran to its end went.
+/// The outcome of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
     /// Everything was done.
@@ -65,7 +65,7 @@ enum Status {
     Failed,
 }
 
-/// Runs the command that the program's arguments state.
+/// Runs the command that the arguments select.
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut out = Output::new(arguments.json);
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Status::Done) => ExitCode::SUCCESS,
         Ok(Status::Failed) => ExitCode::FAILURE,
-        // Who closed the pipe has what he wanted.
+        // The reader closed the pipe: that is not a failure.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             failure.print();

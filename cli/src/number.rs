@@ -1,9 +1,9 @@
 //! Numbers for people.
 
-/// Units of bytes, each a thousand of the one before.
+/// Units of bytes, each a thousand times the previous one.
 const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
 
-/// A count with its thousands apart: `1,532`.
+/// A count with separated thousands: `1,532`.
 pub(super) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -36,7 +36,7 @@ pub(super) fn bytes(number: u64) -> String {
     }
     let mut unit_bytes = 1u128;
     for unit in UNITS {
-        // In tenths of the unit, rounded; what rounds up to a thousand is one of the next unit.
+        // In tenths of the unit, rounded; what rounds up to a thousand becomes one of the next unit.
         let tenths = (u128::from(number) * 10 + unit_bytes / 2) / unit_bytes;
         if tenths < 10_000 {
             return format!("{}.{} {unit}", tenths / 10, tenths % 10);
@@ -46,7 +46,7 @@ pub(super) fn bytes(number: u64) -> String {
     format!("{number} B")
 }
 
-/// What part of the whole it is, as `0.35`; `None` of nothing.
+/// The share of the whole, as `0.35`; `None` if the whole is zero.
 pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "a ratio is shown with few digits")]
     let ratio = part as f64 / whole as f64;

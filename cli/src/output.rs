@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 
-/// Columns of a terminal that does not say how many it has.
+/// The width of a terminal that does not report one.
 const USUAL_WIDTH: usize = 80;
 
 /// Emphasised text: an id, a heading.
@@ -19,7 +19,7 @@ pub(super) const STRONG: Style = Style::new().bold();
 /// Dimmed text.
 pub(super) const FAINT: Style = Style::new().dimmed();
 
-/// Whose words they are, or what kind of entry it is.
+/// A role, or a kind of entry.
 pub(super) const KIND: Style = AnsiColor::Cyan.on_default();
 
 /// A label.
@@ -28,7 +28,7 @@ pub(super) const LABEL: Style = AnsiColor::Yellow.on_default();
 /// Success, or the session's leaf.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
 
-/// What is not as it should be.
+/// An error or an oddity.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Standard output, buffered.
@@ -54,7 +54,7 @@ impl Output {
         Self { out: BufWriter::with_capacity(64 << 10, stdout.lock()), json, width, colour }
     }
 
-    /// Whether JSON is wanted.
+    /// Whether JSON was requested.
     pub(super) fn is_json(&self) -> bool {
         self.json
     }
@@ -82,7 +82,7 @@ impl Output {
         Ok(())
     }
 
-    /// The text in a style, if the terminal shows styles.
+    /// The text in a style, if the terminal supports styles.
     pub(super) fn paint(&self, style: Style, text: &str) -> String {
         if self.colour && !text.is_empty() {
             format!("{style}{text}{style:#}")
@@ -91,7 +91,7 @@ impl Output {
         }
     }
 
-    /// Shows what was written, so that a person sees it as it comes; a program gets it in larger pieces.
+    /// Flushes for a person, who sees output as it comes; a program gets it in larger pieces.
     pub(super) fn show(&mut self) -> Result<(), Failure> {
         if self.width.is_some() {
             self.out.flush()?;
@@ -100,7 +100,7 @@ impl Output {
     }
 }
 
-/// Whether standard output goes into this file, by whatever name.
+/// Whether standard output is this file, under any name.
 #[cfg(unix)]
 pub(super) fn is_standard_output(path: &Path) -> bool {
     use std::os::fd::AsFd;
@@ -113,7 +113,7 @@ pub(super) fn is_standard_output(path: &Path) -> bool {
     }
 }
 
-/// Other systems do not report it.
+/// Other systems do not report this.
 #[cfg(not(unix))]
 pub(super) fn is_standard_output(_: &Path) -> bool {
     false

@@ -14,9 +14,9 @@ use super::transcript::Transcript;
 
 /// Print a conversation: the lines from the root to the leaf
 ///
-/// Prints the exact lines of the path from the root of the tree down to the session's leaf, or to another entry, without
-/// abandoned branches. With --json each line is in an object with its id, ordinal, type, role, model, timestamp,
-/// parentId and text.
+/// Prints the exact lines of the path from the root of the tree down to the session's leaf, or to another entry,
+/// without abandoned branches. With --json each line is in an object with its id, ordinal, type, role, model,
+/// timestamp, parentId and text.
 ///
 /// With --text, prints the conversation as text: who said what and when, and the model where it changes. Thoughts, tool
 /// calls, results and settings take a line each; --full shows them whole.
@@ -89,8 +89,8 @@ fn walk(
     }
 }
 
-/// Writes a line as it is. Only the file's last line can lack its terminator; if its child comes before it in the file,
-/// it gets one.
+/// Writes a line unchanged. Only the file's last line can lack its terminator; if its child precedes it in the file, it
+/// gets one.
 fn write_line(out: &mut Output, line: &[u8], open_line: &mut bool) -> Result<(), Failure> {
     if *open_line {
         out.write_all(b"\n")?;
@@ -100,7 +100,7 @@ fn write_line(out: &mut Output, line: &[u8], open_line: &mut bool) -> Result<(),
     Ok(())
 }
 
-/// Ends the walk with an error of the library, and keeps the real one.
+/// Ends the walk with an error of the library, and keeps the original one.
 fn stop(error: Failure, kept: &mut Option<Failure>) -> leafline::Error {
     *kept = Some(error);
     ExportError::Output(std::io::ErrorKind::Other.into()).into()

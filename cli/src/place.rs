@@ -8,10 +8,10 @@ use leafline::{Store, StoreOptions};
 use super::failure::Failure;
 use super::output::is_standard_output;
 
-/// Bytes of the page cache of a command that imports: pages are written once, and the system has them as well.
+/// The page cache of a command that imports, in bytes: pages are written once, and the system caches them as well.
 const IMPORT_CACHE: usize = 32 << 20;
 
-/// The variable that names the store's file.
+/// The environment variable that names the store's file.
 const VARIABLE: &str = "LEAFLINE_STORE";
 
 /// The store that the command works on.
@@ -26,19 +26,19 @@ impl Place {
         Self { named }
     }
 
-    /// Opens the store for reading; it must be there, and nothing of it is written.
+    /// Opens the store read-only; it must exist.
     pub(super) fn open_to_read(&self) -> Result<Store, Failure> {
         let options = StoreOptions { read_only: true, ..StoreOptions::default() };
         Ok(Store::open_with(self.checked_path()?, &options)?)
     }
 
-    /// Opens the store for a change; it must be there.
+    /// Opens the store for a change; it must exist.
     pub(super) fn open_to_change(&self) -> Result<Store, Failure> {
         let options = StoreOptions { create: false, ..StoreOptions::default() };
         Ok(Store::open_with(self.checked_path()?, &options)?)
     }
 
-    /// Opens the store, or makes it.
+    /// Opens the store, or creates it.
     pub(super) fn open_or_create(&self) -> Result<Store, Failure> {
         let options = StoreOptions { page_cache_bytes: IMPORT_CACHE, ..StoreOptions::default() };
         Ok(Store::open_with(self.checked_path()?, &options)?)
@@ -63,12 +63,12 @@ impl Place {
     }
 }
 
-/// A path for a person or for JSON: bytes that are no text are shown as U+FFFD.
+/// A path for a person or for JSON: bytes that are not text become U+FFFD.
 pub(super) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A directory that is here by its whole path, as sessions name theirs; any other as it is named.
+/// The absolute path of an existing directory, as in sessions; any other directory as it is named.
 pub(super) fn whole_path(directory: &str) -> String {
     match std::path::absolute(directory) {
         Ok(path) if path.is_dir() => path.to_string_lossy().into_owned(),

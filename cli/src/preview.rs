@@ -1,4 +1,4 @@
-//! An entry in a few words.
+//! A short preview of an entry.
 
 use leafline::view::{Part, Role, View};
 use leafline::{Entry, EntryKind, MessageRole};
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::text;
 
-/// Characters of an entry's text that are shown at most.
+/// The most characters of an entry's text that are shown.
 pub(super) const LONGEST: usize = 200;
 
-/// What kind of entry it is, in a word: a message by its role, others by their type.
+/// The kind of an entry, in a word: a message by its role, others by their type.
 pub(super) fn kind_name(kind: EntryKind, role: MessageRole) -> &'static str {
     match (kind, role) {
         (EntryKind::Message, MessageRole::None | MessageRole::Other | MessageRole::Meta) => {
@@ -20,7 +20,7 @@ pub(super) fn kind_name(kind: EntryKind, role: MessageRole) -> &'static str {
     }
 }
 
-/// As [`kind_name`], with the line's own word for a type or a role that has no name of its own.
+/// Like [`kind_name`], but with the line's own word for a type or role without a name of its own.
 pub(super) fn name(entry: &Entry, view: &View) -> String {
     let is_named = match entry.kind() {
         EntryKind::Message => {
@@ -31,18 +31,18 @@ pub(super) fn name(entry: &Entry, view: &View) -> String {
     match &view.type_name {
         _ if is_named => kind_name(entry.kind(), entry.role()).to_owned(),
         Some(stated) => plain(stated),
-        // A line that is not JSON has no view, and perhaps a type that can be read.
+        // A line that is not JSON has no view, but may have a readable type.
         None => plain(&type_name(entry)),
     }
 }
 
-/// The entry's type as the line has it, or what the line is instead.
+/// The entry's type as the line spells it, or what the line is instead.
 pub(super) fn type_name(entry: &Entry) -> String {
     let stated = entry.type_name().filter(|_| entry.kind() != EntryKind::Malformed);
     stated.unwrap_or_else(|| entry.kind().name().to_owned())
 }
 
-/// The entry's text on one line, safe for a terminal; empty if it has none for a person.
+/// The entry's text on one line, safe for a terminal; empty if it has no readable text.
 pub(super) fn words(entry: &Entry, view: &View) -> String {
     match entry.kind() {
         EntryKind::Label => label(entry, view),
@@ -63,7 +63,7 @@ pub(super) fn words(entry: &Entry, view: &View) -> String {
     }
 }
 
-/// The text, or a tool's result; without one the tools that are called, thoughts, or the name of what else is there.
+/// The text, or a tool's result; else the tools that are called, thoughts, or the name of another part.
 fn said(view: &View) -> String {
     let has_words = view.parts.iter().any(|part| match part {
         Part::Text(text) | Part::ToolResult { text, .. } => !text.trim().is_empty(),
@@ -113,7 +113,7 @@ fn plain(text: &str) -> String {
     text::one_line(text, LONGEST)
 }
 
-/// The text in quotation marks; empty if there is none.
+/// The text in quotation marks; empty without text.
 pub(super) fn quoted(text: &str) -> String {
     match plain(text) {
         nothing if nothing.is_empty() => nothing,

@@ -1,4 +1,4 @@
-//! Progress on standard error: for work that takes a while, and only on a terminal.
+//! Progress on standard error, for work that takes a while, and only on a terminal.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work that is done sooner shows nothing.
+/// Shorter work shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time between two steps of a spinner.
 const TICK: Duration = Duration::from_millis(120);
 
-/// A bar for work whose size is known.
+/// A bar for work of known size.
 #[derive(Debug)]
 pub(super) struct Bar {
     bar: ProgressBar,
@@ -22,7 +22,7 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    /// A bar for so many bytes.
+    /// A bar for this many bytes.
     pub(super) fn of_bytes(total: u64) -> Self {
         Self::new(
             total,
@@ -30,7 +30,7 @@ impl Bar {
         )
     }
 
-    /// A bar for so many sessions.
+    /// A bar for this many sessions.
     pub(super) fn of_sessions(total: u64) -> Self {
         Self::new(total, "{wide_bar} {human_pos}/{human_len} sessions {eta}")
     }
@@ -43,7 +43,7 @@ impl Bar {
         Self { bar, begun: Instant::now(), shown: false }
     }
 
-    /// So much more is done.
+    /// Advances the bar by this much.
     pub(super) fn advance(&mut self, by: u64) {
         self.bar.inc(by);
         if !self.shown && self.begun.elapsed() >= PATIENCE {
@@ -53,7 +53,7 @@ impl Bar {
         }
     }
 
-    /// Does something that writes, with the bar out of the way.
+    /// Runs something that prints, with the bar hidden.
     pub(super) fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bar.suspend(write)
     }
@@ -65,14 +65,14 @@ impl Drop for Bar {
     }
 }
 
-/// A spinner for work that does not say how far it is. It turns until it is dropped.
+/// A spinner for work of unknown size. It turns until it is dropped.
 #[derive(Debug)]
 pub(super) struct Spinner {
     turning: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Spinner {
-    /// A spinner beside some words.
+    /// A spinner with a label.
     pub(super) fn new(words: &'static str) -> Self {
         if !std::io::stderr().is_terminal() {
             return Self { turning: None };
@@ -96,7 +96,7 @@ impl Drop for Spinner {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.turning.take() {
             drop(end);
-            // A spinner that failed has nothing to say.
+            // A spinner that fails is not worth reporting.
             let _ = thread.join();
         }
     }

@@ -9,8 +9,8 @@ use super::{Status, live};
 
 /// Go back before the first entry
 ///
-/// Leaves the session without a leaf, so that the next appended entry is a new root. Deletes nothing. With --json prints
-/// {"leaf": null}.
+/// Leaves the session without a leaf, so that the next appended entry is a new root. Deletes nothing. With --json
+/// prints {"leaf": null}.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline reset-leaf 019c6605")]
 pub(super) struct Arguments {
@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     session: String,
 }
 
-/// Takes the leaf away.
+/// Resets the leaf.
 pub(super) fn run(
     arguments: &Arguments,
     place: &Place,

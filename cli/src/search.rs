@@ -22,9 +22,9 @@ const USUAL_LIMIT: usize = 20;
 
 /// Find entries by their words, the best first
 ///
-/// Searches messages, thoughts, tool calls and their results in all sessions. Finds the entries that have all of the words:
-/// "double quotes" for a phrase, word* for a prefix, -word to exclude (after -- if it comes first). Case and accents do not
-/// matter. A compound such as build_context is a phrase.
+/// Searches messages, thoughts, tool calls and their results in all sessions. Finds the entries that have all of the
+/// words: "double quotes" for a phrase, word* for a prefix, -word to exclude (after -- if it comes first). Case and
+/// accents do not matter. A compound such as build_context is a phrase.
 ///
 /// Prints for each entry its session's id, its own id, its time, its role, and the text around the words. Without a
 /// terminal, these five are columns separated by tabs. With --json each is an object: session, entry,
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     limit: usize,
 }
 
-/// The name of a role whose entries are searched.
+/// The name of a role whose entries can be searched.
 fn any_role() -> impl TypedValueParser<Value = Role> {
     let roles = SearchIndex::ROLES;
     PossibleValuesParser::new(roles.iter().map(|role| role.name())).map(move |name| {

@@ -1,4 +1,4 @@
-//! Which sessions, by program and directory, as `ls` and `search` are told.
+//! The selection of sessions by program and directory, for `ls` and `search`.
 
 use leafline::Family;
 use leafline::list::SessionFilter;
@@ -6,7 +6,7 @@ use leafline::list::SessionFilter;
 use super::family::any_family;
 use super::place::whole_path;
 
-/// The sessions of a program and of a directory; all if neither is named.
+/// The sessions of a program and of a directory; all if neither is given.
 #[derive(Debug, clap::Args)]
 pub(super) struct SessionChoice {
     /// Only sessions of this program
@@ -19,7 +19,7 @@ pub(super) struct SessionChoice {
 }
 
 impl SessionChoice {
-    /// A filter for these.
+    /// A filter for these sessions.
     pub(super) fn filter(&self) -> SessionFilter {
         SessionFilter {
             family: self.family,

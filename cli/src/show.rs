@@ -16,9 +16,9 @@ use super::{Status, text, time};
 
 /// Show a session, or one entry of it
 ///
-/// Shows a session's header, its size, the agents that it started, and its entries and bytes by type. For an entry, prints
-/// only its exact line; with --json an object with its id, ordinal, type, role, model, timestamp, parentId, text (without
-/// thoughts, calls and results) and line. If several entries have the id, shows the last one.
+/// Shows a session's header, its size, the agents that it started, and its entries and bytes by type. For an entry,
+/// prints only its exact line; with --json an object with its id, ordinal, type, role, model, timestamp, parentId, text
+/// (without thoughts, calls and results) and line. If several entries have the id, shows the last one.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline show 019c6605\n  leafline show 019c6605 5937c1f0 | jq .message"
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     entry: Option<String>,
 }
 
-/// A session's facts, and where it stands.
+/// A session's facts and leaf.
 #[derive(Serialize)]
 struct SessionJson<'a> {
     #[serde(flatten)]
@@ -40,7 +40,7 @@ struct SessionJson<'a> {
     agents: Vec<AgentJson<'a>>,
 }
 
-/// An agent's session, in that of the session which started it.
+/// An agent's session, within the session that started it.
 #[derive(Serialize)]
 struct AgentJson<'a> {
     id: &'a str,
@@ -133,7 +133,7 @@ impl<'a> AgentJson<'a> {
     }
 }
 
-/// Writes one fact a line.
+/// Prints one fact per line.
 pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
     let migrated = if facts.migrated { ", migrated to version 3" } else { "" };
@@ -158,7 +158,7 @@ pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), 
         ("prompt", facts.first_prompt.as_deref().map(printable)),
         ("format", Some(printable(&format))),
         ("folder", facts.cwd.as_deref().map(printable)),
-        // The session that started an agent is named with it.
+        // The session that started an agent is shown with it.
         ("parent", parent.filter(|_| facts.agent.is_none())),
         ("agent", agent),
         ("created", facts.created.and_then(time::local)),
@@ -182,7 +182,7 @@ fn printable(text: &str) -> String {
     text::printable(text).into_owned()
 }
 
-/// What is odd in the session.
+/// The oddities of the session.
 fn remarks(facts: &SessionFacts) -> Option<String> {
     let counts = [
         (facts.malformed, "malformed line", "malformed lines"),

@@ -24,12 +24,12 @@ pub(super) struct Arguments {
     session: Option<String>,
 }
 
-/// Statistics, and what follows from them.
+/// Statistics, and figures derived from them.
 #[derive(Serialize)]
 struct WithRatio<'a, T> {
     #[serde(flatten)]
     statistics: &'a T,
-    /// Bytes stored for each byte of JSONL.
+    /// Stored bytes per byte of JSONL.
     ratio: Option<f64>,
 }
 

@@ -16,15 +16,16 @@ use super::place::Place;
 
 /// Import what is new in folders of session files
 ///
-/// Does what import does, at the cost of what is new: does not open a file whose size and time have not changed, and of one
-/// that has grown reads only the beginning (4 KiB), the last block (1 MiB at most) and the new lines. Compares any other as
-/// a whole, and lets it replace its session only if nothing would be lost. Leaves an unfinished last line for later if the
-/// file was written less than two seconds ago. Sessions stay when their files are gone.
+/// Does what import does, at the cost of what is new: does not open a file whose size and time have not changed, and of
+/// one that has grown reads only the beginning (4 KiB), the last block (1 MiB at most) and the new lines. Compares any
+/// other as a whole, and lets it replace its session only if nothing would be lost. Leaves an unfinished last line for
+/// later if the file was written less than two seconds ago. Sessions stay when their files are gone.
 ///
 /// Prints a line for each file that added something, could not be read or was refused, as import does, and the totals.
 /// With --json, one object for each of those files, then one with the totals.
 ///
-/// With --watch, follows the system's file events until ctrl-c, and stores new lines some 50 ms after they were written.
+/// With --watch, follows the system's file events until ctrl-c, and stores new lines some 50 ms after they were
+/// written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -43,7 +44,7 @@ pub(super) struct Arguments {
     indexing: Indexing,
 }
 
-/// Brings the store in step.
+/// Syncs the store.
 pub(super) fn run(
     arguments: &Arguments,
     place: &Place,
@@ -98,7 +99,7 @@ fn watch(
 /// Reports files that added something, and those that failed.
 struct News<'o> {
     teller: Teller<'o>,
-    /// Adds what they added to the search index.
+    /// Adds the new lines to the search index.
     follower: Option<Follower>,
 }
 

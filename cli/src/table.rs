@@ -1,25 +1,25 @@
-//! Rows in columns: padded for a person, separated by tabs for a program.
+//! Tables: padded for a person, separated by tabs for a program.
 
 use super::failure::Failure;
 use super::output::{FAINT, Output};
 use super::text;
 
-/// Columns between two columns of a table.
+/// The space between two columns, in characters.
 const GAP: usize = 2;
 
-/// No column is cut shorter than this.
+/// The narrowest width to which a column is cut.
 const NARROWEST: usize = 8;
 
 /// A column's alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
-    /// To the left, and cut when the terminal is too narrow.
+    /// Left-aligned, and cut if the terminal is too narrow.
     Text(&'static str),
-    /// To the left, and cut at its beginning: the end of a path says more.
+    /// Left-aligned, and cut at its beginning: the end of a path says more.
     Path(&'static str),
-    /// To the left, and always whole.
+    /// Left-aligned, never cut.
     Whole(&'static str),
-    /// To the right, and always whole.
+    /// Right-aligned, never cut.
     Number(&'static str),
 }
 
@@ -46,12 +46,12 @@ impl Table {
         Self { columns: columns.into(), rows: Vec::new() }
     }
 
-    /// Adds a row: a cell a column, fit for a terminal.
+    /// Adds a row: one cell per column, fit for a terminal.
     pub(super) fn push(&mut self, row: impl Into<Vec<String>>) {
         self.rows.push(row.into());
     }
 
-    /// Writes the table padded, under its titles, and cut to the terminal's width.
+    /// Prints the table padded, under its titles, and cut to the terminal's width.
     pub(super) fn write(&self, out: &mut Output) -> Result<(), Failure> {
         let widths = self.widths(out.width());
         let titles: Vec<String> =
@@ -65,7 +65,7 @@ impl Table {
         Ok(())
     }
 
-    /// Each column's width: that of its cells, less if the terminal is narrower.
+    /// Each column's width: that of its cells, or less if the terminal is narrower.
     fn widths(&self, terminal: Option<usize>) -> Vec<usize> {
         let mut widths: Vec<usize> =
             self.columns.iter().map(|column| text::width(column.title())).collect();
@@ -79,7 +79,7 @@ impl Table {
         };
         let mut excess = (widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1))
             .saturating_sub(terminal);
-        // The widest shrinks first, so that short columns stay whole.
+        // The widest column shrinks first, so that short ones stay whole.
         while excess > 0 {
             let texts = widths
                 .iter_mut()
@@ -118,7 +118,7 @@ impl Table {
     }
 }
 
-/// Writes a row for a program: its cells, whole, with tabs between them.
+/// Prints a row for a program: its whole cells, separated by tabs.
 pub(super) fn write_tabs(out: &mut Output, row: &[String]) -> Result<(), Failure> {
     out.line(format_args!("{}", row.join("\t")))
 }

@@ -1,4 +1,4 @@
-//! Text of sessions made fit for a terminal.
+//! Makes the text of sessions fit for a terminal.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Marks omitted text.
 const ELLIPSIS: char = '…';
 
-/// Stands for a tab in text that is shown whole.
+/// Replaces a tab in text that is shown whole.
 const TAB: &str = "    ";
 
-/// The text with every character escaped that would command a terminal or turn its writing direction, as
-/// `\u{1b}` or `\n`: what a session holds must not move the cursor, nor show as what it is not.
+/// Escapes every character that would control a terminal or change its writing direction, as `\u{1b}` or `\n`: a
+/// session's text must not move the cursor, nor look like something else.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unprintable) {
         return Cow::Borrowed(text);
@@ -29,12 +29,12 @@ pub(super) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The lines of a text, each fit for a terminal: tabs become spaces. Without empty lines at the end.
+/// The lines of a text, each fit for a terminal: tabs become spaces, and empty lines at the end are dropped.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = String> {
     text.trim_end().lines().map(|line| printable(&line.replace('\t', TAB)).into_owned())
 }
 
-/// Controls, line and paragraph separators, and what sets the direction of text.
+/// Control characters, line and paragraph separators, and characters that set the direction of text.
 fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -43,17 +43,17 @@ fn is_unprintable(character: char) -> bool {
         )
 }
 
-/// The beginning of a text, at most so many characters of it, on one line: white space becomes single spaces.
+/// The beginning of a text, at most this many characters, on one line: white space becomes single spaces.
 pub(super) fn one_line(text: &str, most: usize) -> String {
     printable(&leafline_import::text::one_line(text, most)).into_owned()
 }
 
-/// The columns that a text takes on a terminal.
+/// The width of a text on a terminal, in columns.
 pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text, cut to so many columns.
+/// The text, cut to this many columns.
 pub(super) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
@@ -65,7 +65,7 @@ pub(super) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(cut)
 }
 
-/// The end of the text, cut to so many columns.
+/// The end of the text, cut to this many columns.
 pub(super) fn fit_end(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);

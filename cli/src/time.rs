@@ -17,8 +17,8 @@ pub(super) fn iso(milliseconds: i64) -> Option<String> {
     Some(time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string())
 }
 
-/// A point in time as an option states it, in milliseconds since 1970: a date, or a date and a time, here or with an offset;
-/// or how long ago, as `30m`, `12h`, `7d` or `2w`.
+/// A point in time from an option, in milliseconds since 1970: a date, or a date and time, local or with an offset; or
+/// how long ago, as `30m`, `12h`, `7d` or `2w`.
 pub(super) fn moment(text: &str) -> Result<i64, String> {
     let wrong = || {
         format!(
@@ -41,7 +41,7 @@ pub(super) fn moment(text: &str) -> Result<i64, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time.as_millisecond());
     }
-    // A date alone is the beginning of that day.
+    // A date alone means the beginning of that day.
     let time: DateTime = text.parse().map_err(|_| wrong())?;
     let zoned = time.to_zoned(TimeZone::system()).map_err(|_| wrong())?;
     Ok(zoned.timestamp().as_millisecond())

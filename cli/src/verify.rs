@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     session: Option<String>,
 }
 
-/// Checks, and reports.
+/// Checks and reports.
 pub(super) fn run(
     arguments: &Arguments,
     place: &Place,
@@ -70,7 +70,7 @@ fn report(verification: &Verification, out: &mut Output) -> Result<(), Failure> 
     out.line(format_args!("{checked} checked: {outcome}, {remarks}"))
 }
 
-/// A finding on one line: where, what, how often, in words.
+/// A finding on one line, in words: the place, the problem, how often.
 fn describe(finding: &Finding) -> String {
     let mut place: Vec<String> = finding.session.iter().cloned().collect();
     place.extend(finding.line.map(|line| format!("line {line}")));

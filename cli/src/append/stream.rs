@@ -1,4 +1,4 @@
-//! Entries from standard input: batches are stored, then their ids are printed.
+//! Entries from standard input: a batch is stored, then its ids are printed.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
@@ -11,16 +11,16 @@ use super::super::live;
 use super::super::output::Output;
 use super::draft;
 
-/// Entries that are stored in one transaction at most: a transaction costs a few milliseconds, whatever is in it.
+/// The most entries in one transaction: a transaction costs a few milliseconds, whatever its size.
 const BATCH_ENTRIES: usize = 1000;
 
 /// The bytes of lines at which a batch ends, to bound its memory.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Bytes that are read at once. If no more are ready, the batch ends, so that a caller that waits for an id gets it.
+/// Bytes read at once. If no more are ready, the batch ends, so that a caller that waits for an id gets it.
 const READ_BYTES: usize = 1 << 20;
 
-/// Entries on their way into a session.
+/// A stream of entries into a session.
 pub(super) struct Stream<'a> {
     session: &'a mut Session,
     family: Family,
@@ -88,8 +88,8 @@ impl<'a> Stream<'a> {
         Ok(true)
     }
 
-    /// Looks whether the entry is there that a label is for. The ids of the entries in the batch are not out yet, so it
-    /// is stored, or it is not there.
+    /// Checks that the target of a label exists. The ids of the batch's entries have not been printed yet, so the
+    /// target is either stored or does not exist.
     fn check_target(&self, draft: &EntryDraft) -> Result<(), String> {
         let EntryDraft::PiOmp(draft) = draft else { return Ok(()) };
         if draft.kind() != EntryKind::Label {
@@ -110,7 +110,7 @@ impl<'a> Stream<'a> {
         let ids =
             appended.map_err(|source| Failure::StreamNotStored { stored: self.stored, source })?;
         self.stored += ids.len() as u64;
-        // Who no longer listens still gets his entries.
+        // If standard output is closed, the entries are still stored.
         if self.unheard.is_none() {
             self.unheard = print_ids(&ids, self.out).err();
         }

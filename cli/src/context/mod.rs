@@ -17,8 +17,8 @@ use super::transcript::Transcript;
 /// Print what the model is sent
 ///
 /// Prints the messages that the session's program would send to the model at the session's leaf, or at another entry:
-/// those of the path from the root, with the last compaction's summary in place of what it replaces. Shortens tool calls,
-/// results and thoughts to a line each. The last line shows the model and, for pi and omp, the thinking level.
+/// those of the path from the root, with the last compaction's summary in place of what it replaces. Shortens tool
+/// calls, results and thoughts to a line each. The last line shows the model and, for pi and omp, the thinking level.
 ///
 /// With --full, prints the whole conversation up to the entry, including what was compacted.
 ///
@@ -90,8 +90,7 @@ pub(super) fn run(
     Ok(Status::Done)
 }
 
-/// Where the conversation stands. The programs take the last entry for one that is not there; who names an entry here
-/// wants that one.
+/// The entry of the context. The programs fall back to the last entry if an id does not exist; here that is an error.
 fn leaf<'e>(reader: &SessionReader, named: Option<&'e str>) -> Result<ContextLeaf<'e>, Failure> {
     match named {
         Some(id) => {

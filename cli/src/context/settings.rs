@@ -5,7 +5,7 @@ use leafline::context::{ContextSettings, JsonText};
 use crate::number::counted;
 use crate::text;
 
-/// How many messages there are, and what else goes with them.
+/// The number of messages, and the settings.
 pub(super) fn summary(messages: u64, settings: &ContextSettings) -> String {
     let mut facts = vec![counted(messages, "message", "messages"), models(settings)];
     if settings.family.is_pi_omp() {
@@ -35,7 +35,7 @@ fn models(settings: &ContextSettings) -> String {
     if models.is_empty() { "no model".to_owned() } else { models.join(", ") }
 }
 
-/// A setting: any value may stand there.
+/// A setting; its value can be any JSON.
 fn plain(value: &JsonText) -> String {
     printable(&value.text().unwrap_or_else(|| value.as_str().to_owned()))
 }

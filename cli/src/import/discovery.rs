@@ -1,4 +1,4 @@
-//! What the programs keep in the user's home folder.
+//! The programs' folders in the user's home folder.
 
 use std::path::{Path, PathBuf};
 
@@ -28,13 +28,13 @@ pub(super) fn folders() -> String {
     lines
 }
 
-/// The folders of the programs, those with session files and those without.
+/// The programs' folders, with and without session files.
 pub(crate) struct Discovery {
     found: Vec<ProgramFolder>,
     folders: Vec<FoundFolder>,
 }
 
-/// One of them, as it is reported.
+/// One folder, as reported.
 #[derive(Debug, Serialize)]
 pub(crate) struct FoundFolder {
     family: &'static str,
@@ -45,7 +45,7 @@ pub(crate) struct FoundFolder {
 }
 
 impl Discovery {
-    /// Looks for all programs' folders, or for that of one. It is an error to find no file.
+    /// Looks for all programs' folders, or for one program's. Fails if no file is found.
     pub(crate) fn of(family: Option<Family>) -> Result<Self, Failure> {
         let mut found = program_folders();
         if found.is_empty() {
@@ -61,17 +61,17 @@ impl Discovery {
         Ok(Self { found, folders })
     }
 
-    /// The folders that are there.
+    /// The folders that exist.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         self.found.iter().map(|folder| folder.path.clone()).collect()
     }
 
-    /// All of them, for JSON.
+    /// All folders, for JSON.
     pub(super) fn folders(&self) -> &[FoundFolder] {
         &self.folders
     }
 
-    /// Writes a line a folder.
+    /// Prints a line per folder.
     pub(super) fn print(&self, out: &mut Output) -> Result<(), Failure> {
         for folder in &self.folders {
             let (status, style) =

@@ -25,16 +25,16 @@ use super::{Status, text};
 
 /// Import session files into the store
 ///
-/// Imports files, and every *.jsonl file below folders; without a PATH, lists and imports what the programs below keep in
-/// your home folder. Importing a file again skips it if it is unchanged and adds what is new if it has grown; if its old
-/// lines differ, the file replaces its session only if the session holds nothing that the file lacks. Each file is stored
-/// whole or not at all. A file that is not a session is reported and skipped, and is not a failure. A large import
-/// returns unused space to the system at its end.
+/// Imports files, and every *.jsonl file below folders; without a PATH, lists and imports what the programs below keep
+/// in your home folder. Importing a file again skips it if it is unchanged and adds what is new if it has grown; if its
+/// old lines differ, the file replaces its session only if the session holds nothing that the file lacks. Each file is
+/// stored whole or not at all. A file that is not a session is reported and skipped, and is not a failure. A large
+/// import returns unused space to the system at its end.
 ///
-/// Prints a line a file: status, session id, entries, size, path and remarks; then the totals. With --json, one object a
-/// file (path, status, session, family, version, lines,
-/// entries, malformed, bytes, reason), then one object with the totals, by status; without a PATH it also has
-/// the programs' folders, as folders: [{family, path, exists, files, bytes}].
+/// Prints a line a file: status, session id, entries, size, path and remarks; then the totals. With --json, one object
+/// a file (path, status, session, family, version, lines, entries, malformed, bytes, reason), then one object with the
+/// totals, by status; without a PATH it also has the programs' folders, as folders: [{family, path, exists, files,
+/// bytes}].
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
 Without a PATH:
@@ -129,7 +129,7 @@ impl<'o> Teller<'o> {
         Self { out, bar: Bar::of_bytes(0), failure: None }
     }
 
-    /// Returns why not everything was reported.
+    /// Returns why not everything could be reported.
     pub(super) fn finish(self) -> Result<(), Failure> {
         self.failure.map_or(Ok(()), Err)
     }
@@ -170,7 +170,7 @@ fn describe(report: &FileReport, out: &Output) -> String {
         ImportStatus::Unchanged => ("unchanged", FAINT),
         ImportStatus::Replaced => ("replaced", GOOD),
         ImportStatus::Failed => ("failed", BAD),
-        // Skipped, or a status of a later library.
+        // Skipped, or a status added by a later library.
         _ => ("skipped", FAINT),
     };
     let session = report.session.as_deref().unwrap_or("-");

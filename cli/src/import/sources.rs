@@ -1,4 +1,4 @@
-//! The files that `import` and `sync` take.
+//! The files for `import` and `sync`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! A session's facts as JSON, with all that was said in it.
+//! A session's facts as JSON, with all message text.
 
 use std::io::Write;
 
@@ -8,11 +8,11 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Takes the text of a message; `false` would end the walk.
+/// Receives the text of a message; returning `false` ends the walk.
 type TakeText<'t> = &'t mut dyn FnMut(&str) -> leafline::Result<bool>;
 
-/// Writes the facts with the member `all_messages_text`: the texts that `walk` hands out with a space between two of them,
-/// one at a time, so that no session is too long.
+/// Writes the facts with the member `all_messages_text`: the texts from `walk`, joined by spaces and written one at a
+/// time, so that a long session needs no memory.
 pub(super) fn write(
     facts: &impl Serialize,
     walk: impl FnOnce(TakeText<'_>) -> leafline::Result<()>,

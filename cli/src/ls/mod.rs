@@ -38,10 +38,10 @@ Examples:
 /// Leaves out an agent's session if the store has the session that started it: `leafline show` of that one lists its
 /// agents, and --agents lists all. With --json each has the members agent and parent_session.
 ///
-/// With --files, lists session files, imported or not, without a store: the given files and those in the given folders, or
-/// else what the programs keep in your home folder. Leaves out files that are not sessions. Without a terminal, or with
-/// --json, prints each path. Reads every file whole, to count entries and find the time of the last message; --quick reads
-/// only the first 4 KiB of the newest files.
+/// With --files, lists session files, imported or not, without a store: the given files and those in the given folders,
+/// or else what the programs keep in your home folder. Leaves out files that are not sessions. Without a terminal, or
+/// with --json, prints each path. Reads every file whole, to count entries and find the time of the last message;
+/// --quick reads only the first 4 KiB of the newest files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -56,7 +56,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     choice: SessionChoice,
 
-    /// Only sessions with a message at this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w for how long ago
+    /// Only sessions with a message at this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w for how long
+    /// ago
     #[arg(long, value_name = "TIME", value_parser = time::moment)]
     since: Option<i64>,
 
@@ -72,7 +73,8 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value_t = Order::Modified)]
     sort: Order,
 
-    /// List session files instead of a store's sessions: these files and folders [default: where the programs keep them]
+    /// List session files instead of a store's sessions: these files and folders [default: where the programs keep
+    /// them]
     #[arg(long, value_name = "PATH", num_args = 0..)]
     files: Option<Vec<PathBuf>>,
 
@@ -143,7 +145,7 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
     }
     // The list comes before the hint about it.
     out.show()?;
-    // Of a list that was to be short, what it leaves out is nobody's question, and would cost a look at all sessions.
+    // For a list with a limit, counting what it leaves out would cost a read of all sessions.
     let is_whole = arguments.limit.is_none() || listed.is_empty();
     if is_whole && std::io::stderr().is_terminal() {
         hint(store, filter, listed.len())?;
@@ -151,7 +153,7 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
     Ok(Status::Done)
 }
 
-/// The ids of the listed sessions, and those beside them: enough to know which beginnings are unique.
+/// The ids of the listed sessions and their neighbours: enough to find unique prefixes.
 fn ids_around(store: &Store, listed: &[SessionFacts]) -> Result<Vec<String>, Failure> {
     let mut ids: Vec<String> = listed.iter().map(|session| session.id.to_string()).collect();
     ids.extend(store.neighbouring_ids(listed.iter().map(|session| &*session.id))?);

@@ -1,4 +1,4 @@
-//! The rows of a list, as a table or as tabbed lines.
+//! The rows of a list, as a table or separated by tabs.
 
 use leafline::SessionFacts;
 use leafline::files::{FileFacts, RecentSession};
@@ -10,10 +10,10 @@ use crate::place::shown;
 use crate::table::{Column, Table, write_tabs};
 use crate::{text, time};
 
-/// No id is shown shorter than this, though fewer characters of it may be enough.
+/// The shortest id shown, even if fewer characters would be unique.
 const SHORTEST_ID: usize = 8;
 
-/// What a list shows of a session.
+/// The columns of a session in a list.
 pub(super) struct Row<'f> {
     id: &'f str,
     family: &'f str,
@@ -91,8 +91,7 @@ impl<'f> Row<'f> {
     }
 }
 
-/// Writes the rows for whoever reads them. An id is cut to what no other of `ids` begins with; they are asked for where they
-/// are needed.
+/// Writes the rows. An id is cut to a prefix that no other of `ids` has; these are requested only if they are needed.
 pub(super) fn write(
     rows: &[Row<'_>],
     ids: impl FnOnce() -> Result<Vec<String>, Failure>,
@@ -130,8 +129,8 @@ pub(super) fn write(
     table.write(out)
 }
 
-/// The shortest beginning of an id that no other of the sorted ids begins with, though not shorter than is easily
-/// recognised. An id that another one begins with stays whole: given whole, it is that session's.
+/// The shortest prefix of an id that no other of the sorted ids has, but long enough to recognise. An id that is a
+/// prefix of another one stays whole: the whole id names that session.
 fn unique_prefix<'i>(id: &'i str, sorted: &[&str]) -> &'i str {
     let place = sorted.partition_point(|other| *other < id);
     let before = place.checked_sub(1).and_then(|before| sorted.get(before));

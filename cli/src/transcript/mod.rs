@@ -10,30 +10,30 @@ use super::failure::Failure;
 use super::output::{BAD, FAINT, KIND, Output};
 use super::{preview, text, time};
 
-/// What precedes the text of a message.
+/// Precedes the text of a message.
 const INDENT: &str = "  ";
 
-/// Writes messages one after the other.
+/// Prints messages one after the other.
 pub(super) struct Transcript<'o> {
     out: &'o mut Output,
     /// Messages and entries so far.
     pub(super) length: u64,
     /// Whether nothing is cut to a line.
     shows_all: bool,
-    /// Whether what was written last is the model's.
+    /// Whether the last message printed is the model's.
     in_answer: bool,
-    /// The model that was shown last.
+    /// The model shown last.
     model: Option<String>,
     calls: Calls,
 }
 
 impl<'o> Transcript<'o> {
-    /// A transcript without messages yet. Thoughts, calls and results take a line each, unless it shows all.
+    /// An empty transcript. Thoughts, calls and results take a line each, unless it shows all.
     pub(super) fn new(out: &'o mut Output, shows_all: bool) -> Self {
         Self { out, length: 0, shows_all, in_answer: false, model: None, calls: Calls::new() }
     }
 
-    /// Writes a message of a context. Its time is its own, or that of its entry.
+    /// Prints a message of a context, with its own time or that of its entry.
     pub(super) fn message(
         &mut self,
         family: Family,
@@ -44,12 +44,12 @@ impl<'o> Transcript<'o> {
         if told.heading.is_some() && told.time.is_none() {
             told.time = entry_time()?;
         }
-        // Each is a message of its own to the model.
+        // Each is a separate message to the model.
         self.in_answer = false;
         self.write(&told)
     }
 
-    /// Writes an entry of a path.
+    /// Prints an entry of a path.
     pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), Failure> {
         let told = told::entry(entry, self.shows_all, &mut self.calls);
         self.write(&told)

@@ -1,4 +1,4 @@
-//! What an entry, or a message for the model, shows the user.
+//! The readable parts of an entry, or of a message for the model.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use leafline::context::JsonText;
 use leafline::view::{Part, Role, View};
 use leafline::{Entry, EntryKind, Family};
 
-/// The tools that were called, by the id of the call: not every family names them with their results.
+/// The names of the tools that were called, by call id: not every family repeats them in the results.
 pub(super) type Calls = HashMap<String, String>;
 
 /// The readable parts of an entry or a message.
@@ -19,19 +19,19 @@ pub(super) struct Told {
     pub(super) time: Option<i64>,
     /// Its model.
     pub(super) model: Option<String>,
-    /// Whether the model said it: what it says in several pieces has one heading.
+    /// Whether the model said it: consecutive pieces share one heading.
     pub(super) is_answer: bool,
     pub(super) parts: Vec<ToldPart>,
 }
 
-/// A part of it.
+/// One part.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToldPart {
     /// Text to be shown whole.
     Text(String),
     /// Text that is cut to a line unless `--full` is given.
     Aside {
-        /// What it is.
+        /// What kind of part it is.
         sign: &'static str,
         /// A prefix of its text, safe for a terminal.
         name: String,
@@ -42,15 +42,15 @@ pub(super) enum ToldPart {
     },
 }
 
-/// What a message of a context shows: it is what a line of the family contains.
+/// The parts of a message of a context, which is what a line of the family contains.
 pub(super) fn message(family: Family, json: &JsonText, calls: &mut Calls) -> Told {
     let view = family.view_message(json.as_str());
-    // The model in force is shown once, for all of them.
+    // The model in force is shown once for the whole context.
     let name = view.type_name.as_deref().unwrap_or("message");
     Told { model: None, ..conversation(&view, name, calls) }
 }
 
-/// What an entry of a path shows. An entry outside the conversation takes one line.
+/// The parts of an entry of a path. An entry outside the conversation takes one line.
 pub(super) fn entry(entry: &Entry, shows_all: bool, calls: &mut Calls) -> Told {
     let view = entry.view();
     let is_message = entry.kind() == EntryKind::Message;

@@ -1,4 +1,4 @@
-//! Drawing a tree, trunk by trunk. No recursion: a conversation is as deep as it is long.
+//! Draws a tree, trunk by trunk, without recursion: a conversation is as deep as it is long.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,10 +15,10 @@ use crate::{preview, text};
 /// The width of a line if there is no terminal.
 const USUAL_WIDTH: usize = 120;
 
-/// Columns that an entry's words have at least.
+/// The least columns for an entry's text.
 const NARROWEST: usize = 16;
 
-/// Columns of an id or a label at most: those of the programs have 36.
+/// The most columns for an id or a label: the programs' have 36.
 const LONGEST_NAME: usize = 40;
 
 /// A tree that is being drawn. Memory grows with the segments of its outline.
@@ -30,12 +30,12 @@ pub(super) struct Drawing<'a> {
     out: &'a mut Output,
 }
 
-/// A trunk that is still to be drawn, from one of its segments on.
+/// A trunk still to be drawn, from one of its segments on.
 #[derive(Debug, Clone, Copy)]
 struct Trunk {
     from: usize,
     level: usize,
-    /// Whether it branches off here, rather than going on after a branch.
+    /// Whether a branch begins here, rather than continuing after one.
     is_branch: bool,
 }
 
@@ -84,8 +84,8 @@ impl<'a> Drawing<'a> {
         waiting.extend(branches.map(|from| Trunk { from, level: level + 1, is_branch: true }));
     }
 
-    /// The segments from one on, down to the next fork or the end. What hangs beside the way there and is no branch, as the
-    /// results of tools and what they report do, is among them, in the order of the file, but never ahead of its parent.
+    /// The entries from a segment on, down to the next fork or the end. Entries beside that way that are not branches,
+    /// such as tool results and progress reports, are among them in file order, but never before their parents.
     fn run(&self, from: usize) -> Vec<usize> {
         let mut run = Vec::new();
         let mut waiting = BinaryHeap::from([Reverse(from)]);
@@ -158,7 +158,7 @@ impl<'a> Drawing<'a> {
         let line = self.walk.line(entry.ordinal)?;
         let (id, view) = (line.id(), line.view());
         let (kind, mut words) = (preview::name(&line, &view), preview::words(&line, &view));
-        // Of a message in parts, what the first says that says anything.
+        // For a message in parts, the first part with text.
         let mut records = 0;
         for record in self.outline.records(entry.ordinal) {
             records += 1;
@@ -205,7 +205,7 @@ impl<'a> Drawing<'a> {
         if records > 0 {
             marks.push(Mark { text: counted(records, "record", "records"), style: FAINT });
         }
-        // An agent's own file need not say it of each entry.
+        // In an agent's own file, not every entry needs the mark.
         if entry.is_sidechain && !self.outline.is_sidechain() {
             marks.push(Mark { text: "sidechain".to_owned(), style: FAINT });
         }
@@ -219,14 +219,14 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// A few words behind an entry.
+/// A short mark after an entry.
 struct Mark {
     text: String,
     style: anstyle::Style,
 }
 
 impl Mark {
-    /// Its columns, with the space ahead of it.
+    /// Its width, including the space before it.
     fn width(&self) -> usize {
         1 + text::width(&self.text)
     }

@@ -2,11 +2,11 @@
 
 use leafline::tree::{Outline, Segment};
 
-/// What each segment weighs. Of the segments with which branches begin at a fork, the trunk goes on in the one that leads
-/// to the session's leaf, else in the one with the most entries below it, of equal ones in the newest.
+/// The weight of each segment. Among the segments that begin at a fork, the trunk continues with the one that leads to
+/// the session's leaf, else with the one with the most entries below it, else with the newest.
 ///
-/// Whatever branches off beside the heaviest one holds at most half of what is below the fork; so a branch of
-/// a branch is nested at most as often as a number of entries can be halved: 20 times in a million.
+/// Any other branch at a fork holds at most half of the entries below it, so branches are nested at most as often as
+/// the number of entries can be halved: 20 times in a million.
 #[derive(Debug)]
 pub(super) struct Trunks {
     sizes: Vec<u64>,
@@ -14,7 +14,7 @@ pub(super) struct Trunks {
 }
 
 impl Trunks {
-    /// The outline's.
+    /// The trunks of an outline.
     pub(super) fn new(outline: &Outline) -> Self {
         Self { sizes: sizes(outline), leads_to_leaf: leads_to_leaf(outline) }
     }
@@ -32,7 +32,7 @@ pub(super) fn begins_branch(outline: &Outline, place: usize) -> bool {
     outline.segment(place).is_some_and(Segment::is_branch)
 }
 
-/// How many entries each segment has with those below it; 0 if no root reaches it.
+/// The number of entries in and below each segment; 0 if no root reaches it.
 fn sizes(outline: &Outline) -> Vec<u64> {
     let mut order = Vec::with_capacity(outline.segments().len());
     let mut waiting = outline.roots().to_vec();
@@ -56,7 +56,7 @@ fn leads_to_leaf(outline: &Outline) -> Vec<bool> {
     let mut next = outline.leaf().and_then(|leaf| outline.segment_of(leaf));
     while let Some(place) = next {
         match leads.get_mut(place) {
-            // Met before: the leaf hangs in a loop.
+            // Already visited: the leaf is in a loop.
             Some(true) | None => break,
             Some(leads) => *leads = true,
         }
