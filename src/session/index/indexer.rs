@@ -525,7 +525,7 @@ mod tests {
         use crate::documented::{bound, number};
         let blobs = format!("{} MiB, one frame's aside", CHUNK_BLOB_BYTES >> 20);
         assert_eq!(bound("blobs of a chunk"), blobs);
-        assert!(bound("parents not found yet").starts_with(&number(UNRESOLVED)));
+        assert!(bound("unresolved parents").starts_with(&number(UNRESOLVED)));
         assert!(bound("type names counted").starts_with(&number(TYPE_NAMES)));
         assert!(bound("settings remembered").starts_with(&number(SETTINGS_REMEMBERED)));
     }
