@@ -131,7 +131,7 @@ fn what_is_no_file_is_no_store() {
     for place in [pipe.as_path(), Path::new("/dev/null"), scene.folder()] {
         for arguments in [vec!["ls"], vec!["import", path(&small(&scene))]] {
             let told = run_on(place, arguments).fails(1);
-            assert!(told.contains("no ordinary file"), "{told}");
+            assert!(told.contains("not an ordinary file"), "{told}");
         }
     }
 }

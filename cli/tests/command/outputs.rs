@@ -258,10 +258,10 @@ mod unix {
         let scene = Scene::of_samples();
         let fifo = fifo(&scene, "fifo");
         let said = scene.run(["history", "export", path(&fifo)]).fails(1);
-        assert!(said.contains("fifo") && said.contains("no file"), "{said}");
+        assert!(said.contains("fifo") && said.contains("not a file"), "{said}");
         let device = null_device(&scene);
         let said = scene.run(["history", "export", path(&device)]).fails(1);
-        assert!(said.contains("no file"), "{said}");
+        assert!(said.contains("not a file"), "{said}");
         // Whoever opened the pipe in the place of the manifest would wait for ever.
         let all = scene.folder().join("all");
         std::fs::create_dir(&all).unwrap();
