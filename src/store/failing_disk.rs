@@ -17,8 +17,6 @@ struct State {
     bytes: Vec<u8>,
     /// Writes that are left; `None` is unlimited.
     left: Option<u32>,
-    /// How often it was synced.
-    syncs: u32,
 }
 
 impl Disk {
@@ -28,7 +26,7 @@ impl Disk {
 
     /// A disk that holds a file.
     pub(crate) fn holding(bytes: Vec<u8>) -> Self {
-        Self(Arc::new(Mutex::new(State { bytes, ..State::default() })))
+        Self(Arc::new(Mutex::new(State { bytes, left: None })))
     }
 
     /// Another disk with the same contents.
@@ -39,11 +37,6 @@ impl Disk {
     /// Makes it fail after this many more writes.
     pub(crate) fn fail_after(&self, writes: u32) {
         self.with(|state| state.left = Some(writes));
-    }
-
-    /// How often it was synced.
-    pub(crate) fn syncs(&self) -> u32 {
-        self.with(|state| state.syncs)
     }
 
     /// The database on the disk.
@@ -91,7 +84,6 @@ impl StorageBackend for Disk {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.with(|state| state.syncs += 1);
         self.change(|_| ())
     }
 

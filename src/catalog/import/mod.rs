@@ -12,7 +12,6 @@ mod grow;
 mod items;
 mod known;
 mod losses;
-mod notes;
 pub(super) mod pipeline;
 mod quick;
 mod read;
@@ -28,7 +27,6 @@ use crossbeam_channel::unbounded;
 
 use self::blob_folder::BlobFolder;
 pub(super) use self::folder::{FoundFile, find as find_files};
-use self::notes::Notes;
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
 pub use self::report::{
@@ -204,13 +202,12 @@ impl Store {
         outcome: &mut Outcome<'_>,
     ) -> Result<Vec<PathBuf>> {
         let (send, ended) = unbounded();
-        let notes = Notes::new(self, send.clone());
         let writer = Writer::new(self, owner, blobs, send);
         let mut again = Vec::new();
         let mut reader_error = None;
         let written = pipeline::run(writer, blobs, |feeder| {
             let choice = dictionary::Choice::new(self, files);
-            let mut reader = Reader::new(self, (how.options, how.mode), blobs, choice, notes);
+            let mut reader = Reader::new(self, (how.options, how.mode), blobs, choice);
             let mut in_flight = HashSet::new();
             for file in files.iter().take_while(|_| !how.is_stopped()) {
                 while let Ok(ended) = ended.try_recv() {
@@ -224,10 +221,7 @@ impl Store {
                     }
                 }
             }
-            reader.finish().map_err(|error| {
-                reader_error = Some(error);
-                Stopped
-            })
+            Ok(())
         });
         for ended in ended {
             outcome.end(ended, &mut again);

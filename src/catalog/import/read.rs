@@ -18,7 +18,6 @@ use super::folder::FoundFile;
 use super::grow::{Grown, Growth};
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::{self, Plan};
-use super::notes::Notes;
 use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus, Refusal};
@@ -26,7 +25,7 @@ use super::{Outcome, Step, go_on};
 use crate::error::{Corruption, Error, Result};
 use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
-use crate::store::commit::Edit;
+use crate::store::commit::{Batch, Edit};
 use crate::store::compression::Dictionary;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
@@ -70,7 +69,6 @@ pub(super) struct Reader<'s> {
     reserve: u64,
     /// A snapshot, and the number of files that it was used for.
     glance: Option<(Snapshot, u32)>,
-    notes: Notes<'s>,
 }
 
 impl<'s> Reader<'s> {
@@ -79,15 +77,8 @@ impl<'s> Reader<'s> {
         (options, mode): (&'s ImportOptions, Mode),
         blobs: Option<&'s BlobFolder>,
         dictionary: Choice<'s>,
-        notes: Notes<'s>,
     ) -> Self {
-        let (keys, reserve, glance) = (0..0, 1, None);
-        Self { store, options, mode, blobs, dictionary, keys, reserve, glance, notes }
-    }
-
-    /// Commits what was noted.
-    pub(super) fn finish(&mut self) -> Result<()> {
-        self.notes.commit()
+        Self { store, options, mode, blobs, dictionary, keys: 0..0, reserve: 1, glance: None }
     }
 
     /// Imports a file as needed. A damaged session fails only its own file.
@@ -140,9 +131,6 @@ impl<'s> Reader<'s> {
         if in_flight.contains(candidate.external_id()) {
             go_on!(feeder.flush());
             in_flight.clear();
-        }
-        if self.notes.concern(candidate.external_id()) {
-            self.notes.commit()?;
         }
         // If the file cannot be read, reading it reports the error.
         if self.mode == Mode::Sync
@@ -204,8 +192,11 @@ impl<'s> Reader<'s> {
                 self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
             }
             Plan::Unchanged { session, record, ahead } => {
-                self.unchanged(candidate, session, &record, ahead)?;
+                let Some(report) = self.unchanged(candidate, session, &record, ahead)? else {
+                    return Ok(Ok(Done::Conflict));
+                };
                 outcome.observer.read(candidate.size);
+                outcome.add(&report);
                 Ok(Ok(Done::Yes))
             }
             Plan::Grow { session, record } => {
@@ -257,24 +248,25 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Records a file as a source and the title from another file, and adds blobs that its session lacks.
+    /// Records a file as a source and the title from another file, and adds blobs that its session lacks. `None` if
+    /// another process has changed the session.
     fn unchanged(
-        &mut self,
+        &self,
         candidate: &mut Candidate,
         session: SessionKey,
         record: &SessionRecord,
         ahead: bool,
-    ) -> Result<()> {
+    ) -> Result<Option<FileReport>> {
         let mut report = candidate.report(ImportStatus::Unchanged);
         report.describe(record);
         if ahead {
             report.add_reason("the store holds a later state of this session");
         }
         let snapshot = self.store.snapshot()?;
-        let batch = self.notes.batch();
-        let edit = Edit::new(batch, session, record);
+        let mut batch = Batch::default();
+        let edit = Edit::new(&mut batch, session, record);
         if let Some(folder) = self.blobs {
-            folder.attach_missing(&snapshot, session, (&edit, batch))?;
+            folder.attach_missing(&snapshot, session, (&edit, &mut batch))?;
         }
         if !ahead {
             let known = snapshot.source(&candidate.source)?;
@@ -286,10 +278,11 @@ impl<'s> Reader<'s> {
             if let Some(imported) = saved_over(candidate, record) {
                 noted.imported = imported;
             }
-            edit.note_file(batch, record, noted, source);
+            edit.note_file(&mut batch, record, noted, source);
         }
         drop(snapshot);
-        self.notes.end(session, candidate.external_id(), report)
+        let committed = self.store.commit(batch)?;
+        Ok(committed.conflicts.is_empty().then_some(report))
     }
 
     /// Adds what a file has gained: in one commit if it is little, otherwise by importing the file again.
