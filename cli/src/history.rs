@@ -66,7 +66,8 @@ enum HistoryCommand {
     /// Find prompts by the beginnings of their words
     ///
     /// Lists the newest prompts that have, for each word of the query, a word that begins so. Words are runs of letters
-    /// and digits; case and diacritics do not matter. The listing is that of `recent`.
+    /// and digits; case and diacritics do not matter. Words that are joined, as in `git-com`, follow each other in the
+    /// prompt. The listing is that of `recent`.
     #[command(
         after_help = "Examples:\n  leafline history search buil slo\n  leafline history search git-com --json"
     )]

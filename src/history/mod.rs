@@ -139,11 +139,12 @@ impl PromptHistory {
         Ok(found.into_iter().map(HistoryEntry::new).collect())
     }
 
-    /// The newest prompts that have, for each word of the query, a word that begins so; the newest first, 1,000 at
-    /// most. A query without words finds nothing.
+    /// The newest prompts that have each part of the query, which white space keeps apart; the newest first, 1,000 at
+    /// most. The words of a part follow each other in the prompt, and the last one may be the beginning of a word. A query
+    /// without words finds nothing.
     ///
     /// Words are those of SQLite's FTS5 with its default tokenizer, as omp uses it: runs of letters and digits, in
-    /// lower case and without diacritics. So `git-COMMIT` asks for two words.
+    /// lower case and without diacritics. So `git-COMMIT` asks for `git` with a word behind it that begins with `commit`.
     ///
     /// # Errors
     ///

@@ -17,6 +17,8 @@ struct State {
     bytes: Vec<u8>,
     /// Writes that are left; no number is no end.
     left: Option<u32>,
+    /// How often it was waited for.
+    waits: u64,
 }
 
 impl Disk {
@@ -26,7 +28,7 @@ impl Disk {
 
     /// A disk that holds a file.
     pub(crate) fn holding(bytes: Vec<u8>) -> Self {
-        Self(Arc::new(Mutex::new(State { bytes, left: None })))
+        Self(Arc::new(Mutex::new(State { bytes, ..State::default() })))
     }
 
     /// Another disk with what is on this one.
@@ -37,6 +39,11 @@ impl Disk {
     /// Lets it fail after so many more writes.
     pub(crate) fn fail_after(&self, writes: u32) {
         self.with(|state| state.left = Some(writes));
+    }
+
+    /// How often what was written was waited for, as `fdatasync` does.
+    pub(crate) fn waits(&self) -> u64 {
+        self.with(|state| state.waits)
     }
 
     /// The database on the disk, whatever it holds.
@@ -84,6 +91,7 @@ impl StorageBackend for Disk {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        self.with(|state| state.waits += 1);
         self.change(|_| ())
     }
 
