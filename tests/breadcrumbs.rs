@@ -102,7 +102,9 @@ fn breadcrumbs_of_omps_lead_to_imported_sessions() {
 #[test]
 fn odd_breadcrumbs_are_none() {
     let place = Place::new();
-    let crumbs = Breadcrumbs::new(place.path("crumbs")).in_terminal(Some("pts/1"));
+    let crumbs = Breadcrumbs::new(place.path("crumbs")).in_terminal(Some("pts-1"));
+    let crumb = place.path("crumbs/pts-1");
+    std::fs::create_dir(place.path("crumbs")).unwrap();
     let id = newest(&place.store);
     let store = place.store.path().display().to_string();
     let whole = store.clone() + "#" + &id;
@@ -116,7 +118,7 @@ fn odd_breadcrumbs_are_none() {
         format!("/work\n{}\n", &whole[..whole.len() - 4]).as_bytes(),
         "x".repeat(1 << 20).as_bytes(),
     ] {
-        place.write("crumbs/pts-1", text);
+        std::fs::write(&crumb, text).unwrap();
         assert_eq!(crumbs.continue_recent(&place.store, &new()).unwrap().id(), id);
     }
     // A directory or a session that does not fit on a line leaves none.
@@ -156,4 +158,27 @@ fn a_breadcrumb_never_takes_the_place_of_a_store() {
     assert!(!crumbs.write("/work", &session).unwrap(), "a file that is no breadcrumb stays");
     assert_eq!(std::fs::metadata(&crumb).unwrap().len(), before);
     place.assert_sound();
+}
+
+#[test]
+fn an_id_with_a_slash_is_a_file_in_a_folder() {
+    let place = Place::new();
+    let crumbs = Breadcrumbs::new(place.path("crumbs"));
+    let session = place.store.session(&newest(&place.store)).unwrap();
+    let here = crumbs.clone().in_terminal(Some("apple-x/y"));
+    assert!(here.write("/work", &session).unwrap());
+    assert!(place.path("crumbs/apple-x/y").is_file());
+    assert_eq!(here.read().unwrap().unwrap().cwd, "/work");
+    // What another terminal has there is not touched.
+    assert!(!crumbs.clone().in_terminal(Some("apple-x")).write("/work", &session).unwrap());
+    assert_eq!(crumbs.clone().in_terminal(Some("apple-x")).read().unwrap(), None);
+    let below = crumbs.clone().in_terminal(Some("apple-x/y/z"));
+    assert!(!below.write("/work", &session).unwrap());
+    assert_eq!(below.read().unwrap(), None);
+    // None leads out of the folder.
+    for id in ["../out", "apple-x/../../out", "/out"] {
+        let outside = crumbs.clone().in_terminal(Some(id));
+        assert!(!outside.write("/work", &session).unwrap(), "{id:?}");
+        assert_eq!(outside.read().unwrap(), None);
+    }
 }

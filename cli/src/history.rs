@@ -65,7 +65,8 @@ enum HistoryCommand {
     /// Find prompts by the beginnings of their words
     ///
     /// Lists the newest prompts that have, for each word of the query, a word that begins with it. Words are runs of
-    /// letters and digits; case and diacritics do not matter. Prints them as `recent` does.
+    /// letters and digits; case and diacritics do not matter. Joined words, as in `git-com`, must follow each other in the
+    /// prompt. Prints them as `recent` does.
     #[command(
         after_help = "Examples:\n  leafline history search buil slo\n  leafline history search git-com --json"
     )]

@@ -143,6 +143,13 @@ pub trait Format: Contexts {
         false
     }
 
+    /// Whether an id, which is a file's name, has the form of the program's session ids. A session with another id is
+    /// also found by the one that its records state ([`Start::named_session`]).
+    fn is_usual_id(id: &[u8]) -> bool {
+        let _ = id;
+        true
+    }
+
     /// The folder of the blobs that sessions at this absolute path refer to, existing or not.
     fn blobs_folder(path: &Path) -> Option<PathBuf> {
         let _ = path;
@@ -351,6 +358,12 @@ impl Family {
     #[must_use]
     pub fn is_named_by_header(self, name: &FileName<'_>) -> bool {
         with_format!(self, F => F::is_named_by_header(name))
+    }
+
+    /// Whether an id has the form of the program's session ids: [`Format::is_usual_id`].
+    #[must_use]
+    pub fn is_usual_id(self, id: &[u8]) -> bool {
+        with_format!(self, F => F::is_usual_id(id))
     }
 
     /// The folder of the blobs that sessions at an absolute path refer to, existing or not: [`Format::blobs_folder`].

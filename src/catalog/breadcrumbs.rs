@@ -1,7 +1,8 @@
 //! Breadcrumbs: each terminal's last session (omp session storage document, terminal breadcrumbs).
 
+use std::ffi::OsStr;
 use std::io::{IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, FileContext, Result, SessionError};
 use crate::session::{NewSession, Session};
@@ -15,11 +16,11 @@ const LONGEST: u64 = 64 << 10;
 /// The separator between a store's file and a session's id.
 const SEPARATOR: &str = "#";
 
-/// The variables that identify a window of a terminal program, and the prefix of such a terminal's id.
-const VARIABLES: [(&str, &str); 5] = [
-    ("TMUX_PANE", "tmux"),
+/// The variables that identify a window of a terminal program, in the order in which omp asks them, and the prefix of
+/// such a terminal's id.
+const VARIABLES: [(&str, &str); 4] = [
     ("KITTY_WINDOW_ID", "kitty"),
-    ("WEZTERM_PANE", "wezterm"),
+    ("TMUX_PANE", "tmux"),
     ("TERM_SESSION_ID", "apple"),
     ("WT_SESSION", "wt"),
 ];
@@ -69,13 +70,13 @@ pub struct Breadcrumb {
 impl Breadcrumbs {
     /// The breadcrumbs in a folder, followed in this process's terminal.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), terminal: terminal_id() }
+        Self { folder: folder.into(), terminal: None }.in_terminal(terminal_id().as_deref())
     }
 
     /// The same for another terminal; with `None`, no breadcrumbs are left or followed.
     #[must_use]
     pub fn in_terminal(self, id: Option<&str>) -> Self {
-        Self { terminal: id.and_then(file_name), ..self }
+        Self { terminal: id.filter(|id| is_inside(id)).map(str::to_owned), ..self }
     }
 
     /// Records a session as the terminal's last one in a directory. Returns whether it did: it does not without a
@@ -98,7 +99,12 @@ impl Breadcrumbs {
         if !may_be_written(&path)? {
             return Ok(false);
         }
-        remove_left(&self.folder);
+        // An id with a `/` is a file in a folder of this one, as omp has it; another terminal's file may be in its way.
+        let folder = path.parent().unwrap_or(&self.folder);
+        if folder.ancestors().take_while(|&above| above != self.folder).any(Path::is_file) {
+            return Ok(false);
+        }
+        remove_left(folder);
         let written = WholeFile::beside(&path, session.store().path())?;
         written
             .file()
@@ -123,10 +129,13 @@ impl Breadcrumbs {
     pub fn read(&self) -> Result<Option<Breadcrumb>> {
         let Some(terminal) = &self.terminal else { return Ok(None) };
         let path = self.folder.join(terminal);
+        if path.is_dir() {
+            return Ok(None);
+        }
         let mut text = Vec::new();
         match std::fs::File::open(&path) {
             Ok(file) => file.take(LONGEST).read_to_end(&mut text).at("reading", &path)?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if is_absent(&error) => return Ok(None),
             Err(source) => return Err(Error::File { action: "reading", path, source }),
         };
         let Ok(text) = String::from_utf8(text) else { return Ok(None) };
@@ -187,7 +196,7 @@ impl Breadcrumbs {
 pub fn terminal_id() -> Option<String> {
     let device = || {
         let path = std::fs::read_link("/proc/self/fd/0").ok()?;
-        file_name(path.strip_prefix("/dev").ok()?.to_str()?)
+        Some(path.strip_prefix("/dev").ok()?.to_str()?.replace('/', "-"))
     };
     let device = if std::io::stdin().is_terminal() { device() } else { None };
     device.or_else(|| id_of_variables(|name| std::env::var(name).ok()))
@@ -196,22 +205,25 @@ pub fn terminal_id() -> Option<String> {
 fn id_of_variables(value_of: impl Fn(&str) -> Option<String>) -> Option<String> {
     VARIABLES.iter().find_map(|(variable, program)| {
         let value = value_of(variable).filter(|value| !value.is_empty())?;
-        file_name(&format!("{program}-{value}"))
+        Some(format!("{program}-{value}"))
     })
 }
 
-/// A terminal's id as a file name that cannot lead out of the folder; `None` for an id that cannot be one.
-fn file_name(id: &str) -> Option<String> {
-    let name = id.replace(['/', '\\'], "-");
-    let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(char::is_control);
-    is_name.then_some(name)
+/// Whether a terminal's id is the path of a file inside the folder, and not hidden.
+fn is_inside(id: &str) -> bool {
+    let names = || Path::new(id).components();
+    let is_name = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
+    names().count() > 0
+        && names().all(|name| matches!(name, Component::Normal(name) if is_name(name)))
+        && !id.ends_with('/')
+        && !id.contains(char::is_control)
 }
 
 /// Whether a breadcrumb's file is missing, incompletely written, or a breadcrumb. Anything else with its name is the
 /// user's, and so is a link, wherever it leads.
 fn may_be_written(path: &Path) -> Result<bool> {
     let found = match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+        Err(error) if is_absent(&error) => return Ok(true),
         found => found.at("looking at", path)?,
     };
     if !found.is_file() || found.len() > LONGEST {
@@ -219,6 +231,12 @@ fn may_be_written(path: &Path) -> Result<bool> {
     }
     let text = String::from_utf8(std::fs::read(path).at("reading", path)?);
     Ok(text.is_ok_and(|text| text.is_empty() || is_breadcrumb(&text)))
+}
+
+/// Whether an error says that no file has the path.
+fn is_absent(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
 }
 
 /// Whether a text is a directory and the absolute path of a file, each on a line.
@@ -287,7 +305,12 @@ mod tests {
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[("TMUX_PANE", "")]), None);
         assert_eq!(of(&[("WT_SESSION", "a-b"), ("TMUX_PANE", "%3")]).as_deref(), Some("tmux-%3"));
-        assert_eq!(of(&[("TERM_SESSION_ID", "../x/y")]).as_deref(), Some("apple-..-x-y"));
+        let kitty_and_tmux = [("TMUX_PANE", "%3"), ("KITTY_WINDOW_ID", "7")];
+        assert_eq!(of(&kitty_and_tmux).as_deref(), Some("kitty-7"));
+        assert_eq!(of(&[("WEZTERM_PANE", "2")]), None);
+        let all = [("WEZTERM_PANE", "2"), ("WT_SESSION", "a-b"), ("TERM_SESSION_ID", "w0")];
+        assert_eq!(of(&all).as_deref(), Some("apple-w0"));
+        assert_eq!(of(&[("TERM_SESSION_ID", "x/y")]).as_deref(), Some("apple-x/y"));
     }
 
     #[test]
@@ -302,10 +325,14 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_in_their_folder() {
-        assert_eq!(file_name("pts/3").as_deref(), Some("pts-3"));
-        for name in ["", ".", "..", "../x", "a\nb"] {
-            assert_eq!(file_name(name), None, "{name:?}");
+    fn ids_stay_in_their_folder() {
+        for id in ["pts-3", "tmux-%1", "apple-x/y", "a..b"] {
+            assert!(is_inside(id), "{id:?}");
+        }
+        for id in
+            ["", ".", "..", "../x", "x/../../y", "apple-/../y", "/x", "x/", "x/.y", ".x", "a\nb"]
+        {
+            assert!(!is_inside(id), "{id:?}");
         }
     }
 }

@@ -139,11 +139,12 @@ impl PromptHistory {
         Ok(found.into_iter().map(HistoryEntry::new).collect())
     }
 
-    /// The newest prompts that have, for each word of the query, a word that begins with it; the newest first, at most
-    /// 1,000. A query without words finds nothing.
+    /// The newest prompts that have each part of the query, separated by white space; the newest first, at most
+    /// 1,000. The words of a part follow each other in the prompt, and the last one may be the beginning of a word. A query
+    /// without words finds nothing.
     ///
     /// Words are those of SQLite's FTS5 with its default tokenizer, as omp uses it: runs of letters and digits, in
-    /// lower case and without diacritics. So `git-COMMIT` is two words.
+    /// lower case and without diacritics. So `git-COMMIT` finds `git` followed by a word that begins with `commit`.
     ///
     /// # Errors
     ///

@@ -1,6 +1,8 @@
 //! Reads prompts: the newest ones, and those with certain words. Blocks are read newest first, until no other block has
 //! anything newer than what was found.
 
+use leafline_import::text;
+
 use super::unicode61;
 use super::write::cut;
 use crate::error::Result;
@@ -36,46 +38,97 @@ pub(super) fn newest(prompts: &impl ReadPrompts, limit: usize) -> Result<Vec<Num
     newest_of(prompts, limit, all, |_| true)
 }
 
-/// The newest prompts that have, for each word of the query, a word that begins with it.
+/// The newest prompts that have all parts of the query, separated by white space. A prompt has a part if the part's words
+/// follow each other in it, the last one as the beginning of a word.
 pub(super) fn search(snapshot: &Snapshot, query: &str, limit: usize) -> Result<Vec<Numbered>> {
-    let words = wanted(query);
-    if words.is_empty() {
+    let phrases = phrases(query);
+    if phrases.is_empty() {
         return Ok(Vec::new());
     }
+    let terms = terms(&phrases);
     let prompts = snapshot.prompts()?;
     newest_of(
         &prompts,
         limit,
-        |block| places_with(&prompts, block, &words),
-        |prompt| has_long_words(prompt, &words),
+        |block| places_with(&prompts, block, &terms),
+        |prompt| has_phrases(prompt, &phrases),
     )
 }
 
-/// The words of a query, the longest first: it is usually the rarest. Words that are the beginning of another one are
-/// left out, as they add nothing.
-fn wanted(query: &str) -> Vec<String> {
-    let mut words: Vec<String> = unicode61::tokens(query).collect();
-    words.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-    let mut wanted: Vec<String> = Vec::new();
-    for word in words {
-        if !wanted.iter().any(|longer| longer.starts_with(&word)) {
-            wanted.push(word);
+/// Words that follow each other. The last one may be the beginning of a word.
+#[derive(Debug)]
+struct Phrase {
+    words: Vec<String>,
+}
+
+impl Phrase {
+    /// Whether the index alone decides it: a single word that the index has whole.
+    fn is_decided_by_index(&self) -> bool {
+        matches!(&*self.words, [word] if word.len() <= LONGEST_WORD)
+    }
+
+    /// Its words as look-ups in the index.
+    fn terms(&self) -> impl Iterator<Item = Term<'_>> {
+        let last = self.words.len().saturating_sub(1);
+        let words = self.words.iter().enumerate();
+        words.map(move |(place, word)| Term { word: cut(word), is_prefix: place == last })
+    }
+
+    fn is_in(&self, words: &[String]) -> bool {
+        let Some((last, before)) = self.words.split_last() else { return true };
+        words.windows(self.words.len()).any(|window| {
+            window.starts_with(before)
+                && window.last().is_some_and(|word| word.starts_with(last.as_str()))
+        })
+    }
+}
+
+/// The parts of a query that have words.
+fn phrases(query: &str) -> Vec<Phrase> {
+    let parts = query.split(text::is_white_space);
+    let phrases = parts.map(|part| Phrase { words: unicode61::tokens(part).collect() });
+    phrases.filter(|phrase| !phrase.words.is_empty()).collect()
+}
+
+/// A look-up in the index.
+#[derive(Debug, PartialEq, Eq)]
+struct Term<'p> {
+    /// The word, as the index has it.
+    word: &'p [u8],
+    /// Whether it means all words that begin with it.
+    is_prefix: bool,
+}
+
+/// The look-ups in the index, the longest words first: they are usually the rarest. A word that is the beginning of another
+/// adds nothing.
+fn terms(phrases: &[Phrase]) -> Vec<Term<'_>> {
+    let mut all: Vec<Term<'_>> = phrases.iter().flat_map(Phrase::terms).collect();
+    all.sort_unstable_by_key(|term| {
+        (std::cmp::Reverse(term.word.len()), term.word, term.is_prefix)
+    });
+    let mut terms: Vec<Term<'_>> = Vec::new();
+    for term in all {
+        let is_said =
+            |said: &Term<'_>| *said == term || (term.is_prefix && said.word.starts_with(term.word));
+        if !terms.iter().any(is_said) {
+            terms.push(term);
         }
     }
-    wanted
+    terms
 }
 
 /// The prompts of a block that have all words, according to the index.
-fn places_with(prompts: &Prompts, block: u64, words: &[String]) -> Result<Places> {
+fn places_with(prompts: &Prompts, block: u64, terms: &[Term<'_>]) -> Result<Places> {
     let mut all = Places::all();
-    for word in words {
-        let first = cut(word);
-        let mut end = first.to_vec();
-        // No byte of UTF-8 is 255, so this comes after all words with that beginning.
-        if let Some(last) = end.last_mut() {
-            *last += 1;
+    for Term { word, is_prefix } in terms {
+        let mut end = word.to_vec();
+        match end.last_mut() {
+            // No byte of UTF-8 is 255, so that this is what comes after all words that begin so.
+            Some(last) if *is_prefix => *last += 1,
+            // And this after the word itself.
+            _ => end.push(0),
         }
-        all.intersect(&prompts.places_of(block, first..&end)?);
+        all.intersect(&prompts.places_of(block, word..&end)?);
         if all.is_empty() {
             break;
         }
@@ -83,13 +136,14 @@ fn places_with(prompts: &Prompts, block: u64, words: &[String]) -> Result<Places
     Ok(all)
 }
 
-/// Whether the prompt has the words of which the index has only the beginnings.
-fn has_long_words(prompt: &PromptRecord, words: &[String]) -> bool {
-    let long = |word: &&String| word.len() > LONGEST_WORD;
-    words
-        .iter()
-        .filter(long)
-        .all(|word| unicode61::tokens(&prompt.prompt).any(|token| token.starts_with(word.as_str())))
+/// Whether the prompt has the phrases that the index knows a part of alone.
+fn has_phrases(prompt: &PromptRecord, phrases: &[Phrase]) -> bool {
+    let mut unknown = phrases.iter().filter(|phrase| !phrase.is_decided_by_index()).peekable();
+    if unknown.peek().is_none() {
+        return true;
+    }
+    let words: Vec<String> = unicode61::tokens(&prompt.prompt).collect();
+    unknown.all(|phrase| phrase.is_in(&words))
 }
 
 /// The newest prompts among the accepted ones in each block.

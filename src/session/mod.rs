@@ -8,6 +8,7 @@ mod context;
 mod entry;
 pub(crate) mod export;
 mod facts;
+mod find;
 #[cfg(test)]
 mod gaps;
 pub(crate) mod index;
@@ -30,6 +31,7 @@ pub use self::context::{Context, ContextLeaf, ContextMessage};
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
+pub(crate) use self::find::find;
 pub use self::live::omp::{OmpReader, OmpSession};
 pub use self::live::opal::{OpalReader, OpalSession};
 pub use self::live::pi::{PiReader, PiSession};
@@ -50,10 +52,6 @@ use self::live::Appender;
 use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
 use crate::store::session_key::SessionKey;
-use crate::store::snapshot::Snapshot;
-
-/// How many ambiguous ids an error names.
-const EXAMPLES: usize = 3;
 
 /// One session of a store. It keeps no entries: each call sees the current session, whichever process wrote it.
 ///
@@ -74,7 +72,8 @@ pub struct Session {
 }
 
 impl Store {
-    /// The session with this id, or the only one whose id begins with it.
+    /// The session with this id, or the only one whose id begins with it. Where there is none, the only one of Claude
+    /// Code's whose file was named otherwise and whose records name a session with this id, or one that begins so.
     ///
     /// # Errors
     ///
@@ -150,34 +149,5 @@ impl Session {
                 entry: id.to_owned(),
             })
         })
-    }
-}
-
-/// The session's key by its id, or by a unique beginning of it.
-pub(crate) fn find(snapshot: &Snapshot, id: &str) -> Result<SessionKey> {
-    let addresses = snapshot.addresses()?;
-    if let Some(key) = addresses.key_of(id.as_bytes())? {
-        return Ok(key);
-    }
-    if id.is_empty() {
-        return Err(Error::Session(SessionError::NotFound { id: String::new() }));
-    }
-    let mut examples = Vec::new();
-    let mut found = None;
-    let mut count = 0;
-    for row in addresses.beginning_with(id.as_bytes())? {
-        let (known, key) = row?;
-        count += 1;
-        found = Some(key);
-        if examples.len() < EXAMPLES {
-            examples.push(String::from_utf8_lossy(&known).into_owned());
-        }
-    }
-    match found {
-        Some(key) if count == 1 => Ok(key),
-        Some(_) => {
-            Err(Error::Session(SessionError::Ambiguous { prefix: id.to_owned(), count, examples }))
-        }
-        None => Err(Error::Session(SessionError::NotFound { id: id.to_owned() })),
     }
 }

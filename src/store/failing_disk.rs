@@ -17,6 +17,8 @@ struct State {
     bytes: Vec<u8>,
     /// Writes that are left; `None` is unlimited.
     left: Option<u32>,
+    /// How often it was synced.
+    syncs: u64,
 }
 
 impl Disk {
@@ -26,7 +28,7 @@ impl Disk {
 
     /// A disk that holds a file.
     pub(crate) fn holding(bytes: Vec<u8>) -> Self {
-        Self(Arc::new(Mutex::new(State { bytes, left: None })))
+        Self(Arc::new(Mutex::new(State { bytes, ..State::default() })))
     }
 
     /// Another disk with the same contents.
@@ -37,6 +39,11 @@ impl Disk {
     /// Makes it fail after this many more writes.
     pub(crate) fn fail_after(&self, writes: u32) {
         self.with(|state| state.left = Some(writes));
+    }
+
+    /// How often it was synced, as by `fdatasync`.
+    pub(crate) fn syncs(&self) -> u64 {
+        self.with(|state| state.syncs)
     }
 
     /// The database on the disk.
@@ -84,6 +91,7 @@ impl StorageBackend for Disk {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        self.with(|state| state.syncs += 1);
         self.change(|_| ())
     }
 

@@ -12,6 +12,7 @@ mod document;
 mod folded;
 mod forks;
 mod growth;
+mod named;
 mod paths;
 #[path = "../place/mod.rs"]
 mod place;

@@ -9,7 +9,7 @@ use super::omp_files::{Numbers, Row, assert_usable, history_db, insert, rows, se
 use super::place::Place;
 use super::texts;
 
-const WORDS: [&str; 34] = [
+const WORDS: [&str; 37] = [
     "the",
     "a",
     "fix",
@@ -44,9 +44,12 @@ const WORDS: [&str; 34] = [
     "don't",
     "🍂leaf",
     "a1b2c3d4e5f6",
+    "foo_bar",
+    "foo bar",
+    "commit git commits",
 ];
 
-const QUERIES: [&str; 20] = [
+const QUERIES: [&str; 30] = [
     "t",
     "te",
     "fix",
@@ -67,6 +70,16 @@ const QUERIES: [&str; 20] = [
     "le",
     "a",
     "git commit main",
+    "git-commit",
+    "git-com",
+    "gi-commit",
+    "commit-git",
+    "x86_64",
+    "foo_b",
+    "src/main.r fix",
+    "main src/main",
+    "--",
+    "-- \" fix-",
 ];
 
 /// Prompts of several blocks, in no order of time and with many in one second.
@@ -145,6 +158,48 @@ fn an_imported_history_answers_as_fts5_does() {
     // Prompts of one second are in the order in which each of the two got them: here the same.
     assert_eq!(recent, expected[..1000]);
     assert_same_answers(&place.store, &connection, &mut numbers);
+}
+
+#[test]
+fn words_that_punctuation_joins_are_a_phrase() {
+    let place = Place::new();
+    let history = place.store.history();
+    let long = "l".repeat(300);
+    let prompts = [
+        "git commit",
+        "git-commits today",
+        "commit what git shows",
+        "foo bar",
+        "foo_baz",
+        "bar foo",
+        &format!("a {long}x y"),
+    ];
+    for prompt in prompts {
+        history.add(prompt, None).unwrap();
+    }
+    let file = place.path("new.db");
+    history.export_omp(&file).unwrap();
+    let connection = Connection::open(&file).unwrap();
+    for (query, found) in [
+        ("git-commit", 2),
+        ("git commit", 3),
+        ("foo_b", 2),
+        ("foo b", 3),
+        ("fo_b", 0),
+        (&*format!("{long}x-y"), 1),
+        (&format!("{long}-y"), 0),
+        (&format!("a-{long}"), 1),
+        ("...", 0),
+        ("... git-commit", 2),
+    ] {
+        let mut ours = as_rows(history.search(query, 10).unwrap());
+        assert_eq!(ours.len(), found, "{query:?}: {ours:?}");
+        // They were given in one second or in two.
+        let mut theirs = search(&connection, query, 10);
+        ours.sort();
+        theirs.sort();
+        assert_eq!(ours, theirs, "{query:?}");
+    }
 }
 
 #[test]

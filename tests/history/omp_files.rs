@@ -50,11 +50,12 @@ pub fn insert(connection: &mut Connection, rows: &[Row]) {
     transaction.commit().unwrap();
 }
 
-/// omp's result of a search: the rows that FTS5 matches, each word of the query as a prefix.
+/// omp's result of a search: the rows that FTS5 matches, each part of the query as a phrase whose last word is a prefix.
 pub fn search(connection: &Connection, query: &str, limit: i64) -> Vec<Row> {
-    let words = query.split(|character: char| !character.is_alphanumeric());
-    let expression: Vec<String> =
-        words.filter(|word| !word.is_empty()).map(|word| format!("\"{word}\"*")).collect();
+    let expression: Vec<String> = query
+        .split_whitespace()
+        .map(|part| format!("\"{}\"*", part.replace('"', "\"\"")))
+        .collect();
     if expression.is_empty() {
         return Vec::new();
     }

@@ -9,6 +9,7 @@ use crate::claude::leaf::{
 };
 use crate::claude::reading;
 use crate::claude::scanner::Scanner;
+use crate::claude::uuid_key;
 use crate::effect::PointerKind;
 use crate::family::Family;
 use crate::file_name::{FileName, shorten};
@@ -110,6 +111,10 @@ impl Format for ClaudeCode {
         // A session that states no working directory has no project: its folder is that of the root.
         let folder = if folder.is_empty() { "-" } else { shorten(&folder) };
         PathBuf::from(folder).join(name.of_id())
+    }
+
+    fn is_usual_id(id: &[u8]) -> bool {
+        uuid_key::bits_of_usual(id).is_some()
     }
 
     fn view(line: &str) -> View {

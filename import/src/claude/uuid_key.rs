@@ -26,7 +26,7 @@ impl UuidKey {
 }
 
 /// The bits of a uuid as it is usually written: lower case, with dashes. Any other spelling is another name.
-fn bits_of_usual(uuid: &[u8]) -> Option<[u8; 16]> {
+pub(super) fn bits_of_usual(uuid: &[u8]) -> Option<[u8; 16]> {
     if uuid.len() != 36 {
         return None;
     }

@@ -12,6 +12,7 @@ mod grow;
 mod items;
 mod known;
 mod losses;
+mod notes;
 pub(super) mod pipeline;
 mod quick;
 mod read;
@@ -27,6 +28,7 @@ use crossbeam_channel::unbounded;
 
 use self::blob_folder::BlobFolder;
 pub(super) use self::folder::{FoundFile, find as find_files};
+use self::notes::Notes;
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
 pub use self::report::{
@@ -176,7 +178,8 @@ impl Store {
     ) -> Result<()> {
         let mut files = files;
         for attempt in 1.. {
-            let again = self.import_once(&files, how, blobs, owner, outcome)?;
+            let notes = Notes::new(self, attempt == 1);
+            let again = self.import_once(&files, how, blobs, (owner, notes), outcome)?;
             if again.is_empty() || how.is_stopped() {
                 break;
             }
@@ -198,7 +201,7 @@ impl Store {
         files: &[FoundFile],
         how: &How<'_>,
         blobs: Option<&BlobFolder>,
-        owner: &Owner,
+        (owner, notes): (&Owner, Notes<'_>),
         outcome: &mut Outcome<'_>,
     ) -> Result<Vec<PathBuf>> {
         let (send, ended) = unbounded();
@@ -207,7 +210,7 @@ impl Store {
         let mut reader_error = None;
         let written = pipeline::run(writer, blobs, |feeder| {
             let choice = dictionary::Choice::new(self, files);
-            let mut reader = Reader::new(self, (how.options, how.mode), blobs, choice);
+            let mut reader = Reader::new(self, (how.options, how.mode), blobs, choice, notes);
             let mut in_flight = HashSet::new();
             for file in files.iter().take_while(|_| !how.is_stopped()) {
                 while let Ok(ended) = ended.try_recv() {
@@ -219,6 +222,13 @@ impl Store {
                         reader_error = Some(error);
                         return Err(Stopped);
                     }
+                }
+            }
+            match reader.finish(outcome) {
+                Ok(files) => again.extend(files),
+                Err(error) => {
+                    reader_error = Some(error);
+                    return Err(Stopped);
                 }
             }
             Ok(())

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{BufReader, Seek, SeekFrom};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use leafline_import::lines::{BlockReader, split};
@@ -18,6 +19,7 @@ use super::folder::FoundFile;
 use super::grow::{Grown, Growth};
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::{self, Plan};
+use super::notes::{Note, Notes};
 use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus, Refusal};
@@ -25,7 +27,6 @@ use super::{Outcome, Step, go_on};
 use crate::error::{Corruption, Error, Result};
 use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
-use crate::store::commit::{Batch, Edit};
 use crate::store::compression::Dictionary;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
@@ -69,6 +70,7 @@ pub(super) struct Reader<'s> {
     reserve: u64,
     /// A snapshot, and the number of files that it was used for.
     glance: Option<(Snapshot, u32)>,
+    notes: Notes<'s>,
 }
 
 impl<'s> Reader<'s> {
@@ -77,8 +79,16 @@ impl<'s> Reader<'s> {
         (options, mode): (&'s ImportOptions, Mode),
         blobs: Option<&'s BlobFolder>,
         dictionary: Choice<'s>,
+        notes: Notes<'s>,
     ) -> Self {
-        Self { store, options, mode, blobs, dictionary, keys: 0..0, reserve: 1, glance: None }
+        let (keys, reserve, glance) = (0..0, 1, None);
+        Self { store, options, mode, blobs, dictionary, keys, reserve, glance, notes }
+    }
+
+    /// Commits the notes. Returns the files that must be compared again.
+    pub(super) fn finish(&mut self, outcome: &mut Outcome<'_>) -> Result<Vec<PathBuf>> {
+        self.notes.flush(outcome)?;
+        Ok(self.notes.take_again())
     }
 
     /// Imports a file as needed. A damaged session fails only its own file.
@@ -131,6 +141,9 @@ impl<'s> Reader<'s> {
         if in_flight.contains(candidate.external_id()) {
             go_on!(feeder.flush());
             in_flight.clear();
+        }
+        if self.notes.has(candidate.external_id()) {
+            self.notes.flush(outcome)?;
         }
         // If the file cannot be read, reading it reports the error.
         if self.mode == Mode::Sync
@@ -192,11 +205,7 @@ impl<'s> Reader<'s> {
                 self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
             }
             Plan::Unchanged { session, record, ahead } => {
-                let Some(report) = self.unchanged(candidate, session, &record, ahead)? else {
-                    return Ok(Ok(Done::Conflict));
-                };
-                outcome.observer.read(candidate.size);
-                outcome.add(&report);
+                self.unchanged(candidate, session, &record, ahead, outcome)?;
                 Ok(Ok(Done::Yes))
             }
             Plan::Grow { session, record } => {
@@ -248,41 +257,34 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Records a file as a source and the title from another file, and adds blobs that its session lacks. `None` if
-    /// another process has changed the session.
+    /// Records a file as a source and the title from another file, and adds blobs that its session lacks.
     fn unchanged(
-        &self,
+        &mut self,
         candidate: &mut Candidate,
         session: SessionKey,
         record: &SessionRecord,
         ahead: bool,
-    ) -> Result<Option<FileReport>> {
+        outcome: &mut Outcome<'_>,
+    ) -> Result<()> {
         let mut report = candidate.report(ImportStatus::Unchanged);
         report.describe(record);
+        let snapshot = self.store.snapshot()?;
+        let mut noted = record.clone();
+        let mut source = None;
         if ahead {
             report.add_reason("the store holds a later state of this session");
-        }
-        let snapshot = self.store.snapshot()?;
-        let mut batch = Batch::default();
-        let edit = Edit::new(&mut batch, session, record);
-        if let Some(folder) = self.blobs {
-            folder.attach_missing(&snapshot, session, (&edit, &mut batch))?;
-        }
-        if !ahead {
+        } else {
             let known = snapshot.source(&candidate.source)?;
-            let source = candidate.source_record(session);
-            let is_known = known.as_ref() == Some(&source);
-            let source = (!is_known).then(|| (candidate.source.clone(), source));
-            let mut noted = record.clone();
+            let now = candidate.source_record(session);
+            let is_known = known.as_ref() == Some(&now);
+            source = (!is_known).then(|| (candidate.source.clone(), now));
             beginning::take_title_beside(&mut noted, candidate);
             if let Some(imported) = saved_over(candidate, record) {
                 noted.imported = imported;
             }
-            edit.note_file(&mut batch, record, noted, source);
         }
-        drop(snapshot);
-        let committed = self.store.commit(batch)?;
-        Ok(committed.conflicts.is_empty().then_some(report))
+        let note = Note { session, record, noted, source };
+        self.notes.add(&snapshot, note, self.blobs, report, outcome)
     }
 
     /// Adds what a file has gained: in one commit if it is little, otherwise by importing the file again.

@@ -91,6 +91,11 @@ impl Batch {
         self.slice.weight >= BATCH_BYTES || self.slice.line_count >= BATCH_LINES as u64
     }
 
+    /// Whether it holds blobs.
+    pub(crate) fn has_blobs(&self) -> bool {
+        !self.slice.blobs.is_empty()
+    }
+
     /// Drops the rows of an abandoned session.
     pub(crate) fn forget(&mut self, session: SessionKey) {
         self.slice.forget(session);
