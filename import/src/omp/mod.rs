@@ -63,7 +63,7 @@ pub(crate) fn is_in_folder(path: &Path) -> bool {
 pub const DEFAULT_ROLE: &str = "default";
 
 /// Record types that omp writes and pi does not.
-const OWN_TYPES: [&str; 9] = [
+const OWN_TYPES: [&str; 10] = [
     "title",
     "mode_change",
     "ttsr_injection",
@@ -73,6 +73,7 @@ const OWN_TYPES: [&str; 9] = [
     "credential_pin",
     "reset_boundary",
     "mcp_tool_selection",
+    "model_usage",
 ];
 
 /// Whether a record shows that omp wrote the file: a type of its own, a header with a title, a model change that names

@@ -184,6 +184,9 @@ mod tests {
             Family::Pi
         );
         assert_eq!(family(&[HEADER, r#"{"type":"credential_pin"}"#]), Family::Omp);
+        assert_eq!(family(&[HEADER, r#"{"type":"model_usage"}"#]), Family::Omp);
+        // pi's own record of what a call has used.
+        assert_eq!(family(&[HEADER, r#"{"type":"usage"}"#]), Family::Pi);
         assert_eq!(
             family(&[HEADER, r#"{"type":"compaction","fromExtension":false}"#]),
             Family::Omp

@@ -11,9 +11,11 @@ use crate::{EntryKind, text};
 pub(super) struct Selection {
     /// The compaction whose summary stands for what is above it.
     pub(super) compaction: Option<u64>,
+    /// omp: the entry below which the context begins, where that is no compaction.
+    pub(super) reset: Option<u64>,
     /// What the compaction keeps: entries above it.
     pub(super) kept: PathRuns,
-    /// The entries below the compaction; without one, the whole path.
+    /// The entries below the compaction, or below the reset; without either, the whole path.
     pub(super) below: PathRuns,
 }
 
@@ -61,7 +63,7 @@ impl Selection {
                 return Err(conversation.damage(compaction, problem));
             }
         }
-        Ok(Self { compaction: Some(compaction), kept, below })
+        Ok(Self { compaction: Some(compaction), kept, below, ..Self::default() })
     }
 
     /// The exact way: the path is read line by line, as the programs do that hold all entries in memory.
@@ -77,7 +79,7 @@ impl Selection {
         if let (Some(above), Some(first)) = (conversation.node(place)?.parent, first) {
             kept = conversation.path(above, PathLimit::At(first))?;
         }
-        Ok(Self { compaction: Some(place), kept, below })
+        Ok(Self { compaction: Some(place), kept, below, ..Self::default() })
     }
 }
 
@@ -146,7 +148,7 @@ fn find_places<C: Conversation>(
 }
 
 /// Reads something off an entry's line that no image is part of.
-fn scan<C: Conversation, T>(
+pub(super) fn scan<C: Conversation, T>(
     conversation: &mut C,
     scanner: &mut Scanner,
     entry: u64,
