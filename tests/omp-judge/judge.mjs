@@ -64,6 +64,9 @@ async function answer(line) {
 }
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-	if (line.trim() !== "") process.stdout.write(`${await answer(line)}\n`);
+	if (line.trim() === "") continue;
+	const text = `${await answer(line)}\n`;
+	await new Promise((done) => process.stdout.write(text, done));
 }
+// omp may have left something running.
 process.exit(0);

@@ -2,9 +2,12 @@
 
 import { buildSessionContext } from "./omp.mjs";
 
+// To omp every line that is JSON is an entry; to Leafline those that are objects.
+const isObject = (entry) => typeof entry === "object" && entry !== null && !Array.isArray(entry);
+
 /** What is said of every session. */
 export function describe(session) {
-	const entries = session.getEntries();
+	const entries = session.getEntries().filter(isObject);
 	const labels = entries
 		.map(({ id }) => [id, session.getLabel(id)])
 		.filter(([, label]) => label !== undefined);
@@ -35,7 +38,7 @@ export function observe(session, ids) {
 	};
 	return {
 		...describe(session),
-		context: told(() => session.buildSessionContext()),
+		context: isObject(entries.at(-1) ?? {}) ? told(() => session.buildSessionContext()) : null,
 		contexts: ids.map((id) => told(() => buildSessionContext(entries, id, byId))),
 	};
 }

@@ -108,6 +108,10 @@ impl Question {
         let ours = self.ours();
         assert_eq!(ours.len(), theirs.len());
         for (place, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+            // omp makes a model's name of what a damaged message lacks; here it has none.
+            let theirs = theirs.filter(|theirs| {
+                !theirs.contains("\"undefined/") && !theirs.contains("/undefined\"")
+            });
             let Some(theirs) = theirs else {
                 tally.untold += 1;
                 continue;
@@ -203,7 +207,7 @@ fn sessions_of_the_corpus() {
         let text = std::fs::read_to_string(&path).unwrap();
         Case { name: path.display().to_string(), text }
     });
-    assert_equal(&judge, files, 10);
+    assert_equal(&judge, files, 1);
 }
 
 #[test]

@@ -23,6 +23,8 @@ impl Format for Omp {
 
     const FOLDER: &'static [&'static str] = &[".omp", "agent", "sessions"];
     const KIN: &'static [Family] = &[Family::Pi];
+    /// Observed.
+    const READS_FIRST_RECORD: bool = true;
     const IS_WRITTEN: bool = true;
     const MADE_UP: &'static [&'static str] = pi_omp::MADE_UP;
 

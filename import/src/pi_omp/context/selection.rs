@@ -3,7 +3,8 @@
 use super::identity::is_same;
 use crate::conversation::{Conversation, Images, PathLimit, PathRuns};
 use crate::pi_omp::first_kept_entry_id;
-use crate::scan::{Raw, Scan, Scanner};
+use crate::recover::first_record;
+use crate::scan::{Raw, Scan, Scanner, Shape};
 use crate::{EntryKind, text};
 
 /// What a context is made of. The default is the empty context.
@@ -155,5 +156,11 @@ pub(super) fn scan<C: Conversation, T>(
     read: impl FnOnce(&Scan<'_>) -> T,
 ) -> Result<T, C::Error> {
     let decoded = text::decode(conversation.line(entry, Images::Omitted)?);
-    Ok(read(&scanner.scan(&decoded)))
+    let scan = scanner.scan(&decoded);
+    if scan.shape != Shape::Malformed {
+        return Ok(read(&scan));
+    }
+    // omp reads the record with which the line begins.
+    let first = first_record(&decoded);
+    Ok(read(&first.map_or(scan, |first| scanner.scan(first))))
 }

@@ -1,13 +1,13 @@
 //! What a compaction keeps, where a provider made it or omp's notes stand for a summary.
 
+use super::above::Above;
 use super::facts;
-use super::reset::is_reset;
-use crate::conversation::{Above, Conversation, Images, PathEnd, PathLimit, PathRuns};
+use crate::conversation::{Conversation, Images, PathRuns};
 use crate::ecma::Document;
 use crate::pi_omp::context::instant::milliseconds;
 use crate::pi_omp::context::selection::Selection;
 use crate::scan::Raw;
-use crate::{EntryKind, MessageRole, text};
+use crate::text;
 
 /// The `details.kind` of a compaction that only begins a new window, beside notes that omp keeps.
 const ROLLOVER: &str = "experimental-context-rollover";
@@ -46,18 +46,14 @@ impl Compacted {
         if let (true, Some(first)) = (said.is_native, first) {
             retained = Some(Retained(time_of(conversation, first)?));
         }
-        let Some(above) = conversation.node(compaction)?.parent else {
-            return Ok(Some(Self { retained }));
-        };
-        let path = (above, leaf);
-        let request = if said.is_rollover {
-            request_before(conversation, path, said.first_kept.as_deref())?
-        } else {
-            None
+        let above = Above::of(conversation, leaf, compaction)?;
+        let request = match (said.is_rollover, &said.first_kept) {
+            (true, Some(first)) => above.request(conversation, leaf, first)?,
+            _ => None,
         };
         if said.is_remote {
-            selection.kept = match said.replayed_through.as_deref() {
-                Some(through) => after(conversation, above, through)?,
+            selection.kept = match &said.replayed_through {
+                Some(through) => above.below(conversation, through)?,
                 None => PathRuns::default(),
             };
         }
@@ -70,7 +66,7 @@ impl Compacted {
 
 fn said_by<C: Conversation>(conversation: &mut C, compaction: u64) -> Result<Said, C::Error> {
     let decoded = text::decode(conversation.line(compaction, Images::AsWritten)?);
-    let record = Raw::parse(&decoded).ok();
+    let record = facts::record_of(&decoded);
     let id = |name: &str| {
         let id = record?.member(name)?.as_string()?;
         Some(id.into_owned())
@@ -89,69 +85,8 @@ fn said_by<C: Conversation>(conversation: &mut C, compaction: u64) -> Result<Sai
 
 fn time_of<C: Conversation>(conversation: &mut C, entry: u64) -> Result<Option<i64>, C::Error> {
     let decoded = text::decode(conversation.line(entry, Images::Omitted)?);
-    let record = Raw::parse(&decoded).ok();
+    let record = facts::record_of(&decoded);
     Ok(milliseconds(record.and_then(|record| record.member("timestamp"))))
-}
-
-/// The entries of a path that are below the entry with this id; none where it is not on the path.
-fn after<C: Conversation>(conversation: &C, from: u64, id: &[u8]) -> Result<PathRuns, C::Error> {
-    let Some(through) = conversation.find(id)? else { return Ok(PathRuns::default()) };
-    if through == from || !is_on_path(conversation, through, from)? {
-        return Ok(PathRuns::default());
-    }
-    conversation.path(from, PathLimit::Before(through))
-}
-
-fn is_on_path<C: Conversation>(conversation: &C, entry: u64, leaf: u64) -> Result<bool, C::Error> {
-    if conversation.is_indexed() {
-        return Ok(entry == leaf || conversation.is_above(entry, leaf)?);
-    }
-    Ok(conversation.path(leaf, PathLimit::Root)?.contains(entry))
-}
-
-/// The user's last request above a compaction, if what the compaction keeps begins below it.
-fn request_before<C: Conversation>(
-    conversation: &mut C,
-    (above, leaf): (u64, u64),
-    first_kept: Option<&[u8]>,
-) -> Result<Option<u64>, C::Error> {
-    let Some(first) = first_kept.map(|id| conversation.find(id)).transpose()?.flatten() else {
-        return Ok(None);
-    };
-    if !is_on_path(conversation, first, leaf)? {
-        return Ok(None);
-    }
-    let mut from = above;
-    // A loop ends it after as many steps as there are entries.
-    let mut left = conversation.path(above, PathLimit::Root)?.len();
-    loop {
-        let (path, _) = conversation.climb(from, |entry| {
-            let node = conversation.node(entry)?;
-            let may_end = match node.kind {
-                EntryKind::Message => {
-                    matches!(node.role, MessageRole::User | MessageRole::Custom)
-                }
-                kind => matches!(kind, EntryKind::CustomMessage | EntryKind::Unknown),
-            };
-            Ok(match node.parent {
-                Some(parent) if !may_end => Above::Entry(parent),
-                _ => Above::End(PathEnd::Root),
-            })
-        })?;
-        let Some(top) = path.highest() else { return Ok(None) };
-        if is_reset(conversation, top)? {
-            return Ok(None);
-        }
-        if facts::is_request(conversation, top)? {
-            let is_kept = top == first || is_on_path(conversation, first, top)?;
-            return Ok((!is_kept).then_some(top));
-        }
-        left = left.saturating_sub(path.len());
-        match conversation.node(top)?.parent {
-            Some(parent) if left > 0 => from = parent,
-            _ => return Ok(None),
-        }
-    }
 }
 
 /// What omp hands to a provider that made the summary itself, as JSON.

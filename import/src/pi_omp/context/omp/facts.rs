@@ -2,6 +2,7 @@
 
 use super::key::{Key, key};
 use crate::conversation::{Conversation, Images};
+use crate::recover::first_record;
 use crate::scan::Raw;
 use crate::text::{self, trim};
 use crate::{EntryKind, MessageRole};
@@ -61,8 +62,12 @@ pub(super) fn of<C: Conversation>(
         _ => Images::Omitted,
     };
     let decoded = text::decode(conversation.line(entry, images)?);
-    // What is an entry has been parsed before.
-    Ok(Raw::parse(&decoded).ok().and_then(read))
+    Ok(record_of(&decoded).and_then(read))
+}
+
+/// The record of an entry's line: what follows it there does not count.
+pub(super) fn record_of(line: &str) -> Option<Raw<'_>> {
+    Raw::parse(line).ok().or_else(|| Raw::parse(first_record(line)?).ok())
 }
 
 /// The id of the call whose result an entry is; `None` for an id that equals none. Of results alone.
@@ -71,7 +76,7 @@ pub(super) fn result_of<C: Conversation>(
     entry: u64,
 ) -> Result<Option<Key>, C::Error> {
     let decoded = text::decode(conversation.line(entry, Images::Omitted)?);
-    Ok(match Raw::parse(&decoded).ok().and_then(of_result) {
+    Ok(match record_of(&decoded).and_then(of_result) {
         Some(Facts::Result(key)) => key,
         _ => None,
     })
@@ -88,7 +93,7 @@ pub(super) fn is_request<C: Conversation>(
         return Ok((node.kind, node.role) == (EntryKind::Message, MessageRole::User));
     }
     let decoded = text::decode(conversation.line(entry, Images::Omitted)?);
-    let record = Raw::parse(&decoded).ok();
+    let record = record_of(&decoded);
     let message = if is_custom { record } else { record.and_then(|it| it.member("message")) };
     Ok(message.is_some_and(|message| {
         let [name, content, by] = message.members(["customType", "content", "attribution"]);

@@ -9,6 +9,7 @@ use crate::conversation::{Conversation, Images};
 use crate::ecma::Document;
 use crate::pi_omp::context::image_places::resolved_by_omp;
 use crate::pi_omp::context::instant::milliseconds;
+use crate::recover::first_record;
 use crate::scan::Raw;
 use crate::{EntryKind, text};
 
@@ -80,8 +81,9 @@ fn with_document<C: Conversation>(
         return Ok(false);
     }
     let decoded = text::decode(conversation.line(entry, Images::Resolved(&resolved_by_omp))?);
-    // What is an entry has been parsed before.
-    Ok(Document::parse(&decoded).is_ok_and(|mut document| read(&mut document)))
+    let document = Document::parse(&decoded).ok();
+    let document = document.or_else(|| Document::parse(first_record(&decoded)?).ok());
+    Ok(document.is_some_and(|mut document| read(&mut document)))
 }
 
 fn append_message(

@@ -1,5 +1,6 @@
 //! omp's contexts, as omp 18.2.3 builds them (observed).
 
+mod above;
 mod compaction;
 mod content;
 mod facts;
