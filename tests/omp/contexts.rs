@@ -104,14 +104,14 @@ impl Question {
         let theirs: Vec<Option<&str>> = std::iter::once(&answer["context"])
             .chain(answer["contexts"].as_array().unwrap())
             .map(Value::as_str)
+            // omp makes a model's name of what a damaged message lacks; here it has none.
+            .map(|told| {
+                told.filter(|it| !it.contains("\"undefined/") && !it.contains("/undefined\""))
+            })
             .collect();
         let ours = self.ours();
         assert_eq!(ours.len(), theirs.len());
         for (place, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
-            // omp makes a model's name of what a damaged message lacks; here it has none.
-            let theirs = theirs.filter(|theirs| {
-                !theirs.contains("\"undefined/") && !theirs.contains("/undefined\"")
-            });
             let Some(theirs) = theirs else {
                 tally.untold += 1;
                 continue;
