@@ -101,6 +101,11 @@ impl Question {
             tally.other_entries += 1;
             return;
         }
+        let name = self.store.reader(&self.session).unwrap().facts().title;
+        if json!(name) != answer["name"] {
+            let name = format!("{}: the name is {name:?} here, and {}", self.name, answer["name"]);
+            tally.differences.push(name);
+        }
         let theirs: Vec<Option<&str>> = std::iter::once(&answer["context"])
             .chain(answer["contexts"].as_array().unwrap())
             .map(Value::as_str)
@@ -162,7 +167,8 @@ fn compare(judge: &Judge, cases: impl Iterator<Item = Case>) -> Tally {
     tally
 }
 
-fn assert_equal(judge: &Judge, cases: impl Iterator<Item = Case>, at_least: usize) {
+/// Asserts that all contexts are omp's, and that so many were compared.
+pub(crate) fn assert_equal(judge: &Judge, cases: impl Iterator<Item = Case>, at_least: usize) {
     let tally = compare(judge, cases);
     let shown: String = tally.differences.iter().take(12).cloned().collect();
     assert!(tally.differences.is_empty(), "{} differ\n{shown}", tally.differences.len());

@@ -12,8 +12,10 @@ mod cases;
 mod contexts;
 mod damage;
 mod judge;
+mod operations;
 #[path = "../place/mod.rs"]
 mod place;
+mod played;
 mod random;
 mod trees;
 

@@ -11,6 +11,7 @@ use crate::pi_omp::{self, SettingsEffect, VersionMigration};
 use crate::recover::Recovered;
 use crate::scan::{Raw, Scan, Scanner};
 use crate::start::{Refusal, Start};
+use crate::text::trim;
 use crate::view::{self, View};
 
 /// omp's rules.
@@ -93,6 +94,17 @@ pub fn is_mark(scan: &Scan<'_>) -> bool {
         }
         name => OWN_TYPES.contains(&name) || members.from_extension.is_some(),
     }
+}
+
+/// The title that a title line sets, which may be none; `None` if the line leaves the one that the header states.
+///
+/// The line that omp pads and rewrites in place says what the title is now, also where it is empty (observed).
+pub(crate) fn title_of_slot(scan: &Scan<'_>) -> Option<Option<String>> {
+    let title = scan.members.title.filter(|title| title.is_string())?;
+    let title = title.to_string_lossy().map(|title| trim(&title).to_owned());
+    let title = title.filter(|title| !title.is_empty());
+    let is_padded = scan.members.pad.is_some_and(Raw::is_string);
+    (is_padded || title.is_some()).then_some(title)
 }
 
 /// What an omp `model_change` sets: the model of one role.
