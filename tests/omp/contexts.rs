@@ -5,7 +5,7 @@ use std::io::Write;
 
 use leafline::context::ContextLeaf;
 use leafline::import::{ImportOptions, ImportStatus};
-use leafline::{Family, Store};
+use leafline::{Family, SessionReader, Store};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -21,7 +21,7 @@ const REDUCED: u64 = 150;
 const FULL: u64 = 2_000;
 
 /// What is asked of omp for one session.
-struct Question {
+pub(crate) struct Question {
     name: String,
     text: String,
     store: Store,
@@ -47,7 +47,8 @@ struct Tally {
 }
 
 impl Question {
-    fn of(case: Case) -> Option<Self> {
+    /// `None` if the file holds no session.
+    pub(crate) fn of(case: Case) -> Option<Self> {
         let Case { name, text } = case;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session.jsonl");
@@ -81,9 +82,13 @@ impl Question {
         json!({"op": "context", "text": self.text, "leaves": self.asked})
     }
 
+    pub(crate) fn reader(&self) -> SessionReader {
+        self.store.reader(&self.session).unwrap()
+    }
+
     /// The contexts at the leaf and at the entries that are asked for.
     fn ours(&self) -> Vec<String> {
-        let reader = self.store.reader(&self.session).unwrap();
+        let reader = self.reader();
         let leaves = self.asked.iter().map(|id| ContextLeaf::Entry(id));
         let leaves = std::iter::once(ContextLeaf::Current).chain(leaves);
         leaves.map(|leaf| reader.build_context(leaf, None).unwrap().to_json()).collect()
@@ -101,7 +106,7 @@ impl Question {
             tally.other_entries += 1;
             return;
         }
-        let name = self.store.reader(&self.session).unwrap().facts().title;
+        let name = self.reader().facts().title;
         if json!(name) != answer["name"] {
             let name = format!("{}: the name is {name:?} here, and {}", self.name, answer["name"]);
             tally.differences.push(name);

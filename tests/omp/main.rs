@@ -11,6 +11,7 @@
 mod cases;
 mod contexts;
 mod damage;
+mod expected;
 mod judge;
 mod operations;
 #[path = "../place/mod.rs"]

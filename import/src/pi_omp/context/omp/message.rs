@@ -92,7 +92,7 @@ fn append_message(
     out: &mut Vec<u8>,
 ) -> bool {
     // omp throws where it is missing or null: there is nothing to be like.
-    if !document.get("message").is_some_and(|message| !message.is_null()) {
+    if document.get("message").is_none_or(Raw::is_null) {
         return false;
     }
     if let (Some(results), Some(content)) = (results, document.get_within("message", "content")) {
