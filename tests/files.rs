@@ -95,7 +95,8 @@ fn assert_alike(file: &FileFacts, stored: &SessionFacts) {
     }
     if stored.migrated {
         for facts in [&mut *told, expected] {
-            for name in ["lines", "bytes"] {
+            // What shared its line with something is a line of its own when it is rewritten.
+            for name in ["lines", "bytes", "recovered"] {
                 facts.remove(name).unwrap();
             }
         }

@@ -19,13 +19,21 @@ struct Model {
 }
 
 impl Model {
-    fn new(bytes: &[u8]) -> Self {
+    fn new(bytes: &[u8], family: Family) -> Self {
         let mut model = Self { ids: Vec::new(), parents: Vec::new(), by_id: HashMap::new() };
         for line in String::from_utf8_lossy(bytes).split('\n') {
-            let Ok(value) =
-                serde_json::from_str::<serde_json::Value>(line.trim_start_matches('\u{feff}'))
-            else {
-                continue;
+            let line = line.trim_start_matches('\u{feff}');
+            // omp reads the first record of a line, whatever follows it (observed).
+            let value = match (serde_json::from_str(line), family) {
+                (Ok(value), _) => value,
+                (Err(_), Family::Omp) => {
+                    let values = serde_json::Deserializer::from_str(line);
+                    match values.into_iter::<serde_json::Value>().next() {
+                        Some(Ok(value)) => value,
+                        _ => continue,
+                    }
+                }
+                (Err(_), _) => continue,
             };
             let kind = value["type"].as_str().unwrap_or_default();
             if !value.is_object() || kind == "session" || (kind == "title" && value["id"].is_null())
@@ -78,7 +86,8 @@ fn paths_and_children_are_those_of_the_whole_file() {
         let place = Place::new();
         let report = place.import(&place.write("s.jsonl", &bytes));
         let session = report.session.as_deref().unwrap();
-        let model = Model::new(&place.export(session, &leafline::export::ExportMode::Current));
+        let model =
+            Model::new(&place.export(session, &leafline::export::ExportMode::Current), family);
         assert_eq!(report.entries, model.ids.len() as u64, "seed {seed}");
         let reader = place.store.reader(&report.session.unwrap()).unwrap();
         let tree = reader.get_tree().unwrap();

@@ -37,6 +37,8 @@ pub trait Format: Contexts {
     const ENTRY_IDS: EntryIds = EntryIds::Stated;
     /// Whether records are recovered from lines that are not JSON.
     const RECOVERY: RecoveryRule = RecoveryRule::OnDemand;
+    /// Whether the program reads the record with which a line begins that is not JSON, whatever follows it there.
+    const READS_FIRST_RECORD: bool = false;
     /// At which entries a conversation branches.
     const FORKS: ForkRule = ForkRule::EveryChild;
     /// Whether the children of an entry are sorted by time instead of file order.
@@ -242,6 +244,12 @@ impl Family {
     #[must_use]
     pub fn recovery(self) -> RecoveryRule {
         with_format!(self, F => F::RECOVERY)
+    }
+
+    /// Whether the first record of a line that is not JSON is read: [`Format::READS_FIRST_RECORD`].
+    #[must_use]
+    pub fn reads_first_record(self) -> bool {
+        with_format!(self, F => F::READS_FIRST_RECORD)
     }
 
     /// At which entries a conversation branches: [`Format::FORKS`].

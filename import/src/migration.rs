@@ -9,6 +9,8 @@ use std::io::{self, BufRead};
 pub enum Migrated {
     /// It was written, ended by `\n`.
     Written,
+    /// It is not JSON, and of it the record with which it begins was written, ended by `\n`.
+    FirstRecord,
     /// It is blank or not JSON; a program drops such a line when it rewrites the file.
     Dropped,
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::family::{Family, FamilyScanner, LineScan, with_format, with_scan};
 use crate::format::{EntryIds, Format};
 use crate::line::{Line, LineFacts};
-use crate::recover::{Wholeness, recover};
+use crate::recover::{Wholeness, first_record, recover, whole_record};
 use crate::scan::{Payload, Shape};
 use crate::text;
 
@@ -23,6 +23,17 @@ impl Reading {
     #[must_use]
     pub fn plain(family: Family) -> Self {
         Self { family, recovers: false }
+    }
+
+    /// The record of a line that is not JSON which counts as the whole line; `None` if the program does not read such
+    /// lines. Where records are [recovered](Self::recovers), that is the first whole one.
+    #[must_use]
+    pub fn record_of(self, line: &str) -> Option<&str> {
+        if self.recovers { whole_record(line) } else { self.first_record(line) }
+    }
+
+    fn first_record(self, line: &str) -> Option<&str> {
+        if self.family.reads_first_record() { first_record(line) } else { None }
     }
 
     /// The id of the entry on a line, given the line's ordinal from 0: the id that the line states or, in families
@@ -81,8 +92,11 @@ impl LineReader {
     pub fn read<'a>(&mut self, text: &'a str) -> Line<'a> {
         let scan = self.scanner.scan(text);
         let is_malformed = shape(&scan) == Shape::Malformed;
-        if !is_malformed || !self.reading.recovers {
-            return Line::new(scan, is_malformed);
+        if !is_malformed {
+            return Line::new(scan, false);
+        }
+        if !self.reading.recovers {
+            return self.read_first(text).unwrap_or(Line::new(scan, true));
         }
         let Some(recovered) = recover(text.as_bytes()).into_iter().next() else {
             return Line::new(scan, is_malformed);
@@ -98,6 +112,13 @@ impl LineReader {
         }
         let recovered = with_format!(self.reading.family, F => F::recovered(recovered));
         Line::new(LineScan::Recovered(recovered), is_malformed)
+    }
+
+    /// The record with which a line begins that is not JSON, where the program reads it.
+    fn read_first<'a>(&mut self, text: &'a str) -> Option<Line<'a>> {
+        let first = self.reading.first_record(text)?;
+        let scan = self.scanner.scan(first);
+        (shape(&scan) == Shape::Object).then(|| Line::new(scan, true))
     }
 
     /// What the user or the model says in a single line that is known to be a message.

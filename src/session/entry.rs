@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use leafline_import::recover::whole_record;
 use leafline_import::view::{self, View};
 use leafline_import::{EntryKind, Family, Line, MessageRole, ParentLink, Reading, read_line, text};
 
@@ -127,11 +126,12 @@ impl Entry {
         let text = text::decode(&self.line);
         let text = text::trim_start_of_file(&text);
         let view = view::of(self.reading.family, text);
-        if !self.reading.recovers || self.kind() == EntryKind::Blank || view != View::default() {
+        if self.kind() == EntryKind::Blank || view != View::default() {
             return view;
         }
         // A record that shares its line with another one, whole or torn.
-        whole_record(text).map_or(view, |whole| view::of(self.reading.family, whole))
+        let record = self.reading.record_of(text);
+        record.map_or(view, |record| view::of(self.reading.family, record))
     }
 
     /// The line as JSON.

@@ -28,19 +28,21 @@ fn image(data: &str) -> Value {
 fn omp_s_references_become_images_and_pi_s_stay() {
     let (here, gone, inline) = (picture(1), picture(2), picture(3));
     let (here_base64, inline_base64) = (STANDARD.encode(&here), STANDARD.encode(&inline));
+    let data = |resolved: bool| if resolved { here_base64.clone() } else { reference(&here) };
     let blocks = |resolved: bool| {
-        let data = if resolved { here_base64.clone() } else { reference(&here) };
         json!([
             image(&inline_base64),
-            image(&data),
+            image(&data(resolved)),
             image(&reference(&gone)),
             {"type": "text", "text": reference(&here)},
-            // omp resolves only the blocks of the content, not what they contain.
-            {"type": "toolResult", "content": [image(&reference(&here)), image(&inline_base64)]},
+            {"type": "toolResult", "content": [image(&data(resolved)), image(&inline_base64)]},
         ])
     };
+    // omp resolves what is in any array of that name (observed), and in no other.
     let message = |resolved| {
-        let details = json!({"content": [image(&reference(&here)), image(&inline_base64)]});
+        let other = image(&reference(&here));
+        let details =
+            json!({"content": [image(&data(resolved)), image(&inline_base64)], "other": [other]});
         json!({"content": blocks(resolved), "details": details, "role": "toolResult"})
     };
     let lines = [
@@ -64,6 +66,6 @@ fn omp_s_references_become_images_and_pi_s_stay() {
         assert_eq!(context.messages[0].value().unwrap(), message(resolved));
         assert_eq!(context.messages[1].value().unwrap()["content"], blocks(resolved));
         let context = scene.context(ContextLeaf::Entry("c"));
-        assert_eq!(context.messages[0].value().unwrap()["summary"]["content"], blocks(false));
+        assert_eq!(context.messages[0].value().unwrap()["summary"]["content"], blocks(resolved));
     }
 }

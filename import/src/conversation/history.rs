@@ -21,7 +21,7 @@ pub enum PathEnd {
     Orphan,
     /// The parent of its first entry is on the path already.
     Loop,
-    /// Its first entry is the compaction with which the context begins.
+    /// Its first entry is the compaction with which the context begins, or omp's reset below which it does.
     Boundary,
     /// Its first entry is a compact boundary, and the entry that it says the conversation came from is not in the file.
     LostHistory,
@@ -105,8 +105,8 @@ impl History {
         self.runs.is_empty()
     }
 
-    /// Why it begins where it does; `None` if it has no entries. A context that begins with a compaction ends at
-    /// [`PathEnd::Boundary`].
+    /// Why it begins where it does; `None` if it has no entries. A context that begins with a compaction or a reset ends
+    /// at [`PathEnd::Boundary`].
     #[must_use]
     pub fn end(&self) -> Option<PathEnd> {
         self.end

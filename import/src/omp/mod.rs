@@ -11,6 +11,7 @@ use crate::pi_omp::{self, SettingsEffect, VersionMigration};
 use crate::recover::Recovered;
 use crate::scan::{Raw, Scan, Scanner};
 use crate::start::{Refusal, Start};
+use crate::text::trim;
 use crate::view::{self, View};
 
 /// omp's rules.
@@ -23,6 +24,8 @@ impl Format for Omp {
 
     const FOLDER: &'static [&'static str] = &[".omp", "agent", "sessions"];
     const KIN: &'static [Family] = &[Family::Pi];
+    /// Observed.
+    const READS_FIRST_RECORD: bool = true;
     const IS_WRITTEN: bool = true;
     const MADE_UP: &'static [&'static str] = pi_omp::MADE_UP;
 
@@ -63,7 +66,7 @@ pub(crate) fn is_in_folder(path: &Path) -> bool {
 pub const DEFAULT_ROLE: &str = "default";
 
 /// Record types that omp writes and pi does not.
-const OWN_TYPES: [&str; 9] = [
+const OWN_TYPES: [&str; 10] = [
     "title",
     "mode_change",
     "ttsr_injection",
@@ -73,6 +76,7 @@ const OWN_TYPES: [&str; 9] = [
     "credential_pin",
     "reset_boundary",
     "mcp_tool_selection",
+    "model_usage",
 ];
 
 /// Whether a record shows that omp wrote the file: a type that only omp has, a header with a title, a model change that
@@ -90,6 +94,17 @@ pub fn is_mark(scan: &Scan<'_>) -> bool {
         }
         name => OWN_TYPES.contains(&name) || members.from_extension.is_some(),
     }
+}
+
+/// The title that a title line sets, which may be none; `None` if the line leaves the one that the header states.
+///
+/// The line that omp pads and rewrites in place says what the title is now, also where it is empty (observed).
+pub(crate) fn title_of_slot(scan: &Scan<'_>) -> Option<Option<String>> {
+    let title = scan.members.title.filter(|title| title.is_string())?;
+    let title = title.to_string_lossy().map(|title| trim(&title).to_owned());
+    let title = title.filter(|title| !title.is_empty());
+    let is_padded = scan.members.pad.is_some_and(Raw::is_string);
+    (is_padded || title.is_some()).then_some(title)
 }
 
 /// The effect of an omp `model_change`: the model of one role.

@@ -102,7 +102,7 @@ pub fn detect(
     let choice = choice.filter(|family| family.is_pi_omp());
     let mut scanner = Scanner::new();
     let mut positions = Positions::default();
-    let mut title = None;
+    let mut title: Option<Option<String>> = None;
     let mut header: Option<HeaderFacts> = None;
     let mut shows_omp = false;
     for (line, bytes) in (0..).zip(lines::split(prefix)) {
@@ -121,7 +121,7 @@ pub fn detect(
         shows_omp |= omp::is_mark(&scan);
         if header.is_none() {
             if kind == EntryKind::Title && choice != Some(Family::Pi) {
-                title = scan.members.title.and_then(Raw::to_string_lossy).map(String::from);
+                title = omp::title_of_slot(&scan).or(title);
             } else {
                 header = Some(header_of(&scan, kind, line)?);
             }
@@ -135,7 +135,9 @@ pub fn detect(
     } else {
         NotASession::PrefixTooShort { bytes: prefix.len() }
     })?;
-    header.title = title.filter(|title| !title.is_empty()).or(header.title);
+    if let Some(title) = title {
+        header.title = title;
+    }
     Ok(Detection {
         family: choice.unwrap_or(if shows_omp { Family::Omp } else { Family::Pi }),
         version: header.version,
@@ -184,11 +186,27 @@ mod tests {
             Family::Pi
         );
         assert_eq!(family(&[HEADER, r#"{"type":"credential_pin"}"#]), Family::Omp);
+        assert_eq!(family(&[HEADER, r#"{"type":"model_usage"}"#]), Family::Omp);
+        // pi's own record of what a call has used.
+        assert_eq!(family(&[HEADER, r#"{"type":"usage"}"#]), Family::Pi);
         assert_eq!(
             family(&[HEADER, r#"{"type":"compaction","fromExtension":false}"#]),
             Family::Omp
         );
         assert_eq!(family(&[HEADER, r#"{"type":"compaction","fromHook":false}"#]), Family::Pi);
+    }
+
+    #[test]
+    fn omp_s_slot_takes_the_header_s_title_away() {
+        let title = |slot: &str| {
+            let file = format!("{slot}\n{{\"type\":\"session\",\"id\":\"s\",\"title\":\"H\"}}");
+            detect(file.as_bytes(), None, true).unwrap().header.title
+        };
+        assert_eq!(title(r#"{"type":"title","v":1,"title":" ","pad":" "}"#), None);
+        assert_eq!(title(r#"{"type":"title","v":1,"title":"S","pad":""}"#).as_deref(), Some("S"));
+        // Not a slot: omp does not read such a file any more.
+        assert_eq!(title(r#"{"type":"title","title":""}"#).as_deref(), Some("H"));
+        assert_eq!(title(r#"{"type":"title","title":"S"}"#).as_deref(), Some("S"));
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use crate::family::{Family, Migration};
 use crate::file_name::{FileName, shorten};
 use crate::migration::{Migrate, MigrateLines, Migrated};
-use crate::pi_omp::{Detection, HeaderFacts, Migrator, NotASession, detect, forward_references};
+use crate::pi_omp::forward::forward_references_in;
+use crate::pi_omp::{Detection, HeaderFacts, Migrator, NotASession, detect};
 use crate::start::{Refusal, Start};
 use crate::time::format_timestamp;
 use crate::view::{self, View};
@@ -15,17 +16,19 @@ use crate::view::{self, View};
 #[derive(Debug, Clone)]
 pub struct VersionMigration {
     header: HeaderFacts,
+    reads_first_record: bool,
 }
 
 impl Migrate for VersionMigration {
     type Lines = Migrator;
 
     fn begin<R: BufRead>(&self, open: impl FnOnce() -> io::Result<R>) -> io::Result<Migrator> {
-        let migrator = Migrator::new(&self.header);
+        let migrator = Migrator::new(&self.header).reading_first_records(self.reads_first_record);
         if !self.header.version.needs_tree() {
             return Ok(migrator);
         }
-        Ok(migrator.with_forward_references(forward_references(open()?)?))
+        Ok(migrator
+            .with_forward_references(forward_references_in(open()?, self.reads_first_record)?))
     }
 }
 
@@ -65,7 +68,10 @@ pub(crate) fn start(
         title: header.title.clone(),
         parent_session: header.parent_session.clone(),
         created_ms: header.timestamp_ms,
-        migration: needs_migration.then(|| migration(VersionMigration { header })),
+        migration: needs_migration.then(|| {
+            let reads_first_record = family.reads_first_record();
+            migration(VersionMigration { header, reads_first_record })
+        }),
         ..Start::new(family)
     })
 }

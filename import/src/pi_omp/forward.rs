@@ -10,7 +10,8 @@ use std::io::{self, BufRead};
 use crate::ecma::restringify;
 use crate::kind::EntryKind;
 use crate::pi_omp::positions::Positions;
-use crate::scan::{Raw, Scan, Scanner};
+use crate::recover::first_record;
+use crate::scan::{Raw, Scan, Scanner, Shape};
 use crate::text::decode;
 
 /// The later entries that the compactions of a version 1 file point to: one item per entry.
@@ -63,7 +64,15 @@ pub(super) fn index_of(member: Option<Raw<'_>>) -> Option<u64> {
 /// # Errors
 ///
 /// Errors of the reader.
-pub fn forward_references(mut reader: impl BufRead) -> io::Result<ForwardReferences> {
+pub fn forward_references(reader: impl BufRead) -> io::Result<ForwardReferences> {
+    forward_references_in(reader, false)
+}
+
+/// [`forward_references`]; `reads_first_record` says whether the record counts with which a line begins that is not JSON.
+pub(crate) fn forward_references_in(
+    mut reader: impl BufRead,
+    reads_first_record: bool,
+) -> io::Result<ForwardReferences> {
     let mut references = ForwardReferences::default();
     let mut positions = Positions::default();
     let mut scanner = Scanner::new();
@@ -73,20 +82,32 @@ pub fn forward_references(mut reader: impl BufRead) -> io::Result<ForwardReferen
         if reader.read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        references.read(&decode(&line), &mut positions, &mut scanner);
+        references.read(&decode(&line), reads_first_record, &mut positions, &mut scanner);
     }
     if let Some(last) = positions.last() {
-        references.read(&last, &mut positions, &mut scanner);
+        references.read(&last, reads_first_record, &mut positions, &mut scanner);
     }
     Ok(references)
 }
 
 impl ForwardReferences {
-    fn read(&mut self, line: &str, positions: &mut Positions, scanner: &mut Scanner) {
+    fn read(
+        &mut self,
+        line: &str,
+        reads_first_record: bool,
+        positions: &mut Positions,
+        scanner: &mut Scanner,
+    ) {
         let Some(text) = positions.text(line) else {
             return;
         };
-        let scan = scanner.scan(text);
+        let mut scan = scanner.scan(text);
+        if reads_first_record
+            && scan.shape == Shape::Malformed
+            && let Some(first) = first_record(text)
+        {
+            scan = scanner.scan(first);
+        }
         let kind = EntryKind::of(&scan);
         if kind == EntryKind::Malformed {
             positions.reject(text);

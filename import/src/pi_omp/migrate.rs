@@ -9,6 +9,7 @@ use crate::pi_omp::derived_id::IdPermutation;
 use crate::pi_omp::forward::{ForwardReferences, Target, index_of};
 use crate::pi_omp::positions::Positions;
 use crate::pi_omp::{HeaderFacts, HeaderVersion};
+use crate::recover::first_record;
 use crate::scan::Raw;
 
 /// How many runs of records that are not entries are kept. Beyond it, a compaction that points to such a record gets an
@@ -50,6 +51,7 @@ pub struct Migrator {
     ids: IdPermutation,
     version: HeaderVersion,
     forward: ForwardReferences,
+    reads_first_record: bool,
     state: MigratorState,
 }
 
@@ -94,6 +96,7 @@ impl Migrator {
             ids: IdPermutation::new(&header.id),
             version: header.version,
             forward: ForwardReferences::default(),
+            reads_first_record: false,
             state,
         }
     }
@@ -104,6 +107,12 @@ impl Migrator {
     pub fn with_forward_references(mut self, forward: ForwardReferences) -> Self {
         self.forward = forward;
         self
+    }
+
+    /// Takes the record with which a line begins that is not JSON, as omp does.
+    #[must_use]
+    pub fn reading_first_records(self, reads_first_record: bool) -> Self {
+        Self { reads_first_record, ..self }
     }
 
     /// How far it has come.
@@ -123,6 +132,11 @@ impl Migrator {
                 Migrated::Written
             }
             Err(_) => {
+                let first = first_record(text).filter(|_| self.reads_first_record);
+                if let Some(Ok(document)) = first.map(Document::parse) {
+                    self.migrate(document, out);
+                    return Migrated::FirstRecord;
+                }
                 self.state.positions.reject(text);
                 Migrated::Dropped
             }

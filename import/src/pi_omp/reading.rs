@@ -6,6 +6,7 @@ use crate::effect::{Effect, SettingsChange, UNDEFINED};
 use crate::family::Family;
 use crate::kind::{EntryKind, MessageRole};
 use crate::line::{LineFacts, LineScanner, ParentLink, RecoveredLine};
+use crate::omp;
 use crate::pi_omp::{
     SettingsEffect, label_effect, message_text, message_timestamp, session_name, settings_effect,
     usage, user_text,
@@ -105,10 +106,7 @@ impl<'a> LineFacts<'a> for Scan<'a> {
             EntryKind::SessionInfo => {
                 title(session_name(kind, self).filter(|name| !name.is_empty()))
             }
-            // A title line without a title keeps the one that the header states.
-            EntryKind::Title => {
-                title(Some(session_name(kind, self).filter(|name| !name.is_empty())?))
-            }
+            EntryKind::Title => title(omp::title_of_slot(self)?),
             _ => Effect::Settings(settings_change(kind, self)?),
         })
     }

@@ -11,6 +11,7 @@ mod walk;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::grammar;
 use crate::text::{decode, unescape};
 use frame::{Spans, Value};
 
@@ -105,6 +106,39 @@ pub fn recover(line: &[u8]) -> Vec<Recovered<'_>> {
 pub fn whole_record(line: &str) -> Option<&str> {
     let first = recover(line.as_bytes()).into_iter().next();
     line.get(first.filter(|record| record.wholeness == Wholeness::Whole)?.bytes)
+}
+
+/// The beginning of a line that is not JSON, up to the end of the whole record with which it begins. White space alone may be
+/// before it.
+///
+/// ```
+/// use leafline_import::recover::first_record;
+///
+/// assert_eq!(first_record(" {\"id\":1} {\"id\":2}"), Some(" {\"id\":1}"));
+/// assert_eq!(first_record("x{\"id\":1}"), None);
+/// ```
+#[must_use]
+pub fn first_record(line: &str) -> Option<&str> {
+    let bytes = line.as_bytes();
+    let start = grammar::skip_space(bytes, 0);
+    if bytes.get(start) != Some(&b'{') {
+        return None;
+    }
+    let mut depth = 0_usize;
+    let mut at = start;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = grammar::read_string(bytes, at + 1).ok()?.end,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return line.get(..at);
+        }
+    }
+    None
 }
 
 /// Divides a line that is not JSON into pieces, one for each record that can be [read](recover) from it, and returns

@@ -143,10 +143,10 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
             return Ok(Ok(Plan::Unchanged { session, record, ahead: true }));
         }
     }
-    // A file that was moved and rewritten, as omp does, is still that session, if nothing is lost.
-    let moved = sessions.iter().find(|(_, record)| {
-        !record.sources.is_empty() && record.sources.iter().all(|source| !exists(source))
-    });
+    // A file that was moved and rewritten, as omp does, is still that session, if nothing is lost; so is one of a session
+    // that was made here and has no source.
+    let moved =
+        sessions.iter().find(|(_, record)| record.sources.iter().all(|source| !exists(source)));
     Ok(Ok(match moved {
         Some((session, record)) => Plan::Replace {
             session: *session,

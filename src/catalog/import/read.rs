@@ -469,8 +469,8 @@ fn migrate(
         outcome.observer.read(block.len() as u64);
         for line in split(&block) {
             let decoded = text::decode(line);
-            let is_dropped = migrator.migrate_line(&decoded, &mut migrated) == Migrated::Dropped;
-            dropped += u64::from(is_dropped && !text::is_blank(&decoded));
+            let is_written = migrator.migrate_line(&decoded, &mut migrated) == Migrated::Written;
+            dropped += u64::from(!is_written && !text::is_blank(&decoded));
         }
         go_on!(feeder.send_original(block));
         if migrated.len() >= BLOCK_BYTES {

@@ -1,16 +1,14 @@
-//! From an entry's line to the message that it gives.
+//! From an entry's line to the message that pi makes of it.
 
-use super::image_places::resolved_by_omp;
 use super::instant::milliseconds;
 use crate::conversation::{Conversation, Images};
 use crate::ecma::Document;
 use crate::scan::Raw;
-use crate::{EntryKind, Family, text};
+use crate::{EntryKind, text};
 
-/// Appends the message that a family's program makes of an entry. Returns whether it makes one.
+/// Appends the message that pi makes of an entry. Returns whether it makes one.
 pub(super) fn append<C: Conversation>(
     conversation: &mut C,
-    family: Family,
     (entry, kind): (u64, EntryKind),
     out: &mut Vec<u8>,
 ) -> Result<bool, C::Error> {
@@ -18,25 +16,15 @@ pub(super) fn append<C: Conversation>(
     if !matches!(kind, Message | CustomMessage | BranchSummary | Compaction) {
         return Ok(false);
     }
-    let resolved = |line: &str| resolved_by_omp(kind, line);
-    let images = match family {
-        Family::Omp => Images::Resolved(&resolved),
-        _ => Images::AsWritten,
-    };
-    let decoded = text::decode(conversation.line(entry, images)?);
+    let decoded = text::decode(conversation.line(entry, Images::AsWritten)?);
     // What is an entry has been parsed before.
     let Ok(document) = Document::parse(&decoded) else {
         return Ok(false);
     };
-    Ok(append_message(kind, family, &document, out))
+    Ok(append_message(kind, &document, out))
 }
 
-fn append_message(
-    kind: EntryKind,
-    family: Family,
-    document: &Document<'_>,
-    out: &mut Vec<u8>,
-) -> bool {
+fn append_message(kind: EntryKind, document: &Document<'_>, out: &mut Vec<u8>) -> bool {
     match kind {
         EntryKind::Message => {
             // The programs throw where it is missing or null: there is nothing to be like.
@@ -49,9 +37,6 @@ fn append_message(
         EntryKind::BranchSummary => {
             document.get("summary").is_some_and(Raw::is_truthy)
                 && make("branchSummary", &["summary", "fromId"], document, out)
-        }
-        EntryKind::Compaction if family == Family::Omp => {
-            make("compactionSummary", &["summary", "shortSummary", "tokensBefore"], document, out)
         }
         EntryKind::Compaction => {
             make("compactionSummary", &["summary", "tokensBefore"], document, out)

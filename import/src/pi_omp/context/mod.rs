@@ -4,6 +4,7 @@ mod identity;
 mod image_places;
 mod instant;
 mod message;
+mod omp;
 mod selection;
 mod settings;
 
@@ -14,14 +15,13 @@ use crate::context::{Contexts, NamedEntry, TakeMessage};
 use crate::conversation::{
     Above, Before, Conversation, History, HistoryScope, Images, PathEnd, PathLimit, PathSettings,
 };
-use crate::omp::{DEFAULT_ROLE, Omp};
+use crate::omp::DEFAULT_ROLE;
 use crate::pi::Pi;
 use crate::scan::{Raw, Scanner};
-use crate::{ContextSettings, EntryKind, Family, text};
+use crate::{ContextSettings, EntryKind, text};
 
 /// What tells pi's contexts from omp's.
 trait Program {
-    const FAMILY: Family;
     /// See [`Contexts::context_name`].
     const CONTEXT_NAME: &'static str;
 
@@ -30,10 +30,24 @@ trait Program {
 
     /// See [`Contexts::append_settings`].
     fn append_settings(settings: &ContextSettings, json: &mut String);
+
+    /// What the context at an entry is made of.
+    fn select<C: Conversation>(conversation: &mut C, leaf: u64) -> Result<Selection, C::Error> {
+        Selection::at(conversation, leaf)
+    }
+
+    /// Hands out the messages of the context at an entry, or of the whole path to it.
+    fn hand_out<C: Conversation>(
+        conversation: &mut C,
+        leaf: u64,
+        scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<(), C::Error> {
+        hand_out(conversation, leaf, scope, take)
+    }
 }
 
 impl Program for Pi {
-    const FAMILY: Family = Family::Pi;
     const CONTEXT_NAME: &'static str = "context of pi";
 
     fn settings(set: &PathSettings) -> ContextSettings {
@@ -42,19 +56,6 @@ impl Program for Pi {
 
     fn append_settings(settings: &ContextSettings, json: &mut String) {
         settings::append_of_pi(settings, json);
-    }
-}
-
-impl Program for Omp {
-    const FAMILY: Family = Family::Omp;
-    const CONTEXT_NAME: &'static str = "context of omp";
-
-    fn settings(set: &PathSettings) -> ContextSettings {
-        settings::of_omp(set)
-    }
-
-    fn append_settings(settings: &ContextSettings, json: &mut String) {
-        settings::append_of_omp(settings, json);
     }
 }
 
@@ -81,9 +82,9 @@ impl<P: Program> Contexts for P {
         scope: HistoryScope,
     ) -> Result<History, C::Error> {
         if scope == HistoryScope::Context {
-            let selection = Selection::at(conversation, leaf)?;
-            if let Some(compaction) = selection.compaction {
-                let history = History::beginning(PathEnd::Boundary).and_entry(compaction);
+            let selection = P::select(conversation, leaf)?;
+            if let Some(boundary) = selection.compaction.or(selection.reset) {
+                let history = History::beginning(PathEnd::Boundary).and_entry(boundary);
                 return Ok(history.and_path(&selection.kept).and_path(&selection.below));
             }
         }
@@ -99,7 +100,7 @@ impl<P: Program> Contexts for P {
     ) -> Result<ContextSettings, C::Error> {
         let Some(leaf) = leaf else { return Ok(P::settings(&PathSettings::default())) };
         let set = conversation.settings(leaf)?;
-        hand_out(conversation, leaf, (P::FAMILY, scope), take)?;
+        P::hand_out(conversation, leaf, scope, take)?;
         Ok(P::settings(&set))
     }
 
@@ -126,7 +127,7 @@ impl<P: Program> Contexts for P {
 fn hand_out<C: Conversation>(
     conversation: &mut C,
     leaf: u64,
-    (family, scope): (Family, HistoryScope),
+    scope: HistoryScope,
     take: TakeMessage<'_, C::Error>,
 ) -> Result<(), C::Error> {
     let selection = match scope {
@@ -139,7 +140,7 @@ fn hand_out<C: Conversation>(
         message.clear();
         // A compaction gives a message only where it is the one that counts.
         let gives = is_summary || kind != EntryKind::Compaction;
-        if gives && message::append(conversation, family, (entry, kind), &mut message)? {
+        if gives && message::append(conversation, (entry, kind), &mut message)? {
             take(&[entry], &message)?;
         }
         Ok(())

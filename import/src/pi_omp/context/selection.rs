@@ -3,7 +3,8 @@
 use super::identity::is_same;
 use crate::conversation::{Conversation, Images, PathLimit, PathRuns};
 use crate::pi_omp::first_kept_entry_id;
-use crate::scan::{Raw, Scan, Scanner};
+use crate::recover::first_record;
+use crate::scan::{Raw, Scan, Scanner, Shape};
 use crate::{EntryKind, text};
 
 /// What a context is made of. The default is the empty context.
@@ -11,9 +12,11 @@ use crate::{EntryKind, text};
 pub(super) struct Selection {
     /// The compaction whose summary stands for what is above it.
     pub(super) compaction: Option<u64>,
+    /// omp: the entry below which the context begins, where that is no compaction.
+    pub(super) reset: Option<u64>,
     /// What the compaction keeps: entries above it.
     pub(super) kept: PathRuns,
-    /// The entries below the compaction; without one, the whole path.
+    /// The entries below the compaction, or below the reset; without either, the whole path.
     pub(super) below: PathRuns,
 }
 
@@ -61,7 +64,7 @@ impl Selection {
                 return Err(conversation.damage(compaction, problem));
             }
         }
-        Ok(Self { compaction: Some(compaction), kept, below })
+        Ok(Self { compaction: Some(compaction), kept, below, ..Self::default() })
     }
 
     /// The exact way: the path is read line by line, as the programs do that hold all entries in memory.
@@ -77,7 +80,7 @@ impl Selection {
         if let (Some(above), Some(first)) = (conversation.node(place)?.parent, first) {
             kept = conversation.path(above, PathLimit::At(first))?;
         }
-        Ok(Self { compaction: Some(place), kept, below })
+        Ok(Self { compaction: Some(place), kept, below, ..Self::default() })
     }
 }
 
@@ -146,12 +149,18 @@ fn find_places<C: Conversation>(
 }
 
 /// Reads something off an entry's line that no image is part of.
-fn scan<C: Conversation, T>(
+pub(super) fn scan<C: Conversation, T>(
     conversation: &mut C,
     scanner: &mut Scanner,
     entry: u64,
     read: impl FnOnce(&Scan<'_>) -> T,
 ) -> Result<T, C::Error> {
     let decoded = text::decode(conversation.line(entry, Images::Omitted)?);
-    Ok(read(&scanner.scan(&decoded)))
+    let scan = scanner.scan(&decoded);
+    if scan.shape != Shape::Malformed {
+        return Ok(read(&scan));
+    }
+    // omp reads the record with which the line begins.
+    let first = first_record(&decoded);
+    Ok(read(&first.map_or(scan, |first| scanner.scan(first))))
 }

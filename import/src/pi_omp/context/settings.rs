@@ -11,7 +11,8 @@ pub(super) fn of_pi(settings: &PathSettings) -> ContextSettings {
             provider: provider.as_deref().and_then(value),
             model_id: model_id.as_deref().and_then(value),
         }),
-        ..with_level(settings, Family::Pi)
+        thinking_level: value_or(settings.thinking_level.as_deref(), "\"off\""),
+        ..ContextSettings::none(Family::Pi)
     }
 }
 
@@ -20,19 +21,18 @@ pub(super) fn of_omp(settings: &PathSettings) -> ContextSettings {
     let mode = settings.mode.as_ref();
     // An assignment to this name sets an object's prototype, and a string is none.
     let models = settings.models.iter().filter(|(role, _)| role != "__proto__");
+    let level = settings.thinking_level.as_deref();
     ContextSettings {
+        // A level of null, and none, is the default.
+        thinking_level: value_or(
+            level.filter(|&level| level != "null" && level != UNDEFINED),
+            "\"off\"",
+        ),
         models: models.cloned().collect(),
         injected_rules: settings.injected_rules.clone(),
         mode: value_or(mode.map(|(mode, _)| &**mode), "\"none\""),
         mode_data: mode.and_then(|(_, data)| value(data.as_deref()?)),
-        ..with_level(settings, Family::Omp)
-    }
-}
-
-fn with_level(settings: &PathSettings, family: Family) -> ContextSettings {
-    ContextSettings {
-        thinking_level: value_or(settings.thinking_level.as_deref(), "\"off\""),
-        ..ContextSettings::none(family)
+        ..ContextSettings::none(Family::Omp)
     }
 }
 

@@ -1,0 +1,173 @@
+//! From an entry's line to the message that omp makes of it.
+
+use std::collections::HashSet;
+
+use super::content::without_loose_calls;
+use super::key::Key;
+use super::{Retained, compaction};
+use crate::conversation::{Conversation, Images};
+use crate::ecma::Document;
+use crate::pi_omp::context::image_places::resolved_by_omp;
+use crate::pi_omp::context::instant::milliseconds;
+use crate::recover::first_record;
+use crate::scan::Raw;
+use crate::{EntryKind, text};
+
+/// What omp calls a custom message that has no type.
+const UNNAMED: &str = "\"custom-message\"";
+
+/// Appends the message of an entry, after clearing `out`. Returns whether it gives one. With `results`, the ids of the
+/// results that are in the context, a turn is without the tool calls that have none.
+pub(super) fn append<C: Conversation>(
+    conversation: &mut C,
+    entry: u64,
+    results: Option<&HashSet<Key>>,
+    out: &mut Vec<u8>,
+) -> Result<bool, C::Error> {
+    out.clear();
+    let kind = conversation.node_ahead_of_line(entry)?.kind;
+    with_document(conversation, (entry, kind), |document| match kind {
+        EntryKind::Message => append_message(document, results, out),
+        EntryKind::CustomMessage => append_custom(document, out),
+        EntryKind::BranchSummary => {
+            let is_there = document.get("summary").is_some_and(Raw::is_truthy);
+            if is_there {
+                Made::of("branchSummary", out)
+                    .members(document, &["summary", "fromId"])
+                    .end(milliseconds(document.get("timestamp")));
+            }
+            is_there
+        }
+        EntryKind::Compaction => {
+            append_compaction(document, milliseconds(document.get("timestamp")), out);
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Appends the summary with which a context begins, after clearing `out`.
+pub(super) fn append_summary<C: Conversation>(
+    conversation: &mut C,
+    entry: u64,
+    retained: Option<Retained>,
+    out: &mut Vec<u8>,
+) -> Result<(), C::Error> {
+    out.clear();
+    with_document(conversation, (entry, EntryKind::Compaction), |document| {
+        let own = milliseconds(document.get("timestamp"));
+        // A summary that the provider reads as its own must not be newer than what follows it.
+        let is_native = compaction::anthropic_payload(document).is_some();
+        let before = retained.and_then(|Retained(time)| time).map(|time| time - 1);
+        append_compaction(document, before.filter(|_| is_native).or(own), out);
+        true
+    })
+    .map(|_| ())
+}
+
+/// Reads an entry's line with its images.
+fn with_document<C: Conversation>(
+    conversation: &mut C,
+    (entry, kind): (u64, EntryKind),
+    read: impl FnOnce(&mut Document<'_>) -> bool,
+) -> Result<bool, C::Error> {
+    if !matches!(
+        kind,
+        EntryKind::Message
+            | EntryKind::CustomMessage
+            | EntryKind::BranchSummary
+            | EntryKind::Compaction
+    ) {
+        return Ok(false);
+    }
+    let decoded = text::decode(conversation.line(entry, Images::Resolved(&resolved_by_omp))?);
+    let document = Document::parse(&decoded).ok();
+    let document = document.or_else(|| Document::parse(first_record(&decoded)?).ok());
+    Ok(document.is_some_and(|mut document| read(&mut document)))
+}
+
+fn append_message(
+    document: &mut Document<'_>,
+    results: Option<&HashSet<Key>>,
+    out: &mut Vec<u8>,
+) -> bool {
+    // omp throws where it is missing or null: there is nothing to be like.
+    if document.get("message").is_none_or(Raw::is_null) {
+        return false;
+    }
+    if let (Some(results), Some(content)) = (results, document.get_within("message", "content")) {
+        document.set_within("message", "content", without_loose_calls(content, results));
+    }
+    document.write_member("message", out)
+}
+
+/// A custom message, with what has another type than it should replaced by a default.
+fn append_custom(document: &Document<'_>, out: &mut Vec<u8>) -> bool {
+    let content = document.get("content");
+    if !content.is_some_and(|content| content.is_string() || content.is_array()) {
+        return false;
+    }
+    let name = document.get("customType");
+    let is_named = name.is_some_and(|name| name.is_string() && name.is_truthy());
+    let display = document.get("display").is_some_and(|display| display.as_str() == "true");
+    let mut made = Made::of("custom", out);
+    made = if is_named {
+        made.members(document, &["customType"])
+    } else {
+        made.given("customType", UNNAMED)
+    };
+    made = made
+        .members(document, &["content"])
+        .given("display", if display { "true" } else { "false" })
+        .members(document, &["details"]);
+    if let Some(attribution) = document.get("attribution") {
+        let is_user = attribution.is_text("user");
+        made = made.given("attribution", if is_user { "\"user\"" } else { "\"agent\"" });
+    }
+    made.end(milliseconds(document.get("timestamp")));
+    true
+}
+
+fn append_compaction(document: &Document<'_>, time: Option<i64>, out: &mut Vec<u8>) {
+    let mut made = Made::of("compactionSummary", out)
+        .members(document, &["summary", "shortSummary", "tokensBefore", "tokensAfter", "method"]);
+    if let Some(payload) = compaction::provider_payload(document) {
+        made = made.given("providerPayload", &payload);
+    }
+    made.members(document, &["warning"]).end(time);
+}
+
+/// A message that is being made.
+struct Made<'o>(&'o mut Vec<u8>);
+
+impl<'o> Made<'o> {
+    fn of(role: &str, out: &'o mut Vec<u8>) -> Self {
+        out.extend_from_slice(format!("{{\"role\":\"{role}\"").as_bytes());
+        Self(out)
+    }
+
+    /// Adds members of the entry, as far as it has them.
+    fn members(self, document: &Document<'_>, names: &[&str]) -> Self {
+        for name in names {
+            let before = self.0.len();
+            self.0.extend_from_slice(format!(",\"{name}\":").as_bytes());
+            if !document.write_member(name, self.0) {
+                self.0.truncate(before);
+            }
+        }
+        self
+    }
+
+    /// Adds a member that is given as JSON.
+    fn given(self, name: &str, json: &str) -> Self {
+        self.0.extend_from_slice(format!(",\"{name}\":{json}").as_bytes());
+        self
+    }
+
+    /// Adds the time, in milliseconds since 1970.
+    fn end(self, time: Option<i64>) {
+        // JSON has no NaN.
+        let time = time.map_or_else(|| "null".to_owned(), |time| time.to_string());
+        self.0.extend_from_slice(format!(",\"timestamp\":{time}}}").as_bytes());
+    }
+}

@@ -1,0 +1,85 @@
+//! omp's contexts, as omp 18.2.3 builds them (observed).
+
+mod above;
+mod compaction;
+mod content;
+mod facts;
+mod key;
+mod message;
+mod reset;
+mod turns;
+
+use self::compaction::{Compacted, Retained};
+use super::selection::Selection;
+use super::{Program, settings};
+use crate::ContextSettings;
+use crate::context::TakeMessage;
+use crate::conversation::{Conversation, HistoryScope, PathLimit, PathRuns, PathSettings};
+use crate::omp::Omp;
+
+impl Program for Omp {
+    const CONTEXT_NAME: &'static str = "context of omp";
+
+    fn settings(set: &PathSettings) -> ContextSettings {
+        settings::of_omp(set)
+    }
+
+    fn append_settings(settings: &ContextSettings, json: &mut String) {
+        settings::append_of_omp(settings, json);
+    }
+
+    fn select<C: Conversation>(conversation: &mut C, leaf: u64) -> Result<Selection, C::Error> {
+        Ok(select(conversation, leaf)?.0)
+    }
+
+    fn hand_out<C: Conversation>(
+        conversation: &mut C,
+        leaf: u64,
+        scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<(), C::Error> {
+        let mut message = Vec::new();
+        if scope == HistoryScope::Full {
+            for entry in conversation.path(leaf, PathLimit::Root)?.downwards() {
+                if message::append(conversation, entry, None, &mut message)? {
+                    take(&[entry], &message)?;
+                }
+            }
+            return Ok(());
+        }
+        let (selection, compacted) = select(conversation, leaf)?;
+        if let (Some(entry), Some(compacted)) = (selection.compaction, compacted) {
+            message::append_summary(conversation, entry, compacted.retained, &mut message)?;
+            take(&[entry], &message)?;
+        }
+        turns::hand_out(conversation, selection.entries(), take)
+    }
+}
+
+/// What the context at an entry is made of; with what is known of its compaction, where one counts.
+fn select<C: Conversation>(
+    conversation: &mut C,
+    leaf: u64,
+) -> Result<(Selection, Option<Compacted>), C::Error> {
+    let mut selection = Selection::default();
+    if conversation.is_indexed() {
+        let compaction = conversation.node(leaf)?.compaction;
+        selection.reset = reset::on_indexed_path(conversation, leaf, compaction)?;
+    }
+    if selection.reset.is_none() {
+        selection = Selection::at(conversation, leaf)?;
+        if !conversation.is_indexed() {
+            selection.reset = reset::on_path(conversation, &selection.below)?;
+        }
+    }
+    if let Some(reset) = selection.reset {
+        let below = if reset == leaf {
+            PathRuns::default()
+        } else {
+            conversation.path(leaf, PathLimit::Before(reset))?
+        };
+        return Ok((Selection { reset: Some(reset), below, ..Selection::default() }, None));
+    }
+    let compacted = Compacted::of(conversation, leaf, &mut selection)?;
+    Ok((selection, compacted))
+}

@@ -1,0 +1,44 @@
+// What omp says of a session.
+
+import { buildSessionContext } from "./omp.mjs";
+
+// To omp every line that is JSON is an entry; to Leafline those that are objects.
+const isObject = (entry) => typeof entry === "object" && entry !== null && !Array.isArray(entry);
+
+/** What is said of every session. */
+export function describe(session) {
+	const entries = session.getEntries().filter(isObject);
+	const labels = entries
+		.map(({ id }) => [id, session.getLabel(id)])
+		.filter(([, label]) => label !== undefined);
+	return {
+		header: session.getHeader(),
+		name: session.getSessionName() ?? null,
+		entries: entries.map((entry) => entry.id ?? null),
+		leafId: session.getLeafId() ?? null,
+		labels: Object.fromEntries(labels),
+	};
+}
+
+/**
+ * The same with contexts, as texts of JSON, so that they can be compared byte for byte: at the leaf, and at each of the
+ * `ids`. Where omp throws, the context is null.
+ */
+export function observe(session, ids) {
+	const entries = session.getEntries();
+	const byId = new Map(entries.map((entry) => [entry.id, entry]));
+	const told = (make) => {
+		try {
+			// Leafline does not tell these two.
+			const { configuredThinkingLevel, serviceTier, ...context } = make();
+			return JSON.stringify(context);
+		} catch {
+			return null;
+		}
+	};
+	return {
+		...describe(session),
+		context: isObject(entries.at(-1) ?? {}) ? told(() => session.buildSessionContext()) : null,
+		contexts: ids.map((id) => told(() => buildSessionContext(entries, id, byId))),
+	};
+}

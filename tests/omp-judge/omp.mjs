@@ -1,0 +1,64 @@
+// omp's SessionManager in a temporary home, with a clock and a source of ids that a job can dictate.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+// omp makes folders below its home as it is loaded and used; nobody's own may be touched.
+export const home = mkdtempSync(join(tmpdir(), "leafline-omp-"));
+for (const name of Object.keys(process.env)) {
+	if (/^(OMP|PI|XDG)_/.test(name)) delete process.env[name];
+}
+process.env.HOME = home;
+process.env.USERPROFILE = home;
+process.env.PI_CODING_AGENT_DIR = join(home, "agent");
+export const blobs = join(home, "agent", "blobs");
+process.on("exit", () => rmSync(home, { recursive: true, force: true }));
+
+/** What is wrong with a job, and not with what omp does: it ends the job. */
+export class JobError extends Error {}
+
+const dictated = { now: undefined, ids: undefined };
+
+/**
+ * Runs the action at the time `now`, in milliseconds since 1970, with `ids` of 8 hexadecimal digits handed out in their
+ * order where omp makes ids of entries up. Of what is undefined, the real one is used. Ids that remain are dropped.
+ */
+export async function dictate({ now, ids }, action) {
+	dictated.now = now;
+	dictated.ids = ids && [...ids];
+	try {
+		return await action();
+	} finally {
+		dictated.now = undefined;
+		dictated.ids = undefined;
+	}
+}
+
+const realNow = Date.now;
+Date.now = () => dictated.now ?? realNow();
+globalThis.Date = new Proxy(Date, {
+	construct(date, given, newTarget) {
+		const isNow = given.length === 0 && dictated.now !== undefined;
+		return Reflect.construct(date, isNow ? [dictated.now] : given, newTarget);
+	},
+});
+
+const realUUID = crypto.randomUUID.bind(crypto);
+crypto.randomUUID = () => {
+	if (dictated.ids === undefined) return realUUID();
+	if (dictated.ids.length === 0) throw new JobError("omp asks for more ids than are dictated");
+	return `00000000-0000-4000-8000-0000${dictated.ids.shift()}`;
+};
+
+// Only now, so that omp finds the home, the clock and the ids as they are here.
+const folder = process.env.LEAFLINE_OMP;
+const load = (name) =>
+	import(
+		folder
+			? pathToFileURL(join(folder, "src", "session", `${name}.ts`)).href
+			: `@oh-my-pi/pi-coding-agent/session/${name}`
+	);
+export const { SessionManager } = await load("session-manager");
+export const { buildSessionContext } = await load("session-context");

@@ -1,0 +1,238 @@
+//! Contexts at many entries of every session, byte for byte as omp's `buildSessionContext` gives them.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use leafline::context::ContextLeaf;
+use leafline::import::{ImportOptions, ImportStatus};
+use leafline::{Family, SessionReader, Store};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::judge::Judge;
+use super::place::{Reports, corpus};
+use super::{Case, cases, damage, is_full, trees};
+
+/// Entries of a session at which contexts are compared.
+const ENTRIES: usize = 12;
+
+/// Random sessions, and as many damaged ones.
+const REDUCED: u64 = 150;
+const FULL: u64 = 2_000;
+
+/// What is asked of omp for one session.
+pub(crate) struct Question {
+    name: String,
+    text: String,
+    store: Store,
+    session: String,
+    /// Our ids of all entries, where they have one.
+    ids: Vec<Option<String>>,
+    /// Ids of the entries at which contexts are compared.
+    asked: Vec<String>,
+}
+
+/// What came of comparisons.
+#[derive(Default)]
+struct Tally {
+    contexts: usize,
+    equal: usize,
+    /// omp refuses the file, or throws.
+    untold: usize,
+    /// Sessions of which omp reads other entries.
+    other_entries: usize,
+    differences: Vec<String>,
+    /// The digest of what omp answered, for each session of which it tells all contexts.
+    answers: Vec<String>,
+}
+
+impl Question {
+    /// `None` if the file holds no session.
+    pub(crate) fn of(case: Case) -> Option<Self> {
+        let Case { name, text } = case;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.jsonl");
+        std::fs::write(&path, &text).unwrap();
+        let options = ImportOptions { family: Some(Family::Omp), ..ImportOptions::default() };
+        let store = Store::in_memory().unwrap();
+        let mut reports = Reports::default();
+        store.import(&[path], &options, &mut reports).unwrap();
+        let report = reports.0.remove(0);
+        if report.status == ImportStatus::Skipped {
+            return None;
+        }
+        let session = report.session.unwrap();
+        let reader = store.reader(&session).unwrap();
+        let mut ids = Vec::new();
+        reader
+            .lines(0, |line| {
+                ids.extend(line.kind().is_entry().then(|| line.id()));
+                Ok(true)
+            })
+            .unwrap();
+        drop(reader);
+        let named: Vec<&String> =
+            ids.iter().flatten().filter(|id| !id.contains(char::REPLACEMENT_CHARACTER)).collect();
+        let step = named.len().div_ceil(ENTRIES).max(1);
+        let asked = named.iter().rev().step_by(step).map(|id| id.to_string()).collect();
+        Some(Self { name, text, store, session, ids, asked })
+    }
+
+    fn job(&self) -> Value {
+        json!({"op": "context", "text": self.text, "leaves": self.asked})
+    }
+
+    pub(crate) fn reader(&self) -> SessionReader {
+        self.store.reader(&self.session).unwrap()
+    }
+
+    /// The contexts at the leaf and at the entries that are asked for.
+    fn ours(&self) -> Vec<String> {
+        let reader = self.reader();
+        let leaves = self.asked.iter().map(|id| ContextLeaf::Entry(id));
+        let leaves = std::iter::once(ContextLeaf::Current).chain(leaves);
+        leaves.map(|leaf| reader.build_context(leaf, None).unwrap().to_json()).collect()
+    }
+
+    fn compare(&self, answer: &Value, tally: &mut Tally) {
+        if answer["ok"] != true {
+            tally.untold += 1;
+            return;
+        }
+        let theirs: Vec<Option<&str>> =
+            answer["entries"].as_array().unwrap().iter().map(Value::as_str).collect();
+        let ours: Vec<Option<&str>> = self.ids.iter().map(Option::as_deref).collect();
+        if ours != theirs {
+            tally.other_entries += 1;
+            return;
+        }
+        let name = self.reader().facts().title;
+        if json!(name) != answer["name"] {
+            let name = format!("{}: the name is {name:?} here, and {}", self.name, answer["name"]);
+            tally.differences.push(name);
+        }
+        let theirs: Vec<Option<&str>> = std::iter::once(&answer["context"])
+            .chain(answer["contexts"].as_array().unwrap())
+            .map(Value::as_str)
+            // omp makes a model's name of what a damaged message lacks; here it has none.
+            .map(|told| {
+                told.filter(|it| !it.contains("\"undefined/") && !it.contains("/undefined\""))
+            })
+            .collect();
+        let ours = self.ours();
+        assert_eq!(ours.len(), theirs.len());
+        for (place, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+            let Some(theirs) = theirs else {
+                tally.untold += 1;
+                continue;
+            };
+            tally.contexts += 1;
+            if ours == theirs {
+                tally.equal += 1;
+            } else {
+                let at = place.checked_sub(1).map(|place| &self.asked[place]);
+                tally.differences.push(difference(&format!("{}, {at:?}", self.name), ours, theirs));
+            }
+        }
+        if theirs.iter().all(Option::is_some) {
+            let theirs: Vec<String> = theirs.into_iter().flatten().map(str::to_owned).collect();
+            tally.answers.push(format!("{} {}\n", digest(&theirs), self.name));
+        }
+    }
+}
+
+fn difference(name: &str, ours: &str, theirs: &str) -> String {
+    let same = ours.bytes().zip(theirs.bytes()).take_while(|(one, other)| one == other).count();
+    let excerpt = |text: &str| {
+        let text = &text.as_bytes()[same.saturating_sub(60)..];
+        String::from_utf8_lossy(&text[..text.len().min(400)]).into_owned()
+    };
+    format!("{name}\n  ours {}\n  omp  {}\n", excerpt(ours), excerpt(theirs))
+}
+
+fn digest(contexts: &[String]) -> String {
+    let digest = Sha256::digest(contexts.join("\n"));
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn compare(judge: &Judge, cases: impl Iterator<Item = Case>) -> Tally {
+    let mut tally = Tally::default();
+    let mut questions = cases.filter_map(Question::of).peekable();
+    while questions.peek().is_some() {
+        let some: Vec<Question> = questions.by_ref().take(100).collect();
+        let jobs: Vec<Value> = some.iter().map(Question::job).collect();
+        for (question, answer) in some.iter().zip(judge.ask(&jobs)) {
+            question.compare(&answer, &mut tally);
+        }
+    }
+    println!(
+        "{} contexts compared with omp, {} equal; {} untold; {} sessions with other entries",
+        tally.contexts, tally.equal, tally.untold, tally.other_entries
+    );
+    tally
+}
+
+/// Asserts that all contexts are omp's, and that so many were compared.
+pub(crate) fn assert_equal(judge: &Judge, cases: impl Iterator<Item = Case>, at_least: usize) {
+    let tally = compare(judge, cases);
+    let shown: String = tally.differences.iter().take(12).cloned().collect();
+    assert!(tally.differences.is_empty(), "{} differ\n{shown}", tally.differences.len());
+    assert!(tally.contexts >= at_least, "only {} contexts were compared", tally.contexts);
+    if let Some(path) = std::env::var_os("LEAFLINE_OMP_ANSWERS") {
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(tally.answers.concat().as_bytes()).unwrap();
+    }
+}
+
+/// What omp 18.2.3 said of the cases, as digests: for those who do not have it at hand.
+const ANSWERS: &str = include_str!("answers.txt");
+
+#[test]
+fn answers_that_omp_gave() {
+    let mut answers: BTreeMap<&str, &str> = BTreeMap::new();
+    for line in ANSWERS.lines() {
+        let (digest, name) = line.split_once(' ').unwrap();
+        assert!(answers.insert(name, digest).is_none(), "{name} is there twice");
+    }
+    let random = (0..REDUCED).map(trees::case).chain((0..REDUCED).map(damage::case));
+    for question in cases::all().into_iter().chain(random).filter_map(Question::of) {
+        if let Some(theirs) = answers.remove(&*question.name) {
+            let ours = question.ours();
+            assert_eq!(digest(&ours), theirs, "{}\n{ours:#?}", question.name);
+        }
+    }
+    assert!(answers.is_empty(), "{answers:?}");
+}
+
+#[test]
+fn cases_by_hand() {
+    let Some(judge) = Judge::find() else { return };
+    assert_equal(&judge, cases::all().into_iter(), 20);
+}
+
+#[test]
+fn sessions_of_the_corpus() {
+    let (Some(judge), Some(corpus)) = (Judge::find(), corpus()) else { return };
+    let files = std::fs::read_dir(corpus.join("omp")).unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        Case { name: path.display().to_string(), text }
+    });
+    assert_equal(&judge, files, 1);
+}
+
+#[test]
+fn sessions_at_random() {
+    let Some(judge) = Judge::find() else { return };
+    let sessions = if is_full() { FULL } else { REDUCED };
+    let least = usize::try_from(sessions).unwrap();
+    assert_equal(&judge, (0..sessions).map(trees::case), 4 * least);
+}
+
+#[test]
+fn damaged_sessions() {
+    let Some(judge) = Judge::find() else { return };
+    let sessions = if is_full() { FULL } else { REDUCED };
+    let least = usize::try_from(sessions).unwrap();
+    assert_equal(&judge, (0..sessions).map(damage::case), 2 * least);
+}
