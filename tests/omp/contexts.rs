@@ -34,7 +34,7 @@ pub(crate) struct Question {
 
 /// What came of comparisons.
 #[derive(Default)]
-struct Tally {
+pub(crate) struct Tally {
     contexts: usize,
     equal: usize,
     /// omp refuses the file, or throws.
@@ -173,11 +173,20 @@ fn compare(judge: &Judge, cases: impl Iterator<Item = Case>) -> Tally {
 }
 
 /// Asserts that all contexts are omp's, and that so many were compared.
-pub(crate) fn assert_equal(judge: &Judge, cases: impl Iterator<Item = Case>, at_least: usize) {
+pub(crate) fn assert_equal(
+    judge: &Judge,
+    cases: impl Iterator<Item = Case>,
+    at_least: usize,
+) -> Tally {
     let tally = compare(judge, cases);
     let shown: String = tally.differences.iter().take(12).cloned().collect();
     assert!(tally.differences.is_empty(), "{} differ\n{shown}", tally.differences.len());
     assert!(tally.contexts >= at_least, "only {} contexts were compared", tally.contexts);
+    tally
+}
+
+/// Adds what omp answered to the file that `LEAFLINE_OMP_ANSWERS` names.
+fn keep_answers(tally: &Tally) {
     if let Some(path) = std::env::var_os("LEAFLINE_OMP_ANSWERS") {
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
         file.write_all(tally.answers.concat().as_bytes()).unwrap();
@@ -207,7 +216,7 @@ fn answers_that_omp_gave() {
 #[test]
 fn cases_by_hand() {
     let Some(judge) = Judge::find() else { return };
-    assert_equal(&judge, cases::all().into_iter(), 20);
+    keep_answers(&assert_equal(&judge, cases::all().into_iter(), 20));
 }
 
 #[test]
@@ -226,7 +235,7 @@ fn sessions_at_random() {
     let Some(judge) = Judge::find() else { return };
     let sessions = if is_full() { FULL } else { REDUCED };
     let least = usize::try_from(sessions).unwrap();
-    assert_equal(&judge, (0..sessions).map(trees::case), 4 * least);
+    keep_answers(&assert_equal(&judge, (0..sessions).map(trees::case), 4 * least));
 }
 
 #[test]
@@ -234,5 +243,5 @@ fn damaged_sessions() {
     let Some(judge) = Judge::find() else { return };
     let sessions = if is_full() { FULL } else { REDUCED };
     let least = usize::try_from(sessions).unwrap();
-    assert_equal(&judge, (0..sessions).map(damage::case), 2 * least);
+    keep_answers(&assert_equal(&judge, (0..sessions).map(damage::case), 2 * least));
 }
