@@ -88,8 +88,13 @@ impl History {
 
     /// The ordinals of its entries, first to last. Of pi and omp, where a compaction is on the path, that comes first, and
     /// then what it keeps of the entries above it.
-    pub fn ordinals(&self) -> impl Iterator<Item = u64> + Clone {
+    pub fn ordinals(&self) -> impl DoubleEndedIterator<Item = u64> + Clone {
         self.runs.iter().flat_map(|&(first, last)| first..=last)
+    }
+
+    /// First and last ordinal of each run of entries that follow one another.
+    pub(crate) fn runs(&self) -> &[(u64, u64)] {
+        &self.runs
     }
 
     /// How many entries it has.

@@ -33,6 +33,8 @@ pub struct Node {
     pub role: MessageRole,
     /// Whether it is part of an agent's conversation beside the session's own.
     pub is_sidechain: bool,
+    /// Its timestamp in milliseconds since 1970, where it has one.
+    pub time_ms: Option<i64>,
     /// The entry above it; `None` for a root.
     pub parent: Option<u64>,
     /// How many entries are above it. To be trusted where [`Conversation::is_indexed`] says so.
@@ -113,13 +115,20 @@ pub trait Conversation {
     /// The node of an entry.
     fn node(&self, entry: u64) -> Result<Node, Self::Error>;
 
-    /// The same, where the entry's line is likely to be wanted next: a store that keeps both together opens them once.
+    /// The node of a line; `None` if that is no entry.
+    fn node_of_line(&self, place: u64) -> Result<Option<Node>, Self::Error>;
+
+    /// The same as [`Self::node`], where the entry's line is likely to be wanted next: a store that keeps both together opens them once.
     fn node_ahead_of_line(&mut self, entry: u64) -> Result<Node, Self::Error> {
         self.node(entry)
     }
 
     /// The entry that an entry names as its parent, which may be itself.
     fn parent(&self, entry: u64) -> Result<Link<u64>, Self::Error>;
+
+    /// The entries that name an entry as their parent, in the order of the file. Of several entries with one id they are
+    /// the last one's.
+    fn children(&self, entry: u64) -> Result<Vec<u64>, Self::Error>;
 
     /// The entry that an entry points at beside its parent; only of kinds that do.
     fn pointer(&self, entry: u64) -> Result<Link<u64>, Self::Error>;
