@@ -26,7 +26,7 @@ fn of_pi(line: &[u8]) -> Option<Entry> {
         kind: Some(kind),
         role: Some(MessageRole::of(&scan)),
         parent: bytes(scan.members.parent_id),
-        pointer: None,
+        ..Entry::default()
     })
 }
 
@@ -49,6 +49,7 @@ fn of_claude(line: &[u8]) -> Option<Entry> {
         role: Some(role),
         parent,
         pointer: record.logical_parent().map(|uuid| uuid.into_owned()),
+        ..Entry::default()
     })
 }
 
@@ -123,14 +124,15 @@ fn pi_and_omp() {
 
 const CLAUDE: &str = r#"{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"1"}}
 {"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null,"logicalParentUuid":"a"}
-{"type":"assistant","uuid":"c","parentUuid":"b","message":{"id":"m","role":"assistant","model":"large","content":[1]}}
-{"type":"assistant","uuid":"d","parentUuid":"c","message":{"id":"m","role":"assistant","model":"large","content":[2]}}
+{"type":"assistant","uuid":"c","parentUuid":"b","message":{"id":"m","role":"assistant","model":"large","content":[{"type":"text","text":"1"}]}}
+{"type":"assistant","uuid":"d","parentUuid":"c","message":{"id":"m","role":"assistant","model":"large","content":[{"type":"text","text":"2"}]}}
 "#;
 
 #[test]
 fn claude_code() {
     let mut session = InMemory::new(CLAUDE.as_bytes(), of_claude);
-    let answer = r#"{"role":"assistant","content":[1,2]}"#;
+    let answer =
+        r#"{"role":"assistant","content":[{"type":"text","text":"1"},{"type":"text","text":"2"}]}"#;
     let (json, lines) = context(&mut session, Family::Claude, 3, HistoryScope::Context);
     assert_eq!(json, format!(r#"{answer},"model":"large""#));
     assert_eq!(lines, [2, 3]);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 use crate::records::{
-    assistant, boundary, call, compact_summary, file, history, place, place_of, record, result,
+    assistant, boundary, call, compact_summary, file, history, place, place_of, record, result_of,
     side, user, with,
 };
 
@@ -57,9 +57,9 @@ fn records_of_one_message_are_one() {
         thinking,
         call("c", "b", "m1"),
         record("progress", "g", "c"),
-        result("r1", "g"),
+        result_of("c", "r1", "g"),
         call("d", "r1", "m1"),
-        result("r2", "d"),
+        result_of("d", "r2", "d"),
         record("attachment", "t", "r2"),
         assistant("e", "t", "m2"),
         with(user("n", "e"), json!({"isMeta": true})),
@@ -73,8 +73,7 @@ fn records_of_one_message_are_one() {
         [
             "prompt a",
             "so + call-c + call-d",
-            "result r1",
-            "result r2",
+            "result r1 + result r2",
             "answer e",
             "prompt n",
             "answer f",
@@ -116,10 +115,10 @@ fn boundaries_are_bridged() {
     let ends = |at, scope| reader.get_history(at, scope).unwrap().end();
     assert_eq!(ends(at, Context), Some(PathEnd::Boundary));
     assert_eq!(ends(at, Full), Some(PathEnd::Root));
-    assert_eq!(words(&messages(&reader, at, false)), ["prompt l2", "prompt e"]);
+    assert_eq!(words(&messages(&reader, at, false)), ["prompt l2\n + prompt e"]);
     assert_eq!(
         words(&messages(&reader, at, true)),
-        ["prompt a", "answer b", "prompt l", "prompt c", "answer d", "prompt l2", "prompt e"]
+        ["prompt a", "answer b", "prompt l\n + prompt c", "answer d", "prompt l2\n + prompt e"]
     );
     assert_eq!(messages(&reader, ContextLeaf::None, true), [Value::Null; 0]);
     // The model is that of this conversation.
@@ -170,7 +169,7 @@ fn sidechains_are_apart() {
         call("b", "a", "m1"),
         side(user("s1", "b")),
         side(assistant("s2", "s1", "m2")),
-        result("c", "b"),
+        result_of("b", "c", "b"),
         assistant("d", "s2", "m3"),
     ]);
     let reader = place.store.reader("s").unwrap();
@@ -178,7 +177,11 @@ fn sidechains_are_apart() {
     assert_eq!(words(&at("c")), ["prompt a", "call-b", "result c"]);
     // The agent was sent only its own part.
     assert_eq!(words(&at("s2")), ["prompt s1", "answer s2"]);
-    assert_eq!(words(&at("d")), ["prompt a", "call-b", "answer d"]);
+    // A path that leads over a sidechain is sent as it is.
+    assert_eq!(
+        words(&at("d")),
+        ["prompt a", "call-b", "result c + prompt s1", "answer s2", "answer d"]
+    );
 }
 
 #[test]
@@ -207,7 +210,7 @@ fn what_gives_no_message() {
     let json = reader.build_context(ContextLeaf::Current, None).unwrap().to_json();
     assert_eq!(
         json,
-        r#"{"messages":[{"role":"user","content":"no role"},{"role":"user","content":"half \ud83d"},{"role":"assistant","content":{"odd":1}}],"model":null}"#
+        r#"{"messages":[{"role":"user","content":[{"type":"text","text":"no role\n"},{"type":"text","text":"half \ud83d"}]}],"model":null}"#
     );
 }
 

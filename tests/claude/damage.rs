@@ -66,8 +66,8 @@ fn torn_records_and_runs_of_nul_bytes() {
     assert_eq!(remarks[0].count, 3);
     // The torn one says nothing.
     let context = reader.build_context(ContextLeaf::Current, None).unwrap();
-    let lines: Vec<u64> = context.messages.iter().map(|message| message.ordinal).collect();
-    assert_eq!(lines.len(), 5);
+    let messages: Vec<&[u64]> = context.messages.iter().map(|message| &*message.ordinals).collect();
+    assert_eq!(messages.concat().len(), 5);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn lone_surrogates_and_bytes_that_are_no_text() {
     let json = reader.build_context(ContextLeaf::Current, None).unwrap().to_json();
     assert!(
         json.starts_with(
-            r#"{"messages":[{"role":"user","content":"x\udc00"},{"role":"user","content":"��"}"#
+            r#"{"messages":[{"role":"user","content":[{"type":"text","text":"x\udc00\n"},{"type":"text","text":"��\n"},"#
         ),
         "{json}"
     );

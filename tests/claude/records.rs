@@ -58,6 +58,12 @@ pub(crate) fn result(uuid: &str, parent: &str) -> Value {
     with(record("user", uuid, parent), json!({ "message": message }))
 }
 
+/// The result of the call of a record.
+pub(crate) fn result_of(call: &str, uuid: &str, parent: &str) -> Value {
+    let block = json!({"type": "tool_result", "tool_use_id": format!("call-{call}"), "content": format!("result {uuid}")});
+    with(result(uuid, parent), json!({"message": {"role": "user", "content": [block]}}))
+}
+
 /// A compact boundary; its logical parent may be missing.
 pub(crate) fn boundary(uuid: &str, logical_parent: &str) -> Value {
     with(

@@ -10,6 +10,9 @@ use crate::time::parse_timestamp;
 /// The subtype of the `system` record that stands where the conversation was compacted.
 const COMPACT_BOUNDARY: &str = "compact_boundary";
 
+/// The subtype of a `system` record that is a command of the user's, or what it printed.
+const LOCAL_COMMAND: &str = "local_command";
+
 /// Which record a record names as its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parent<'a> {
@@ -166,6 +169,21 @@ impl<'a> Record<'a> {
         is_set(self.members.is_compact_summary)
     }
 
+    /// `isApiErrorMessage`: it tells of an error of the API in place of an answer (observed).
+    pub(super) fn is_api_error_message(&self) -> bool {
+        is_set(self.members.is_api_error_message)
+    }
+
+    /// `compactMetadata`, of a compact boundary.
+    pub(super) fn compact_metadata(&self) -> Option<Raw<'a>> {
+        self.members.compact_metadata
+    }
+
+    /// `content` beside the message: the text of a `system` record.
+    pub(super) fn own_content(&self) -> Option<Raw<'a>> {
+        self.members.content
+    }
+
     /// `leafUuid`: of a `summary` or a `last-prompt`.
     #[must_use]
     pub fn leaf_uuid(&self) -> Option<Cow<'a, [u8]>> {
@@ -251,6 +269,13 @@ impl<'a> Record<'a> {
     #[must_use]
     pub fn is_compact_boundary(&self) -> bool {
         self.members.subtype.is_some_and(|subtype| subtype.is_text(COMPACT_BOUNDARY))
+            && self.kind() == RecordKind::System
+    }
+
+    /// Whether it is a command of the user's that the program ran itself, or what that printed: a `system` record of subtype
+    /// `local_command` (observed).
+    pub(super) fn is_local_command(&self) -> bool {
+        self.members.subtype.is_some_and(|subtype| subtype.is_text(LOCAL_COMMAND))
             && self.kind() == RecordKind::System
     }
 

@@ -89,8 +89,13 @@ impl History {
 
     /// The ordinals of its entries, first to last. In pi and omp a compaction on the path comes first, followed by the
     /// entries above it that it keeps.
-    pub fn ordinals(&self) -> impl Iterator<Item = u64> + Clone {
+    pub fn ordinals(&self) -> impl DoubleEndedIterator<Item = u64> + Clone {
         self.runs.iter().flat_map(|&(first, last)| first..=last)
+    }
+
+    /// First and last ordinal of each run of entries that follow one another.
+    pub(crate) fn runs(&self) -> &[(u64, u64)] {
+        &self.runs
     }
 
     /// How many entries it has.

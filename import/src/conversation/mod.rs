@@ -33,6 +33,8 @@ pub struct Node {
     pub role: MessageRole,
     /// Whether it belongs to an agent's conversation beside the session's own.
     pub is_sidechain: bool,
+    /// Its timestamp in milliseconds since 1970, if it has one.
+    pub time_ms: Option<i64>,
     /// The entry above it; `None` for a root.
     pub parent: Option<u64>,
     /// The number of entries above it. Valid only if [`Conversation::is_indexed`].
@@ -113,13 +115,21 @@ pub trait Conversation {
     /// The node of an entry.
     fn node(&self, entry: u64) -> Result<Node, Self::Error>;
 
-    /// The same, if the entry's line is likely to be read next: a store that keeps both together reads them once.
+    /// The node of a line; `None` if it is not an entry.
+    fn node_of_line(&self, place: u64) -> Result<Option<Node>, Self::Error>;
+
+    /// The same as [`Self::node`], if the entry's line is likely to be read next: a store that keeps both together reads
+    /// them once.
     fn node_ahead_of_line(&mut self, entry: u64) -> Result<Node, Self::Error> {
         self.node(entry)
     }
 
     /// The entry that an entry names as its parent, possibly itself.
     fn parent(&self, entry: u64) -> Result<Link<u64>, Self::Error>;
+
+    /// The entries that name an entry as their parent, in the order of the file. Of several entries with one id they are
+    /// the last one's.
+    fn children(&self, entry: u64) -> Result<Vec<u64>, Self::Error>;
 
     /// The entry that an entry points to besides its parent; only for kinds that have one.
     fn pointer(&self, entry: u64) -> Result<Link<u64>, Self::Error>;

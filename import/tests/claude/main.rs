@@ -4,10 +4,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod cases;
+mod context;
+mod conversation;
 mod corpus;
 mod facts;
+#[path = "../in_memory/mod.rs"]
+mod in_memory;
+mod judge;
+mod made;
 #[path = "../oracle/mod.rs"]
 mod oracle;
+mod program;
 mod random;
 mod samples;
 

@@ -29,6 +29,8 @@ pub(crate) struct Entry {
     pub(crate) role: Option<MessageRole>,
     pub(crate) parent: Option<Vec<u8>>,
     pub(crate) pointer: Option<Vec<u8>>,
+    pub(crate) is_sidechain: bool,
+    pub(crate) time_ms: Option<i64>,
 }
 
 impl<'f> InMemory<'f> {
@@ -90,19 +92,33 @@ impl Conversation for InMemory<'_> {
     }
 
     fn node(&self, entry: u64) -> Result<Node, Infallible> {
-        let Entry { kind, role, .. } = *self.entry(entry);
+        let Entry { kind, role, is_sidechain, time_ms, .. } = *self.entry(entry);
         Ok(Node {
             kind: kind.unwrap_or(EntryKind::Message),
             role: role.unwrap_or(MessageRole::None),
-            is_sidechain: false,
+            is_sidechain,
+            time_ms,
             parent: self.parent_of(entry),
             depth: self.path(entry, PathLimit::Root)?.len() - 1,
             compaction: self.compaction(entry),
         })
     }
 
+    fn node_of_line(&self, place: u64) -> Result<Option<Node>, Infallible> {
+        let line = &self.entries[usize::try_from(place).unwrap()];
+        line.as_ref().map(|_| self.node(place)).transpose()
+    }
+
     fn parent(&self, entry: u64) -> Result<Link<u64>, Infallible> {
         Ok(self.link(self.entry(entry).parent.as_deref()))
+    }
+
+    fn children(&self, entry: u64) -> Result<Vec<u64>, Infallible> {
+        let places = (0..).zip(&self.entries).filter(|(_, child)| child.is_some());
+        Ok(places
+            .map(|(place, _)| place)
+            .filter(|&child| self.parent_of(child) == Some(entry))
+            .collect())
     }
 
     fn pointer(&self, entry: u64) -> Result<Link<u64>, Infallible> {

@@ -99,6 +99,11 @@ impl Conversation for Stored<'_> {
         self.view.entry_node(Ordinal::new(entry)).map(|node| seen(&node))
     }
 
+    fn node_of_line(&self, place: u64) -> Result<Option<Node>> {
+        let node = self.view.line_node(Ordinal::new(place))?;
+        Ok(is_entry(&node).then(|| seen(&node)))
+    }
+
     fn node_ahead_of_line(&mut self, entry: u64) -> Result<Node> {
         let entry = Ordinal::new(entry);
         let node = self.cursor.line(entry)?.node;
@@ -117,6 +122,11 @@ impl Conversation for Stored<'_> {
                 Ok(if is_own { Link::Entry(entry.raw()) } else { Link::Missing })
             }
         }
+    }
+
+    fn children(&self, entry: u64) -> Result<Vec<u64>> {
+        let children = self.view.children(Some(Ordinal::new(entry)))?;
+        Ok(children.into_iter().map(Ordinal::raw).collect())
     }
 
     fn pointer(&self, entry: u64) -> Result<Link<u64>> {
@@ -194,6 +204,7 @@ fn seen(node: &StoredNode) -> Node {
         kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
         role: MessageRole::from_code(node.role).unwrap_or(MessageRole::None),
         is_sidechain: node.is_sidechain,
+        time_ms: node.time,
         parent: node.parent.ordinal().map(Ordinal::raw),
         depth: node.depth,
         compaction: node.compaction.map(Ordinal::raw),

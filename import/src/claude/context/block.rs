@@ -1,0 +1,240 @@
+//! Blocks: what the content of a message is made of.
+
+use crate::claude::uuid_key::UuidKey;
+use crate::ecma::{self, Document};
+use crate::scan::Raw;
+use crate::text;
+
+/// What the program sends in place of a content that is empty.
+const NO_CONTENT: &[u8] = b"(no content)";
+
+/// Names that tools had in earlier versions, and those by which the program sends their calls (observed).
+const RENAMED_TOOLS: [(&str, &str); 2] = [("Task", "Agent"), ("ListPeers", "ListAgents")];
+
+/// The id of a call, in a fixed number of bytes. What is missing or no string is a name as well, as in the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct CallKey(UuidKey);
+
+impl CallKey {
+    fn of(id: Option<Raw<'_>>) -> Self {
+        let name = match id.and_then(Raw::as_string) {
+            Some(name) => name.into_owned(),
+            // No string can begin with this byte.
+            None => [b"\xff", id.map_or("", Raw::as_str).as_bytes()].concat(),
+        };
+        Self(UuidKey::of(&name))
+    }
+}
+
+/// What a block is, as far as the rules ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    /// A text; whether it is only white space.
+    Text { is_blank: bool },
+    /// A thought, readable or not.
+    Thought,
+    /// A tool's call.
+    Call(CallKey),
+    /// A tool's result.
+    Result(CallKey),
+    /// A call of a tool that the API runs itself.
+    ServerCall(CallKey),
+    /// Its result.
+    ServerResult(CallKey),
+    /// Any other.
+    Other,
+}
+
+/// A block of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) kind: BlockKind,
+    /// As it is sent.
+    pub(super) json: Vec<u8>,
+    /// Whether it is the result of a search for tools, which the program announces.
+    pub(super) loads_tools: bool,
+}
+
+impl Block {
+    /// Reads a block; `None` of what is none.
+    pub(super) fn read(raw: Raw<'_>) -> Option<Self> {
+        let [block_type, text, id, call_id] = raw.members(["type", "text", "id", "tool_use_id"]);
+        let block_type = block_type?.as_string()?;
+        let kind = match &*block_type {
+            b"text" => BlockKind::Text { is_blank: is_blank(text?)? },
+            b"thinking" | b"redacted_thinking" => BlockKind::Thought,
+            b"tool_use" => BlockKind::Call(CallKey::of(id)),
+            b"tool_result" => BlockKind::Result(CallKey::of(call_id)),
+            b"server_tool_use" => BlockKind::ServerCall(CallKey::of(id)),
+            other if other.ends_with(b"_tool_result") => {
+                BlockKind::ServerResult(CallKey::of(call_id))
+            }
+            _ => BlockKind::Other,
+        };
+        let mut document = Document::parse(raw.as_str()).ok()?;
+        document.remove("cache_control");
+        let mut loads_tools = false;
+        match kind {
+            BlockKind::Call(_) => rename_tool(&mut document),
+            BlockKind::Result(_) => loads_tools = edit_result(&mut document, raw),
+            _ => {}
+        }
+        let mut json = Vec::with_capacity(raw.as_str().len());
+        document.write(&mut json);
+        Some(Self { kind, json, loads_tools })
+    }
+
+    /// A text, given as a JSON string.
+    pub(super) fn text(string: &[u8]) -> Self {
+        let json = [b"{\"type\":\"text\",\"text\":", string, b"}"].concat();
+        let is_blank = std::str::from_utf8(string)
+            .ok()
+            .and_then(|string| is_blank(Raw::parse(string).ok()?))
+            .unwrap_or(false);
+        Self { kind: BlockKind::Text { is_blank }, json, loads_tools: false }
+    }
+
+    fn of_json(kind: BlockKind, json: &[u8]) -> Self {
+        Self { kind, json: json.to_vec(), loads_tools: false }
+    }
+
+    /// What stands for a message of the user's that would be empty.
+    pub(super) fn no_content() -> Self {
+        Self::text(&[b"\"", NO_CONTENT, b"\""].concat())
+    }
+
+    /// What stands for a message of the model's that is empty.
+    pub(super) fn nothing_said() -> Self {
+        Self::said_instead(NO_CONTENT)
+    }
+
+    /// What stands for a message of the model's of which only calls were left that are not sent.
+    pub(super) fn interrupted_use() -> Self {
+        Self::said_instead(b"[Tool use interrupted]")
+    }
+
+    /// What stands for an empty text between thoughts.
+    pub(super) fn empty_text() -> Self {
+        Self::said_instead(b"[Empty text removed]")
+    }
+
+    fn said_instead(text: &[u8]) -> Self {
+        let json = [b"{\"type\":\"text\",\"text\":\"", text, b"\",\"citations\":[]}"].concat();
+        Self::of_json(BlockKind::Text { is_blank: false }, &json)
+    }
+
+    /// What stands for results at the beginning of a conversation whose calls are not there.
+    pub(super) fn orphaned_result() -> Self {
+        Self::text(b"\"[Orphaned tool result removed due to conversation resume]\"")
+    }
+
+    /// What follows the result of a search for tools.
+    pub(super) fn tool_loaded() -> Self {
+        Self::text(b"\"Tool loaded.\"")
+    }
+
+    /// The result of a call that has none although the conversation went on.
+    pub(super) fn missing_result(&self) -> Option<Self> {
+        let content = "\"[Tool result missing due to internal error]\"";
+        let (key, id) = self.call()?;
+        let json = format!(
+            "{{\"type\":\"tool_result\"{},\"content\":{content},\"is_error\":true}}",
+            member("tool_use_id", id.as_deref())
+        );
+        Some(Self::of_json(BlockKind::Result(key), json.as_bytes()))
+    }
+
+    /// The result of a call during which the session ended.
+    pub(super) fn interrupted_result(&self) -> Option<Self> {
+        let content = "\"[Tool call interrupted: the session ended before this call's result was \
+                       recorded, so its outcome is unknown. Check whether it took effect before \
+                       relying on it or running it again.]\"";
+        let (key, id) = self.call()?;
+        let json = format!(
+            "{{\"type\":\"tool_result\",\"content\":{content},\"is_error\":true{}}}",
+            member("tool_use_id", id.as_deref())
+        );
+        Some(Self::of_json(BlockKind::Result(key), json.as_bytes()))
+    }
+
+    /// Of a call, its key and its id as it is written.
+    fn call(&self) -> Option<(CallKey, Option<String>)> {
+        let BlockKind::Call(key) = self.kind else { return None };
+        let text = std::str::from_utf8(&self.json).ok()?;
+        let id = Raw::parse(text).ok()?.member("id");
+        Some((key, id.map(|id| id.as_str().to_owned())))
+    }
+
+    /// Of a text, adds a line's end.
+    pub(super) fn end_line(&mut self) {
+        let Ok(json) = std::str::from_utf8(&self.json) else { return };
+        let Ok(mut document) = Document::parse(json) else { return };
+        let Some(text) = document.get("text").and_then(Raw::as_string) else { return };
+        let mut ended = Vec::new();
+        ecma::write_string(&[&*text, b"\n"].concat(), &mut ended);
+        let Ok(ended) = String::from_utf8(ended) else { return };
+        document.set("text", ended);
+        let mut written = Vec::new();
+        document.write(&mut written);
+        self.json = written;
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.kind, BlockKind::Text { .. })
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.kind == BlockKind::Text { is_blank: true }
+    }
+
+    /// Whether it is a text of no characters at all.
+    pub(super) fn is_empty_text(&self) -> bool {
+        let text = || Raw::parse(std::str::from_utf8(&self.json).ok()?).ok()?.member("text");
+        self.is_blank() && text().is_some_and(|text| text.is_text(""))
+    }
+
+    pub(super) fn is_result(&self) -> bool {
+        matches!(self.kind, BlockKind::Result(_))
+    }
+
+    pub(super) fn is_call(&self) -> bool {
+        matches!(self.kind, BlockKind::Call(_))
+    }
+}
+
+/// A member with a comma before it; nothing where there is no value.
+fn member(name: &str, value: Option<&str>) -> String {
+    value.map_or_else(String::new, |value| format!(",\"{name}\":{value}"))
+}
+
+/// Whether a string is only white space; `None` of what is no string.
+fn is_blank(string: Raw<'_>) -> Option<bool> {
+    Some(text::is_blank(&string.to_string_lossy()?))
+}
+
+fn rename_tool(document: &mut Document<'_>) {
+    let Some(name) = document.get("name") else { return };
+    let renamed = RENAMED_TOOLS.iter().find(|(old, _)| name.is_text(old));
+    if let Some((_, new)) = renamed {
+        document.set("name", format!("\"{new}\""));
+    }
+}
+
+/// Leaves of an error only texts; says whether the result is one of a search for tools.
+fn edit_result(document: &mut Document<'_>, raw: Raw<'_>) -> bool {
+    let [content, is_error] = raw.members(["content", "is_error"]);
+    let Some(content) = content.filter(|content| content.is_array()) else { return false };
+    let is_of = |block: Raw<'_>, name| block.member("type").is_some_and(|kind| kind.is_text(name));
+    if is_error.is_some_and(|is_error| is_error.as_str() == "true") {
+        let texts: Vec<&str> =
+            content.elements().filter(|&block| is_of(block, "text")).map(Raw::as_str).collect();
+        let mut written = Vec::new();
+        if ecma::restringify(&format!("[{}]", texts.join(",")), &mut written).is_ok()
+            && let Ok(written) = String::from_utf8(written)
+        {
+            document.set("content", written);
+        }
+        return false;
+    }
+    content.elements().any(|block| is_of(block, "tool_reference"))
+}

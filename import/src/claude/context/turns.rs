@@ -1,0 +1,152 @@
+//! Messages: records put together as the API wants them, the model's and the user's in turn.
+
+use std::collections::VecDeque;
+
+use super::block::{Block, BlockKind};
+use super::item::{Item, Said, Speaker};
+
+/// How many messages of the model's are kept for records that follow others'. The program keeps all of them.
+const KEPT: usize = 8;
+
+/// What the model said, and what it was told next.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// What the model said; `None` where a conversation begins with the user.
+    pub(super) answer: Option<Answer>,
+    pub(super) reply: Option<Reply>,
+}
+
+/// A message of the model's.
+#[derive(Debug)]
+pub(super) struct Answer {
+    id: Option<Vec<u8>>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) ordinals: Vec<u64>,
+}
+
+/// A message of the user's.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) said: Said,
+    pub(super) ordinals: Vec<u64>,
+}
+
+impl Reply {
+    /// Puts another message of the user's behind this one: results first, and texts that meet on lines of their own.
+    fn join(&mut self, said: Said, ordinal: u64) {
+        let mut blocks = std::mem::replace(&mut self.said, Said::Blocks(Vec::new())).into_blocks();
+        let more = said.into_blocks();
+        if let (Some(last), Some(first)) = (blocks.last_mut(), more.first())
+            && last.is_text()
+            && first.is_text()
+        {
+            last.end_line();
+        }
+        blocks.extend(more);
+        let (results, others): (Vec<Block>, Vec<Block>) =
+            blocks.into_iter().partition(Block::is_result);
+        self.said = Said::Blocks(results.into_iter().chain(others).collect());
+        self.ordinals.push(ordinal);
+    }
+}
+
+/// Puts records together. Turns that nothing can join any more are complete.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    open: VecDeque<Turn>,
+    complete: VecDeque<Turn>,
+}
+
+impl Turns {
+    /// Takes what the next record says.
+    pub(super) fn take(&mut self, item: Item) {
+        let Item { ordinal, speaker, said } = item;
+        match speaker {
+            Speaker::Model(id) => self.answer(id, said.into_blocks(), ordinal),
+            Speaker::User | Speaker::Command => self.reply(said, ordinal),
+        }
+    }
+
+    /// A turn that is complete.
+    pub(super) fn next(&mut self) -> Option<Turn> {
+        self.complete.pop_front()
+    }
+
+    /// Says that no record follows.
+    pub(super) fn finish(&mut self) {
+        self.complete.append(&mut self.open);
+    }
+
+    fn answer(&mut self, id: Option<Vec<u8>>, blocks: Vec<Block>, ordinal: u64) {
+        // A message goes on behind results, and not behind anything that the user said.
+        let is_passed =
+            |turn: &Turn| turn.reply.as_ref().is_none_or(|reply| reply.said.has_results());
+        let passed = self.open.iter_mut().rev().take_while(|turn| is_passed(turn));
+        let same = passed
+            .filter_map(|turn| turn.answer.as_mut())
+            .find(|answer| id.is_some() && answer.id == id);
+        if let Some(answer) = same {
+            answer.blocks.extend(blocks);
+            answer.blocks = calls_last(std::mem::take(&mut answer.blocks));
+            answer.ordinals.push(ordinal);
+            return;
+        }
+        if self.open.back().is_some_and(|last| !is_passed(last)) {
+            self.complete.append(&mut self.open);
+        }
+        if self.open.len() >= KEPT {
+            self.complete.extend(self.open.pop_front());
+        }
+        let answer = Answer { id, blocks: calls_last(blocks), ordinals: vec![ordinal] };
+        self.open.push_back(Turn { answer: Some(answer), reply: None });
+    }
+
+    fn reply(&mut self, said: Said, ordinal: u64) {
+        if self.open.is_empty() {
+            self.open.push_back(Turn::default());
+        }
+        let Some(turn) = self.open.back_mut() else { return };
+        match &mut turn.reply {
+            Some(reply) => reply.join(said, ordinal),
+            None => turn.reply = Some(Reply { said, ordinals: vec![ordinal] }),
+        }
+    }
+}
+
+/// Puts calls behind everything else that the model said, unless thoughts would meet that calls are between.
+fn calls_last(blocks: Vec<Block>) -> Vec<Block> {
+    let meeting = |blocks: &mut dyn Iterator<Item = &Block>| {
+        let thoughts: Vec<bool> = blocks.map(|block| block.kind == BlockKind::Thought).collect();
+        thoughts.windows(2).filter(|pair| pair[0] && pair[1]).count()
+    };
+    let now = meeting(&mut blocks.iter());
+    if meeting(&mut blocks.iter().filter(|block| !block.is_call())) > now {
+        return blocks;
+    }
+    let (calls, others): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(Block::is_call);
+    others.into_iter().chain(calls).collect()
+}
+
+/// Takes out empty texts and, of a message in several records, white space. Where thoughts would meet without it, white space
+/// stays, and something stands for an empty text.
+pub(super) fn without_empty_texts(blocks: Vec<Block>, is_joined: bool) -> Vec<Block> {
+    let is_thought = |block: &Block| block.kind == BlockKind::Thought;
+    let mut kept: Vec<Block> = Vec::with_capacity(blocks.len());
+    let mut rest = blocks.into_iter().peekable();
+    while let Some(block) = rest.next() {
+        if !block.is_blank() {
+            kept.push(block);
+            continue;
+        }
+        let follows = kept.last().is_some_and(is_thought);
+        let is_between = follows && rest.peek().is_some_and(is_thought);
+        match (block.is_empty_text(), is_between) {
+            (true, true) => kept.push(Block::empty_text()),
+            (true, false) => {}
+            (false, true) => kept.push(block),
+            (false, false) if is_joined => {}
+            (false, false) => kept.push(block),
+        }
+    }
+    kept
+}

@@ -1,0 +1,200 @@
+//! The real Claude Code as the judge: what it is seen to send when it resumes a session is what Leafline says that it sends.
+//!
+//! It is run offline, against a stand-in of the model's API, by `tests/claude-judge`, which says how to install it.
+//! `LEAFLINE_CLAUDE` names the program; without it, and without the program in `target/claude-judge`, the tests say that
+//! they are skipped, unless `LEAFLINE_REQUIRE_CLAUDE` is set. What it answered is kept in `answers.txt`; with
+//! `LEAFLINE_CLAUDE_ANSWERS` set to the path of a file, the answers are added to it. `LEAFLINE_CLAUDE_SESSIONS` is the number
+//! of sessions that are made at random and played, instead of a few.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::cases::{self, Case};
+use crate::conversation::{conversation, entry, for_judge, leaf, messages, with_strings};
+use crate::made;
+use crate::program::{Answer, Judge};
+
+/// The cases in which the program does otherwise, and why Leafline does not.
+const OTHERWISE: [(&str, &str); 7] = [
+    ("progress before", "the program does not hang an orphan on what a tool reports"),
+    ("time as number", "times that are numbers are none"),
+    ("unknown type parent", "the program does not know the type, and its children have no parent"),
+    ("beside the path after boundary", "records of one message are looked for beside each other"),
+    ("other branch", "records of one message are looked for beside each other"),
+    ("tool reference none", "which tools there are is not known"),
+    ("toolsearch", "which tools there are is not known"),
+];
+
+/// The sessions made at random in which it does otherwise. The program finds the records of a message, and the results of its
+/// calls, by their ids in the whole session; Leafline finds them by what they hang on. In the one that is even nothing is
+/// damaged: the records of a message hang on nothing. In the others what they hang on is lost.
+const OTHERWISE_AT_RANDOM: [u64; 12] = [108, 1, 7, 13, 21, 27, 37, 61, 75, 81, 87, 119];
+
+/// How many sessions of those made at random have an answer that is kept.
+const KEPT: u64 = 120;
+
+/// A number that the environment gives, or this one.
+fn count(usual: u64) -> u64 {
+    std::env::var("LEAFLINE_CLAUDE_SESSIONS").map_or(usual, |count| count.parse().unwrap())
+}
+
+fn random(seed: u64) -> Case {
+    Case { name: format!("random {seed}"), file: made::session(seed) }
+}
+
+/// The context at a record, or else at the leaf.
+fn ours(file: &str, at: Option<&str>) -> Vec<Value> {
+    let file = file.as_bytes();
+    let mut session = conversation(file);
+    let at = at.and_then(|uuid| entry(&session, uuid)).or_else(|| leaf(file));
+    with_strings(at.map(|at| messages(&mut session, at).0).unwrap_or_default())
+}
+
+fn digest(messages: &[Value]) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(members) => {
+                let members: BTreeMap<_, _> = members.iter().collect();
+                members.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect()
+            }
+            Value::Array(elements) => elements.iter().map(sorted).collect(),
+            other => other.clone(),
+        }
+    }
+    let text: String = messages.iter().map(|message| sorted(message).to_string() + "\n").collect();
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What differs from the first difference on.
+fn difference(name: &str, ours: &[Value], theirs: &[Value]) -> Option<String> {
+    if ours == theirs {
+        return None;
+    }
+    let at = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
+    let shown = |messages: &[Value]| {
+        let messages = messages.iter().skip(at).take(3);
+        let messages = messages.map(|message| message.to_string().chars().take(400).collect());
+        messages.collect::<Vec<String>>().join("\n    ")
+    };
+    let (one, other) = (shown(ours), shown(theirs));
+    Some(format!("{name}: message {at}\n  ours\n    {one}\n  Claude Code\n    {other}\n"))
+}
+
+/// Answers to cases; of a case that the program does not resume there is none.
+fn ask(judge: &Judge, cases: &[Case]) -> Vec<Answer> {
+    let jobs: Vec<Value> = (0..)
+        .zip(cases)
+        .map(|(number, case)| {
+            let id = format!("00000000-0000-4000-9000-{number:012}");
+            json!({"op": "resume", "id": id, "file": for_judge(&case.file)})
+        })
+        .collect();
+    let answers = judge.ask(&jobs).into_iter();
+    answers.map(|answer| serde_json::from_value(answer).unwrap()).collect()
+}
+
+fn is_otherwise(case: &Case) -> bool {
+    OTHERWISE.iter().any(|(name, _)| *name == case.name)
+        || OTHERWISE_AT_RANDOM.iter().any(|seed| format!("random {seed}") == case.name)
+}
+
+/// Compares sessions with what the program sends. Of those that are not known, `most` may differ.
+fn compare(judge: &Judge, cases: &[Case], most: usize) {
+    let (mut differences, mut kept) = (Vec::new(), String::new());
+    let mut resumed = 0;
+    for (case, answer) in cases.iter().zip(ask(judge, cases)) {
+        let Some(theirs) = answer.messages().map(with_strings) else {
+            let error = answer.error.unwrap_or_default();
+            assert!(error.starts_with("No conversation found"), "{}: {error}", case.name);
+            continue;
+        };
+        resumed += 1;
+        let at = answer.leaf.as_deref();
+        let ours = ours(&for_judge(&case.file), at);
+        let is_otherwise = is_otherwise(case);
+        let difference = difference(&case.name, &ours, &theirs);
+        assert!(!is_otherwise || difference.is_some(), "{} is the same now", case.name);
+        differences.extend(difference.filter(|_| !is_otherwise));
+        let name = case.name.escape_debug();
+        kept.push_str(&format!("{} {} {name}\n", digest(&theirs), at.unwrap_or("-")));
+    }
+    println!("{resumed} of {} sessions compared, {} differ", cases.len(), differences.len());
+    if let Some(path) = std::env::var_os("LEAFLINE_CLAUDE_ANSWERS") {
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(kept.as_bytes()).unwrap();
+    }
+    let differing = differences.len();
+    assert!(differing <= most, "{differing} differ\n{}", differences.join("\n"));
+}
+
+/// What Claude Code 2.1.330 sent for each case, as the digest of its text, and the record at which it resumed it.
+const ANSWERS: &str = include_str!("answers.txt");
+
+#[test]
+fn answers_that_claude_code_gave() {
+    let mut answers = BTreeMap::new();
+    for line in ANSWERS.lines() {
+        let mut parts = line.splitn(3, ' ');
+        let (digest, at) = (parts.next().unwrap(), parts.next().unwrap());
+        answers.insert(parts.next().unwrap(), (digest, Some(at).filter(|at| *at != "-")));
+    }
+    let (mut same, mut otherwise) = (0, Vec::new());
+    for case in cases::all().into_iter().chain((0..KEPT).map(random)) {
+        let name = case.name.escape_debug().to_string();
+        // The program does not resume a session without a leaf.
+        let Some((theirs, at)) = answers.remove(&*name) else { continue };
+        let ours = ours(&for_judge(&case.file), at);
+        if digest(&ours) == theirs {
+            same += 1;
+        } else if is_otherwise(&case) {
+            otherwise.push(case.name);
+        } else {
+            panic!("{name}: {ours:#?}");
+        }
+    }
+    let known = OTHERWISE.len() + OTHERWISE_AT_RANDOM.len();
+    assert_eq!(otherwise.len(), known, "{otherwise:?}");
+    assert!(answers.is_empty() && same > 330, "{same} are the same, left are {answers:?}");
+}
+
+#[test]
+fn sessions_of_every_kind() {
+    let Some(judge) = Judge::find() else { return };
+    let step = if count(0) > 0 { 1 } else { 6 };
+    let cases: Vec<Case> = cases::all().into_iter().step_by(step).collect();
+    compare(&judge, &cases, 0);
+}
+
+/// Every second one is damaged. Beyond those that are known some differ, for the reason that is told of
+/// [`OTHERWISE_AT_RANDOM`].
+#[test]
+fn sessions_at_random() {
+    let Some(judge) = Judge::find() else { return };
+    let count = count(30);
+    let (whole, damaged): (Vec<u64>, Vec<u64>) = (0..count).partition(|seed| seed % 2 == 0);
+    let beyond = usize::try_from(count.saturating_sub(KEPT)).unwrap();
+    let cases = |seeds: Vec<u64>| seeds.into_iter().map(random).collect::<Vec<_>>();
+    compare(&judge, &cases(whole), beyond / 50);
+    compare(&judge, &cases(damaged), beyond / 6);
+}
+
+/// Tools side by side, errors, long outputs, thoughts, compactions, interruptions: as Claude Code itself writes them.
+#[test]
+fn sessions_that_claude_code_made() {
+    let Some(judge) = Judge::find() else { return };
+    let plays = count(8).min(200);
+    let jobs: Vec<Value> = (0..plays).map(|seed| json!({"op": "play", "seed": seed})).collect();
+    let mut differences = Vec::new();
+    for (seed, answer) in judge.ask(&jobs).into_iter().enumerate() {
+        let file = answer["file"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+        let answer: Answer = serde_json::from_value(answer).unwrap();
+        let theirs = with_strings(answer.messages().unwrap());
+        let ours = ours(&file, answer.leaf.as_deref());
+        differences.extend(difference(&format!("play {seed}"), &ours, &theirs));
+    }
+    println!("{plays} sessions compared, {} differ", differences.len());
+    assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
+}
