@@ -4,17 +4,26 @@ use std::path::{Component, Path, PathBuf};
 
 use leafline::live::Persistence;
 use leafline::omp::{Breadcrumbs, terminal_id};
-use leafline::{Session, Store};
+use leafline::{Family, Session, Store};
 use serde_json::json;
 
 use super::failure::Failure;
 use super::output::Output;
 use super::text;
 
-/// A session to write to. A command ends with what it was told to do: it cannot wait for an assistant, and keeps
-/// what it was given.
+/// A session to write to, under the rules of its program.
 pub(super) fn session(store: &Store, id: &str) -> Result<Session, Failure> {
-    Ok(store.session(id)?.with_persistence(Persistence::immediate()))
+    let session = store.session(id)?;
+    let persistence = persistence(session.family());
+    Ok(session.with_persistence(persistence))
+}
+
+/// How a program of the family stores entries; but a command ends with what it was told to do, and cannot wait for an
+/// assistant.
+pub(super) fn persistence(family: Family) -> Persistence {
+    let mut persistence = Persistence::documented(family);
+    persistence.waits_for_assistant = false;
+    persistence
 }
 
 /// What each terminal had last, in a folder beside the store.

@@ -5,7 +5,7 @@ mod stream;
 use std::io::{IsTerminal, Write};
 
 use leafline::error::SessionError;
-use leafline::live::EntryDraft;
+use leafline::live::{EntryDraft, Persistence};
 use leafline::pi::{Draft, DraftError};
 use leafline::{Family, opal};
 
@@ -21,7 +21,9 @@ use super::{Status, live};
 /// then. An entry is a JSON object of the session's format, such as
 /// {"type":"message","message":{"role":"user","content":"Hi"}}, in a session of Opal's a message such as
 /// {"role":"user","content":"Hi"}. Its id, its parent and its time are made here: those that it has are not used. Other
-/// members are kept as they are. To a session of Claude Code's nothing is appended.
+/// members are kept as they are, but for what omp does to the entries of its sessions: strings of more than 500,000 UTF-16
+/// units are cut, `partialJson` and `jsonlEvents` are left out, and references take the place of images of 1,024 base64
+/// characters or more. With --keep-everything nothing is done to them. To a session of Claude Code's nothing is appended.
 ///
 /// Without ENTRY-JSON the entries are read from standard input, one a line; blank lines are skipped. Prints the new
 /// ids in order, one a line; with --json {"id": ID}. An id is printed when its entry is on disk. Lines are stored
@@ -40,6 +42,10 @@ pub(super) struct Arguments {
     /// The entry, instead of standard input
     #[arg(value_name = "ENTRY-JSON")]
     entry: Option<String>,
+
+    /// Store what is given as it is, also in a session of omp's
+    #[arg(long)]
+    keep_everything: bool,
 }
 
 /// Appends the entries.
@@ -50,6 +56,9 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_change()?;
     let mut session = live::session(&store, &arguments.session)?;
+    if arguments.keep_everything {
+        session = session.with_persistence(Persistence::immediate());
+    }
     let family = session.family();
     if !family.is_written() {
         let (id, operation) = (session.id().to_owned(), "appending");

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use crate::family::{Family, Migration};
 use crate::file_name::{FileName, shorten};
 use crate::migration::{Migrate, MigrateLines, Migrated};
-use crate::pi_omp::{Detection, HeaderFacts, Migrator, NotASession, detect, forward_references};
+use crate::pi_omp::{
+    Detection, HeaderFacts, Migrator, NotASession, Rules, detect, forward_references,
+};
 use crate::start::{Refusal, Start};
 use crate::time::format_timestamp;
 use crate::view::{self, View};
@@ -15,13 +17,15 @@ use crate::view::{self, View};
 #[derive(Debug, Clone)]
 pub struct VersionMigration {
     header: HeaderFacts,
+    /// What the program does to each entry that it writes.
+    rules: Rules,
 }
 
 impl Migrate for VersionMigration {
     type Lines = Migrator;
 
     fn begin<R: BufRead>(&self, open: impl FnOnce() -> io::Result<R>) -> io::Result<Migrator> {
-        let migrator = Migrator::new(&self.header);
+        let migrator = Migrator::new(&self.header).with_rules(self.rules);
         if !self.header.version.needs_tree() {
             return Ok(migrator);
         }
@@ -64,7 +68,8 @@ pub(crate) fn start(
         title: header.title.clone(),
         parent_session: header.parent_session.clone(),
         created_ms: header.timestamp_ms,
-        migration: needs_migration.then(|| migration(VersionMigration { header })),
+        migration: needs_migration
+            .then(|| migration(VersionMigration { header, rules: Rules::of(family) })),
         ..Start::new(family)
     })
 }

@@ -8,7 +8,7 @@ use crate::migration::Migrated;
 use crate::pi_omp::derived_id::IdPermutation;
 use crate::pi_omp::forward::{ForwardReferences, Target, index_of};
 use crate::pi_omp::positions::Positions;
-use crate::pi_omp::{HeaderFacts, HeaderVersion};
+use crate::pi_omp::{HeaderFacts, HeaderVersion, Rules};
 use crate::scan::Raw;
 
 /// How many runs of records that are no entries are remembered. Past it, a compaction that points at one gets an id that
@@ -23,7 +23,8 @@ pub(crate) const MADE_UP: &[&str] = &["id", "parentId", "firstKeptEntryId"];
 /// - From version 1 to 2, every entry gets a new id, derived from the session's id and its position, and the entry before
 ///   it as its parent. A compaction's `firstKeptEntryIndex` becomes `firstKeptEntryId`.
 /// - From version 2 to 3, the message role `hookMessage` becomes `custom`, and every `session` line gets version 3.
-/// - All lines are rewritten as `JSON.stringify` gives them.
+/// - All lines are rewritten as `JSON.stringify` gives them. omp cuts strings and removes members in doing so
+///   ([`Self::with_rules`]).
 ///
 /// Records that are no objects have no place in the documents: they are kept, count as positions, and take no part in the
 /// chain of parents. omp's title lines before the header are kept and do not count.
@@ -50,6 +51,7 @@ pub struct Migrator {
     ids: IdPermutation,
     version: HeaderVersion,
     forward: ForwardReferences,
+    rules: Rules,
     state: MigratorState,
 }
 
@@ -94,6 +96,7 @@ impl Migrator {
             ids: IdPermutation::new(&header.id),
             version: header.version,
             forward: ForwardReferences::default(),
+            rules: Rules::keep_everything(),
             state,
         }
     }
@@ -103,6 +106,14 @@ impl Migrator {
     #[must_use]
     pub fn with_forward_references(mut self, forward: ForwardReferences) -> Self {
         self.forward = forward;
+        self
+    }
+
+    /// Does to each line what these rules say of strings and transient members. Images stay, whole: they are not taken out of
+    /// a line without whoever stores them.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
         self
     }
 
@@ -152,7 +163,15 @@ impl Migrator {
                 _ => self.migrate_entry(position, kind, &mut document),
             }
         }
+        let start = out.len();
         document.write(out);
+        let line = out.get(start..).unwrap_or_default();
+        if let Ok(line) = std::str::from_utf8(line)
+            && let Some(changed) = self.rules.apply_but_to_images(line)
+        {
+            out.truncate(start);
+            out.extend_from_slice(changed.as_bytes());
+        }
         out.push(b'\n');
     }
 

@@ -8,7 +8,7 @@ use leafline_import::{EntryKind, Reading, read_line};
 
 use super::super::index::finish::Indexed;
 use super::super::index::indexer::{Indexer, Start};
-use super::super::index::prepare::{Prepared, PreparedBlob, Preparer};
+use super::super::index::prepare::{PreparedBlob, Preparer};
 use super::super::reader::SessionReader;
 use super::draft::EntryDraft;
 use super::ids;
@@ -89,7 +89,7 @@ impl Appender {
             let mut record = reader.record().clone();
             let dictionary = tail_dictionary(&reader, record.lines)?;
             let mut prepared = self.preparer.prepare(&lines.text, false, &dictionary);
-            attach_images(&mut prepared, images);
+            attach_images(&mut prepared.blobs, images);
             let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
             seal(&reader, &mut record, is_worth_a_chunk, (&mut extension, &mut batch))?;
             let snapshot = Box::new(reader.into_snapshot());
@@ -232,10 +232,10 @@ fn string_of(json: &str) -> Option<Vec<u8>> {
 }
 
 /// Gives the lines' references the bytes that came with them.
-fn attach_images(prepared: &mut Prepared, images: Vec<ExternalisedImage>) {
+pub(super) fn attach_images(blobs: &mut [PreparedBlob], images: Vec<ExternalisedImage>) {
     for image in images {
         let lacks = |blob: &&mut PreparedBlob| blob.hash == image.hash && blob.bytes.is_none();
-        if let Some(blob) = prepared.blobs.iter_mut().find(lacks) {
+        if let Some(blob) = blobs.iter_mut().find(lacks) {
             blob.bytes = Some(image.bytes);
         }
     }
