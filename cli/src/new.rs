@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use leafline::live::Persistence;
 use leafline::{Family, NewSession};
 
 use super::Status;
@@ -78,7 +77,7 @@ pub(super) fn run(
     new.id = arguments.id;
     new.title = arguments.title;
     new.parent_session = arguments.parent;
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(live::persistence(new.family));
     let store = place.open_or_create()?;
     let session = if arguments.continues {
         live::breadcrumbs(&store).continue_recent(&store, &new)?

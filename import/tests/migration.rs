@@ -316,3 +316,43 @@ fn title_lines_ahead_of_the_header_do_not_count() {
         )
     );
 }
+
+#[test]
+fn omp_writes_migrated_entries_under_its_rules() {
+    use leafline_import::pi_omp::Rules;
+    let image = "QUJD".repeat(200_000);
+    let long = "l".repeat(500_001);
+    let file = format!(
+        concat!(
+            r#"{{"type":"session","version":2,"id":"s"}}"#,
+            "\n",
+            r#"{{"type":"message","id":"a","parentId":null,"message":{{"partialJson":"{{","content":["#,
+            r#"{{"type":"image","data":"{image}"}},{{"type":"text","text":"{long}"}}],"jsonlEvents":[]}}}}"#,
+            "\n",
+        ),
+        image = image,
+        long = long,
+    );
+    let detection = detect(file.as_bytes(), None, true).unwrap();
+    let migrated = |rules: Option<Rules>| {
+        let mut migrator = Migrator::new(&detection.header);
+        if let Some(rules) = rules {
+            migrator = migrator.with_rules(rules);
+        }
+        let mut out = Vec::new();
+        for line in file.lines() {
+            migrator.migrate_line(line, &mut out);
+        }
+        String::from_utf8(out).unwrap()
+    };
+    // pi keeps everything.
+    let kept = migrated(None);
+    assert!(kept.contains("partialJson") && kept.contains(&long));
+    assert_eq!(migrated(Some(Rules::of(leafline_import::Family::Pi))), kept);
+    let written = migrated(Some(Rules::of(leafline_import::Family::Omp)));
+    assert!(!written.contains("partialJson") && !written.contains("jsonlEvents"));
+    assert!(!written.contains(&long));
+    assert!(written.contains(r#"l\n\n[Session persistence truncated large content]""#));
+    // An image of which a reference may take the place is not cut.
+    assert!(written.contains(&image));
+}

@@ -191,3 +191,38 @@ fn omps_rules_are_applied_when_an_entry_is_stored() {
     assert_eq!(store.statistics().unwrap().blobs.count, 0);
     assert_sound(&store);
 }
+
+#[test]
+fn what_a_rewrite_writes_is_under_the_rules_of_appends() {
+    let store = Store::in_memory().unwrap();
+    let mut session = store.create_session(&immediate(Family::Omp)).unwrap();
+    let id = session.append_message(&user("short")).unwrap();
+    session.append_message(&assistant("kept")).unwrap();
+    let image = "QUJD".repeat(400);
+    let change = |entry: &leafline::Entry| {
+        let mut entry: Value = serde_json::from_slice(entry.line()).unwrap();
+        if entry["message"]["role"] != "user" {
+            return Ok(None);
+        }
+        entry["message"]["content"] = json!([{"type": "text", "text": "l".repeat(500_001)}, {"type": "image", "data": image}]);
+        entry["message"]["partialJson"] = json!("{");
+        Ok(Some(entry.to_string()))
+    };
+    // Without rules everything is kept.
+    assert_eq!(session.rewrite_entries(change).unwrap(), 1);
+    assert!(exported(&session).contains("partialJson") && exported(&session).contains(&image));
+    let mut documented = Persistence::documented(Family::Omp);
+    documented.waits_for_assistant = false;
+    let mut session = store.session(session.id()).unwrap().with_persistence(documented);
+    assert_eq!(session.rewrite_entries(change).unwrap(), 1);
+    let text = exported(&session);
+    assert!(!text.contains("partialJson") && !text.contains(&image), "{text}");
+    assert!(text.contains(r#"l\n\n[Session persistence truncated large content]""#));
+    assert!(text.contains(r#""data":"blob:sha256:"#));
+    assert_eq!(path(&session)[0], id);
+    assert_sound(&store);
+    // The blob came with the line.
+    let mut portable = Vec::new();
+    session.reader().unwrap().export(&ExportMode::Portable, &mut portable).unwrap();
+    assert!(String::from_utf8(portable).unwrap().contains(&image));
+}

@@ -1,6 +1,7 @@
 //! Forks, and sessions of a single branch.
 
 use leafline::error::SessionError;
+use leafline::export::ExportMode;
 use leafline::import::ImportOptions;
 use leafline::pi::PiSession;
 use leafline::{Error, Family, NewSession, Store};
@@ -23,6 +24,8 @@ fn a_fork_has_every_entry_and_another_header() {
         exported(&fork).split_once('\n').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     let text = exported(&source);
     assert_eq!(rest, text.split_once('\n').unwrap().1);
+    // omp sets the title of the header that it has made.
+    assert!(header.ends_with(r#","title":"kept"}"#), "{header}");
     let header: Value = serde_json::from_str(&header).unwrap();
     assert_eq!(header["cwd"], "/other");
     assert_eq!(header["parentSession"], source.id());
@@ -100,4 +103,62 @@ fn a_branched_session_has_the_path_and_its_labels() {
     waiting.append_message(&assistant("now")).unwrap();
     assert_eq!(store.sessions().unwrap().len(), 3);
     assert_sound(&store);
+}
+
+#[test]
+fn a_fork_of_omps_is_written_as_omp_writes() {
+    let store = Store::in_memory().unwrap();
+    // It keeps everything, as a file that was imported may have it.
+    let mut source = store.create_session(&immediate(Family::Omp)).unwrap();
+    let image = "QUJD".repeat(400);
+    source
+        .append_message(&json!({
+            "role": "user",
+            "content": [{"type": "image", "mimeType": "image/png", "data": image}],
+            "long": "l".repeat(500_001),
+        }))
+        .unwrap();
+    source
+        .append_message(&json!({"role": "assistant", "content": [], "partialJson": "{"}))
+        .unwrap();
+    assert!(exported(&source).contains(&image));
+    let fork = exported(&store.fork_from(source.id(), "/other").unwrap());
+    assert!(!fork.contains(&image) && !fork.contains("partialJson"));
+    assert!(fork.contains(r#""data":"blob:sha256:"#));
+    assert!(fork.contains(r#"l\n\n[Session persistence truncated large content]""#));
+    assert_sound(&store);
+    let mut portable = Vec::new();
+    let fork = store.sessions().unwrap().into_iter().find(|facts| facts.id != source.id()).unwrap();
+    store.reader(&fork.id).unwrap().export(&ExportMode::Portable, &mut portable).unwrap();
+    assert!(String::from_utf8(portable).unwrap().contains(&image));
+}
+
+#[test]
+fn the_parent_of_a_fork_is_the_file_that_pi_follows() {
+    let place = place::Place::new();
+    for (family, id) in [(Family::Pi, "p1"), (Family::Omp, "o1")] {
+        let mut text = format!(
+            r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}}"#
+        );
+        text += "\n";
+        text += r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"assistant","content":[]}}"#;
+        text += "\n";
+        let file = place.write(&format!("{id}.jsonl"), text);
+        let mut options = ImportOptions::default();
+        options.family = Some(family);
+        place.store.import(&[&file], &options, &mut ()).unwrap();
+        let parent = |session: &Session| {
+            let header = exported(session).lines().next().unwrap().to_owned();
+            serde_json::from_str::<Value>(&header).unwrap()["parentSession"].clone()
+        };
+        let source = place.store.session(id).unwrap();
+        let path = file.to_str().unwrap();
+        let fork = place.store.fork_from(id, "/other").unwrap();
+        assert_eq!(parent(&fork), if family == Family::Pi { path } else { id });
+        assert_eq!(parent(&source.create_branched_session("a1").unwrap()), path);
+        // Where the file is gone, the id is all there is.
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(parent(&place.store.fork_from(id, "/other").unwrap()), id);
+        assert_eq!(parent(&source.create_branched_session("a1").unwrap()), id);
+    }
 }

@@ -210,6 +210,9 @@ fn every_kind_of_entry_is_written() {
             "branch_summary"
         ]
     );
+    // It is where the branch begins, not where the leaf was.
+    assert!(text.contains(&format!(r#""parentId":"{first}","timestamp""#)));
+    assert!(text.contains(&format!(r#""fromId":"{first}","summary":"left""#)));
     assert!(text.contains(r#""fromId":"root","summary":"left again""#));
     assert!(text.contains(r#""name":"a name""#));
     assert_eq!(store.sessions().unwrap()[0].title.as_deref(), Some("a name"));

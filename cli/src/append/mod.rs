@@ -5,7 +5,7 @@ mod stream;
 use std::io::{IsTerminal, Write};
 
 use leafline::error::SessionError;
-use leafline::live::EntryDraft;
+use leafline::live::{EntryDraft, Persistence};
 use leafline::pi::{Draft, DraftError};
 use leafline::{Family, opal};
 
@@ -20,7 +20,9 @@ use super::{Status, live};
 /// Appends an entry below the session's leaf, and each further one below the one before; the last becomes the leaf. An
 /// entry is a JSON object of the session's format, such as {"type":"message","message":{"role":"user","content":"Hi"}},
 /// or for Opal a message such as {"role":"user","content":"Hi"}. Leafline sets its id, parent and time, whatever it has,
-/// and keeps its other members. Sessions of Claude Code cannot be appended to.
+/// and keeps its other members, except for what omp does to the entries of its sessions: strings of more than 500,000 UTF-16
+/// units are cut, `partialJson` and `jsonlEvents` are left out, and images of 1,024 base64 characters or more become
+/// references. --keep-everything prevents that. Sessions of Claude Code and Codex cannot be appended to.
 ///
 /// Without ENTRY-JSON, reads entries from standard input, one a line, and skips blank lines. Prints the new ids in order,
 /// one a line, with --json {"id": ID}, each once its entry is on disk. Stores as many lines at a time as are ready, up to
@@ -39,6 +41,10 @@ pub(super) struct Arguments {
     /// The entry, instead of standard input
     #[arg(value_name = "ENTRY-JSON")]
     entry: Option<String>,
+
+    /// Store what is given as it is, also in a session of omp's
+    #[arg(long)]
+    keep_everything: bool,
 }
 
 /// Appends the entries.
@@ -49,6 +55,9 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_change()?;
     let mut session = live::session(&store, &arguments.session)?;
+    if arguments.keep_everything {
+        session = session.with_persistence(Persistence::immediate());
+    }
     let family = session.family();
     if !family.is_written() {
         let (id, operation) = (session.id().to_owned(), "appending");

@@ -516,3 +516,37 @@ fn whoever_waits_for_an_id_gets_it_before_the_stream_ends() {
         .collect();
     assert_eq!(path, told);
 }
+
+#[test]
+fn entries_of_omps_are_stored_as_omp_stores_them() {
+    let scene = Scene::new();
+    let long = "l".repeat(500_001);
+    let image = "QUJD".repeat(400);
+    let entry = json!({"type": "message", "message": {
+        "role": "user",
+        "content": [{"type": "text", "text": long}, {"type": "image", "data": image}],
+        "partialJson": "{",
+    }});
+    let path = scene.write("entry.jsonl", entry.to_string().as_bytes());
+    let append = |session: &str, arguments: &[&str]| {
+        let mut command = command(&scene.store());
+        command.arg("append").arg(session).args(arguments);
+        command.stdin(std::fs::File::open(&path).unwrap());
+        finished(command.output().unwrap()).id()
+    };
+    for (family, keeps) in [("omp", false), ("pi", true)] {
+        scene.run(["new", "--family", family, "--id", family]).ok();
+        append(family, &[]);
+        let text = scene.run(["export", family]).ok().text();
+        assert_eq!(text.contains("partialJson"), keeps, "{family}");
+        assert_eq!(text.contains(&long), keeps, "{family}");
+        assert_eq!(text.contains(&image), keeps, "{family}");
+        assert_eq!(text.contains("blob:sha256:"), !keeps, "{family}");
+        append(family, &["--keep-everything"]);
+        let text = scene.run(["export", family]).ok().text();
+        let last = text.lines().last().unwrap();
+        assert!(last.contains("partialJson") && last.contains(&long) && last.contains(&image));
+        assert!(!last.contains("blob:sha256:"));
+    }
+    scene.is_sound();
+}

@@ -7,7 +7,7 @@ use crate::family::{Family, Migration};
 use crate::file_name::{FileName, shorten};
 use crate::migration::{Migrate, MigrateLines, Migrated};
 use crate::pi_omp::forward::forward_references_in;
-use crate::pi_omp::{Detection, HeaderFacts, Migrator, NotASession, detect};
+use crate::pi_omp::{Detection, HeaderFacts, Migrator, NotASession, Rules, detect};
 use crate::start::{Refusal, Start};
 use crate::time::format_timestamp;
 use crate::view::{self, View};
@@ -17,13 +17,17 @@ use crate::view::{self, View};
 pub struct VersionMigration {
     header: HeaderFacts,
     reads_first_record: bool,
+    /// The changes that the program makes to each entry that it writes.
+    rules: Rules,
 }
 
 impl Migrate for VersionMigration {
     type Lines = Migrator;
 
     fn begin<R: BufRead>(&self, open: impl FnOnce() -> io::Result<R>) -> io::Result<Migrator> {
-        let migrator = Migrator::new(&self.header).reading_first_records(self.reads_first_record);
+        let migrator = Migrator::new(&self.header)
+            .reading_first_records(self.reads_first_record)
+            .with_rules(self.rules);
         if !self.header.version.needs_tree() {
             return Ok(migrator);
         }
@@ -70,7 +74,8 @@ pub(crate) fn start(
         created_ms: header.timestamp_ms,
         migration: needs_migration.then(|| {
             let reads_first_record = family.reads_first_record();
-            migration(VersionMigration { header, reads_first_record })
+            let rules = Rules::of(family);
+            migration(VersionMigration { header, reads_first_record, rules })
         }),
         ..Start::new(family)
     })

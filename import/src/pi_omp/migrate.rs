@@ -8,7 +8,7 @@ use crate::migration::Migrated;
 use crate::pi_omp::derived_id::IdPermutation;
 use crate::pi_omp::forward::{ForwardReferences, Target, index_of};
 use crate::pi_omp::positions::Positions;
-use crate::pi_omp::{HeaderFacts, HeaderVersion};
+use crate::pi_omp::{HeaderFacts, HeaderVersion, Rules};
 use crate::recover::first_record;
 use crate::scan::Raw;
 
@@ -24,7 +24,8 @@ pub(crate) const MADE_UP: &[&str] = &["id", "parentId", "firstKeptEntryId"];
 /// - From version 1 to 2, every entry gets a new id, derived from the session's id and its position, and the entry
 ///   before it as its parent. A compaction's `firstKeptEntryIndex` becomes `firstKeptEntryId`.
 /// - From version 2 to 3, the message role `hookMessage` becomes `custom`, and every `session` line gets version 3.
-/// - All lines are rewritten as `JSON.stringify` writes them.
+/// - All lines are rewritten as `JSON.stringify` writes them. omp also cuts strings and removes members
+///   ([`Self::with_rules`]).
 ///
 /// The documents do not mention records that are not objects: they are kept, count as positions, and are not part of
 /// the chain of parents. omp's title lines before the header are kept and do not count.
@@ -52,6 +53,7 @@ pub struct Migrator {
     version: HeaderVersion,
     forward: ForwardReferences,
     reads_first_record: bool,
+    rules: Rules,
     state: MigratorState,
 }
 
@@ -97,6 +99,7 @@ impl Migrator {
             version: header.version,
             forward: ForwardReferences::default(),
             reads_first_record: false,
+            rules: Rules::keep_everything(),
             state,
         }
     }
@@ -113,6 +116,14 @@ impl Migrator {
     #[must_use]
     pub fn reading_first_records(self, reads_first_record: bool) -> Self {
         Self { reads_first_record, ..self }
+    }
+
+    /// Applies these rules on strings and transient members to each line. Images stay in the line: whoever stores it cuts
+    /// them out.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
     }
 
     /// How far it has come.
@@ -166,7 +177,15 @@ impl Migrator {
                 _ => self.migrate_entry(position, kind, &mut document),
             }
         }
+        let start = out.len();
         document.write(out);
+        let line = out.get(start..).unwrap_or_default();
+        if let Ok(line) = std::str::from_utf8(line)
+            && let Some(changed) = self.rules.apply_but_to_images(line)
+        {
+            out.truncate(start);
+            out.extend_from_slice(changed.as_bytes());
+        }
         out.push(b'\n');
     }
 

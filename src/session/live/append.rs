@@ -8,7 +8,7 @@ use leafline_import::{EntryKind, Reading, read_line};
 
 use super::super::index::finish::Indexed;
 use super::super::index::indexer::{Indexer, Start};
-use super::super::index::prepare::{Prepared, PreparedBlob, Preparer};
+use super::super::index::prepare::{PreparedBlob, Preparer};
 use super::super::reader::SessionReader;
 use super::super::view::View;
 use super::draft::EntryDraft;
@@ -91,7 +91,7 @@ impl Appender {
             let mut record = view.record().clone();
             let dictionary = tail_dictionary(view, Ordinal::after(record.lines))?;
             let mut prepared = self.preparer.prepare(&lines.text, false, &dictionary);
-            attach_images(&mut prepared, images);
+            attach_images(&mut prepared.blobs, images);
             let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
             seal(view, &mut record, is_worth_a_chunk, (&mut extension, &mut batch))?;
             let snapshot = Box::new(reader.into_snapshot());
@@ -231,10 +231,10 @@ fn string_of(json: &str) -> Option<Vec<u8>> {
 }
 
 /// Adds the images to the blobs of the lines that refer to them.
-fn attach_images(prepared: &mut Prepared, images: Vec<ExternalisedImage>) {
+pub(super) fn attach_images(blobs: &mut [PreparedBlob], images: Vec<ExternalisedImage>) {
     for image in images {
         let lacks = |blob: &&mut PreparedBlob| blob.hash == image.hash && blob.bytes.is_none();
-        if let Some(blob) = prepared.blobs.iter_mut().find(lacks) {
+        if let Some(blob) = blobs.iter_mut().find(lacks) {
             blob.bytes = Some(image.bytes);
         }
     }

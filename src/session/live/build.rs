@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use leafline_import::pi_omp::ExternalisedImage;
+
 use super::super::index::finish::NewLeaf;
 use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{Prepared, Preparer};
 use super::super::view::View;
+use super::append::attach_images;
 use super::pending::uncounted;
 use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
@@ -32,6 +35,8 @@ pub(super) struct Builder<'s> {
     creation: Creation,
     batch: Batch,
     block: Vec<u8>,
+    /// The images that were taken out of the block's lines.
+    images: Vec<ExternalisedImage>,
     is_first_block: bool,
     place: Place,
     /// The source files of the session that it replaces.
@@ -60,6 +65,7 @@ impl<'s> Builder<'s> {
             creation: Creation::new(session),
             batch: Batch::default(),
             block: Vec::new(),
+            images: Vec::new(),
             is_first_block: true,
             place: Place::Own,
             sources: Vec::new(),
@@ -95,11 +101,22 @@ impl<'s> Builder<'s> {
         if self.block.len() >= BLOCK_BYTES { self.close_block() } else { Ok(()) }
     }
 
+    /// Adds a line out of which images were taken.
+    pub(super) fn push_without(
+        &mut self,
+        line: &[u8],
+        images: Vec<ExternalisedImage>,
+    ) -> Result<()> {
+        self.images.extend(images);
+        self.push(line)
+    }
+
     fn close_block(&mut self) -> Result<()> {
         let mut prepared =
             self.preparer.prepare(&self.block, self.is_first_block, &self.dictionary);
         self.block.clear();
         self.is_first_block = false;
+        attach_images(&mut prepared.blobs, std::mem::take(&mut self.images));
         self.fetch_blobs(&mut prepared)?;
         let window_moved = self.indexer.add(prepared, &mut self.creation.rows(&mut self.batch))?;
         if window_moved || self.batch.is_full() {

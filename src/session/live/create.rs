@@ -1,5 +1,7 @@
 //! New sessions: empty ones, forks, and single branches of others.
 
+use std::path::Path;
+
 use leafline_import::conversation::{PathLimit, PathRuns};
 use leafline_import::opal::{self, Metadata};
 use leafline_import::pi_omp::{Header, ParentId};
@@ -12,6 +14,7 @@ use super::super::{Session, SessionReader};
 use super::build::Builder;
 use super::ids;
 use super::persistence::Persistence;
+use super::rewrite::{self, with_member};
 use crate::catalog::filter::SessionFilter;
 use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
@@ -181,7 +184,9 @@ impl Store {
     /// `SessionManager.forkFrom`). It is stored at once. Lines of the source that are not JSON are left out, as in the
     /// programs.
     ///
-    /// The header's `parentSession` is the source's id. omp keeps the title in the header.
+    /// The header's `parentSession` is, in a session of pi's, the path of the file that the source was imported from, as long
+    /// as it is there, for pi follows nothing else; otherwise the source's id. omp keeps the title, as the header's last member, and does to each
+    /// entry what it does before it writes any (omp document, persistence).
     ///
     /// # Errors
     ///
@@ -197,11 +202,15 @@ impl Store {
 fn fork(store: &Store, source: &SessionReader, cwd: &str) -> Result<Session> {
     let family = source.family();
     let mut new = NewSession::new(family, cwd);
-    new.parent_session = Some(source.id());
-    if family == Family::Omp {
-        new.title = header_title(source)?;
+    let file = if family == Family::Pi { file_of(source) } else { None };
+    new.parent_session = Some(file.unwrap_or_else(|| source.id()));
+    let (mut header, mut record, persistence) = new.begin()?;
+    if family == Family::Omp
+        && let Some(title) = header_title(source)?
+    {
+        header = with_member(&header, "title", &super::json(&title)?)?;
+        record.title = Some(title);
     }
-    let (header, record, persistence) = new.begin()?;
     let id = record.id();
     let mut builder = Builder::new(store, record, None)?;
     builder.push(&header)?;
@@ -210,7 +219,8 @@ fn fork(store: &Store, source: &SessionReader, cwd: &str) -> Result<Session> {
         if !matches!(entry.kind(), EntryKind::Header | EntryKind::Title)
             && restringify_line(entry.line(), &mut line)
         {
-            builder.push(&line)?;
+            let (line, images) = rewrite::persisted(persistence.rules, line);
+            builder.push_without(&line, images)?;
         }
         Ok(true)
     })?;
@@ -227,6 +237,13 @@ fn restringify_line(line: &[u8], out: &mut Vec<u8>) -> bool {
     }
     out.push(b'\n');
     true
+}
+
+/// The file that a session was imported from, the last of those that are still there.
+fn file_of(reader: &SessionReader) -> Option<String> {
+    let paths = reader.record().sources.iter().rev();
+    let mut paths = paths.filter_map(|path| std::str::from_utf8(path).ok());
+    paths.find(|path| Path::new(path).is_file()).map(String::from)
 }
 
 fn header_title(reader: &SessionReader) -> Result<Option<String>> {
@@ -273,7 +290,7 @@ impl Session {
         let path = view.walk(view.named(leaf)?).up_to(PathLimit::Root)?;
         let family = reader.family();
         let mut new = NewSession::new(family, reader.record().directory().unwrap_or_default());
-        new.parent_session = Some(self.id().to_owned());
+        new.parent_session = Some(file_of(&reader).unwrap_or_else(|| self.id().to_owned()));
         new.persistence = Some(self.persistence.clone());
         let (header, record, persistence) = new.begin()?;
         let waits = persistence.waits_for_assistant && !has_assistant(view, &path)?;

@@ -39,7 +39,7 @@ impl Session {
     ) -> Result<()> {
         self.only_opal("metadata")?;
         self.persist(|session| {
-            replace_lines(session.place(), (session.key, &session.id), |reader, record| {
+            replace_lines(session.place(), session.rewriting(), |reader, record| {
                 let mut metadata = reader.opal_metadata()?;
                 let Some(header) = reader.get_header()? else { return Ok(Vec::new()) };
                 let before = metadata.clone();

@@ -144,7 +144,7 @@ impl OmpSession for Session {
         self.only_pi_omp("rewrite of tool-call arguments")?;
         let arguments = serde_json::to_string(arguments).map_err(invalid)?;
         let changed = self.persist(|session| {
-            replace_lines(session.place(), (session.key, &session.id), |reader, _| {
+            replace_lines(session.place(), session.rewriting(), |reader, _| {
                 find_tool_call(reader.view(), tool_call_id, &arguments)
             })
         })?;
@@ -157,7 +157,7 @@ impl OmpSession for Session {
     ) -> Result<u64> {
         self.only_pi_omp("rewrite of entries")?;
         self.persist(|session| {
-            replace_lines(session.place(), (session.key, &session.id), |reader, _| {
+            replace_lines(session.place(), session.rewriting(), |reader, _| {
                 let mut changes = Vec::new();
                 reader.lines(0, |entry| {
                     if entry.kind().is_entry()

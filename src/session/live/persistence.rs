@@ -24,10 +24,7 @@ impl Persistence {
     /// rule. omp cuts strings of more than 500,000 UTF-16 units, drops `partialJson` and `jsonlEvents`, and replaces
     /// images of 1,024 base64 characters or more by references; the others keep everything.
     pub fn documented(family: Family) -> Self {
-        let rules = match family {
-            Family::Omp => Rules::documented(),
-            _ => Rules::keep_everything(),
-        };
+        let rules = Rules::of(family);
         Self { waits_for_assistant: family.is_pi_omp(), rules, latches_errors: true }
     }
 

@@ -3,17 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use leafline_import::pi_omp::Draft;
+use leafline_import::pi_omp::{Draft, ExternalisedImage, Rules};
 use leafline_import::scan::Raw;
 use leafline_import::{Effect, EntryKind, Family, Reading, ecma, read_line, text};
 
 use super::super::index::prepare::{StoredLine, type_name};
 use super::super::view::View;
 use super::super::{Entry, Session, SessionReader};
-use super::append::exact_id;
+use super::append::{attach_images, exact_id};
 use super::rechunk::{StoredText, end_last_line, rechunk};
 use crate::error::{Error, LiveError, Result};
 use crate::store::Store;
+use crate::store::blobs;
 use crate::store::commit::{Batch, BlobReference, Edit, Rows};
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
@@ -40,7 +41,7 @@ impl Session {
         let title = json(name)?;
         let names_itself = self.persist(|session| {
             let mut names_itself = false;
-            replace_lines(session.place(), (session.key, &session.id), |reader, record| {
+            replace_lines(session.place(), session.rewriting(), |reader, record| {
                 names_itself = record.types.iter().any(|count| count.name == "session_info");
                 record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
                 let mut changes = Vec::new();
@@ -85,7 +86,7 @@ impl Session {
         note: impl FnOnce(&mut SessionRecord),
     ) -> Result<()> {
         self.persist(|session| {
-            replace_lines(session.place(), (session.key, &session.id), |reader, record| {
+            replace_lines(session.place(), session.rewriting(), |reader, record| {
                 note(record);
                 let Some(header) = reader.get_header()? else { return Ok(Vec::new()) };
                 Ok(vec![(header.place(), with_member(header.line(), member, value)?)])
@@ -114,7 +115,7 @@ pub(super) fn line_of(json: &str) -> Result<Vec<u8>> {
 }
 
 /// A line with another value of a member, and its other bytes as a program writes them.
-fn with_member(line: &[u8], member: &'static str, value: &str) -> Result<Vec<u8>> {
+pub(super) fn with_member(line: &[u8], member: &'static str, value: &str) -> Result<Vec<u8>> {
     let decoded = text::decode(line);
     let mut document =
         ecma::Document::parse(text::trim_start_of_file(&decoded)).map_err(invalid)?;
@@ -146,14 +147,41 @@ fn title_line(line: &[u8], title: &str) -> Result<Vec<u8>> {
     Ok(written(&document))
 }
 
+impl Session {
+    /// The session for [`replace_lines`].
+    pub(super) fn rewriting(&self) -> Rewriting<'_> {
+        Rewriting { key: self.key, id: &self.id, rules: self.persistence.rules }
+    }
+}
+
+/// A session whose lines are replaced.
+pub(super) struct Rewriting<'s> {
+    key: SessionKey,
+    id: &'s str,
+    /// The changes made to each line that is written.
+    rules: Rules,
+}
+
+/// A line of pi or omp as it is written, and the images cut out of it.
+pub(super) fn persisted(rules: Rules, line: Vec<u8>) -> (Vec<u8>, Vec<ExternalisedImage>) {
+    if rules == Rules::keep_everything() {
+        return (line, Vec::new());
+    }
+    let text = std::str::from_utf8(&line).ok();
+    match text.and_then(|text| rules.apply_to_line(text.trim_end(), blobs::hash)) {
+        Some((text, images)) => ((text + "\n").into_bytes(), images),
+        None => (line, Vec::new()),
+    }
+}
+
 /// Replaces lines with others, in one transaction. Returns how many changed.
 pub(super) fn replace_lines(
     store: &Store,
-    session: (SessionKey, &str),
+    session: Rewriting<'_>,
     find: impl FnOnce(&SessionReader, &mut SessionRecord) -> Result<Vec<(Ordinal, Vec<u8>)>>,
 ) -> Result<u64> {
     store.write(|snapshot| {
-        let reader = SessionReader::open(snapshot, session)?;
+        let reader = SessionReader::open(snapshot, (session.key, session.id))?;
         let view = reader.view();
         let mut record = view.record().clone();
         let changes = find(&reader, &mut record)?;
@@ -163,12 +191,17 @@ pub(super) fn replace_lines(
         let mut stored = BTreeMap::new();
         for (ordinal, line) in changes {
             let old = view.entry(ordinal)?;
+            let (line, images) = match reader.family().is_pi_omp() {
+                true => persisted(session.rules, line),
+                false => (line, Vec::new()),
+            };
             if old.line() == line {
                 continue;
             }
             refuse_other_entry(view.reading(), &old, &line)?;
             count(&mut record, view.reading(), &old, &line);
-            stored.insert(ordinal, exchange(view, ordinal, &line, &mut record, &mut rows)?);
+            let line = exchange(view, ordinal, (&line, images), &mut record, &mut rows)?;
+            stored.insert(ordinal, line);
         }
         if stored.is_empty() {
             return Ok((batch, 0));
@@ -210,11 +243,12 @@ fn rechunk_around(
 fn exchange(
     view: View<'_>,
     ordinal: Ordinal,
-    line: &[u8],
+    (line, images): (&[u8], Vec<ExternalisedImage>),
     record: &mut SessionRecord,
     rows: &mut Rows<'_>,
 ) -> Result<StoredText> {
-    let new = StoredLine::of(line);
+    let mut new = StoredLine::of(line);
+    attach_images(&mut new.blobs, images);
     let old = view.line(ordinal)?;
     record.text_bytes =
         (record.text_bytes + new.text.len() as u64).saturating_sub(old.text().len() as u64);

@@ -67,10 +67,12 @@ struct Frame {
     data: Option<StringToken>,
     content: Option<StringToken>,
     line_count: Option<Range<usize>>,
+    /// How many edits there were before it.
+    edits: usize,
 }
 
 impl Frame {
-    fn new(name: Name) -> Self {
+    fn new(name: Name, edits: usize) -> Self {
         Self {
             is_content: false,
             in_content: false,
@@ -80,6 +82,7 @@ impl Frame {
             data: None,
             content: None,
             line_count: None,
+            edits,
         }
     }
 }
@@ -91,11 +94,18 @@ struct Removal {
     depth: usize,
 }
 
+/// What becomes of images that references may take the place of.
+pub(super) enum Images<'a> {
+    /// They are taken out.
+    Out { hash: &'a mut dyn FnMut(&[u8]) -> [u8; 32], taken: &'a mut Vec<ExternalisedImage> },
+    /// They stay, and are not cut.
+    Stay,
+}
+
 pub(super) struct Edits<'a> {
     rules: &'a Rules,
     text: &'a str,
-    hash: &'a mut dyn FnMut(&[u8]) -> [u8; 32],
-    images: &'a mut Vec<ExternalisedImage>,
+    images: Images<'a>,
     found: Vec<Edit>,
     /// The frames around the current one.
     frames: Vec<Frame>,
@@ -104,25 +114,23 @@ pub(super) struct Edits<'a> {
 }
 
 impl<'a> Edits<'a> {
-    /// Finds the changes in the value of an entry's member.
+    /// What changes in the value of an entry's member, or of none: in a whole entry.
     pub(super) fn of_member(
         rules: &'a Rules,
         name: &str,
         json: &'a str,
-        hash: &'a mut dyn FnMut(&[u8]) -> [u8; 32],
-        images: &'a mut Vec<ExternalisedImage>,
+        images: Images<'a>,
     ) -> Vec<Edit> {
         let mut edits = Self {
             rules,
             text: json,
-            hash,
             images,
             found: Vec::new(),
             frames: Vec::new(),
-            frame: Frame::new(Name::of(name)),
+            frame: Frame::new(Name::of(name), 0),
             removal: None,
         };
-        grammar::walk(json, &mut Vec::new(), &mut edits).expect("a draft's members are JSON");
+        grammar::walk(json, &mut Vec::new(), &mut edits).expect("what a program writes is JSON");
         edits.found
     }
 
@@ -147,26 +155,26 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Replaces the string by a reference if it is an image; returns whether it did.
+    /// Whether the string is an image that a reference may take the place of, and takes unless images stay.
     fn externalise(&mut self, token: StringToken) -> bool {
         let fewest = self.rules.externalise_images_from;
         let Some(bytes) = fewest.and_then(|fewest| decode(self.inside(token), fewest)) else {
             return false;
         };
-        let image = ExternalisedImage { hash: (self.hash)(&bytes), bytes };
-        self.found.push((token.start - 1..token.end + 1, image.reference()));
-        self.images.push(image);
+        if let Images::Out { hash, taken } = &mut self.images {
+            let image = ExternalisedImage { hash: hash(&bytes), bytes };
+            self.found.push((token.start - 1..token.end + 1, image.reference()));
+            taken.push(image);
+        }
         true
     }
 
     fn count_lines(&mut self, content: StringToken, count: Range<usize>) {
-        if self.rules.truncate_from.is_some() {
-            let lines = match self.truncated(content) {
-                Some(cut) => lines_of(&cut),
-                None => lines_of(&unescape(self.inside(content))),
-            };
-            self.found.push((count, lines.to_string()));
-        }
+        let lines = match self.truncated(content) {
+            Some(cut) => lines_of(&cut),
+            None => lines_of(&unescape(self.inside(content))),
+        };
+        self.found.push((count, lines.to_string()));
     }
 
     /// Ends a value, and its removal if its member is removed.
@@ -189,7 +197,7 @@ impl<'a> Edits<'a> {
 
 impl Visitor for Edits<'_> {
     fn open(&mut self, container: Container, _: usize) {
-        let mut inner = Frame::new(Name::Other);
+        let mut inner = Frame::new(Name::Other, self.found.len());
         inner.is_content = container == Container::Array && self.frame.name == Name::Content;
         inner.in_content = self.frame.is_content;
         self.frames.push(std::mem::replace(&mut self.frame, inner));
@@ -204,7 +212,11 @@ impl Visitor for Edits<'_> {
             {
                 self.truncate(data);
             }
-            if let (Some(content), Some(count)) = (closed.content, closed.line_count) {
+            // What is deep inside of an object changes it as well.
+            let is_changed = self.found.len() > closed.edits;
+            if let (true, Some(content), Some(count)) =
+                (is_changed, closed.content, closed.line_count)
+            {
                 self.count_lines(content, count);
             }
         }

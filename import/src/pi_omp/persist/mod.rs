@@ -6,10 +6,11 @@ mod truncate;
 
 pub use truncate::TRUNCATION_NOTICE;
 
+use crate::family::Family;
 use crate::pi_omp::draft::{Draft, Member, quoted_wtf8};
 use crate::scan::Raw;
 use crate::text::unescape;
-use edits::{Edits, splice};
+use edits::{Edits, Images, splice};
 use truncate::lines_of;
 
 /// The changes made to an entry before it is written.
@@ -17,14 +18,12 @@ use truncate::lines_of;
 /// The documented rules are omp's; pi keeps everything. They are applied in this order, at any depth:
 ///
 /// 1. Members `partialJson` and `jsonlEvents`, which only matter while a message streams in, are removed.
-/// 2. The `data` of an image block (`{"type":"image","data":...}`, an element of an array `content`) becomes a
-///    reference, `blob:sha256:` and the hash of the bytes, if it is base64 that decoding and encoding reproduces
-///    exactly.
-/// 3. Strings that are too long are cut and end in [`TRUNCATION_NOTICE`]. That includes an image that stayed inline,
-///    but not names of members, the entry's type, and references.
-/// 4. If an object has a string `content` and a number `lineCount`, the number becomes the number of lines in the
-///    string: one more than it has `
-/// `.
+/// 2. The `data` of an image block (`{"type":"image","data":...}`, an element of an array `content`) becomes a reference,
+///    `blob:sha256:` and the hash of the bytes, where it is base64 that decoding and encoding gives back as it is.
+/// 3. Strings that are too long are cut and end in [`TRUNCATION_NOTICE`]. That holds for an image that stayed inline as
+///    well; not for names of members, for the entry's type, and for references.
+/// 4. Where an object in which something was removed or replaced, at any depth, has a `content` that is a string and a
+///    `lineCount` that is a number, the number becomes that of the lines of the string: one more than it has of `\n`.
 ///
 /// ```
 /// use leafline_import::pi_omp::{Draft, Rules, TRUNCATION_NOTICE};
@@ -44,8 +43,8 @@ use truncate::lines_of;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
-    /// The maximum length of a string in UTF-16 units; a longer one is cut to that, including the notice. `None` cuts
-    /// nothing and counts no lines. A limit below the notice's length cuts without a notice.
+    /// The most that a string may have, in UTF-16 units; what is longer is cut to that, the notice included. `None` cuts
+    /// nothing. A limit below the notice's length cuts without a notice.
     pub truncate_from: Option<usize>,
     /// Whether members `partialJson` and `jsonlEvents` are removed.
     pub drop_transient: bool,
@@ -66,6 +65,15 @@ impl Rules {
         }
     }
 
+    /// Those of the family's program: omp's document has them, the others keep everything.
+    #[must_use]
+    pub const fn of(family: Family) -> Self {
+        match family {
+            Family::Omp => Self::documented(),
+            _ => Self::keep_everything(),
+        }
+    }
+
     /// No rule at all: entries are written as they are.
     #[must_use]
     pub const fn keep_everything() -> Self {
@@ -82,25 +90,62 @@ impl Rules {
         mut hash: impl FnMut(&[u8]) -> [u8; 32],
     ) -> Vec<ExternalisedImage> {
         let members = draft.members_mut();
+        let before = members.len();
         if self.drop_transient {
             members.retain(|member| !is_transient(member.plain_name().as_bytes()));
         }
+        let mut is_changed = members.len() < before;
         let mut images = Vec::new();
         for member in members.iter_mut() {
-            let edits =
-                Edits::of_member(self, member.plain_name(), &member.json, &mut hash, &mut images);
+            let out = Images::Out { hash: &mut hash, taken: &mut images };
+            let edits = Edits::of_member(self, member.plain_name(), &member.json, out);
             if !edits.is_empty() {
                 member.json = splice(&member.json, edits);
+                is_changed = true;
             }
         }
-        if self.truncate_from.is_some() {
+        if is_changed {
             count_lines(members);
         }
         images
     }
 }
 
-/// An image that was replaced by a reference.
+impl Rules {
+    /// [`Self::apply`] to an entry that was written before, as a program writes it again ([`crate::ecma`]). `None` where
+    /// nothing changes.
+    ///
+    /// # Panics
+    ///
+    /// If the text is no JSON.
+    pub fn apply_to_line(
+        &self,
+        line: &str,
+        mut hash: impl FnMut(&[u8]) -> [u8; 32],
+    ) -> Option<(String, Vec<ExternalisedImage>)> {
+        let mut taken = Vec::new();
+        let out = Images::Out { hash: &mut hash, taken: &mut taken };
+        let edits = Edits::of_member(self, "", line, out);
+        (!edits.is_empty()).then(|| (splice(line, edits), taken))
+    }
+
+    /// The same, but images of which a reference could take the place stay, whole: whoever stores the line takes them out.
+    pub(super) fn apply_but_to_images(&self, line: &str) -> Option<String> {
+        if !self.may_change(line) {
+            return None;
+        }
+        let edits = Edits::of_member(self, "", line, Images::Stay);
+        (!edits.is_empty()).then(|| splice(line, edits))
+    }
+
+    /// Whether something in the line but its images may change: seen without reading it.
+    fn may_change(&self, line: &str) -> bool {
+        self.truncate_from.is_some_and(|limit| line.len() > limit)
+            || (self.drop_transient && TRANSIENT.iter().any(|name| line.contains(name)))
+    }
+}
+
+/// An image that a reference has taken the place of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalisedImage {
     /// The SHA-256 of the bytes, as `hash` returned it.
@@ -109,9 +154,11 @@ pub struct ExternalisedImage {
     pub bytes: Vec<u8>,
 }
 
-/// Whether a member only matters while a message streams in.
+/// Members that only matter while a message streams in.
+const TRANSIENT: [&str; 2] = ["partialJson", "jsonlEvents"];
+
 fn is_transient(name: &[u8]) -> bool {
-    matches!(name, b"partialJson" | b"jsonlEvents")
+    TRANSIENT.iter().any(|transient| transient.as_bytes() == name)
 }
 
 /// Updates `lineCount` of an entry that itself has `content` and `lineCount`.

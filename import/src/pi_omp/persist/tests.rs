@@ -89,6 +89,20 @@ fn images_in_content_become_references() {
 }
 
 #[test]
+fn images_of_1024_characters_are_the_smallest_that_go() {
+    let block = |length: usize| {
+        format!(r#"{{"content":[{{"type":"image","data":"{}"}}]}}"#, "QUJD".repeat(length / 4))
+    };
+    let (text, images) = applied(Rules { truncate_from: None, ..SHORT }, &block(8));
+    assert_eq!((text.contains("blob:"), images.len()), (true, 1));
+    let taken = |length| {
+        let mut draft = Draft::custom("c", Some(&block(length))).unwrap();
+        Rules::documented().apply(&mut draft, |_| [0; 32]).len()
+    };
+    assert_eq!((taken(1_020), taken(1_024)), (0, 1));
+}
+
+#[test]
 fn what_is_no_such_image_stays() {
     for given in [
         r#"{"type":"image","data":"QUJDRA=="}"#,
@@ -139,24 +153,12 @@ fn lines_are_counted_after_the_cut() {
     let long = "a\\n".repeat(40);
     for (given, expected) in [
         (
-            r#"{"content":"a\nb","lineCount":9}"#.to_owned(),
-            r#"{"content":"a\nb","lineCount":2}"#.to_owned(),
-        ),
-        (
             format!(r#"{{"lineCount":41,"content":"{long}"}}"#),
             format!(r#"{{"lineCount":9,"content":"{}"}}"#, cut(&"a\\n".repeat(6))),
         ),
         (
-            r#"{"content":["a"],"lineCount":9}"#.to_owned(),
-            r#"{"content":["a"],"lineCount":9}"#.to_owned(),
-        ),
-        (
-            r#"{"content":"a","lineCount":null}"#.to_owned(),
-            r#"{"content":"a","lineCount":null}"#.to_owned(),
-        ),
-        (
-            r#"{"content":"a","x":{"lineCount":5}}"#.to_owned(),
-            r#"{"content":"a","x":{"lineCount":5}}"#.to_owned(),
+            format!(r#"{{"content":"a\nb","lineCount":9,"other":"{long}"}}"#),
+            format!(r#"{{"content":"a\nb","lineCount":2,"other":"{}"}}"#, cut(&"a\\n".repeat(6))),
         ),
     ] {
         assert_eq!(after(SHORT, &given), expected);
@@ -164,8 +166,65 @@ fn lines_are_counted_after_the_cut() {
     }
     let mut draft = Draft::custom_message("c", r#""a\nb""#, true, None).unwrap();
     draft.set_member("lineCount", "7").unwrap();
+    draft.set_member("jsonlEvents", "[]").unwrap();
     SHORT.apply(&mut draft, |_| [0; 32]);
     assert_eq!(draft.member("lineCount"), Some("2"));
+}
+
+#[test]
+fn lines_are_counted_where_something_was_removed() {
+    for (given, expected) in [
+        (
+            r#"{"content":"a\nb","lineCount":9,"partialJson":1}"#,
+            r#"{"content":"a\nb","lineCount":2}"#,
+        ),
+        (
+            r#"{"lineCount":9,"deep":[{"jsonlEvents":1}],"content":"a\nb"}"#,
+            r#"{"lineCount":2,"deep":[{}],"content":"a\nb"}"#,
+        ),
+        (
+            r#"[{"content":"a\nb","lineCount":9},{"jsonlEvents":1}]"#,
+            r#"[{"content":"a\nb","lineCount":9},{}]"#,
+        ),
+        (
+            r#"{"content":"a","lineCount":9,"x":{"content":[{"type":"image","data":"QUJDRA=="}]}}"#,
+            concat!(
+                r#"{"content":"a","lineCount":1,"x":{"content":[{"type":"image","data":"blob:sha256:"#,
+                "0404040404040404040404040404040404040404040404040404040404040404",
+                r#""}]}}"#
+            ),
+        ),
+    ] {
+        assert_eq!(after(SHORT, given), expected);
+    }
+}
+
+#[test]
+fn lines_are_not_counted_where_nothing_was_changed() {
+    for given in [
+        r#"{"content":"a\nb","lineCount":9}"#,
+        r#"{"content":["a"],"lineCount":9}"#,
+        r#"{"content":"a","lineCount":null}"#,
+        r#"{"content":"a","x":{"lineCount":5}}"#,
+    ] {
+        assert_eq!(after(SHORT, given), given);
+    }
+    for (given, expected) in [
+        (
+            r#"{"content":["a"],"lineCount":9,"partialJson":1}"#,
+            r#"{"content":["a"],"lineCount":9}"#,
+        ),
+        (
+            r#"{"content":"a","lineCount":null,"partialJson":1}"#,
+            r#"{"content":"a","lineCount":null}"#,
+        ),
+    ] {
+        assert_eq!(after(SHORT, given), expected);
+    }
+    let mut draft = Draft::custom_message("c", r#""a\nb""#, true, None).unwrap();
+    draft.set_member("lineCount", "7").unwrap();
+    SHORT.apply(&mut draft, |_| [0; 32]);
+    assert_eq!(draft.member("lineCount"), Some("7"));
 }
 
 #[test]
