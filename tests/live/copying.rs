@@ -144,8 +144,7 @@ fn the_parent_of_a_fork_is_the_file_that_pi_follows() {
         text += r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"assistant","content":[]}}"#;
         text += "\n";
         let file = place.write(&format!("{id}.jsonl"), text);
-        let mut options = ImportOptions::default();
-        options.family = Some(family);
+        let options = ImportOptions { family: Some(family), ..ImportOptions::default() };
         place.store.import(&[&file], &options, &mut ()).unwrap();
         let parent = |session: &Session| {
             let header = exported(session).lines().next().unwrap().to_owned();
