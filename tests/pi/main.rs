@@ -1,7 +1,7 @@
 //! Compares with the real pi, run on Node: both make the same of a file.
 //!
-//! The package is the one pinned in `tests/interop`; it is installed there by `npm ci --ignore-scripts`, or named
-//! by `LEAFLINE_PI`. Without Node or the package the tests say that they are skipped, unless
+//! The packages are those pinned in `tests/interop`; they are installed there by `npm ci --ignore-scripts`, or named
+//! by `LEAFLINE_PI` and, for version 0.87.1, `LEAFLINE_PI_0_87`. Without Node or the package the tests say that they are skipped, unless
 //! `LEAFLINE_REQUIRE_PI` is set.
 //!
 //! Guards against any difference from pi: in trees, contexts, lists, or the bytes of what is appended.
@@ -9,10 +9,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod context;
+mod edited;
 mod listing;
 mod oracle;
 #[path = "../place/mod.rs"]
 mod place;
+mod random;
 mod sequences;
 
 use std::path::PathBuf;

@@ -4,6 +4,7 @@ mod identity;
 mod image_places;
 mod instant;
 mod message;
+mod pi;
 mod selection;
 mod settings;
 
@@ -15,7 +16,6 @@ use crate::conversation::{
     Above, Before, Conversation, History, HistoryScope, Images, PathEnd, PathLimit, PathSettings,
 };
 use crate::omp::{DEFAULT_ROLE, Omp};
-use crate::pi::Pi;
 use crate::scan::{Raw, Scanner};
 use crate::{ContextSettings, EntryKind, Family, text};
 
@@ -30,18 +30,15 @@ trait Program {
 
     /// See [`Contexts::append_settings`].
     fn append_settings(settings: &ContextSettings, json: &mut String);
-}
 
-impl Program for Pi {
-    const FAMILY: Family = Family::Pi;
-    const CONTEXT_NAME: &'static str = "context of pi";
-
-    fn settings(set: &PathSettings) -> ContextSettings {
-        settings::of_pi(set)
-    }
-
-    fn append_settings(settings: &ContextSettings, json: &mut String) {
-        settings::append_of_pi(settings, json);
+    /// Hands out the messages of the context at an entry, or of the whole path to it.
+    fn hand_out<C: Conversation>(
+        conversation: &mut C,
+        leaf: u64,
+        scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<(), C::Error> {
+        hand_out(conversation, leaf, (Self::FAMILY, scope), take)
     }
 }
 
@@ -99,7 +96,7 @@ impl<P: Program> Contexts for P {
     ) -> Result<ContextSettings, C::Error> {
         let Some(leaf) = leaf else { return Ok(P::settings(&PathSettings::default())) };
         let set = conversation.settings(leaf)?;
-        hand_out(conversation, leaf, (P::FAMILY, scope), take)?;
+        P::hand_out(conversation, leaf, scope, take)?;
         Ok(P::settings(&set))
     }
 
