@@ -34,6 +34,16 @@ const PI_THROWS: [&str; 5] = [
     "version 2, message null",
 ];
 
+/// Siblings that are not in the order of their times, which are numbers and text.
+const NUMBERS: &str = r#"{"type":"session","version":3,"id":"numbers","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/w"}
+{"type":"message","id":"root","parentId":null,"timestamp":1,"message":{"role":"user","content":"r"}}
+{"type":"message","id":"last","parentId":"root","timestamp":"2026-03-01T08:00:00.000Z","message":{"role":"user","content":"a"}}
+{"type":"message","id":"third","parentId":"root","timestamp":30.9,"message":{"role":"user","content":"b"}}
+{"type":"message","id":"fourth","parentId":"root","timestamp":30.1,"message":{"role":"user","content":"c"}}
+{"type":"message","id":"second","parentId":"root","timestamp":2,"message":{"role":"user","content":"d"}}
+{"type":"message","id":"first","parentId":"root","timestamp":-5e3,"message":{"role":"user","content":"e"}}
+"#;
+
 struct Case {
     name: String,
     bytes: Vec<u8>,
@@ -69,6 +79,7 @@ fn cases() -> Vec<Case> {
         let bytes = leafline_generate::random_tree_session(seed, 60, Family::Pi);
         add(format!("random tree {seed}"), bytes);
     }
+    add("numbers as timestamps".to_owned(), NUMBERS.as_bytes().to_vec());
     for version in [1, 2, 3] {
         let mut bytes = Vec::new();
         let shape = Shape { version, bytes: 1_000_000, images: 0.1, ..Shape::default() };
