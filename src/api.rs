@@ -104,9 +104,11 @@ pub mod files {
 /// [`SessionReader::get_history`](crate::SessionReader::get_history), the entries of that context.
 pub mod context {
     pub use leafline_import::conversation::{History, HistoryScope, PathEnd};
-    pub use leafline_import::{ContextModel, ContextSettings, JsonText};
+    pub use leafline_import::{
+        ContextModel, ContextSettings, JsonText, NotAVersion, ProgramVersion,
+    };
 
-    pub use crate::session::{Context, ContextLeaf, ContextMessage};
+    pub use crate::session::{Context, ContextLeaf, ContextMessage, ContextProgram};
 }
 
 /// The tree of a session's entries, without the text of its lines:

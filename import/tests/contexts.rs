@@ -122,6 +122,56 @@ fn pi_and_omp() {
     assert_eq!(Family::Omp.last_model_change_role(&mut session, 4).unwrap(), None);
 }
 
+const EDITED: &str = r#"{"type":"session","version":3,"id":"s"}
+{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"secret 1"}}
+{"type":"message","id":"b","parentId":"a","message":{"role":"system","content":"old"}}
+{"type":"context_edit","id":"c","parentId":"b","targetId":"a","replacement":null}
+{"type":"compaction","id":"d","parentId":"c","timestamp":0,"summary":"S","firstKeptEntryId":"a","tokensBefore":9,"systemMessage":{"role":"system","content":"now"}}
+{"type":"message","id":"e","parentId":"d","message":{"role":"assistant","content":"secret 2"}}
+{"type":"message","id":"f","parentId":"e","message":{"content":null,"role":"user"}}
+{"type":"context_edit","id":"g","parentId":"f","targetId":"e","replacement":null}
+{"type":"context_edit","id":"h","parentId":"g","targetId":"e","replacement":{"content":"x"}}
+{"type":"message","id":"i","parentId":"h","message":{"role":"user","content":"secret 3"}}
+{"type":"context_edit","id":"j","parentId":"i","targetId":"i"}
+"#;
+
+#[test]
+fn pi_edits_contexts_since_0_87() {
+    let mut session = InMemory::new(EDITED.as_bytes(), of_pi);
+    let settings = r#""thinkingLevel":"off","model":null"#;
+    let says = |role, content| format!(r#"{{"role":"{role}","content":{content}}}"#);
+    let summary = r#"{"role":"compactionSummary","summary":"S","tokensBefore":9,"timestamp":0}"#;
+    let edited = says("assistant", r#"[{"type":"text","text":"x"}]"#);
+    let empty = r#"{"content":[],"role":"user"}"#;
+    for is_indexed in [true, false] {
+        session.is_indexed = is_indexed;
+        for as_of in [None, Some("0.87".parse().unwrap()), Some("1".parse().unwrap())] {
+            session.as_of = as_of;
+            let (json, lines) = context(&mut session, Family::Pi, 10, HistoryScope::Context);
+            let system = says("system", r#""now""#);
+            assert_eq!(json, format!("{system},{summary},{edited},{empty},{settings}"));
+            assert_eq!(lines, [4, 4, 5, 6]);
+        }
+        let (json, _) = context(&mut session, Family::Pi, 10, HistoryScope::Full);
+        let system = says("system", r#""old""#);
+        assert_eq!(json, format!("{system},{summary},{edited},{empty},{settings}"));
+        let (json, _) = context(&mut session, Family::Pi, 7, HistoryScope::Context);
+        assert!(!json.contains("secret"), "{json}");
+        // Above an edit it does not count yet.
+        let (json, _) = context(&mut session, Family::Pi, 6, HistoryScope::Context);
+        assert!(json.contains("secret 2") && !json.contains("secret 1"), "{json}");
+        session.as_of = Some("0.86.1".parse().unwrap());
+        let (json, lines) = context(&mut session, Family::Pi, 10, HistoryScope::Context);
+        assert!(
+            ["secret 1", "old", "secret 2", "null", "secret 3"]
+                .iter()
+                .all(|said| json.contains(said))
+        );
+        assert_eq!(lines, [4, 1, 2, 5, 6, 9]);
+        session.as_of = None;
+    }
+}
+
 const CLAUDE: &str = r#"{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"1"}}
 {"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null,"logicalParentUuid":"a"}
 {"type":"assistant","uuid":"c","parentUuid":"b","message":{"id":"m","role":"assistant","model":"large","content":[{"type":"text","text":"1"}]}}

@@ -27,7 +27,7 @@ mod verify;
 pub(crate) mod view;
 mod walk;
 
-pub use self::context::{Context, ContextLeaf, ContextMessage};
+pub use self::context::{Context, ContextLeaf, ContextMessage, ContextProgram};
 pub use self::entry::Entry;
 pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};

@@ -66,8 +66,16 @@ crypto.randomUUID = (options) => {
 // Modules that import the function by its name see the one that was exported last.
 syncBuiltinESMExports();
 
+// The versions by what tests call them, each with the variable that may name its folder, the package, and its module.
+// The index of 0.87 needs a newer Node than the module in it that tests are about.
+const versions = {
+	0.73: ["LEAFLINE_PI", "@mariozechner/pi-coding-agent", "index.js"],
+	0.87: ["LEAFLINE_PI_0_87", "@earendil-works/pi-coding-agent", "core/session-manager.js"],
+};
+const version = process.argv[2] ?? "0.73";
+if (!Object.hasOwn(versions, version)) throw new Error(`no version of pi is called ${version}`);
+const [variable, name, module] = versions[version];
+const folder = process.env[variable] ?? join(import.meta.dirname, "node_modules", name);
+
 // Only now, so that pi finds the home, the clock and the ids as they are here.
-const folder = process.env.LEAFLINE_PI;
-export const { SessionManager, buildSessionContext } = await import(
-	folder ? pathToFileURL(join(folder, "dist", "index.js")).href : "@mariozechner/pi-coding-agent"
-);
+export const { SessionManager, buildSessionContext } = await import(pathToFileURL(join(folder, "dist", module)).href);

@@ -1,11 +1,12 @@
-//! The context at many entries of every file, byte for byte as pi's `buildSessionContext` returns it.
+//! The context at many entries of every file, byte for byte as `buildSessionContext` of each version of pi returns it.
 
 use leafline::SessionReader;
-use leafline::context::ContextLeaf;
+use leafline::context::{ContextLeaf, ContextProgram};
 use leafline::import::ImportStatus;
 use serde_json::{Value, json};
 
-use super::oracle::Oracle;
+use super::edited::{damaged_session, edited_session};
+use super::oracle::{Oracle, Version};
 use super::place::{Place, corpus};
 use super::{Case, cases};
 
@@ -84,7 +85,7 @@ impl Question {
     }
 
     /// Compares the contexts; returns how many, and none if pi returns nothing.
-    fn compare(&self, answer: &Value) -> usize {
+    fn compare(&self, version: Version, answer: &Value) -> usize {
         let observed = &answer["results"][0]["observed"];
         let (Some(entries), Some(contexts)) =
             (observed["entries"].as_array(), observed["contexts"].as_array())
@@ -97,7 +98,7 @@ impl Question {
         let mut check = |leaf: ContextLeaf<'_>, theirs: &Value| {
             // pi would walk in a circle.
             if let Some(theirs) = theirs.as_str() {
-                self.check(&reader, leaf, theirs);
+                self.check(&reader, version, leaf, theirs);
                 compared += 1;
             }
         };
@@ -113,17 +114,22 @@ impl Question {
         compared
     }
 
-    fn check(&self, reader: &SessionReader, leaf: ContextLeaf<'_>, theirs: &str) {
-        let ours = reader.build_context(leaf, None).unwrap().to_json();
+    fn check(&self, reader: &SessionReader, version: Version, leaf: ContextLeaf<'_>, theirs: &str) {
+        let program = ContextProgram { family: None, as_of: Some(version.name().parse().unwrap()) };
+        let ours = reader.build_context(leaf, program).unwrap().to_json();
+        if version == Version::V0_87 {
+            // It is the newest one.
+            assert_eq!(reader.build_context(leaf, None).unwrap().to_json(), ours);
+        }
         assert!(
             ours == theirs,
-            "{}, {leaf:?}\nours:   {}\ntheirs: {}",
+            "{version:?}, {}, {leaf:?}\nours:   {}\ntheirs: {}",
             self.case.name,
             excerpt(&ours),
             excerpt(theirs)
         );
         let mut written = Vec::new();
-        let length = reader.write_context(leaf, None, &mut written).unwrap();
+        let length = reader.write_context(leaf, program, &mut written).unwrap();
         assert!(written == ours.as_bytes() && length == ours.len() as u64, "{}", self.case.name);
     }
 }
@@ -167,20 +173,18 @@ fn odd_entries() -> Vec<Case> {
     vec![named, nameless, case("the leaf with a number", &lines)]
 }
 
-#[test]
-fn contexts_are_those_of_pi() {
-    let Some(oracle) = Oracle::find() else { return };
-    let mut cases = cases();
-    cases.extend(odd_entries());
-    // omp's files are sessions to pi as well.
-    for entry in
-        corpus().into_iter().flat_map(|corpus| std::fs::read_dir(corpus.join("omp")).unwrap())
-    {
-        let path = entry.unwrap().path();
-        let bytes = std::fs::read(&path).unwrap();
-        cases.push(Case { name: path.display().to_string(), bytes });
-    }
-    let (mut sessions, mut compared, mut untold) = (0, 0, 0);
+/// What the contexts of many cases come to.
+#[derive(Debug, Default)]
+struct Compared {
+    sessions: u32,
+    contexts: usize,
+    /// Sessions of which pi tells nothing.
+    untold: u32,
+}
+
+/// Compares the contexts of each case with those of a version of pi.
+fn compare(oracle: &Oracle, version: Version, cases: impl IntoIterator<Item = Case>) -> Compared {
+    let mut compared = Compared::default();
     // A few at a time: each context of a large session is as large as the session.
     let mut questions = cases.into_iter().filter_map(Question::of).peekable();
     while questions.peek().is_some() {
@@ -188,14 +192,51 @@ fn contexts_are_those_of_pi() {
         let answers = oracle.ask(some.iter().map(Question::job).collect());
         assert_eq!(answers.len(), some.len(), "an answer a job");
         for (question, answer) in some.iter().zip(&answers) {
-            let contexts = question.compare(answer);
-            compared += contexts;
-            untold += u32::from(contexts == 0);
-            sessions += 1;
+            let contexts = question.compare(version, answer);
+            compared.contexts += contexts;
+            compared.untold += u32::from(contexts == 0);
+            compared.sessions += 1;
         }
     }
-    println!("{compared} contexts of {sessions} sessions compared with pi");
-    assert!(compared > 4_500, "only {compared} contexts were compared");
-    // What `serde_json` refuses, and what pi itself throws at.
-    assert!(untold < 5, "pi tells nothing of {untold} sessions");
+    compared
+}
+
+#[test]
+fn contexts_are_those_of_pi() {
+    for version in Version::ALL {
+        let Some(oracle) = Oracle::find_version(version) else { return };
+        let mut cases = cases();
+        cases.extend(odd_entries());
+        // omp's files are sessions to pi as well.
+        for entry in
+            corpus().into_iter().flat_map(|corpus| std::fs::read_dir(corpus.join("omp")).unwrap())
+        {
+            let path = entry.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap();
+            cases.push(Case { name: path.display().to_string(), bytes });
+        }
+        let compared = compare(&oracle, version, cases);
+        println!("{version:?}: {compared:?}");
+        assert!(compared.contexts > 4_500, "only {} contexts were compared", compared.contexts);
+        // What `serde_json` refuses, and what pi itself throws at.
+        assert!(compared.untold < 5, "pi tells nothing of {} sessions", compared.untold);
+    }
+}
+
+#[test]
+fn edited_contexts_are_those_of_pi() {
+    for version in Version::ALL {
+        let Some(oracle) = Oracle::find_version(version) else { return };
+        let random = compare(&oracle, version, (0..300).map(edited_session));
+        println!("{version:?}, random: {random:?}");
+        assert!(random.contexts > 3_000 && random.untold < 3, "{random:?}");
+        let damaged = compare(&oracle, version, (0..count_of_damaged()).map(damaged_session));
+        println!("{version:?}, damaged: {damaged:?}");
+        assert!(damaged.contexts > 1_000, "{damaged:?}");
+    }
+}
+
+/// How many damaged files are compared: `LEAFLINE_DAMAGED` can ask for more.
+fn count_of_damaged() -> u64 {
+    std::env::var("LEAFLINE_DAMAGED").map_or(150, |count| count.parse().unwrap())
 }

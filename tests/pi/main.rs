@@ -1,7 +1,7 @@
 //! Compares with the real pi, run on Node: both make the same of a file.
 //!
-//! The package is the one pinned in `tests/interop`; it is installed there by `npm ci --ignore-scripts`, or named
-//! by `LEAFLINE_PI`. Without Node or the package the tests say that they are skipped, unless
+//! The packages are those pinned in `tests/interop`; they are installed there by `npm ci --ignore-scripts`, or named
+//! by `LEAFLINE_PI` and, for version 0.87.1, `LEAFLINE_PI_0_87`. Without Node or the package the tests say that they are skipped, unless
 //! `LEAFLINE_REQUIRE_PI` is set.
 //!
 //! Guards against any difference from pi: in trees, contexts, lists, or the bytes of what is appended.
@@ -9,10 +9,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod context;
+mod edited;
 mod listing;
 mod oracle;
 #[path = "../place/mod.rs"]
 mod place;
+mod random;
 mod sequences;
 
 use std::path::PathBuf;
@@ -31,6 +33,16 @@ const PI_THROWS: [&str; 5] = [
     "version 1, a null line",
     "version 2, message null",
 ];
+
+/// Siblings that are not in the order of their times, which are numbers and text.
+const NUMBERS: &str = r#"{"type":"session","version":3,"id":"numbers","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/w"}
+{"type":"message","id":"root","parentId":null,"timestamp":1,"message":{"role":"user","content":"r"}}
+{"type":"message","id":"last","parentId":"root","timestamp":"2026-03-01T08:00:00.000Z","message":{"role":"user","content":"a"}}
+{"type":"message","id":"third","parentId":"root","timestamp":30.9,"message":{"role":"user","content":"b"}}
+{"type":"message","id":"fourth","parentId":"root","timestamp":30.1,"message":{"role":"user","content":"c"}}
+{"type":"message","id":"second","parentId":"root","timestamp":2,"message":{"role":"user","content":"d"}}
+{"type":"message","id":"first","parentId":"root","timestamp":-5e3,"message":{"role":"user","content":"e"}}
+"#;
 
 struct Case {
     name: String,
@@ -67,6 +79,7 @@ fn cases() -> Vec<Case> {
         let bytes = leafline_generate::random_tree_session(seed, 60, Family::Pi);
         add(format!("random tree {seed}"), bytes);
     }
+    add("numbers as timestamps".to_owned(), NUMBERS.as_bytes().to_vec());
     for version in [1, 2, 3] {
         let mut bytes = Vec::new();
         let shape = Shape { version, bytes: 1_000_000, images: 0.1, ..Shape::default() };

@@ -10,9 +10,46 @@ use serde_json::Value;
 /// A node of a tree, depth first: id, depth, label.
 pub(crate) type Node = (Option<String>, u64, Option<String>);
 
+/// A version of pi.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// 0.73.1.
+    V0_73,
+    /// 0.87.1, the newest one that Leafline knows.
+    V0_87,
+}
+
+impl Version {
+    pub(crate) const ALL: [Self; 2] = [Self::V0_73, Self::V0_87];
+
+    /// Its name, to `load.mjs` and to Leafline.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::V0_73 => "0.73",
+            Self::V0_87 => "0.87",
+        }
+    }
+
+    fn package(self) -> &'static str {
+        match self {
+            Self::V0_73 => "@mariozechner/pi-coding-agent",
+            Self::V0_87 => "@earendil-works/pi-coding-agent",
+        }
+    }
+
+    /// The variable that may name the folder of the package.
+    fn variable(self) -> &'static str {
+        match self {
+            Self::V0_73 => "LEAFLINE_PI",
+            Self::V0_87 => "LEAFLINE_PI_0_87",
+        }
+    }
+}
+
 /// pi, ready to be asked.
 pub(crate) struct Oracle {
     folder: PathBuf,
+    version: Version,
 }
 
 /// pi's answer for one file, and what it made of the file.
@@ -23,8 +60,13 @@ pub(crate) struct Answer {
 }
 
 impl Oracle {
-    /// Finds Node and the package; installs the package if it is missing and npm is there.
+    /// Finds Node and the package of version 0.73.1; installs the package if it is missing and npm is there.
     pub(crate) fn find() -> Option<Self> {
+        Self::find_version(Version::V0_73)
+    }
+
+    /// The same for a version.
+    pub(crate) fn find_version(version: Version) -> Option<Self> {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/interop");
         let runs = |program: &str| {
             Command::new(program)
@@ -35,8 +77,8 @@ impl Oracle {
                 .is_ok_and(|status| status.success())
         };
         let is_installed = || {
-            std::env::var_os("LEAFLINE_PI").is_some_and(|pi| Path::new(&pi).is_dir())
-                || folder.join("node_modules/@mariozechner/pi-coding-agent").is_dir()
+            std::env::var_os(version.variable()).is_some_and(|pi| Path::new(&pi).is_dir())
+                || folder.join("node_modules").join(version.package()).is_dir()
         };
         if runs("node") && !is_installed() && runs("npm") {
             let installed = Command::new("npm")
@@ -47,7 +89,7 @@ impl Oracle {
             println!("npm ci: {installed:?}");
         }
         if runs("node") && is_installed() {
-            return Some(Self { folder });
+            return Some(Self { folder, version });
         }
         assert!(
             std::env::var_os("LEAFLINE_REQUIRE_PI").is_none(),
@@ -60,7 +102,7 @@ impl Oracle {
     /// Starts a pi that takes jobs one by one. Answers come in their order. It ends when its input does.
     pub(crate) fn converse(&self) -> (Questions, Answers) {
         let mut child = Command::new("node")
-            .arg("load.mjs")
+            .args(["load.mjs", self.version.name()])
             .current_dir(&self.folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -4,7 +4,7 @@ mod settings;
 
 use std::io::Write;
 
-use leafline::context::ContextLeaf;
+use leafline::context::{ContextLeaf, ContextProgram, ProgramVersion};
 use leafline::{Family, SessionReader};
 
 use super::Status;
@@ -32,7 +32,8 @@ Signs:
 Examples:
   leafline context 019c6605 | less
   leafline context 019c6605 --leaf 5937c1f0 --json | jq '.messages | length'
-  leafline context 5b0c7a52 --full | less")]
+  leafline context 5b0c7a52 --full | less
+  leafline context 019c6605 --as-of 0.73 --json")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
     session: String,
@@ -50,6 +51,13 @@ pub(super) struct Arguments {
     /// Sessions of pi and omp can be read as either; all others only as their own.
     #[arg(long, value_name = "FAMILY", value_parser = any_family())]
     family: Option<Family>,
+
+    /// The version of the program whose context it is [default: the newest that Leafline knows]
+    ///
+    /// For pi, versions before 0.87 know no entries that edit the context, and send messages as they were first
+    /// written. Programs of which Leafline knows the rules of one version only are not affected.
+    #[arg(long, value_name = "VERSION")]
+    as_of: Option<ProgramVersion>,
 }
 
 /// Prints the context.
@@ -61,22 +69,22 @@ pub(super) fn run(
     let store = place.open_to_read()?;
     let reader = store.reader(&arguments.session)?;
     let leaf = leaf(&reader, arguments.leaf.as_deref())?;
-    let family = arguments.family;
+    let program = ContextProgram { family: arguments.family, as_of: arguments.as_of };
     if out.is_json() {
         if arguments.full {
-            reader.write_full_history(leaf, family, out)?;
+            reader.write_full_history(leaf, program, out)?;
         } else {
-            reader.write_context(leaf, family, out)?;
+            reader.write_context(leaf, program, out)?;
         }
         out.write_all(b"\n")?;
         return Ok(Status::Done);
     }
     let context = if arguments.full {
-        reader.build_full_history(leaf, family)?
+        reader.build_full_history(leaf, program)?
     } else {
-        reader.build_context(leaf, family)?
+        reader.build_context(leaf, program)?
     };
-    let family = family.unwrap_or_else(|| reader.family());
+    let family = program.family.unwrap_or_else(|| reader.family());
     let mut transcript = Transcript::new(out, false);
     for message in &context.messages {
         let entry_time = || Ok(reader.line(message.ordinal)?.and_then(|entry| entry.timestamp()));

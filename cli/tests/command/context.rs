@@ -188,3 +188,22 @@ fn the_context_follows_the_leaf() {
     scene.run(["branch", "s1", "a"]).ok();
     assert_eq!(contents(&[]), [json!("first")]);
 }
+
+#[test]
+fn what_was_edited_out_is_not_sent_and_stays_in_the_path() {
+    let edit = r#"{"type":"context_edit","id":"b","parentId":"a","timestamp":"2026-03-01T08:00:02.000Z","targetId":"a","replacement":{"content":"softly"}}"#;
+    let scene =
+        Scene::of_session(&file([header("s1"), message("a", None, "loudly"), edit.to_owned()]));
+    let context = |arguments: &[&'static str]| {
+        let given = ["context", "s1", "--json"].into_iter().chain(arguments.iter().copied());
+        scene.run(given).ok().json()["messages"][0]["content"].clone()
+    };
+    for arguments in [&[][..], &["--full"], &["--as-of", "0.87.1"]] {
+        assert_eq!(context(arguments), json!("softly"), "{arguments:?}");
+    }
+    assert_eq!(context(&["--as-of", "0.73"]), json!("loudly"));
+    assert!(scene.run(["context", "s1"]).ok().text().contains("softly"));
+    assert!(scene.run(["path", "s1"]).ok().text().contains("loudly"));
+    let refused = scene.run(["context", "s1", "--as-of", "new"]).fails(2);
+    assert!(refused.contains("one to three numbers"), "{refused}");
+}

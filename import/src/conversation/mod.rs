@@ -11,7 +11,7 @@ pub use history::{Above, History, HistoryScope, PathEnd};
 pub use path::PathRuns;
 pub use settings::PathSettings;
 
-use crate::{EntryKind, MessageRole};
+use crate::{EntryKind, MessageRole, ProgramVersion};
 
 /// An entry's reference to another entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,6 +104,11 @@ pub trait Conversation {
 
     /// Whether records are to be recovered from lines that are not JSON.
     fn recovers(&self) -> bool;
+
+    /// The version of the program whose rules are asked for; `None` for today's. A family decides which rules those are.
+    fn as_of(&self) -> Option<ProgramVersion> {
+        None
+    }
 
     /// Whether all entries have ids and come after their parents, so that [`Node::depth`], [`Node::compaction`] and
     /// [`Self::is_above`] are valid. Otherwise a family reads the lines.

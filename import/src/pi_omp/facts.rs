@@ -145,9 +145,14 @@ pub fn user_text(kind: EntryKind, scan: &Scan<'_>) -> Option<String> {
 /// `message.timestamp`: milliseconds since 1970, without a fraction; `None` if it is not a number or out of range.
 #[must_use]
 pub fn message_timestamp(scan: &Scan<'_>) -> Option<i64> {
+    milliseconds(scan.members.message_timestamp?)
+}
+
+/// A number as milliseconds since 1970, without its fraction; `None` if it is not a number or out of range.
+pub(super) fn milliseconds(value: Raw<'_>) -> Option<i64> {
     /// The furthest a JavaScript date can be from 1970.
     const FURTHEST: f64 = 8.64e15;
-    let number = scan.members.message_timestamp?.as_f64()?;
+    let number = value.as_f64()?;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
     let milliseconds = number as i64;
     (number.abs() <= FURTHEST).then_some(milliseconds)

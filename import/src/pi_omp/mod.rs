@@ -22,6 +22,7 @@ mod version;
 pub use derived_id::derived_id;
 pub use detect::{Detection, NotASession, detect};
 pub use draft::{Compaction, Draft, DraftError, Expected, Header, ParentId, Place};
+use facts::milliseconds;
 pub use facts::{
     LabelEffect, SettingsEffect, first_kept_entry_id, label_effect, message_text,
     message_timestamp, session_name, settings_effect, user_text,

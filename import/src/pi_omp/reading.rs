@@ -8,8 +8,8 @@ use crate::kind::{EntryKind, MessageRole};
 use crate::line::{LineFacts, LineScanner, ParentLink, RecoveredLine};
 use crate::omp;
 use crate::pi_omp::{
-    SettingsEffect, label_effect, message_text, message_timestamp, session_name, settings_effect,
-    usage, user_text,
+    SettingsEffect, label_effect, message_text, message_timestamp, milliseconds, session_name,
+    settings_effect, usage, user_text,
 };
 use crate::recover::Recovered;
 use crate::scan::{Payload, Raw, Scan, Scanner, Shape};
@@ -53,7 +53,13 @@ impl<'a> LineFacts<'a> for Scan<'a> {
     }
 
     fn time(&self) -> Option<i64> {
-        parse_timestamp(&self.members.timestamp.and_then(Raw::to_string_lossy)?)
+        let timestamp = self.members.timestamp?;
+        match timestamp.to_string_lossy() {
+            Some(text) => parse_timestamp(&text),
+            // A header's is text alone.
+            None if LineFacts::kind(self).is_entry() => milliseconds(timestamp),
+            None => None,
+        }
     }
 
     fn activity(&self, role: MessageRole) -> Option<i64> {
@@ -150,4 +156,25 @@ pub(crate) fn recovered(recovered: Recovered<'_>) -> RecoveredLine<'_> {
     let kind = name.and_then(EntryKind::of_name).filter(|kind| kind.is_entry());
     let (id, parent) = (recovered.id.clone(), recovered.parent_id.clone());
     RecoveredLine::entry(recovered, kind.unwrap_or(EntryKind::Unknown), id, parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_entries_are_text_or_numbers() {
+        let time = |line: &str| LineFacts::time(&Scanner::new().scan(line));
+        assert_eq!(time(r#"{"type":"label","timestamp":"1970-01-01T00:00:02Z"}"#), Some(2_000));
+        assert_eq!(time(r#"{"type":"label","timestamp":-1.5e3}"#), Some(-1_500));
+        assert_eq!(time(r#"{"timestamp":7.9}"#), Some(7));
+        for other in ["null", "true", "8.65e15", "[5]", "\"5\""] {
+            assert_eq!(
+                time(&format!(r#"{{"type":"label","timestamp":{other}}}"#)),
+                None,
+                "{other}"
+            );
+        }
+        assert_eq!(time(r#"{"type":"session","id":"s","timestamp":5}"#), None);
+    }
 }

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use leafline_import::conversation::{
     Above, Conversation, Images, Link, Node, PathEnd, PathLimit, PathRuns, PathSettings,
 };
-use leafline_import::{EntryKind, MessageRole, lines};
+use leafline_import::{EntryKind, MessageRole, ProgramVersion, lines};
 
 /// The lines of a file, and the references between their entries.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct InMemory<'f> {
     entries: Vec<Option<Entry>>,
     /// Whether depths and compactions are valid.
     pub(crate) is_indexed: bool,
+    /// The version whose rules are asked for.
+    pub(crate) as_of: Option<ProgramVersion>,
     /// How many lines were read so far.
     pub(crate) read: Cell<u64>,
 }
@@ -38,7 +40,7 @@ impl<'f> InMemory<'f> {
     pub(crate) fn new(file: &'f [u8], entry_of: impl Fn(&[u8]) -> Option<Entry>) -> Self {
         let lines: Vec<_> = lines::split(file).collect();
         let entries = lines.iter().map(|line| entry_of(line)).collect();
-        Self { lines, entries, is_indexed: true, read: Cell::new(0) }
+        Self { lines, entries, is_indexed: true, as_of: None, read: Cell::new(0) }
     }
 
     fn entry(&self, place: u64) -> &Entry {
@@ -81,6 +83,10 @@ impl Conversation for InMemory<'_> {
 
     fn recovers(&self) -> bool {
         true
+    }
+
+    fn as_of(&self) -> Option<ProgramVersion> {
+        self.as_of
     }
 
     fn is_indexed(&self) -> bool {

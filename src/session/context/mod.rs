@@ -7,7 +7,7 @@ mod stored;
 use std::io::Write;
 
 use leafline_import::conversation::{History, HistoryScope};
-use leafline_import::{ContextSettings, Family, JsonText, NamedEntry, TakeMessage};
+use leafline_import::{ContextSettings, Family, JsonText, NamedEntry, ProgramVersion, TakeMessage};
 
 use self::base::Bases;
 use self::stored::Stored;
@@ -29,6 +29,29 @@ pub enum ContextLeaf<'a> {
     Entry(&'a str),
     /// Before the first entry: the context is empty.
     None,
+}
+
+/// The program whose context is built. A family alone can be given in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ContextProgram {
+    /// The program; `None` is the session's own. pi's and omp's sessions can be read as each other's, all others only
+    /// as their own.
+    pub family: Option<Family>,
+    /// The version whose rules are followed, where Leafline knows the rules of several; `None` is the newest one.
+    /// `docs/formats.md` lists the rules that it knows: those of pi before 0.87 and since then.
+    pub as_of: Option<ProgramVersion>,
+}
+
+impl From<Option<Family>> for ContextProgram {
+    fn from(family: Option<Family>) -> Self {
+        Self { family, as_of: None }
+    }
+}
+
+impl From<Family> for ContextProgram {
+    fn from(family: Family) -> Self {
+        Self::from(Some(family))
+    }
 }
 
 /// What a program would send to the model, and the settings in force: for pi and omp, what `buildSessionContext()`
@@ -88,8 +111,7 @@ impl Context {
 impl SessionReader {
     /// The context at an entry, in memory.
     ///
-    /// `family` selects the program whose context is built; `None` is the session's own. pi's and omp's sessions can be
-    /// read as each other's, all others only as their own. If a compaction is on the path, only its summary, the
+    /// `program` selects the program whose context is built; `None` is the session's own. If a compaction is on the path, only its summary, the
     /// entries that it keeps and those below it are read, however long the session is. In an irregular session of pi or
     /// omp, and in one with entries without an id, every line of the path is read instead.
     ///
@@ -124,8 +146,12 @@ impl SessionReader {
     /// [`SessionError::WrongFamily`], [`SessionError::EntryNotFound`] in sessions of Claude Code, Opal and Codex,
     /// [`SessionError::BaseNotFound`] if the store lacks the session that this one continues, and [`Error::Corrupted`]
     /// if the store is damaged.
-    pub fn build_context(&self, leaf: ContextLeaf<'_>, family: Option<Family>) -> Result<Context> {
-        self.build(leaf, family, HistoryScope::Context)
+    pub fn build_context(
+        &self,
+        leaf: ContextLeaf<'_>,
+        program: impl Into<ContextProgram>,
+    ) -> Result<Context> {
+        self.build(leaf, program.into(), HistoryScope::Context)
     }
 
     /// Like [`Self::build_context`], with everything that was said up to an entry: in a Claude Code session the history
@@ -137,9 +163,9 @@ impl SessionReader {
     pub fn build_full_history(
         &self,
         leaf: ContextLeaf<'_>,
-        family: Option<Family>,
+        program: impl Into<ContextProgram>,
     ) -> Result<Context> {
-        self.build(leaf, family, HistoryScope::Full)
+        self.build(leaf, program.into(), HistoryScope::Full)
     }
 
     /// Writes the context at an entry, exactly as [`Context::to_json`] returns it, and returns the number of bytes
@@ -151,10 +177,10 @@ impl SessionReader {
     pub fn write_context(
         &self,
         leaf: ContextLeaf<'_>,
-        family: Option<Family>,
+        program: impl Into<ContextProgram>,
         out: &mut dyn Write,
     ) -> Result<u64> {
-        self.write(leaf, family, HistoryScope::Context, out)
+        self.write(leaf, program.into(), HistoryScope::Context, out)
     }
 
     /// Writes what [`Self::build_full_history`] returns, as [`Self::write_context`] does.
@@ -165,10 +191,10 @@ impl SessionReader {
     pub fn write_full_history(
         &self,
         leaf: ContextLeaf<'_>,
-        family: Option<Family>,
+        program: impl Into<ContextProgram>,
         out: &mut dyn Write,
     ) -> Result<u64> {
-        self.write(leaf, family, HistoryScope::Full, out)
+        self.write(leaf, program.into(), HistoryScope::Full, out)
     }
 
     /// The entries that make the context at an entry, or its full history; in Claude Code's sessions including those
@@ -206,11 +232,11 @@ impl SessionReader {
     fn build(
         &self,
         leaf: ContextLeaf<'_>,
-        family: Option<Family>,
+        program: ContextProgram,
         scope: HistoryScope,
     ) -> Result<Context> {
         let mut messages = Vec::new();
-        let settings = self.for_each_message(leaf, family, scope, &mut |ordinals, json| {
+        let settings = self.for_each_message(leaf, program, scope, &mut |ordinals, json| {
             messages.push(ContextMessage {
                 ordinal: ordinals.first().copied().unwrap_or_default(),
                 ordinals: ordinals.to_vec(),
@@ -224,14 +250,14 @@ impl SessionReader {
     fn write(
         &self,
         leaf: ContextLeaf<'_>,
-        family: Option<Family>,
+        program: ContextProgram,
         scope: HistoryScope,
         out: &mut dyn Write,
     ) -> Result<u64> {
         let mut buffer = b"{\"messages\":[".to_vec();
         let mut written = 0;
         let mut is_first = true;
-        let settings = self.for_each_message(leaf, family, scope, &mut |_, json| {
+        let settings = self.for_each_message(leaf, program, scope, &mut |_, json| {
             if !is_first {
                 buffer.push(b',');
             }
@@ -253,12 +279,12 @@ impl SessionReader {
     fn for_each_message(
         &self,
         leaf: ContextLeaf<'_>,
-        family: Option<Family>,
+        program: ContextProgram,
         scope: HistoryScope,
         take: TakeMessage<'_, Error>,
     ) -> Result<ContextSettings> {
         let own = self.family();
-        let family = family.unwrap_or(own);
+        let family = program.family.unwrap_or(own);
         if !own.is_kin_of(family) {
             let operation = family.context_name();
             return Err(Error::Session(SessionError::WrongFamily {
@@ -269,7 +295,13 @@ impl SessionReader {
         }
         let leaf = self.context_leaf(leaf)?.map(Ordinal::raw);
         let bases = Bases::of(self)?;
-        family.context(&mut Stored::new(self.view()), &mut bases.before(), leaf, scope, take)
+        family.context(
+            &mut Stored::new(self.view()).as_of(program.as_of),
+            &mut bases.before(),
+            leaf,
+            scope,
+            take,
+        )
     }
 
     /// The ordinal of the selected entry; `None` for an empty context.

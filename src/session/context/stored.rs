@@ -3,7 +3,9 @@
 use leafline_import::conversation::{
     Above, Conversation, Images, Link, Node, PathEnd, PathLimit, PathRuns, PathSettings,
 };
-use leafline_import::{Effect, EntryKind, LineReader, MessageRole, read_line, text};
+use leafline_import::{
+    Effect, EntryKind, LineReader, MessageRole, ProgramVersion, read_line, text,
+};
 
 use super::super::ancestor::is_ancestor;
 use super::super::change::whole_change;
@@ -20,6 +22,7 @@ use crate::store::settings_record::SettingsRecord;
 pub(super) struct Stored<'r> {
     view: View<'r>,
     is_indexed: bool,
+    as_of: Option<ProgramVersion>,
     cursor: LineCursor<'r>,
     /// The current line, if it differs from its stored form.
     rendered: Vec<u8>,
@@ -31,9 +34,15 @@ impl<'r> Stored<'r> {
         Self {
             view,
             is_indexed: !record.irregular && record.unaddressed == 0,
+            as_of: None,
             cursor: view.cursor(),
             rendered: Vec::new(),
         }
+    }
+
+    /// The same, to be read by the rules of a version.
+    pub(super) fn as_of(self, as_of: Option<ProgramVersion>) -> Self {
+        Self { as_of, ..self }
     }
 
     /// The settings in force at an entry, from the lines of its path.
@@ -85,6 +94,10 @@ impl Conversation for Stored<'_> {
 
     fn recovers(&self) -> bool {
         self.view.reading().recovers
+    }
+
+    fn as_of(&self) -> Option<ProgramVersion> {
+        self.as_of
     }
 
     fn is_indexed(&self) -> bool {

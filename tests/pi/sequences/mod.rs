@@ -7,7 +7,6 @@ mod files;
 mod observation;
 mod operation;
 mod player;
-mod random;
 mod together;
 mod values;
 

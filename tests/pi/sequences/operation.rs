@@ -1,7 +1,7 @@
 //! The operations on a session, and random sequences of them.
 
-use super::random::Random;
 use super::values;
+use crate::random::Random;
 
 /// An entry, counted among those that exist when it is used. So a sequence stays valid when operations are dropped.
 #[derive(Debug, Clone)]

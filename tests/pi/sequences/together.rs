@@ -6,9 +6,9 @@ use leafline_generate::Shape;
 
 use super::operation::{self, Operation};
 use super::player::Player;
-use super::random::Random;
 use super::{assert_sound, difference, job, policy};
 use crate::oracle::Oracle;
+use crate::random::Random;
 
 /// Sequences that are under way at a time.
 const GROUP: u64 = 8;

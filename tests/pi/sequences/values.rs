@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::random::Random;
+use crate::random::Random;
 
 /// Parts of texts: characters that JSON escapes, that JavaScript trims and Rust does not, and that need two UTF-16
 /// units.

@@ -3,8 +3,8 @@
 mod identity;
 mod image_places;
 mod instant;
-mod message;
 mod omp;
+mod pi;
 mod selection;
 mod settings;
 
@@ -13,10 +13,9 @@ use std::borrow::Cow;
 use self::selection::Selection;
 use crate::context::{Contexts, NamedEntry, TakeMessage};
 use crate::conversation::{
-    Above, Before, Conversation, History, HistoryScope, Images, PathEnd, PathLimit, PathSettings,
+    Above, Before, Conversation, History, HistoryScope, Images, PathEnd, PathSettings,
 };
 use crate::omp::DEFAULT_ROLE;
-use crate::pi::Pi;
 use crate::scan::{Raw, Scanner};
 use crate::{ContextSettings, EntryKind, text};
 
@@ -31,32 +30,18 @@ trait Program {
     /// See [`Contexts::append_settings`].
     fn append_settings(settings: &ContextSettings, json: &mut String);
 
-    /// What the context at an entry is made of.
+    /// The parts of the context at an entry.
     fn select<C: Conversation>(conversation: &mut C, leaf: u64) -> Result<Selection, C::Error> {
         Selection::at(conversation, leaf)
     }
 
-    /// Hands out the messages of the context at an entry, or of the whole path to it.
+    /// Passes on the messages of the context at an entry, or of the whole path to it.
     fn hand_out<C: Conversation>(
         conversation: &mut C,
         leaf: u64,
         scope: HistoryScope,
         take: TakeMessage<'_, C::Error>,
-    ) -> Result<(), C::Error> {
-        hand_out(conversation, leaf, scope, take)
-    }
-}
-
-impl Program for Pi {
-    const CONTEXT_NAME: &'static str = "context of pi";
-
-    fn settings(set: &PathSettings) -> ContextSettings {
-        settings::of_pi(set)
-    }
-
-    fn append_settings(settings: &ContextSettings, json: &mut String) {
-        settings::append_of_pi(settings, json);
-    }
+    ) -> Result<(), C::Error>;
 }
 
 impl<P: Program> Contexts for P {
@@ -121,37 +106,6 @@ impl<P: Program> Contexts for P {
     fn append_settings(settings: &ContextSettings, json: &mut String) {
         <P as Program>::append_settings(settings, json);
     }
-}
-
-/// Hands out the messages of the context at an entry, or of the whole path to it.
-fn hand_out<C: Conversation>(
-    conversation: &mut C,
-    leaf: u64,
-    scope: HistoryScope,
-    take: TakeMessage<'_, C::Error>,
-) -> Result<(), C::Error> {
-    let selection = match scope {
-        HistoryScope::Context => Selection::at(conversation, leaf)?,
-        HistoryScope::Full => Selection::of_path(conversation.path(leaf, PathLimit::Root)?),
-    };
-    let mut message = Vec::new();
-    let mut make = |entry, is_summary| -> Result<(), C::Error> {
-        let kind = conversation.node_ahead_of_line(entry)?.kind;
-        message.clear();
-        // A compaction gives a message only where it is the one that counts.
-        let gives = is_summary || kind != EntryKind::Compaction;
-        if gives && message::append(conversation, (entry, kind), &mut message)? {
-            take(&[entry], &message)?;
-        }
-        Ok(())
-    };
-    if let Some(compaction) = selection.compaction {
-        make(compaction, true)?;
-    }
-    for entry in selection.entries() {
-        make(entry, scope == HistoryScope::Full)?;
-    }
-    Ok(())
 }
 
 fn last_model_change_role<C: Conversation>(

@@ -99,6 +99,7 @@ fn first_kept_by_index<C: Conversation>(
 
 /// A compaction as its line names itself and what it keeps: JSON text, where there is any.
 struct Compaction {
+    entry: u64,
     id: Option<String>,
     first_kept: Option<String>,
 }
@@ -112,6 +113,7 @@ fn last_compaction<C: Conversation>(
         if conversation.node(entry)?.kind == EntryKind::Compaction {
             let text = |raw: Option<Raw<'_>>| Some(raw?.as_str().to_owned());
             let compaction = scan(conversation, &mut Scanner::new(), entry, |scan| Compaction {
+                entry,
                 id: text(scan.members.id),
                 first_kept: text(scan.members.first_kept_entry_id),
             })?;
@@ -135,7 +137,10 @@ fn find_places<C: Conversation>(
         let kind = conversation.node(entry)?.kind;
         let (is_it, is_first) = scan(conversation, &mut scanner, entry, |scan| {
             let id = scan.members.id.map(Raw::as_str);
-            let is_it = kind == EntryKind::Compaction && is_same(id, compaction.id.as_deref());
+            let has_its_id = || is_same(id, compaction.id.as_deref());
+            // It is itself, even where its id is an object, which equals no other.
+            let is_it =
+                entry == compaction.entry || (kind == EntryKind::Compaction && has_its_id());
             (is_it, first.is_none() && is_same(id, compaction.first_kept.as_deref()))
         })?;
         if is_it {

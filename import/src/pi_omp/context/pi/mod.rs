@@ -1,0 +1,71 @@
+//! pi's contexts, as pi 0.87.1 and pi 0.73.1 build them (observed).
+
+mod edits;
+mod message;
+mod rules;
+
+use self::edits::Edits;
+use self::message::Place;
+use self::rules::Rules;
+use super::selection::Selection;
+use super::{Program, settings};
+use crate::ContextSettings;
+use crate::EntryKind;
+use crate::context::TakeMessage;
+use crate::conversation::{Conversation, HistoryScope, PathLimit, PathSettings};
+use crate::pi::Pi;
+
+impl Program for Pi {
+    const CONTEXT_NAME: &'static str = "context of pi";
+
+    fn settings(set: &PathSettings) -> ContextSettings {
+        settings::of_pi(set)
+    }
+
+    fn append_settings(settings: &ContextSettings, json: &mut String) {
+        settings::append_of_pi(settings, json);
+    }
+
+    fn hand_out<C: Conversation>(
+        conversation: &mut C,
+        leaf: u64,
+        scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<(), C::Error> {
+        let selection = match scope {
+            HistoryScope::Context => Selection::at(conversation, leaf)?,
+            HistoryScope::Full => Selection::of_path(conversation.path(leaf, PathLimit::Root)?),
+        };
+        let rules = Rules::of(conversation.as_of());
+        let edits = match rules {
+            Rules::Edited => Edits::among(conversation, selection.entries(), leaf)?,
+            Rules::Plain => Edits::default(),
+        };
+        let mut out = Vec::new();
+        let mut make = |entry, place| -> Result<(), C::Error> {
+            let kind = conversation.node_ahead_of_line(entry)?.kind;
+            // A compaction gives messages only where it is the one that counts.
+            if kind == EntryKind::Compaction && place == Place::Kept {
+                return Ok(());
+            }
+            let edit = edits.of(conversation, entry)?;
+            message::make(
+                (conversation, rules),
+                (entry, kind),
+                (place, edit.as_ref()),
+                &mut out,
+                take,
+            )
+        };
+        if let Some(compaction) = selection.compaction {
+            make(compaction, Place::Boundary)?;
+        }
+        for entry in selection.kept.downwards() {
+            make(entry, Place::Kept)?;
+        }
+        for entry in selection.below.downwards() {
+            make(entry, Place::Below)?;
+        }
+        Ok(())
+    }
+}
