@@ -47,8 +47,9 @@ pub struct Context {
 pub struct ContextMessage {
     /// The line number of the entry that it is or was made from; the first of several, and 0 if there is none.
     pub ordinal: u64,
-    /// The line numbers of all entries that it was made of: several if Claude Code wrote one message in parts, and none
-    /// if it is from another session that precedes this one.
+    /// The line numbers of all entries that it was made of: several if Claude Code wrote one message in parts or puts
+    /// several together, and none if it is from another session that precedes this one. The result of a call that has none
+    /// is made of the call's entry.
     pub ordinals: Vec<u64>,
     /// The message.
     pub json: JsonText,
@@ -171,8 +172,9 @@ impl SessionReader {
         self.write(leaf, family, HistoryScope::Full, out)
     }
 
-    /// The entries from which the context at an entry, or its full history, is made; in Claude Code's sessions
-    /// including those that are not messages. Except for pi and omp it is a path, whose end states why it begins where
+    /// The entries from which the context at an entry, or its full history, is made; in Claude Code's sessions those of
+    /// the path, including those that are not messages. The messages of such a context may be made of more: see
+    /// [`ContextMessage::ordinals`]. Except for pi and omp it is a path, whose end states why it begins where
     /// it does.
     ///
     /// ```
