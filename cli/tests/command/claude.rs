@@ -22,11 +22,15 @@ fn assistant(uuid: &str, parent: &str, id: &str, block: &str) -> String {
     record("assistant", uuid, parent, &message)
 }
 
-const CALL: &str = r#"{"type":"tool_use","id":"t","name":"Read","input":{"path":"a"}}"#;
+fn call(id: &str) -> String {
+    format!(r#"{{"type":"tool_use","id":"call-{id}","name":"Read","input":{{"path":"a"}}}}"#)
+}
+
 const TEXT: &str = r#"{"type":"text","text":"So it is."}"#;
 
 fn result(uuid: &str, parent: &str) -> String {
-    let block = r#"{"type":"tool_result","tool_use_id":"t","content":"lines"}"#;
+    let block =
+        format!(r#"{{"type":"tool_result","tool_use_id":"call-{parent}","content":"lines"}}"#);
     record("user", uuid, parent, &format!(r#""message":{{"role":"user","content":[{block}]}}"#))
 }
 
@@ -34,8 +38,8 @@ fn scene() -> Scene {
     let side = r#""isSidechain":true,"message":{"role":"user","content":"to an agent"}"#;
     Scene::of_session(&file([
         user("a", ""),
-        assistant("b", "a", "m1", CALL),
-        assistant("c", "b", "m1", CALL),
+        assistant("b", "a", "m1", &call("b")),
+        assistant("c", "b", "m1", &call("c")),
         record("progress", "g", "b", r#""data":{"type":"hook"}"#),
         record("user", "s", "", side),
         result("r", "b"),
@@ -99,15 +103,16 @@ fn a_context_reads_as_a_conversation() {
         "assistant  2026-03-01 08:00",
         r#"  → Read {"path":"a"}"#,
         r#"  → Read {"path":"a"}"#,
-        "  ← Read \"lines\"",
         "",
         "user  2026-03-01 08:00",
+        "  ← lines",
+        "  ← lines",
         "  say e",
         "",
         "assistant  2026-03-01 08:00",
         "  So it is.",
         "",
-        "5 messages; model m-1",
+        "4 messages; model m-1",
     ];
     assert_eq!(text.lines().collect::<Vec<_>>(), expected);
 }

@@ -71,8 +71,9 @@ pub struct Context {
 pub struct ContextMessage {
     /// The line number of the entry that it was made from; the first of several, and 0 if there is none.
     pub ordinal: u64,
-    /// The line numbers of all entries that it was made from: several if Claude Code wrote one message in parts, none
-    /// if it is from a preceding session.
+    /// The line numbers of all entries that it was made from: several if Claude Code wrote one message in parts or joins
+    /// several, none if it is from a preceding session. The result that is added for a call without one is made from the
+    /// call's entry.
     pub ordinals: Vec<u64>,
     /// The message.
     pub json: JsonText,
@@ -197,8 +198,10 @@ impl SessionReader {
         self.write(leaf, program.into(), HistoryScope::Full, out)
     }
 
-    /// The entries that make the context at an entry, or its full history; in Claude Code's sessions including those
-    /// that are not messages. Except in pi and omp it is a path, whose end says why it begins where it does.
+    /// The entries from which the context at an entry, or its full history, is made; in Claude Code's sessions those of
+    /// the path, including those that are not messages. The messages of such a context may be made of more: see
+    /// [`ContextMessage::ordinals`]. Except for pi and omp it is a path, whose end states why it begins where
+    /// it does.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
