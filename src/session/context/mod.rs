@@ -299,7 +299,7 @@ impl SessionReader {
         let leaf = self.context_leaf(leaf)?.map(Ordinal::raw);
         let bases = Bases::of(self)?;
         family.context(
-            &mut Stored::new(self.view()).as_of(program.as_of),
+            &mut Stored::new(self.view()).by_rules_of(program.as_of),
             &mut bases.before(),
             leaf,
             scope,

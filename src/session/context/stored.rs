@@ -41,7 +41,7 @@ impl<'r> Stored<'r> {
     }
 
     /// The same, to be read by the rules of a version.
-    pub(super) fn as_of(self, as_of: Option<ProgramVersion>) -> Self {
+    pub(super) fn by_rules_of(self, as_of: Option<ProgramVersion>) -> Self {
         Self { as_of, ..self }
     }
 
