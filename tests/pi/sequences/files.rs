@@ -33,7 +33,7 @@ fn sequences_go_on_with_files() {
             // first.
             std::fs::write(&path, [&case.bytes[..], b"\n"].concat()).unwrap();
         }
-        let player = Player::imported(&store, &id);
+        let player = Player::imported(&store, &id, &path);
         if !is_plain(&player) {
             continue;
         }
@@ -110,7 +110,7 @@ fn each_reads_what_the_other_writes() {
 
         let store = Store::in_memory().unwrap();
         let id = import(&store, &theirs).unwrap();
-        let imported = Player::imported(&store, &id);
+        let imported = Player::imported(&store, &id, &theirs);
         let observe = imported.play(&[Operation::Observe(vec![None])]).played;
         questions.ask(&opening(&theirs, "[]", &observe));
         assert_eq!(difference(&observe, &answers.next()), None, "seed {seed}: pi's file");

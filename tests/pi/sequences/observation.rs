@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use leafline::context::ContextLeaf;
+use leafline::context::{ContextLeaf, ContextProgram};
 use leafline::error::SessionError;
 use leafline::export::ExportMode;
 use leafline::{Error, Session, SessionReader};
@@ -36,8 +36,8 @@ pub(super) struct Observation {
 pub(super) enum Header {
     /// The text of a file that both have opened.
     Shared,
-    /// The program's own values: its id and its time differ, and so does the name of the parent, which is a file's path
-    /// in pi, and a session's id in Leafline, which has no files.
+    /// The program's own values: its id and its time differ, and so does the parent's name, which is a file's path in pi. In
+    /// Leafline it is the path of the file that the parent was imported from, otherwise the parent's id.
     Own { parent: Option<String> },
 }
 
@@ -147,9 +147,11 @@ fn children(reader: &SessionReader, parent: Option<&str>) -> Vec<String> {
 }
 
 fn context(reader: &SessionReader, leaf: ContextLeaf<'_>) -> String {
-    let built = reader.build_context(leaf, None).unwrap().to_json();
+    // By the rules of the pi that plays the sequences.
+    let program = || ContextProgram { family: None, as_of: Some("0.73.1".parse().unwrap()) };
+    let built = reader.build_context(leaf, program()).unwrap().to_json();
     let mut written = Vec::new();
-    reader.write_context(leaf, None, &mut written).unwrap();
+    reader.write_context(leaf, program(), &mut written).unwrap();
     assert!(built.as_bytes() == written, "a context is written as it is built");
     built
 }

@@ -1,5 +1,7 @@
 //! Plays a sequence on Leafline, and records what pi must play and the expected results.
 
+use std::path::Path;
+
 use leafline::error::SessionError;
 use leafline::live::Persistence;
 use leafline::pi::{Compaction, Draft, PiSession};
@@ -49,6 +51,8 @@ pub(super) struct Player<'s> {
     pub(super) session: Session,
     policy: Policy,
     header: Header,
+    /// The file that the session was imported from.
+    file: Option<String>,
     /// Ids in the order of the file.
     pub(super) entries: Vec<String>,
     /// Whether pi has written a file: there is an assistant message.
@@ -69,8 +73,10 @@ impl<'s> Player<'s> {
     }
 
     /// On a session that was imported from a file.
-    pub(super) fn imported(store: &'s Store, id: &str) -> Self {
-        Self::of(store, store.session(id).unwrap(), Policy::Waiting, Header::Shared)
+    pub(super) fn imported(store: &'s Store, id: &str, file: &Path) -> Self {
+        let session = store.session(id).unwrap();
+        let file = Some(file.to_str().unwrap().to_owned());
+        Self { file, ..Self::of(store, session, Policy::Waiting, Header::Shared) }
     }
 
     fn of(store: &'s Store, session: Session, policy: Policy, header: Header) -> Self {
@@ -79,6 +85,7 @@ impl<'s> Player<'s> {
             session,
             policy,
             header,
+            file: None,
             entries: Vec::new(),
             has_file: false,
             played: Played::default(),
@@ -311,7 +318,8 @@ impl<'s> Player<'s> {
     }
 
     fn go_on_with(&mut self, session: Session) {
-        self.header = Header::Own { parent: Some(self.session.id().to_owned()) };
+        let parent = self.file.take().unwrap_or_else(|| self.session.id().to_owned());
+        self.header = Header::Own { parent: Some(parent) };
         self.session = session.with_persistence(self.policy.persistence());
         self.survey();
     }
