@@ -185,9 +185,9 @@ pub mod page {
 ///
 /// [`EntryDraft`]: live::EntryDraft
 pub mod live {
-    pub use leafline_import::pi_omp::Rules;
+    pub use leafline_import::writing::{Drafted, EntryDraft, NotWritten, Rules};
 
-    pub use crate::session::{EntryDraft, Persistence};
+    pub use crate::session::Persistence;
 }
 
 /// Checks of tables against lines, and of blobs against their hashes: [`Store::verify`](crate::Store::verify).
@@ -226,7 +226,7 @@ pub mod prompts {
 pub mod pi {
     pub use leafline_import::pi_omp::{Compaction, Draft, DraftError};
 
-    pub use crate::session::{PiReader, PiSession};
+    pub use crate::programs::pi::{PiReader, PiSession};
 }
 
 /// omp: what it has beyond [`pi`], and each terminal's last session. [`OmpSession`](omp::OmpSession) and
@@ -235,7 +235,7 @@ pub mod omp {
     pub use leafline_import::pi_omp::{Compaction, Draft, DraftError};
 
     pub use crate::catalog::breadcrumbs::{Breadcrumb, Breadcrumbs, terminal_id};
-    pub use crate::session::{OmpReader, OmpSession};
+    pub use crate::programs::omp::{OmpReader, OmpSession};
 }
 
 /// Opal: its messages as drafts, its sessions' metadata, and its functions as traits. [`OpalSession`](opal::OpalSession) has
@@ -243,5 +243,5 @@ pub mod omp {
 pub mod opal {
     pub use leafline_import::opal::{Draft, Metadata, ReplaceOptions, WriteError};
 
-    pub use crate::session::{OpalReader, OpalSession};
+    pub use crate::programs::opal::{OpalReader, OpalSession};
 }

@@ -1,4 +1,4 @@
-//! What the layers may name: only `src/store` uses the engine, and no other file names it.
+//! What the layers may name: the engine only in `src/store`; a program only in `src/programs` and the public interface.
 
 use std::path::{Path, PathBuf};
 
@@ -59,5 +59,63 @@ fn code_is_told_from_what_is_said() {
     }
     for line in ["// ENGINE::Key", "  /// ENGINE::Key", "\"an ENGINE database\"", "cENGINE::Key"] {
         assert!(!engine(line), "{line}");
+    }
+}
+
+/// The modules of the formats that are one family's, or two's.
+const PROGRAMS: [&str; 6] = ["claude", "codex", "omp", "opal", "pi", "pi_omp"];
+
+/// Whether a line of code names a family, or a module that is one's.
+fn names_program(line: &str) -> bool {
+    let line = line.trim_start();
+    if line.starts_with("//") {
+        return false;
+    }
+    let of_formats = |module: &str| {
+        line.contains(&format!("leafline_import::{module}::"))
+            || line.contains(&format!("leafline_import::{{{module}::"))
+    };
+    let is_family = |(at, _): (usize, &str)| {
+        let name: String =
+            line[at + "Family::".len()..].chars().take_while(|c| c.is_alphanumeric()).collect();
+        leafline_import::Family::ALL.iter().any(|family| format!("{family:?}") == name)
+    };
+    PROGRAMS.into_iter().any(of_formats) || line.match_indices("Family::").any(is_family)
+}
+
+/// The part of a file that is not a test: tests stand at its end, or it has nothing else.
+fn without_tests(file: &Path) -> String {
+    let is_test = ["tests.rs", "faults.rs", "gaps.rs"].iter().any(|name| file.ends_with(name));
+    let text = if is_test { String::new() } else { std::fs::read_to_string(file).unwrap() };
+    let tests = text.find("#[cfg(test)]\nmod tests {");
+    text[..tests.unwrap_or(text.len())].to_owned()
+}
+
+#[test]
+fn only_their_adapters_name_programs() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    for layer in ["store", "session", "catalog", "search", "history"] {
+        files_below(&sources.join(layer), &mut files);
+    }
+    let mut adapters = Vec::new();
+    files_below(&sources.join("programs"), &mut adapters);
+    let names = |file: &PathBuf| without_tests(file).lines().any(names_program);
+    assert!(adapters.iter().any(names));
+    assert_eq!(files.into_iter().filter(names).collect::<Vec<_>>(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn programs_are_told_from_families() {
+    for line in [
+        "match family { Family::Pi => 1 }",
+        "use leafline_import::opal::Draft;",
+        "use leafline_import::{pi_omp::Draft, Reading};",
+    ] {
+        assert!(names_program(line), "{line}");
+    }
+    for line in ["// Family::Pi", "Family::ALL", "Family::from_code(1)", "use crate::programs::pi;"]
+    {
+        assert!(!names_program(line), "{line}");
     }
 }

@@ -175,6 +175,7 @@ mod history;
 #[cfg(test)]
 mod layers;
 #[cfg(feature = "search")]
+mod programs;
 pub mod search;
 mod session;
 mod store;

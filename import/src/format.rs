@@ -13,6 +13,7 @@ use crate::migration::Migrate;
 use crate::recover::Recovered;
 use crate::start::{Refusal, Start};
 use crate::view::View;
+use crate::writing::Writing;
 
 /// The rules of a family. Each default is what most families do.
 ///
@@ -23,6 +24,9 @@ pub trait Format: Contexts {
     type Scanner: LineScanner;
     /// How the program rewrites files on opening them; [`NoMigration`](crate::migration::NoMigration) if it does not.
     type Migration: Migrate;
+    /// How the program begins sessions and adds to them; [`NoWriting`](crate::writing::NoWriting) if sessions of the family
+    /// are only read here.
+    type Writing: Writing;
 
     /// Where the program keeps its sessions, in the user's home folder.
     const FOLDER: &'static [&'static str];
@@ -47,8 +51,6 @@ pub trait Format: Contexts {
     const SPLITS_MESSAGES: bool = false;
     /// Whether sessions start agents that have their own files.
     const STARTS_AGENTS: bool = false;
-    /// Whether this library can create and append to sessions of the family.
-    const IS_WRITTEN: bool = false;
     /// The members of an entry for which a [migration](Self::Migration) makes up values, different ones each time.
     const MADE_UP: &'static [&'static str] = &[];
     /// Whether the beginning of a line shows whether it is a prompt, whatever follows its text.
@@ -286,12 +288,6 @@ impl Family {
     #[must_use]
     pub fn may_state_usage(self, kind: EntryKind, role: MessageRole) -> bool {
         with_format!(self, F => F::may_state_usage(kind, role))
-    }
-
-    /// Whether this library can create and append to sessions of the family: [`Format::IS_WRITTEN`].
-    #[must_use]
-    pub fn is_written(self) -> bool {
-        with_format!(self, F => F::IS_WRITTEN)
     }
 
     /// Whether the beginning of a line shows whether it is a prompt: [`Format::TELLS_PROMPT_FIRST`].

@@ -49,6 +49,7 @@
 //! - [`codex`]: Codex's rollouts.
 //! - [`conversation`]: a stored session. From it [`Family::context`] and its neighbours build what a program sends to
 //!   its model.
+//! - [`writing`]: what a program writes: new sessions, entries, names, copies.
 //! - [`view`]: one entry of any family as a reader of the conversation sees it.
 //!
 //! No input makes it panic, hang, or use stack in proportion to its nesting.
@@ -87,6 +88,7 @@ pub mod text;
 pub mod time;
 mod usage;
 pub mod view;
+pub mod writing;
 
 pub use context::{ContextModel, ContextSettings, Contexts, NamedEntry, TakeMessage};
 pub use detect::{NotASession, detect};

@@ -9,10 +9,11 @@ mod oracle;
 
 use leafline_import::Family;
 use leafline_import::ecma::restringify;
-use leafline_import::pi_omp::{Draft, Header, HeaderFacts, ParentId, Place, Rules};
+use leafline_import::pi_omp::{Draft, Header, HeaderFacts, ParentId, Place};
 use leafline_import::scan::{Raw, Scanner};
 use leafline_import::text::unescape;
 use leafline_import::time::parse_timestamp;
+use leafline_import::writing::Rules;
 use oracle::random::{Random, object, value};
 use proptest::prelude::*;
 

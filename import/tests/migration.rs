@@ -319,7 +319,7 @@ fn title_lines_ahead_of_the_header_do_not_count() {
 
 #[test]
 fn omp_writes_migrated_entries_under_its_rules() {
-    use leafline_import::pi_omp::Rules;
+    use leafline_import::writing::Rules;
     let image = "QUJD".repeat(200_000);
     let long = "l".repeat(500_001);
     let file = format!(
@@ -348,8 +348,8 @@ fn omp_writes_migrated_entries_under_its_rules() {
     // pi keeps everything.
     let kept = migrated(None);
     assert!(kept.contains("partialJson") && kept.contains(&long));
-    assert_eq!(migrated(Some(Rules::of(leafline_import::Family::Pi))), kept);
-    let written = migrated(Some(Rules::of(leafline_import::Family::Omp)));
+    assert_eq!(migrated(Some(leafline_import::Family::Pi.rules())), kept);
+    let written = migrated(Some(leafline_import::Family::Omp.rules()));
     assert!(!written.contains("partialJson") && !written.contains("jsonlEvents"));
     assert!(!written.contains(&long));
     assert!(written.contains(r#"l\n\n[Session persistence truncated large content]""#));

@@ -177,14 +177,19 @@ impl SessionRecord {
         self.entries.saturating_sub(self.unaddressed.saturating_add(self.duplicates))
     }
 
-    /// Records that a session was changed here. An Opal session is from now on exported as Opal would write it. Its
-    /// modification time becomes the current time: Opal lists sessions by the times of their files, and its messages
-    /// state no time.
+    /// Records that a session was changed here. Where the program saves the whole file, the session is from now on exported as
+    /// it would save it. Its modification time becomes the current time: such a program lists sessions by the times of
+    /// their files, and its messages state no time.
     pub(crate) fn note_change(&mut self) {
-        if self.family == Family::Opal.code() {
+        if self.saves_whole() {
             self.rewritten = true;
             self.modified = Some(now());
         }
+    }
+
+    /// Whether its program writes the whole file each time.
+    fn saves_whole(&self) -> bool {
+        Family::from_code(self.family).is_some_and(Family::saves_whole)
     }
 
     /// The first contradiction in the record, if any. Checked before a record is written, and when it is read.
@@ -193,7 +198,6 @@ impl SessionRecord {
         let has_whole_file = !self.migrated && !self.rewritten;
         let imported = if has_whole_file { self.imported.length } else { 0 };
         let header = if self.lines > 0 { self.header.number() } else { 0 };
-        let is_opals = self.family == Family::Opal.code();
         let bounds = [
             ("lines up to the header", header, "lines", self.lines),
             ("lines up to the last message", last(self.last_message), "lines", self.lines),
@@ -213,8 +217,11 @@ impl SessionRecord {
         contradiction.or_else(|| {
             if self.dropped > 0 && !self.migrated {
                 Some("lines were dropped, and none migrated".to_owned())
-            } else if self.rewritten && !is_opals {
-                Some("it is exported as Opal writes it, and is not Opal's".to_owned())
+            } else if self.rewritten && !self.saves_whole() {
+                Some(
+                    "it is exported as its program saves it, which writes no whole files"
+                        .to_owned(),
+                )
             } else {
                 None
             }

@@ -4,10 +4,9 @@ mod stream;
 
 use std::io::{IsTerminal, Write};
 
+use leafline::Family;
 use leafline::error::SessionError;
-use leafline::live::{EntryDraft, Persistence};
-use leafline::pi::{Draft, DraftError};
-use leafline::{Family, opal};
+use leafline::live::{EntryDraft, NotWritten, Persistence};
 
 use self::stream::Stream;
 use super::failure::Failure;
@@ -82,14 +81,10 @@ pub(super) fn run(
 
 /// Parses an entry of the family, or says why it is not one.
 fn draft(json: &str, family: Family) -> Result<EntryDraft, String> {
-    if family == Family::Opal {
-        return Ok(opal::Draft::from_json(json).map_err(|error| error.to_string())?.into());
-    }
-    let draft = Draft::from_json(json, family).map_err(|error| match error {
-        DraftError::NotAnEntry { .. } => {
+    EntryDraft::from_json(family, json).map_err(|error| match error {
+        NotWritten::NotAnEntry { .. } => {
             format!("{error}; `leafline import` takes a session's whole file")
         }
         other => other.to_string(),
-    })?;
-    Ok(draft.into())
+    })
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 
 use leafline::live::EntryDraft;
-use leafline::{EntryKind, Family, Session};
+use leafline::{Family, Session};
 
 use super::super::advice::advised;
 use super::super::failure::Failure;
@@ -91,14 +91,9 @@ impl<'a> Stream<'a> {
     /// Checks that the target of a label exists. The ids of the batch's entries have not been printed yet, so the
     /// target is either stored or does not exist.
     fn check_target(&self, draft: &EntryDraft) -> Result<(), String> {
-        let EntryDraft::PiOmp(draft) = draft else { return Ok(()) };
-        if draft.kind() != EntryKind::Label {
-            return Ok(());
-        }
-        let target: Option<String> =
-            draft.member("targetId").and_then(|json| serde_json::from_str(json).ok());
+        let Some(target) = draft.target() else { return Ok(()) };
         self.session
-            .get_entry(&target.unwrap_or_default())
+            .get_entry(&String::from_utf8_lossy(&target))
             .map(drop)
             .map_err(|error| advised(&error))
     }

@@ -21,6 +21,7 @@ use crate::migration::NoMigration;
 use crate::recover::Recovered;
 use crate::start::{Agent, Refusal, Start};
 use crate::view::{self, Role, View};
+use crate::writing::NoWriting;
 
 /// Claude Code's rules.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub enum ClaudeCode {}
 impl Format for ClaudeCode {
     type Scanner = Scanner;
     type Migration = NoMigration;
+    type Writing = NoWriting;
 
     const FOLDER: &'static [&'static str] = &[".claude", "projects"];
     const RECOVERY: RecoveryRule = RecoveryRule::Usual;

@@ -16,6 +16,7 @@ use crate::start::{Agent, Refusal, Start};
 use crate::text::decode;
 use crate::time::format_timestamp;
 use crate::view::View;
+use crate::writing::NoWriting;
 
 /// The folder of the sessions in Codex's own.
 const SESSIONS: &str = "sessions";
@@ -33,6 +34,7 @@ pub enum Codex {}
 impl Format for Codex {
     type Scanner = Scanner;
     type Migration = NoMigration;
+    type Writing = NoWriting;
 
     const FOLDER: &'static [&'static str] = &[".codex", SESSIONS];
     const ASIDE: &'static [&'static [&'static str]] = &[&[".codex", ARCHIVED]];

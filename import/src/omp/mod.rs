@@ -21,12 +21,12 @@ pub enum Omp {}
 impl Format for Omp {
     type Scanner = Scanner;
     type Migration = VersionMigration;
+    type Writing = Self;
 
     const FOLDER: &'static [&'static str] = &[".omp", "agent", "sessions"];
     const KIN: &'static [Family] = &[Family::Pi];
     /// Observed.
     const READS_FIRST_RECORD: bool = true;
-    const IS_WRITTEN: bool = true;
     const MADE_UP: &'static [&'static str] = pi_omp::MADE_UP;
 
     fn detect(prefix: &[u8], is_chosen: bool, complete: bool) -> Result<Start, Refusal> {

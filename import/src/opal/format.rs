@@ -23,10 +23,10 @@ pub enum Opal {}
 impl Format for Opal {
     type Scanner = PayloadScanner;
     type Migration = NoMigration;
+    type Writing = Self;
 
     const FOLDER: &'static [&'static str] = &[".opal", "sessions"];
     const RECOVERY: RecoveryRule = RecoveryRule::Never;
-    const IS_WRITTEN: bool = true;
 
     fn detect(prefix: &[u8], _: bool, complete: bool) -> Result<Start, Refusal> {
         let header = detect(prefix, complete).map_err(|reason| Refusal {

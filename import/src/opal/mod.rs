@@ -43,6 +43,7 @@ mod reading;
 mod replace;
 mod scan;
 mod write;
+mod writing;
 
 pub use crate::pi_omp::ParentId;
 pub use detect::{NotASession, detect};
@@ -59,3 +60,4 @@ pub use reading::PayloadScanner;
 pub use replace::{ReplaceError, ReplaceOptions, Replacement, Tree, replace_path_segment};
 pub use scan::Scanner;
 pub use write::{Header, write_session};
+pub use writing::header_facts;

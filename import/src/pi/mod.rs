@@ -20,10 +20,10 @@ pub enum Pi {}
 impl Format for Pi {
     type Scanner = Scanner;
     type Migration = VersionMigration;
+    type Writing = Self;
 
     const FOLDER: &'static [&'static str] = &[".pi", "agent", "sessions"];
     const KIN: &'static [Family] = &[Family::Omp];
-    const IS_WRITTEN: bool = true;
     const MADE_UP: &'static [&'static str] = pi_omp::MADE_UP;
 
     fn detect(prefix: &[u8], is_chosen: bool, complete: bool) -> Result<Start, Refusal> {

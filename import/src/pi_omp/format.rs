@@ -7,10 +7,11 @@ use crate::family::{Family, Migration};
 use crate::file_name::{FileName, shorten};
 use crate::migration::{Migrate, MigrateLines, Migrated};
 use crate::pi_omp::forward::forward_references_in;
-use crate::pi_omp::{Detection, HeaderFacts, Migrator, NotASession, Rules, detect};
+use crate::pi_omp::{Detection, HeaderFacts, Migrator, NotASession, detect};
 use crate::start::{Refusal, Start};
 use crate::time::format_timestamp;
 use crate::view::{self, View};
+use crate::writing::Rules;
 
 /// How pi and omp rewrite a file of an earlier version: see [`Migrator`].
 #[derive(Debug, Clone)]
@@ -74,7 +75,7 @@ pub(crate) fn start(
         created_ms: header.timestamp_ms,
         migration: needs_migration.then(|| {
             let reads_first_record = family.reads_first_record();
-            let rules = Rules::of(family);
+            let rules = family.rules();
             migration(VersionMigration { header, reads_first_record, rules })
         }),
         ..Start::new(family)

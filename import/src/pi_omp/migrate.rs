@@ -8,9 +8,10 @@ use crate::migration::Migrated;
 use crate::pi_omp::derived_id::IdPermutation;
 use crate::pi_omp::forward::{ForwardReferences, Target, index_of};
 use crate::pi_omp::positions::Positions;
-use crate::pi_omp::{HeaderFacts, HeaderVersion, Rules};
+use crate::pi_omp::{HeaderFacts, HeaderVersion};
 use crate::recover::first_record;
 use crate::scan::Raw;
+use crate::writing::Rules;
 
 /// How many runs of records that are not entries are kept. Beyond it, a compaction that points to such a record gets an
 /// id that nothing has, which a reader treats like none.

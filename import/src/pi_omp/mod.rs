@@ -18,6 +18,7 @@ mod positions;
 mod reading;
 mod usage;
 mod version;
+mod writing;
 
 pub use derived_id::derived_id;
 pub use detect::{Detection, NotASession, detect};
@@ -33,7 +34,8 @@ pub use forward::{ForwardReferences, forward_references};
 pub use header::HeaderFacts;
 pub(crate) use migrate::MADE_UP;
 pub use migrate::{Migrator, MigratorState};
-pub use persist::{ExternalisedImage, Rules, TRUNCATION_NOTICE};
+pub use persist::TRUNCATION_NOTICE;
 pub(crate) use reading::recovered;
 pub(crate) use usage::usage;
 pub use version::HeaderVersion;
+pub use writing::write_with_member;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{Seek, SeekFrom};
 
 use leafline_import::lines::BlockReader;
-use leafline_import::{Effect, Family, LineReader, PointerKind, Reading};
+use leafline_import::{Effect, LineReader, PointerKind, Reading};
 
 use crate::catalog::import::agents;
 use crate::catalog::import::candidate::Candidate;
@@ -17,13 +17,14 @@ use crate::store::session_record::SessionRecord;
 
 /// Reads files one after the other, reusing its memory.
 pub(super) struct FileReader {
-    lines: LineReader,
+    /// Made for the first file.
+    lines: Option<LineReader>,
     buffer: Vec<u8>,
 }
 
 impl FileReader {
     pub(super) fn new() -> Self {
-        Self { lines: LineReader::new(Reading::plain(Family::Pi)), buffer: Vec::new() }
+        Self { lines: None, buffer: Vec::new() }
     }
 
     /// Reads a whole file; `record` has what its beginning shows. Facts that only the tree of entries shows are left
@@ -59,9 +60,9 @@ impl FileReader {
         torn: Option<&str>,
     ) -> SessionRecord {
         let mut gathered = Gathered::new(record);
-        self.lines.set_reading(candidate.reading());
-        each_record(&mut self.lines, lines, true, |record| gathered.add(record));
-        if let Some(Effect::Prompt(prompt)) = torn.and_then(|torn| self.lines.read(torn).effect()) {
+        let reader = reader_of(&mut self.lines, candidate.reading());
+        each_record(reader, lines, true, |record| gathered.add(record));
+        if let Some(Effect::Prompt(prompt)) = torn.and_then(|torn| reader.read(torn).effect()) {
             gathered.record.first_prompt.get_or_insert(prompt);
         }
         gathered.finish()
@@ -72,12 +73,12 @@ impl FileReader {
         candidate: &mut Candidate,
         mut take: impl FnMut(&mut LineReader, &[u8], bool),
     ) -> std::io::Result<()> {
-        self.lines.set_reading(candidate.reading());
+        let reader = reader_of(&mut self.lines, candidate.reading());
         candidate.file.seek(SeekFrom::Start(0))?;
         let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
         let mut opens_file = true;
         while let Some(block) = blocks.next_block(std::mem::take(&mut self.buffer))? {
-            take(&mut self.lines, &block, opens_file);
+            take(reader, &block, opens_file);
             opens_file = false;
             // A buffer that one very long line has enlarged is dropped.
             if block.capacity() <= 2 * BLOCK_BYTES {
@@ -86,6 +87,13 @@ impl FileReader {
         }
         Ok(())
     }
+}
+
+/// A reader of lines that are read so.
+fn reader_of(reader: &mut Option<LineReader>, reading: Reading) -> &mut LineReader {
+    let reader = reader.get_or_insert_with(|| LineReader::new(reading));
+    reader.set_reading(reading);
+    reader
 }
 
 /// The facts of a file's lines so far.

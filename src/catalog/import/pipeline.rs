@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use leafline_import::{Family, Reading};
+use leafline_import::Reading;
 
 use super::blob_folder::BlobFolder;
 use super::budget::Budget;
@@ -159,12 +159,13 @@ fn work_on(
     used: &Sender<Vec<u8>>,
     blobs: Option<&BlobFolder>,
 ) {
-    let mut preparer = Preparer::new(Reading::plain(Family::Pi));
+    let mut preparer = None;
     let mut compressor = Compressor::new();
     for job in work {
         let item = match job {
             Job::Lines(lines) => {
                 let Lines { number, block, opens_file, reading, dictionary } = *lines;
+                let preparer = preparer.get_or_insert_with(|| Preparer::new(reading));
                 preparer.set_reading(reading);
                 let mut prepared = preparer.prepare(&block, opens_file, &dictionary);
                 if let Some(folder) = blobs {

@@ -2,17 +2,14 @@
 
 use std::borrow::Cow;
 
-use leafline_import::pi_omp::{self, ExternalisedImage, ParentId, Place};
-use leafline_import::scan::Raw;
-use leafline_import::{EntryKind, Reading, read_line};
+use leafline_import::writing::{EntryDraft, ExternalisedImage, Place};
+use leafline_import::{Reading, read_line};
 
 use super::super::index::finish::Indexed;
 use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{PreparedBlob, Preparer};
 use super::super::reader::SessionReader;
 use super::super::view::View;
-use super::draft::EntryDraft;
-use super::ids;
 use super::rechunk::{seal, tail_dictionary};
 use crate::error::Result;
 use crate::store::Store;
@@ -159,7 +156,7 @@ pub(super) fn move_leaf(
 }
 
 /// A line's id, including lone surrogates; `None` if it is not a string.
-pub(super) fn exact_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn exact_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
     read_line(reading, line, |line| line.id().map(Cow::into_owned))
 }
 
@@ -188,46 +185,25 @@ impl Lines {
             let stored = view.find(id)?;
             Ok(stored.is_some() || self.known.contains(id))
         };
-        if let Some(target) = target_of(draft)
+        if let Some(target) = draft.target()
             && !has(&target)?
         {
             return Err(view.not_found(&String::from_utf8_lossy(&target)));
         }
-        let parent = self.parent.as_deref().map_or(ParentId::Null, ParentId::Id);
-        let id = match draft {
-            EntryDraft::PiOmp(draft) => {
-                let id = ids::fresh_entry_id(|id| has(id.as_bytes()))?;
-                draft.write(&Place { id: &id, parent, timestamp: self.time }, &mut self.text);
-                id
-            }
-            EntryDraft::Opal(draft) => {
-                let id = ids::fresh_message_id(|id| has(id.as_bytes()))?;
-                draft.write(id.as_bytes(), parent, &mut self.text);
-                id
-            }
+        let record = view.record();
+        let id = record.known_family().fresh_entry_id(|id| has(id.as_bytes()))?;
+        let place = Place {
+            session_id: &record.external_id,
+            id: &id,
+            parent: self.parent.as_deref(),
+            time_ms: self.time,
         };
+        draft.write(&place, &mut self.text);
         self.parent = Some(id.clone().into_bytes());
         self.known.insert(id.clone().into_bytes());
         self.ids.push(id);
         Ok(())
     }
-}
-
-/// The entry that a label is set on.
-fn target_of(draft: &EntryDraft) -> Option<Vec<u8>> {
-    let is_label = |draft: &&pi_omp::Draft| draft.kind() == EntryKind::Label;
-    match draft {
-        EntryDraft::PiOmp(draft) => Some(draft).filter(is_label).map(|draft| {
-            let target = draft.member("targetId").and_then(string_of);
-            target.unwrap_or_default()
-        }),
-        EntryDraft::Opal(_) => None,
-    }
-}
-
-/// A JSON string's value, including lone surrogates.
-fn string_of(json: &str) -> Option<Vec<u8>> {
-    Some(Raw::parse(json).ok()?.as_string()?.into_owned())
 }
 
 /// Adds the images to the blobs of the lines that refer to them.

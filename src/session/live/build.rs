@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leafline_import::pi_omp::ExternalisedImage;
+use leafline_import::writing::ExternalisedImage;
 
 use super::super::index::finish::NewLeaf;
 use super::super::index::indexer::{Indexer, Start};
@@ -24,7 +24,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 
 /// Takes a session's lines in order. Nothing of it is visible before it is finished; the committed part of a long one
 /// is marked, so that a sweep removes it if it is never finished.
-pub(super) struct Builder<'s> {
+pub(crate) struct Builder<'s> {
     store: &'s Store,
     /// The store that has the bytes of blobs that lines refer to, if that is another one.
     blobs: Option<&'s Store>,
@@ -45,7 +45,7 @@ pub(super) struct Builder<'s> {
 
 impl<'s> Builder<'s> {
     /// A builder for a session with the facts of this record.
-    pub(super) fn new(
+    pub(crate) fn new(
         store: &'s Store,
         record: SessionRecord,
         blobs: Option<&'s Store>,
@@ -73,7 +73,7 @@ impl<'s> Builder<'s> {
     }
 
     /// A builder for a session that replaces another: with its id and its imported bytes.
-    pub(super) fn in_place_of(store: &'s Store, view: View<'_>) -> Result<Self> {
+    pub(crate) fn in_place_of(store: &'s Store, view: View<'_>) -> Result<Self> {
         let old = view.record();
         let record = SessionRecord {
             rest: SessionRest {
@@ -96,13 +96,13 @@ impl<'s> Builder<'s> {
     }
 
     /// Adds lines, each with its line feed.
-    pub(super) fn push(&mut self, lines: &[u8]) -> Result<()> {
+    pub(crate) fn push(&mut self, lines: &[u8]) -> Result<()> {
         self.block.extend_from_slice(lines);
         if self.block.len() >= BLOCK_BYTES { self.close_block() } else { Ok(()) }
     }
 
     /// Adds a line out of which images were taken.
-    pub(super) fn push_without(
+    pub(crate) fn push_without(
         &mut self,
         line: &[u8],
         images: Vec<ExternalisedImage>,
@@ -138,7 +138,7 @@ impl<'s> Builder<'s> {
     }
 
     /// Completes the session, makes it visible, and returns its key.
-    pub(super) fn finish(self, leaf: NewLeaf) -> Result<SessionKey> {
+    pub(crate) fn finish(self, leaf: NewLeaf) -> Result<SessionKey> {
         match self.complete(leaf)? {
             Ok(key) => Ok(key),
             Err(id) => Err(Error::Session(SessionError::Exists { id })),
@@ -147,7 +147,7 @@ impl<'s> Builder<'s> {
 
     /// Replaces the old session by this one, and returns its key; `None` if somebody has changed the old one meanwhile:
     /// nothing is done then.
-    pub(super) fn finish_in_place(self, leaf: NewLeaf) -> Result<Option<SessionKey>> {
+    pub(crate) fn finish_in_place(self, leaf: NewLeaf) -> Result<Option<SessionKey>> {
         Ok(self.complete(leaf)?.ok())
     }
 

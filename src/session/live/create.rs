@@ -3,18 +3,15 @@
 use std::path::Path;
 
 use leafline_import::conversation::{PathLimit, PathRuns};
-use leafline_import::opal::{self, Metadata};
-use leafline_import::pi_omp::{Header, ParentId};
-use leafline_import::scan::{Raw, Scanner};
-use leafline_import::{EntryKind, Family, Reading, ecma, text, time};
+use leafline_import::writing::{Beginning, CopiedLabel, NotWritten};
+use leafline_import::{EntryKind, Family, Reading};
 
 use super::super::index::finish::NewLeaf;
 use super::super::view::View;
 use super::super::{Session, SessionReader};
 use super::build::Builder;
-use super::ids;
 use super::persistence::Persistence;
-use super::rewrite::{self, with_member};
+use super::rewrite;
 use crate::catalog::filter::SessionFilter;
 use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
@@ -54,61 +51,52 @@ impl NewSession {
         }
     }
 
-    /// The header line and the session's record.
-    fn begin(&self) -> Result<(Vec<u8>, SessionRecord, Persistence)> {
-        let id = self.id.clone().unwrap_or_else(|| ids::fresh_session_id(self.family));
-        let unknown = |operation| {
-            Error::Session(SessionError::WrongFamily {
-                id: id.clone(),
-                family: self.family,
-                operation,
-            })
-        };
+    /// The header line and the session's record. `source` is the header of the session of which it is a fork.
+    fn begin(&self, source: Option<&[u8]>) -> Result<Begun> {
+        let family = self.family;
         let time = now();
-        let mut line = Vec::new();
-        match self.family {
-            Family::Opal if self.parent_session.is_some() => return Err(unknown("parent session")),
-            Family::Opal => self.write_opal_header(&id, time, &mut line)?,
-            Family::Pi | Family::Omp => Header {
-                id: &id,
-                title: self.title.as_deref(),
-                timestamp: time,
-                cwd: &self.cwd,
-                parent_session: self.parent_session.as_deref().map(str::as_bytes),
+        let id = self.id.clone().unwrap_or_else(|| family.fresh_session_id(time));
+        let new = Beginning {
+            id: &id,
+            time_ms: time,
+            cwd: &self.cwd,
+            title: self.title.as_deref(),
+            parent_session: self.parent_session.as_deref(),
+        };
+        let mut header = Vec::new();
+        let begun = match source {
+            None => family.begin(&new, &mut header).map(|()| None),
+            Some(source) => family.begin_fork(&new, source, &mut header),
+        };
+        let title = begun.map_err(|error| match error {
+            NotWritten::Unknown { operation } => {
+                SessionError::WrongFamily { id: id.clone(), family, operation }.into()
             }
-            .write(&mut line),
-            _ => return Err(unknown("beginning of a session")),
-        }
-        let version = if self.family.is_pi_omp() { "3" } else { "" };
+            error => Error::from(error),
+        })?;
         let record = SessionRecord {
             external_id: id.into_bytes(),
             number: 1,
-            family: self.family.code(),
-            imported_version: version.to_owned(),
+            family: family.code(),
+            imported_version: family.written_version().to_owned(),
             cwd: Some(self.cwd.clone()),
-            title: self.title.clone(),
+            title: title.or_else(|| self.title.clone()),
             parent_session: self.parent_session.clone(),
             created: Some(time),
             modified: Some(time),
             ..SessionRecord::default()
         };
         let persistence = self.persistence.clone();
-        Ok((line, record, persistence.unwrap_or_else(|| Persistence::documented(self.family))))
+        let persistence = persistence.unwrap_or_else(|| Persistence::documented(family));
+        Ok(Begun { header, record, persistence })
     }
+}
 
-    /// An Opal header: the documented metadata, and the working directory under Opal's name for it.
-    fn write_opal_header(&self, id: &str, time: i64, line: &mut Vec<u8>) -> Result<()> {
-        let mut metadata = Metadata::default();
-        metadata.set("created_at", &super::json(&time::format_timestamp(time))?)?;
-        metadata.set("working_dir", &super::json(&self.cwd)?)?;
-        if let Some(title) = &self.title {
-            metadata.set("title", &super::json(title)?)?;
-        }
-        let metadata = metadata.to_json();
-        opal::Header { session_id: id.as_bytes(), current_id: ParentId::Null, metadata: &metadata }
-            .write(line)?;
-        Ok(())
-    }
+/// A session that has only its header.
+struct Begun {
+    header: Vec<u8>,
+    record: SessionRecord,
+    persistence: Persistence,
 }
 
 impl Store {
@@ -135,11 +123,11 @@ impl Store {
     /// [`SessionError::Exists`] for an id that another session has; [`SessionError::WrongFamily`] for Claude Code,
     /// whose sessions are not written here, and for an Opal session with a parent session.
     pub fn create_session(&self, new: &NewSession) -> Result<Session> {
-        let (header, record, persistence) = new.begin()?;
+        let begun = new.begin(None)?;
         if new.id.is_some() {
-            self.refuse_taken(&record)?;
+            self.refuse_taken(&begun.record)?;
         }
-        begin(self, header.as_slice(), record, persistence)
+        begin(self, begun)
     }
 
     fn refuse_taken(&self, record: &SessionRecord) -> Result<()> {
@@ -194,7 +182,9 @@ impl Store {
     /// pi or omp.
     pub fn fork_from(&self, source: &str, cwd: &str) -> Result<Session> {
         let source = self.session(source)?;
-        source.only_pi_omp("fork")?;
+        if !source.family().copies() {
+            return Err(source.wrong_family("fork"));
+        }
         fork(self, &source.reader()?, cwd)
     }
 }
@@ -202,41 +192,26 @@ impl Store {
 fn fork(store: &Store, source: &SessionReader, cwd: &str) -> Result<Session> {
     let family = source.family();
     let mut new = NewSession::new(family, cwd);
-    let file = if family == Family::Pi { file_of(source) } else { None };
+    let file = if family.follows_paths() { file_of(source) } else { None };
     new.parent_session = Some(file.unwrap_or_else(|| source.id()));
-    let (mut header, mut record, persistence) = new.begin()?;
-    if family == Family::Omp
-        && let Some(title) = header_title(source)?
-    {
-        header = with_member(&header, "title", &super::json(&title)?)?;
-        record.title = Some(title);
-    }
+    let source_header = source.get_header()?;
+    let source_header = source_header.as_ref().map(|header| header.line());
+    let Begun { header, record, persistence } = new.begin(source_header)?;
     let id = record.id();
     let mut builder = Builder::new(store, record, None)?;
     builder.push(&header)?;
     source.lines(0, |entry| {
         let mut line = Vec::with_capacity(entry.line().len());
         if !matches!(entry.kind(), EntryKind::Header | EntryKind::Title)
-            && restringify_line(entry.line(), &mut line)
+            && family.copy_line(entry.line(), &mut line)
         {
-            let (line, images) = rewrite::persisted(persistence.rules, line);
+            let (line, images) = rewrite::as_stored(family, &persistence.rules, line);
             builder.push_without(&line, images)?;
         }
         Ok(true)
     })?;
     let key = builder.finish(NewLeaf::ByRule)?;
     Ok(Session::stored(store, key, id, Reading::plain(family), persistence))
-}
-
-/// A line as a program writes what it has parsed; `false` if it is not JSON.
-fn restringify_line(line: &[u8], out: &mut Vec<u8>) -> bool {
-    let decoded = text::decode(line);
-    let shown = text::trim_start_of_file(&decoded);
-    if shown.trim().is_empty() || ecma::restringify(shown, out).is_err() {
-        return false;
-    }
-    out.push(b'\n');
-    true
 }
 
 /// The file that a session was imported from, the last of those that are still there.
@@ -246,27 +221,14 @@ fn file_of(reader: &SessionReader) -> Option<String> {
     paths.find(|path| Path::new(path).is_file()).map(String::from)
 }
 
-fn header_title(reader: &SessionReader) -> Result<Option<String>> {
-    let Some(header) = reader.get_header()? else { return Ok(None) };
-    let decoded = text::decode(header.line());
-    let document = ecma::Document::parse(text::trim_start_of_file(&decoded)).ok();
-    let title =
-        document.and_then(|header| header.get("title")?.to_string_lossy().map(String::from));
-    Ok(title.filter(|title| !title.is_empty()))
-}
-
-/// Makes a session from its lines: in the store, or in memory if it waits for an assistant message.
-fn begin(
-    store: &Store,
-    lines: &[u8],
-    record: SessionRecord,
-    persistence: Persistence,
-) -> Result<Session> {
+/// Makes a session of its header: in the store, or in memory if it waits for an assistant message.
+fn begin(store: &Store, begun: Begun) -> Result<Session> {
+    let Begun { header, record, persistence } = begun;
     let family = record.known_family();
     let id = record.id();
     let build = |store: &Store| -> Result<SessionKey> {
         let mut builder = Builder::new(store, record, None)?;
-        builder.push(lines)?;
+        builder.push(&header)?;
         builder.finish(NewLeaf::ByRule)
     };
     if !persistence.waits_for_assistant {
@@ -282,9 +244,11 @@ fn begin(
 
 impl Session {
     /// The session of one branch, as
-    /// [`PiSession::create_branched_session`](super::pi::PiSession::create_branched_session) describes it.
-    pub(super) fn branched_session(&self, leaf: &str) -> Result<Session> {
-        self.only_pi_omp("session of a branch")?;
+    /// [`PiSession::create_branched_session`](crate::pi::PiSession::create_branched_session) describes it.
+    pub(crate) fn branched_session(&self, leaf: &str) -> Result<Session> {
+        if !self.family().copies() {
+            return Err(self.wrong_family("session of a branch"));
+        }
         let reader = self.reader()?;
         let view = reader.view();
         let path = view.walk(view.named(leaf)?).up_to(PathLimit::Root)?;
@@ -292,7 +256,7 @@ impl Session {
         let mut new = NewSession::new(family, reader.record().directory().unwrap_or_default());
         new.parent_session = Some(file_of(&reader).unwrap_or_else(|| self.id().to_owned()));
         new.persistence = Some(self.persistence.clone());
-        let (header, record, persistence) = new.begin()?;
+        let Begun { header, record, persistence } = new.begin(None)?;
         let waits = persistence.waits_for_assistant && !has_assistant(view, &path)?;
         let memory = if waits { Some(Box::new(Store::in_memory()?)) } else { None };
         let id = record.id();
@@ -302,7 +266,7 @@ impl Session {
         let mut builder = Builder::new(to, record, blobs)?;
         builder.push(&header)?;
         let last = push_path(&reader, &path, &mut builder)?;
-        push_labels(view, &path, last, &mut builder)?;
+        push_labels(view, (family, &path), last, &mut builder)?;
         let key = builder.finish(NewLeaf::ByRule)?;
         let mut session =
             Session::stored(&self.store, key, id, Reading::plain(family), persistence);
@@ -333,7 +297,7 @@ fn push_path(
             return Ok(());
         }
         let mut line = Vec::with_capacity(entry.line().len());
-        if restringify_line(entry.line(), &mut line) {
+        if reader.family().copy_line(entry.line(), &mut line) {
             builder.push(&line)?;
             last = super::append::exact_id(reader.reading(), &line);
         }
@@ -346,7 +310,7 @@ fn push_path(
 /// first set it after it was last cleared.
 fn push_labels(
     view: View<'_>,
-    path: &PathRuns,
+    (family, path): (Family, &PathRuns),
     last: Option<Vec<u8>>,
     builder: &mut Builder<'_>,
 ) -> Result<()> {
@@ -366,39 +330,18 @@ fn push_labels(
         }
         let setter = view.entry(label.line)?;
         let is_taken = |id: &str| -> Result<bool> { Ok(view.find(id.as_bytes())?.is_some()) };
-        let id = ids::fresh_entry_id(is_taken)?;
-        builder.push(&label_line(&id, parent.as_deref(), setter.line(), &target, &label.label))?;
+        let id = family.fresh_entry_id(is_taken)?;
+        let mut line = Vec::new();
+        let label = CopiedLabel {
+            id: &id,
+            parent: parent.as_deref(),
+            setter: setter.line(),
+            target: &target,
+            label: &label.label,
+        };
+        family.copy_label(&label, &mut line);
+        builder.push(&line)?;
         parent = Some(id.into_bytes());
     }
     Ok(())
-}
-
-/// A label entry with the timestamp of the entry that set the label, whatever its form.
-fn label_line(
-    id: &str,
-    parent: Option<&[u8]>,
-    setter: &[u8],
-    target: &[u8],
-    label: &[u8],
-) -> Vec<u8> {
-    let mut line = br#"{"type":"label","id":"#.to_vec();
-    ecma::write_string(id.as_bytes(), &mut line);
-    line.extend_from_slice(br#","parentId":"#);
-    match parent {
-        Some(parent) => ecma::write_string(parent, &mut line),
-        None => line.extend_from_slice(b"null"),
-    }
-    let decoded = text::decode(setter);
-    let scan = Scanner::new().scan(text::trim_start_of_file(&decoded));
-    if let Some(timestamp) = scan.members.timestamp.map(Raw::as_str) {
-        line.extend_from_slice(br#","timestamp":"#);
-        // It is a part of a line that was already parsed.
-        let _ = ecma::restringify(timestamp, &mut line);
-    }
-    line.extend_from_slice(br#","targetId":"#);
-    ecma::write_string(target, &mut line);
-    line.extend_from_slice(br#","label":"#);
-    ecma::write_string(label, &mut line);
-    line.extend_from_slice(b"}\n");
-    line
 }

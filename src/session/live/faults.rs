@@ -5,10 +5,10 @@ use leafline_import::Family;
 use leafline_import::opal::{Draft, ReplaceOptions};
 
 use super::super::Entry;
-use super::opal::{OpalReader, OpalSession};
-use super::pi::PiReader;
 use super::{NewSession, Session};
 use crate::error::Result;
+use crate::programs::opal::{OpalReader, OpalSession};
+use crate::programs::pi::PiReader;
 use crate::store::failing_disk::Disk;
 
 /// The title, the messages under their parents, and the leaf, by their texts: ids differ each time.

@@ -1,47 +1,31 @@
-//! Live sessions: everything that the programs' `SessionManager` writes.
+//! Live sessions: they are begun, appended to, named and copied here.
 
-mod append;
-mod build;
+pub(crate) mod append;
+pub(crate) mod build;
 mod create;
-mod draft;
 #[cfg(test)]
 mod faults;
-mod ids;
-mod metadata;
-pub(super) mod omp;
-pub(super) mod opal;
 mod pending;
 mod persistence;
-pub(super) mod pi;
 mod rechunk;
-mod rewrite;
-mod segment;
-mod tool_call;
+pub(crate) mod rewrite;
 
-use leafline_import::opal::{Draft as OpalDraft, Metadata};
-use leafline_import::pi_omp::Draft;
-use leafline_import::{Family, Reading};
+use leafline_import::writing::{BranchSummary, EntryDraft, NotWritten};
+use leafline_import::{MessageRole, Reading};
 use serde::Serialize;
 
 pub(super) use self::append::Appender;
 use self::append::{Addition, Origin, move_leaf};
 pub use self::create::NewSession;
-pub use self::draft::EntryDraft;
 pub use self::persistence::Persistence;
 pub(crate) use self::rechunk::tail_dictionary;
-use super::{Session, SessionReader};
-use crate::error::{Error, LiveError, Result};
+use super::Session;
+use crate::error::{Error, LiveError, Result, SessionError};
 use crate::store::session_key::SessionKey;
 use crate::store::{Store, blobs};
 
-/// Limits the programs' traits to the types of this crate, so that they may grow.
-pub trait Sealed {}
-
-impl Sealed for Session {}
-impl Sealed for SessionReader {}
-
 /// The JSON text of a caller's value.
-fn json(value: &impl Serialize) -> Result<String> {
+pub(crate) fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| {
         Error::Live(LiveError::InvalidEntry {
             problem: format!("this cannot be written as JSON: {error}"),
@@ -49,9 +33,10 @@ fn json(value: &impl Serialize) -> Result<String> {
     })
 }
 
-/// The JSON text of an optional value.
-fn optional(value: Option<&impl Serialize>) -> Result<Option<String>> {
-    value.map(json).transpose()
+impl From<NotWritten> for Error {
+    fn from(error: NotWritten) -> Self {
+        LiveError::InvalidEntry { problem: error.to_string() }.into()
+    }
 }
 
 impl Session {
@@ -82,12 +67,44 @@ impl Session {
     }
 
     /// The store that has the session: its own, or the one in memory while it waits.
-    pub(super) fn place(&self) -> &Store {
+    pub(crate) fn place(&self) -> &Store {
         self.waiting.as_deref().unwrap_or(&self.store)
     }
 
+    /// The error of a session for which the family has no such operation.
+    pub(crate) fn wrong_family(&self, operation: &'static str) -> Error {
+        Error::Session(SessionError::WrongFamily {
+            id: self.id.clone(),
+            family: self.reading.family,
+            operation,
+        })
+    }
+
+    /// Why this session does not get what was to be written.
+    fn refuse(&self, error: NotWritten) -> Error {
+        match error {
+            NotWritten::Unknown { operation } => self.wrong_family(operation),
+            error => error.into(),
+        }
+    }
+
+    /// Fails if sessions of this family do not accept one of the entries.
+    fn refuse_foreign(&self, drafts: &[EntryDraft]) -> Result<()> {
+        match drafts.iter().find_map(|draft| draft.unknown_to(self.reading.family)) {
+            Some(operation) => Err(self.wrong_family(operation)),
+            None => Ok(()),
+        }
+    }
+
+    /// The session has got another key.
+    pub(crate) fn is_now(&mut self, key: SessionKey) {
+        self.key = key;
+        // It knows the session by its old key.
+        self.appender = None;
+    }
+
     /// Performs a write, unless something could not be stored before.
-    fn persist<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    pub(crate) fn persist<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.flush()?;
         let written = write(self);
         if let Err(error) = &written
@@ -155,15 +172,12 @@ impl Session {
 
     fn append_from(&mut self, origin: Origin<'_>, drafts: Vec<EntryDraft>) -> Result<Vec<String>> {
         self.refuse_foreign(&drafts)?;
-        let ends_wait = drafts.iter().any(pending::ends_wait);
+        let ends_wait = drafts.iter().any(|draft| draft.role() == MessageRole::Assistant);
         let rules = &self.persistence.rules;
         let additions: Vec<Addition> = drafts
             .into_iter()
             .map(|mut draft| {
-                let images = match &mut draft {
-                    EntryDraft::PiOmp(draft) => rules.apply(draft, blobs::hash),
-                    EntryDraft::Opal(_) => Vec::new(),
-                };
+                let images = draft.apply(rules, &mut blobs::hash);
                 Addition { draft, images }
             })
             .collect();
@@ -192,11 +206,8 @@ impl Session {
     ///
     /// [`LiveError::InvalidEntry`] if it is not a message; those of [`Self::append`].
     pub fn append_message(&mut self, message: &impl Serialize) -> Result<String> {
-        let message = json(message)?;
-        match self.reading.family {
-            Family::Opal => self.append(OpalDraft::from_json(&message)?),
-            _ => self.append(Draft::message(&message)?),
-        }
+        let draft = self.reading.family.message(&json(message)?);
+        self.append(draft.map_err(|error| self.refuse(error))?)
     }
 
     /// Moves the leaf to an entry: the next entry is appended below it. The leaf is kept in the store.
@@ -224,15 +235,17 @@ impl Session {
     /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound) for the target; those of
     /// [`Self::append`].
     pub fn label(&mut self, target: &str, label: Option<&str>) -> Result<String> {
-        self.append(Draft::label(target, label))
+        let draft = self.reading.family.label(target, label);
+        self.append(draft.map_err(|error| self.refuse(error))?)
     }
 
     /// Moves the leaf to an entry, or before all, and appends a summary of the abandoned branch. Returns the summary's
     /// id.
     ///
     /// In an Opal session the summary is a user message with these metadata: `type` is `branch_summary`, `from_leaf`
-    /// the abandoned leaf, `summary` the text (see [`OpalDraft::branch_summary`]). Opal has neither details nor such
-    /// extensions: `details`, if given, is also a member of the metadata, and `from_extension` is not kept.
+    /// the abandoned leaf, `summary` the text (see [`Draft::branch_summary`](leafline_import::opal::Draft::branch_summary)).
+    /// Opal has neither details nor such extensions: `details`, if given, is also a member of the metadata, and
+    /// `from_extension` is not kept.
     ///
     /// # Errors
     ///
@@ -244,32 +257,15 @@ impl Session {
         details: Option<&impl Serialize>,
         from_extension: Option<bool>,
     ) -> Result<String> {
-        let details = optional(details)?;
-        let draft = match self.reading.family {
-            Family::Opal => self.opal_branch_summary(summary, details.as_deref())?.into(),
-            family => Draft::branch_summary(
-                family,
-                entry.unwrap_or("root"),
-                summary,
-                details.as_deref(),
-                from_extension,
-            )?
-            .into(),
-        };
+        let details = details.map(json).transpose()?;
+        let left = self.reader()?.get_leaf()?;
+        let left = left.and_then(|leaf| append::exact_id(self.reading, leaf.line()));
+        let (left, details) = (left.as_deref(), details.as_deref());
+        let summary = BranchSummary { entry, left, summary, details, from_extension };
+        let draft = self.reading.family.branch_summary(&summary);
+        let draft = draft.map_err(|error| self.refuse(error))?;
         let origin = entry.map_or(Origin::Root, Origin::Entry);
         let mut ids = self.append_from(origin, vec![draft])?;
         Ok(ids.pop().unwrap_or_default())
-    }
-
-    fn opal_branch_summary(&self, summary: &str, details: Option<&str>) -> Result<OpalDraft> {
-        let left = self.reader()?.get_leaf()?;
-        let left = left.and_then(|leaf| append::exact_id(self.reading, leaf.line()));
-        let mut draft = OpalDraft::branch_summary(summary, left.as_deref());
-        if let (Some(details), Some(metadata)) = (details, draft.member("metadata")) {
-            let mut metadata = Metadata::from_json(metadata)?;
-            metadata.set("details", details)?;
-            draft.set_member("metadata", &metadata.to_json())?;
-        }
-        Ok(draft)
     }
 }

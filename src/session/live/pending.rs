@@ -1,22 +1,14 @@
 //! A session that waits for its first assistant message: it is in a store in memory, where every method works on it,
 //! and moves into its own store all at once.
 
-use leafline_import::MessageRole;
-
 use super::super::Session;
 use super::super::export::ExportMode;
 use super::super::index::finish::NewLeaf;
 use super::build::Builder;
-use super::draft::EntryDraft;
 use crate::error::{Corruption, Error, ExportError, Result, SessionError, StoreError};
 use crate::store::Store;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
-
-/// Whether an entry ends the wait.
-pub(super) fn ends_wait(draft: &EntryDraft) -> bool {
-    draft.role() == MessageRole::Assistant
-}
 
 /// A new session's record before its lines are counted.
 pub(super) fn uncounted(record: &SessionRecord) -> SessionRecord {
@@ -50,13 +42,11 @@ impl Session {
         self.persist(Self::store_waiting)
     }
 
-    pub(super) fn store_waiting(&mut self) -> Result<()> {
+    pub(crate) fn store_waiting(&mut self) -> Result<()> {
         let Some(memory) = &self.waiting else { return Ok(()) };
         let key = move_session(memory, self.key, &self.store)?;
         self.waiting = None;
-        // It knows the session by its key in memory.
-        self.appender = None;
-        self.key = key;
+        self.is_now(key);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! When and how entries are stored: omp's documented rules as values that can be set.
 
 use leafline_import::Family;
-use leafline_import::pi_omp::Rules;
+use leafline_import::writing::Rules;
 
 /// What is stored of a live session, and when (omp document, persistence; observed behaviour, writing).
 ///
@@ -24,8 +24,8 @@ impl Persistence {
     /// rule. omp cuts strings of more than 500,000 UTF-16 units, drops `partialJson` and `jsonlEvents`, and replaces
     /// images of 1,024 base64 characters or more by references; the others keep everything.
     pub fn documented(family: Family) -> Self {
-        let rules = Rules::of(family);
-        Self { waits_for_assistant: family.is_pi_omp(), rules, latches_errors: true }
+        let (waits_for_assistant, rules) = (family.waits_for_assistant(), family.rules());
+        Self { waits_for_assistant, rules, latches_errors: true }
     }
 
     /// Stores each entry at once and unchanged.

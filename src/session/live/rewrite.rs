@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use leafline_import::pi_omp::{Draft, ExternalisedImage, Rules};
-use leafline_import::scan::Raw;
-use leafline_import::{Effect, EntryKind, Family, Reading, ecma, read_line, text};
+use leafline_import::writing::{ExternalisedImage, Rules};
+use leafline_import::{Effect, EntryKind, Family, Reading, ecma, read_line};
 
 use super::super::index::prepare::{StoredLine, type_name};
 use super::super::view::View;
@@ -30,158 +29,83 @@ impl Session {
     /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session of a family that is not
     /// written here; those of the store.
     pub fn set_session_name(&mut self, name: &str) -> Result<()> {
-        match self.reading.family {
-            Family::Omp => {}
-            Family::Opal => return self.set_title(name),
-            family if !family.is_written() => {
-                return Err(self.wrong_family("name to be given"));
-            }
-            _ => return self.append(Draft::session_info(name)).map(drop),
+        let family = self.reading.family;
+        let entry = family.name_entry(name);
+        if !family.names_in_header() {
+            let entry = entry.ok_or_else(|| self.wrong_family("name to be given"))?;
+            return self.append(entry).map(drop);
         }
-        let title = json(name)?;
-        let names_itself = self.persist(|session| {
-            let mut names_itself = false;
-            replace_lines(session.place(), session.rewriting(), |reader, record| {
-                names_itself = record.types.iter().any(|count| count.name == "session_info");
-                record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
-                let mut changes = Vec::new();
-                // A title line before the header takes precedence over the header.
-                let after = Ordinal::after(record.header.number());
-                for ordinal in Ordinal::FIRST.up_to(after) {
-                    let Some(line) = reader.line(ordinal.raw())? else { break };
-                    match line.kind() {
-                        EntryKind::Title => {
-                            changes.push((ordinal, title_line(line.line(), &title)?))
-                        }
-                        EntryKind::Header => {
-                            changes.push((ordinal, with_member(line.line(), "title", &title)?));
-                        }
-                        _ => {}
-                    }
+        let mut names_itself = false;
+        self.replace_lines(|reader, record| {
+            names_itself = record.types.iter().any(|count| count.name == "session_info");
+            record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
+            let mut changes = Vec::new();
+            let after = Ordinal::after(record.header.number());
+            for ordinal in Ordinal::FIRST.up_to(after) {
+                let Some(line) = reader.line(ordinal.raw())? else { break };
+                let mut named = Vec::with_capacity(line.line().len());
+                if family.name_line(line.line(), line.kind(), name, &mut named)? {
+                    changes.push((ordinal, named));
                 }
-                Ok(changes)
-            })?;
-            Ok(names_itself)
-        })?;
-        // Entries that name the session, which pi writes, take precedence over the header.
-        if names_itself { self.append(Draft::session_info(name)).map(drop) } else { Ok(()) }
-    }
-
-    fn set_title(&mut self, name: &str) -> Result<()> {
-        let title = json(name)?;
-        self.change_metadata(|metadata| {
-            if name.is_empty() {
-                metadata.remove("title");
-            } else {
-                metadata.set("title", &title)?;
             }
-            Ok(())
-        })
+            Ok(changes)
+        })?;
+        // Entries that name the session take precedence over the header.
+        match entry.filter(|_| names_itself) {
+            Some(entry) => self.append(entry).map(drop),
+            None => Ok(()),
+        }
     }
 
-    pub(super) fn set_header(
+    /// Replaces lines with others, in one transaction. Returns how many changed.
+    pub(crate) fn replace_lines(
         &mut self,
-        member: &'static str,
-        value: &str,
-        note: impl FnOnce(&mut SessionRecord),
-    ) -> Result<()> {
+        find: impl FnOnce(&SessionReader, &mut SessionRecord) -> Result<Vec<(Ordinal, Vec<u8>)>>,
+    ) -> Result<u64> {
         self.persist(|session| {
-            replace_lines(session.place(), session.rewriting(), |reader, record| {
-                note(record);
-                let Some(header) = reader.get_header()? else { return Ok(Vec::new()) };
-                Ok(vec![(header.place(), with_member(header.line(), member, value)?)])
-            })
-        })?;
-        Ok(())
+            let place = (session.key, &*session.id);
+            replace_lines(session.place(), place, session.persistence.rules, find)
+        })
     }
 }
 
-pub(super) fn invalid(problem: impl std::fmt::Display) -> Error {
+fn invalid(problem: impl std::fmt::Display) -> Error {
     Error::Live(LiveError::InvalidEntry {
         problem: format!("this cannot be written as an entry: {problem}"),
     })
 }
 
-pub(super) fn json(text: &str) -> Result<String> {
-    serde_json::to_string(text).map_err(invalid)
-}
-
 /// JSON as a line that a program would write.
-pub(super) fn line_of(json: &str) -> Result<Vec<u8>> {
+pub(crate) fn line_of(json: &str) -> Result<Vec<u8>> {
     let mut line = Vec::with_capacity(json.len() + 1);
     ecma::restringify(json, &mut line).map_err(invalid)?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// A line with another value of a member, and its other bytes as a program writes them.
-pub(super) fn with_member(line: &[u8], member: &'static str, value: &str) -> Result<Vec<u8>> {
-    let decoded = text::decode(line);
-    let mut document =
-        ecma::Document::parse(text::trim_start_of_file(&decoded)).map_err(invalid)?;
-    document.set(member, value.to_owned());
-    let mut new = Vec::with_capacity(line.len() + value.len());
-    document.write(&mut new);
-    new.push(b'\n');
-    Ok(new)
-}
-
-/// A title line with another title. It keeps its length if its padding allows, since omp overwrites it in place.
-fn title_line(line: &[u8], title: &str) -> Result<Vec<u8>> {
-    let decoded = text::decode(line);
-    let shown = text::trim_start_of_file(&decoded);
-    let mut document = ecma::Document::parse(shown).map_err(invalid)?;
-    document.set("title", title.to_owned());
-    let padding = document.get("pad").is_some_and(Raw::is_string);
-    let written = |document: &ecma::Document<'_>| {
-        let mut new = Vec::with_capacity(line.len());
-        document.write(&mut new);
-        new.push(b'\n');
-        new
-    };
-    if padding {
-        document.set("pad", "\"\"".to_owned());
-        let room = line.len().saturating_sub(written(&document).len());
-        document.set("pad", format!("\"{}\"", " ".repeat(room)));
-    }
-    Ok(written(&document))
-}
-
-impl Session {
-    /// The session for [`replace_lines`].
-    pub(super) fn rewriting(&self) -> Rewriting<'_> {
-        Rewriting { key: self.key, id: &self.id, rules: self.persistence.rules }
-    }
-}
-
-/// A session whose lines are replaced.
-pub(super) struct Rewriting<'s> {
-    key: SessionKey,
-    id: &'s str,
-    /// The changes made to each line that is written.
-    rules: Rules,
-}
-
-/// A line of pi or omp as it is written, and the images cut out of it.
-pub(super) fn persisted(rules: Rules, line: Vec<u8>) -> (Vec<u8>, Vec<ExternalisedImage>) {
-    if rules == Rules::keep_everything() {
-        return (line, Vec::new());
-    }
+/// A line of a family as it is stored under the rules, and the images that were taken out of it.
+pub(super) fn as_stored(
+    family: Family,
+    rules: &Rules,
+    line: Vec<u8>,
+) -> (Vec<u8>, Vec<ExternalisedImage>) {
     let text = std::str::from_utf8(&line).ok();
-    match text.and_then(|text| rules.apply_to_line(text.trim_end(), blobs::hash)) {
+    let changed =
+        text.and_then(|text| family.apply_to_line(rules, text.trim_end(), &mut blobs::hash));
+    match changed {
         Some((text, images)) => ((text + "\n").into_bytes(), images),
         None => (line, Vec::new()),
     }
 }
 
-/// Replaces lines with others, in one transaction. Returns how many changed.
-pub(super) fn replace_lines(
+fn replace_lines(
     store: &Store,
-    session: Rewriting<'_>,
+    session: (SessionKey, &str),
+    rules: Rules,
     find: impl FnOnce(&SessionReader, &mut SessionRecord) -> Result<Vec<(Ordinal, Vec<u8>)>>,
 ) -> Result<u64> {
     store.write(|snapshot| {
-        let reader = SessionReader::open(snapshot, (session.key, session.id))?;
+        let reader = SessionReader::open(snapshot, session)?;
         let view = reader.view();
         let mut record = view.record().clone();
         let changes = find(&reader, &mut record)?;
@@ -191,10 +115,7 @@ pub(super) fn replace_lines(
         let mut stored = BTreeMap::new();
         for (ordinal, line) in changes {
             let old = view.entry(ordinal)?;
-            let (line, images) = match reader.family().is_pi_omp() {
-                true => persisted(session.rules, line),
-                false => (line, Vec::new()),
-            };
+            let (line, images) = as_stored(reader.family(), &rules, line);
             if old.line() == line {
                 continue;
             }
@@ -214,9 +135,9 @@ pub(super) fn replace_lines(
             stored.insert(ordinal, ended);
         }
         rechunk_around(view, &mut stored, &mut rows)?;
-        if !record.migrated && record.known_family() != Family::Opal {
-            // The session's bytes no longer begin with the imported ones. An Opal session keeps what identifies the
-            // imported file: nothing else does once lines are gone.
+        if !record.migrated && !record.known_family().saves_whole() {
+            // The session's bytes no longer begin with the imported ones. Where the program saves the whole file, the
+            // session keeps what identifies the imported one: nothing else does once lines are gone.
             record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
         }
         edit.rewrite_lines(&mut batch, record)?;

@@ -1,12 +1,17 @@
 //! Opal's functions on a session, under Opal's names.
 
-use leafline_import::EntryKind;
+mod metadata;
+mod segment;
+
 use leafline_import::opal::{Draft, Metadata, ReplaceOptions};
+use leafline_import::writing::EntryDraft;
+use leafline_import::{EntryKind, Family};
 use serde::Serialize;
 
-use super::super::{Entry, Session, SessionReader};
-use super::{EntryDraft, Sealed, json};
+use super::Sealed;
 use crate::error::{Error, Result, SessionError};
+use crate::session::live::json;
+use crate::session::{Entry, Session, SessionReader};
 
 /// The writes of Opal's functions, under Opal's names (Opal session document). A [`Session`] itself has what several
 /// families share, such as [`Session::append`] and [`Session::branch`].
@@ -145,6 +150,13 @@ impl OpalSession for Session {
     ) -> Result<Vec<String>> {
         let messages: Vec<&str> = messages.iter().map(AsRef::as_ref).collect();
         self.replace_segment(&messages, replacements.into_iter().collect(), options)
+    }
+}
+
+impl Session {
+    /// Fails if the session is not one of Opal.
+    fn only_opal(&self, operation: &'static str) -> Result<()> {
+        if self.family() == Family::Opal { Ok(()) } else { Err(self.wrong_family(operation)) }
     }
 }
 

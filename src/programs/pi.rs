@@ -4,9 +4,10 @@ use leafline_import::Family;
 use leafline_import::pi_omp::{Compaction, Draft};
 use serde::Serialize;
 
-use super::super::{Entry, Session, SessionReader};
-use super::{Sealed, json, optional};
+use super::{Sealed, optional};
 use crate::error::Result;
+use crate::session::live::json;
+use crate::session::{Entry, Session, SessionReader};
 
 /// The writes of pi's `SessionManager`, under pi's names (pi document, session file format). omp's has the same
 /// methods, and [`OmpSession`](crate::omp::OmpSession) has those that only omp's has.
@@ -113,14 +114,14 @@ impl PiSession for Session {
     }
 
     fn append_model_change(&mut self, provider: &str, model_id: &str) -> Result<String> {
-        self.append(match self.reading.family {
+        self.append(match self.family() {
             Family::Omp => Draft::model_change_omp(&format!("{provider}/{model_id}"), None),
             _ => Draft::model_change(provider, model_id),
         })
     }
 
     fn append_compaction(&mut self, compaction: &Compaction<'_>) -> Result<String> {
-        self.append(Draft::compaction(self.reading.family, compaction)?)
+        self.append(Draft::compaction(self.family(), compaction)?)
     }
 
     fn append_custom_entry(

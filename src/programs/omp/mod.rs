@@ -1,15 +1,18 @@
 //! The methods of omp's `SessionManager` that pi's does not have.
 
-use leafline_import::pi_omp::Draft;
+mod tool_call;
+
+use leafline_import::pi_omp::{Draft, write_with_member};
 use leafline_import::{MessageRole, text};
 use serde::Serialize;
 
-use super::super::view::View;
-use super::super::{Entry, Session, SessionReader};
-use super::rewrite::{invalid, json, line_of, replace_lines};
-use super::tool_call::with_arguments;
+use self::tool_call::with_arguments;
 use super::{Sealed, optional};
 use crate::error::Result;
+use crate::session::live::json;
+use crate::session::live::rewrite::line_of;
+use crate::session::view::View;
+use crate::session::{Entry, Session, SessionReader};
 use crate::store::ordinal::Ordinal;
 
 /// The writes of omp's `SessionManager` that pi's does not have, under omp's names (omp document, session storage). The
@@ -133,7 +136,15 @@ impl OmpSession for Session {
 
     fn move_to(&mut self, cwd: &str) -> Result<()> {
         self.only_pi_omp("move to another directory")?;
-        self.set_header("cwd", &json(cwd)?, |record| record.cwd = Some(cwd.to_owned()))
+        let directory = json(&cwd)?;
+        self.replace_lines(|reader, record| {
+            record.cwd = Some(cwd.to_owned());
+            let Some(header) = reader.get_header()? else { return Ok(Vec::new()) };
+            let mut line = Vec::with_capacity(header.line().len());
+            write_with_member(header.line(), "cwd", &directory, &mut line)?;
+            Ok(vec![(header.place(), line)])
+        })
+        .map(drop)
     }
 
     fn rewrite_tool_call_arguments(
@@ -142,12 +153,9 @@ impl OmpSession for Session {
         arguments: &impl Serialize,
     ) -> Result<bool> {
         self.only_pi_omp("rewrite of tool-call arguments")?;
-        let arguments = serde_json::to_string(arguments).map_err(invalid)?;
-        let changed = self.persist(|session| {
-            replace_lines(session.place(), session.rewriting(), |reader, _| {
-                find_tool_call(reader.view(), tool_call_id, &arguments)
-            })
-        })?;
+        let arguments = json(arguments)?;
+        let changed = self
+            .replace_lines(|reader, _| find_tool_call(reader.view(), tool_call_id, &arguments))?;
         Ok(changed > 0)
     }
 
@@ -156,19 +164,17 @@ impl OmpSession for Session {
         mut change: impl FnMut(&Entry) -> Result<Option<String>>,
     ) -> Result<u64> {
         self.only_pi_omp("rewrite of entries")?;
-        self.persist(|session| {
-            replace_lines(session.place(), session.rewriting(), |reader, _| {
-                let mut changes = Vec::new();
-                reader.lines(0, |entry| {
-                    if entry.kind().is_entry()
-                        && let Some(json) = change(&entry)?
-                    {
-                        changes.push((entry.place(), line_of(&json)?));
-                    }
-                    Ok(true)
-                })?;
-                Ok(changes)
-            })
+        self.replace_lines(|reader, _| {
+            let mut changes = Vec::new();
+            reader.lines(0, |entry| {
+                if entry.kind().is_entry()
+                    && let Some(json) = change(&entry)?
+                {
+                    changes.push((entry.place(), line_of(&json)?));
+                }
+                Ok(true)
+            })?;
+            Ok(changes)
         })
     }
 }

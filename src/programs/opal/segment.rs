@@ -8,16 +8,14 @@ use std::collections::HashSet;
 use leafline_import::opal::{
     self, ParentId, ReplaceError, ReplaceOptions, Tree, replace_path_segment, with_parent_id,
 };
-use leafline_import::{ParentLink, Reading, read_line};
+use leafline_import::{Family, MessageRole, ParentLink, Reading, read_line};
 
-use super::super::index::finish::NewLeaf;
-use super::super::reader::SessionReader;
-use super::super::view::View;
-use super::super::{Entry, Session};
-use super::append::exact_id;
-use super::build::Builder;
-use super::{ids, pending};
 use crate::error::{Error, LiveError, Result};
+use crate::session::index::finish::NewLeaf;
+use crate::session::live::append::exact_id;
+use crate::session::live::build::Builder;
+use crate::session::view::View;
+use crate::session::{Entry, Session, SessionReader};
 use crate::store::Store;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
@@ -27,7 +25,7 @@ const ATTEMPTS: u32 = 16;
 
 impl Session {
     /// Replaces a part of a path, as
-    /// [`OpalSession::replace_path_segment`](super::opal::OpalSession::replace_path_segment) describes it.
+    /// [`OpalSession::replace_path_segment`](super::OpalSession::replace_path_segment) describes it.
     pub(super) fn replace_segment(
         &mut self,
         messages: &[&str],
@@ -40,12 +38,10 @@ impl Session {
             return Err(Error::Live(LiveError::InvalidEntry { problem }));
         }
         self.persist(|session| {
-            let place = (session.key, &*session.id);
+            let place = (session.key(), session.id());
             let (key, ids) = replace(session.place(), place, messages, &drafts, options)?;
-            session.key = key;
-            // It knows the session by its old key.
-            session.appender = None;
-            if drafts.into_iter().any(|draft| pending::ends_wait(&draft.into())) {
+            session.is_now(key);
+            if drafts.iter().any(|draft| draft.role() == MessageRole::Assistant) {
                 session.store_waiting()?;
             }
             Ok(ids)
@@ -179,7 +175,7 @@ fn write_drafts(
 ) -> Result<(Vec<Vec<u8>>, Vec<String>)> {
     let (mut lines, mut ids) = (Vec::new(), Vec::<String>::new());
     for draft in drafts {
-        let id = ids::fresh_message_id(|id| -> Result<bool> {
+        let id = Family::Opal.fresh_entry_id(|id| -> Result<bool> {
             let stored = view.find(id.as_bytes())?;
             Ok(stored.is_some() || ids.iter().any(|known| known == id))
         })?;

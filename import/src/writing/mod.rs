@@ -1,0 +1,439 @@
+//! What a program writes: the interface between the formats and the code that begins sessions and adds to them.
+//!
+//! [`Writing`] is the part of a family's [`Format`](crate::format::Format) for this; callers use the functions of [`Family`].
+
+mod draft;
+pub(crate) mod ids;
+mod rules;
+
+pub use draft::{Drafted, EntryDraft, Hash, Place};
+pub use rules::{ExternalisedImage, Rules};
+
+use crate::ecma;
+use crate::family::{Family, with_format};
+use crate::format::Format;
+use crate::kind::EntryKind;
+use crate::text;
+
+/// How a program begins sessions, appends to them, names and copies them. Each default is what most families do.
+pub trait Writing {
+    /// Whether sessions of the family can be begun and appended to here.
+    const IS_WRITTEN: bool = true;
+    /// The version that new sessions state.
+    const VERSION: &'static str = "";
+    /// Whether nothing is stored before the first assistant message, and then everything at once.
+    const WAITS_FOR_ASSISTANT: bool = false;
+    /// The changes made to an entry before it is stored.
+    const RULES: Rules = Rules::keep_everything();
+    /// Whether the program writes the whole file each time: a session that was changed here is exported as it would save
+    /// it.
+    const SAVES_WHOLE: bool = false;
+    /// Whether the session's name is in its header; an entry states it otherwise.
+    const NAMES_IN_HEADER: bool = false;
+    /// Whether sessions are forked, and branches of them made sessions of their own.
+    const COPIES: bool = false;
+    /// Whether the program follows only paths from a fork to its source.
+    const FOLLOWS_PATHS: bool = false;
+
+    /// An id for a new session, begun at this time in milliseconds since 1970.
+    fn fresh_session_id(time_ms: i64) -> String;
+
+    /// An id for a new entry that is not taken.
+    ///
+    /// # Errors
+    ///
+    /// Those of `is_taken`.
+    fn fresh_entry_id<E>(is_taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E>;
+
+    /// Appends the lines with which a session begins.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten`] if such a session cannot be begun.
+    fn begin(new: &Beginning<'_>, out: &mut Vec<u8>) -> Result<(), NotWritten>;
+
+    /// The same for a fork of a session with this header. Returns the title that it takes over.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::begin`].
+    fn begin_fork(
+        new: &Beginning<'_>,
+        source_header: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<String>, NotWritten> {
+        let _ = source_header;
+        Self::begin(new, out)?;
+        Ok(None)
+    }
+
+    /// Appends an entry's line as a copy of its session has it, with the line feed; `false` if it has no such line.
+    ///
+    /// By default the line as JavaScript writes it again; lines that are not JSON are left out.
+    fn copy_line(line: &[u8], out: &mut Vec<u8>) -> bool {
+        let decoded = text::decode(line);
+        let shown = text::trim_start_of_file(&decoded);
+        if shown.trim().is_empty() || ecma::restringify(shown, out).is_err() {
+            return false;
+        }
+        out.push(b'\n');
+        true
+    }
+
+    /// Appends a label once more, in the session of a branch; nothing in a family without labels.
+    fn copy_label(label: &CopiedLabel<'_>, out: &mut Vec<u8>) {
+        let (_, _) = (label, out);
+    }
+
+    /// An entry, given as a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten`] if it is not one.
+    fn entry(json: &str) -> Result<EntryDraft, NotWritten>;
+
+    /// A message, given as a JSON object with a `role`.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten`] if it is not one.
+    fn message(json: &str) -> Result<EntryDraft, NotWritten>;
+
+    /// A label for an entry; `None` clears the one it has.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten::Unknown`] in a family without labels.
+    fn label(target: &str, label: Option<&str>) -> Result<EntryDraft, NotWritten> {
+        let (_, _) = (target, label);
+        Err(NotWritten::Unknown { operation: "label" })
+    }
+
+    /// The summary of an abandoned branch.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten`] if it cannot be written.
+    fn branch_summary(summary: &BranchSummary<'_>) -> Result<EntryDraft, NotWritten>;
+
+    /// The entry that names the session; `None` if only the header does. An empty name clears the name.
+    fn name_entry(name: &str) -> Option<EntryDraft>;
+
+    /// Appends one of the lines up to the header, with another name in it; `false` if the line does not state the name.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten::Invalid`] if the line cannot be written.
+    fn name_line(
+        line: &[u8],
+        kind: EntryKind,
+        name: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, NotWritten> {
+        let (_, _, _, _) = (line, kind, name, out);
+        Ok(false)
+    }
+
+    /// A line of a session as it is stored under these rules, and the images that were taken out; `None` if nothing
+    /// changes.
+    fn apply_to_line(
+        rules: &Rules,
+        line: &str,
+        hash: Hash<'_>,
+    ) -> Option<(String, Vec<ExternalisedImage>)> {
+        let (_, _, _) = (rules, line, hash);
+        None
+    }
+}
+
+/// What a new session is to be.
+#[derive(Debug, Clone, Copy)]
+pub struct Beginning<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// The time in milliseconds since 1970.
+    pub time_ms: i64,
+    /// The working directory.
+    pub cwd: &'a str,
+    /// The title.
+    pub title: Option<&'a str>,
+    /// The session that it comes from: an id or a path.
+    pub parent_session: Option<&'a str>,
+}
+
+/// The summary of an abandoned branch.
+#[derive(Debug, Clone, Copy)]
+pub struct BranchSummary<'a> {
+    /// The entry below which it is appended; `None` before all.
+    pub entry: Option<&'a str>,
+    /// The id of the leaf that was left, as WTF-8 (see [`crate::text`]).
+    pub left: Option<&'a [u8]>,
+    /// The text.
+    pub summary: &'a str,
+    /// Anything, as JSON text.
+    pub details: Option<&'a str>,
+    /// Whether an extension made it.
+    pub from_extension: Option<bool>,
+}
+
+/// A label that is set in a session, for the session of one of its branches.
+#[derive(Debug, Clone, Copy)]
+pub struct CopiedLabel<'a> {
+    /// The new entry's id.
+    pub id: &'a str,
+    /// The entry that it follows, as WTF-8 (see [`crate::text`]).
+    pub parent: Option<&'a [u8]>,
+    /// The line that set the label.
+    pub setter: &'a [u8],
+    /// The entry that has the label, as WTF-8.
+    pub target: &'a [u8],
+    /// The label, as WTF-8.
+    pub label: &'a [u8],
+}
+
+/// Why something cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotWritten {
+    /// Sessions of the family have no such thing, or are not written here.
+    #[error("sessions of this family have no {operation}")]
+    Unknown {
+        /// What was asked for.
+        operation: &'static str,
+    },
+    /// What was given is not such a thing.
+    #[error("{problem}")]
+    Invalid {
+        /// Why not.
+        problem: String,
+    },
+    /// It is a session's line, but none that can be appended.
+    #[error("{problem}")]
+    NotAnEntry {
+        /// Which line.
+        problem: String,
+    },
+}
+
+impl NotWritten {
+    /// What was given is not such a thing, for this reason.
+    pub fn invalid(problem: impl std::fmt::Display) -> Self {
+        Self::Invalid { problem: problem.to_string() }
+    }
+}
+
+/// The rules of a family whose sessions are only read here.
+#[derive(Debug)]
+pub enum NoWriting {}
+
+/// What is asked of a family whose sessions are only read here.
+const APPENDING: NotWritten = NotWritten::Unknown { operation: "appending" };
+
+impl Writing for NoWriting {
+    const IS_WRITTEN: bool = false;
+
+    fn fresh_session_id(_: i64) -> String {
+        ids::by_time()
+    }
+
+    fn fresh_entry_id<E>(is_taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
+        ids::short(is_taken)
+    }
+
+    fn begin(_: &Beginning<'_>, _: &mut Vec<u8>) -> Result<(), NotWritten> {
+        Err(NotWritten::Unknown { operation: "beginning of a session" })
+    }
+
+    fn entry(_: &str) -> Result<EntryDraft, NotWritten> {
+        Err(APPENDING)
+    }
+
+    fn message(_: &str) -> Result<EntryDraft, NotWritten> {
+        Err(APPENDING)
+    }
+
+    fn branch_summary(_: &BranchSummary<'_>) -> Result<EntryDraft, NotWritten> {
+        Err(APPENDING)
+    }
+
+    fn name_entry(_: &str) -> Option<EntryDraft> {
+        None
+    }
+}
+
+/// Evaluates an expression with the family's writing bound to the given name.
+macro_rules! with_writing {
+    ($family:expr, $writing:ident => $body:expr) => {
+        with_format!($family, F => {
+            type $writing = <F as Format>::Writing;
+            $body
+        })
+    };
+}
+
+/// What a family's program writes, as its [`Writing`] says.
+impl Family {
+    /// Whether sessions can be begun and appended to here: [`Writing::IS_WRITTEN`].
+    #[must_use]
+    pub fn is_written(self) -> bool {
+        with_writing!(self, W => W::IS_WRITTEN)
+    }
+
+    /// The version that new sessions state: [`Writing::VERSION`].
+    #[must_use]
+    pub fn written_version(self) -> &'static str {
+        with_writing!(self, W => W::VERSION)
+    }
+
+    /// Whether nothing is stored before the first assistant message: [`Writing::WAITS_FOR_ASSISTANT`].
+    #[must_use]
+    pub fn waits_for_assistant(self) -> bool {
+        with_writing!(self, W => W::WAITS_FOR_ASSISTANT)
+    }
+
+    /// The changes made to an entry before it is stored: [`Writing::RULES`].
+    #[must_use]
+    pub fn rules(self) -> Rules {
+        with_writing!(self, W => W::RULES)
+    }
+
+    /// Whether the program writes the whole file each time: [`Writing::SAVES_WHOLE`].
+    #[must_use]
+    pub fn saves_whole(self) -> bool {
+        with_writing!(self, W => W::SAVES_WHOLE)
+    }
+
+    /// Whether the session's name is in its header: [`Writing::NAMES_IN_HEADER`].
+    #[must_use]
+    pub fn names_in_header(self) -> bool {
+        with_writing!(self, W => W::NAMES_IN_HEADER)
+    }
+
+    /// Whether sessions are forked: [`Writing::COPIES`].
+    #[must_use]
+    pub fn copies(self) -> bool {
+        with_writing!(self, W => W::COPIES)
+    }
+
+    /// Whether the program follows only paths from a fork to its source: [`Writing::FOLLOWS_PATHS`].
+    #[must_use]
+    pub fn follows_paths(self) -> bool {
+        with_writing!(self, W => W::FOLLOWS_PATHS)
+    }
+
+    /// An id for a new session: [`Writing::fresh_session_id`].
+    #[must_use]
+    pub fn fresh_session_id(self, time_ms: i64) -> String {
+        with_writing!(self, W => W::fresh_session_id(time_ms))
+    }
+
+    /// An id for a new entry: [`Writing::fresh_entry_id`].
+    ///
+    /// # Errors
+    ///
+    /// Those of `is_taken`.
+    pub fn fresh_entry_id<E>(
+        self,
+        is_taken: impl FnMut(&str) -> Result<bool, E>,
+    ) -> Result<String, E> {
+        with_writing!(self, W => W::fresh_entry_id(is_taken))
+    }
+
+    /// Appends the lines with which a session begins: [`Writing::begin`].
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten`] if such a session cannot be begun.
+    pub fn begin(self, new: &Beginning<'_>, out: &mut Vec<u8>) -> Result<(), NotWritten> {
+        with_writing!(self, W => W::begin(new, out))
+    }
+
+    /// Appends the lines with which a fork begins: [`Writing::begin_fork`].
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten`] if such a session cannot be begun.
+    pub fn begin_fork(
+        self,
+        new: &Beginning<'_>,
+        source_header: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<String>, NotWritten> {
+        with_writing!(self, W => W::begin_fork(new, source_header, out))
+    }
+
+    /// Appends an entry's line as a copy of its session has it: [`Writing::copy_line`].
+    #[must_use]
+    pub fn copy_line(self, line: &[u8], out: &mut Vec<u8>) -> bool {
+        with_writing!(self, W => W::copy_line(line, out))
+    }
+
+    /// Appends a label once more: [`Writing::copy_label`].
+    pub fn copy_label(self, label: &CopiedLabel<'_>, out: &mut Vec<u8>) {
+        with_writing!(self, W => W::copy_label(label, out));
+    }
+
+    /// An entry, given as a JSON object: [`Writing::entry`].
+    pub(crate) fn entry(self, json: &str) -> Result<EntryDraft, NotWritten> {
+        with_writing!(self, W => W::entry(json))
+    }
+
+    /// A message, given as a JSON object: [`Writing::message`].
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten`] if it is not one.
+    pub fn message(self, json: &str) -> Result<EntryDraft, NotWritten> {
+        with_writing!(self, W => W::message(json))
+    }
+
+    /// A label for an entry: [`Writing::label`].
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten::Unknown`] in a family without labels.
+    pub fn label(self, target: &str, label: Option<&str>) -> Result<EntryDraft, NotWritten> {
+        with_writing!(self, W => W::label(target, label))
+    }
+
+    /// The summary of an abandoned branch: [`Writing::branch_summary`].
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten`] if it cannot be written.
+    pub fn branch_summary(self, summary: &BranchSummary<'_>) -> Result<EntryDraft, NotWritten> {
+        with_writing!(self, W => W::branch_summary(summary))
+    }
+
+    /// The entry that names the session: [`Writing::name_entry`].
+    #[must_use]
+    pub fn name_entry(self, name: &str) -> Option<EntryDraft> {
+        with_writing!(self, W => W::name_entry(name))
+    }
+
+    /// Appends one of the lines up to the header, with another name in it: [`Writing::name_line`].
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten::Invalid`] if the line cannot be written.
+    pub fn name_line(
+        self,
+        line: &[u8],
+        kind: EntryKind,
+        name: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, NotWritten> {
+        with_writing!(self, W => W::name_line(line, kind, name, out))
+    }
+
+    /// A line of a session as it is stored under these rules: [`Writing::apply_to_line`].
+    #[must_use]
+    pub fn apply_to_line(
+        self,
+        rules: &Rules,
+        line: &str,
+        hash: Hash<'_>,
+    ) -> Option<(String, Vec<ExternalisedImage>)> {
+        with_writing!(self, W => W::apply_to_line(rules, line, hash))
+    }
+}
