@@ -174,8 +174,8 @@ pub mod error;
 mod history;
 #[cfg(test)]
 mod layers;
-#[cfg(feature = "search")]
 mod programs;
+#[cfg(feature = "search")]
 pub mod search;
 mod session;
 mod store;

@@ -59,8 +59,10 @@ fn what_hangs_on_the_records_hangs_on_the_message() {
     assert_eq!((tree.leaf(), tree.roots()), (Some(7), &[0][..]));
     let mut json = Vec::new();
     tree.write_json(&mut json).unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
-    let message = &json[0]["children"][0];
+    let json = serde_json::Deserializer::from_slice(&json).into_iter::<serde_json::Value>();
+    let json: Vec<_> = json.map(Result::unwrap).collect();
+    let message = &json[1];
+    assert_eq!((&message["parent"], &message["depth"]), (&json[0]["id"], &1.into()));
     assert_eq!(
         message["records"],
         serde_json::json!([

@@ -14,8 +14,8 @@ pub(crate) fn state(place: &Place) -> Value {
     let reader = place.store.reader("s").unwrap();
     let facts = reader.facts();
     let tree = reader.get_tree().unwrap();
-    let mut nested = Vec::new();
-    tree.write_json(&mut nested).unwrap();
+    let mut drawn = Vec::new();
+    tree.write_json(&mut drawn).unwrap();
     let at = leafline::context::ContextLeaf::Current;
     json!({
         "leaf": reader.get_leaf().unwrap().map(|leaf| leaf.ordinal()),
@@ -27,7 +27,7 @@ pub(crate) fn state(place: &Place) -> Value {
         "entries": facts.entries,
         "path": path(&reader, None),
         "full": history(&reader, at, leafline::context::HistoryScope::Full),
-        "tree": serde_json::from_slice::<Value>(&nested).unwrap(),
+        "tree": String::from_utf8(drawn).unwrap(),
     })
 }
 

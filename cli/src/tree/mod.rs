@@ -23,9 +23,9 @@ use super::{Status, text};
 /// In a session of Claude Code, a branch begins where the user went back and asked something else. Tool calls and their
 /// results are not branches: they are drawn in their row, in file order.
 ///
-/// With --json the tree is nested: {"id", "ordinal", "type", "role", "timestamp", "children"}, and where they apply
-/// "label", "leaf", "orphan", "sidechain", "fork" where the conversation branches, "branch" on the first entry of each
-/// branch, and the "records" that --fold has joined.
+/// With --json prints a record a line, each after its parent: {"id", "parent", "depth", "ordinal", "type", "role",
+/// "timestamp"}, and where they apply "label", "leaf", "orphan", "sidechain", "fork" where the conversation branches,
+/// "branch" on the first entry of each branch, and the "records" that --fold has joined. "parent" is null for a root.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Signs:

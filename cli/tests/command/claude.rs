@@ -80,13 +80,17 @@ fn fold_puts_a_message_together() {
     let lines = drawn(&scene, &["--full", "--fold"]);
     assert_eq!(lines.len(), 10, "{lines:?}");
     assert!(lines[2].contains("(b) 2 records"), "{lines:?}");
-    let json = scene.run(["tree", "session", "--fold", "--json"]).ok().json();
-    let message = &json[0]["children"][0];
+    let json = scene.run(["tree", "session", "--fold", "--json"]).ok().json_lines();
+    let message = &json[1];
     assert_eq!(message["records"], json!([{"id": "b", "ordinal": 1}, {"id": "c", "ordinal": 2}]));
-    let fork = &message["children"][2];
-    assert_eq!((&fork["id"], &fork["fork"]), (&json!("t"), &json!(true)));
-    assert_eq!(fork["children"][0]["branch"], true);
-    assert_eq!(json[1]["sidechain"], true);
+    let of = |id: &str| json.iter().find(|node| node["id"] == id).unwrap();
+    assert_eq!((&message["depth"], &message["parent"]), (&json!(1), &json[0]["id"]));
+    let children = || json.iter().filter(|node| node["parent"] == message["id"]);
+    assert_eq!(children().nth(2).unwrap(), of("t"));
+    assert_eq!(of("t")["fork"], true);
+    assert_eq!(json.iter().find(|node| node["parent"] == "t").unwrap()["branch"], true);
+    let roots: Vec<_> = json.iter().filter(|node| node["depth"] == 0).collect();
+    assert!(roots.len() == 2 && roots[1]["sidechain"] == true && roots[1]["parent"].is_null());
     // Where there is nothing to fold, nothing is.
     let [folded, plain] = [&["tree", PI_3, "--fold"][..], &["tree", PI_3]]
         .map(|run| on_samples(run.iter().copied()).ok().text());

@@ -38,11 +38,15 @@ fn full_folds_nothing() {
 }
 
 #[test]
-fn json_is_nested() {
-    let tree = on_samples(["tree", PI_3, "--json"]).ok().json();
-    assert_eq!(tree.as_array().unwrap().len(), 1);
-    assert_eq!(tree[0]["id"], "dda1494c");
-    assert_eq!(tree[0]["children"][0]["children"][0]["role"], "user");
+fn json_is_a_record_a_line_each_after_its_parent() {
+    let tree = on_samples(["tree", PI_3, "--json"]).ok().json_lines();
+    assert_eq!(tree.iter().filter(|node| node["parent"].is_null()).count(), 1);
+    assert_eq!((&tree[0]["id"], &tree[0]["depth"]), (&"dda1494c".into(), &0.into()));
+    assert_eq!((&tree[2]["role"], &tree[2]["depth"]), (&"user".into(), &2.into()));
+    for (place, node) in tree.iter().enumerate().skip(1) {
+        let parent = tree[..place].iter().find(|above| above["id"] == node["parent"]).unwrap();
+        assert_eq!(parent["depth"].as_u64().unwrap() + 1, node["depth"].as_u64().unwrap());
+    }
 }
 
 #[test]
@@ -121,7 +125,7 @@ fn roots_orphans_and_loops_are_told_apart() {
 fn a_session_without_entries_has_a_heading_only() {
     let scene = Scene::of_session(&file([header("s1")]));
     assert_eq!(drawn(&scene, &[]), Vec::<String>::new());
-    assert_eq!(scene.run(["tree", "s1", "--json"]).ok().text(), "[]\n");
+    assert_eq!(scene.run(["tree", "s1", "--json"]).ok().text(), "");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod fold;
 mod forks;
+mod ids;
 mod json;
 mod outline;
 mod walk;

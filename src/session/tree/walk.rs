@@ -7,6 +7,7 @@ use super::super::entry::Entry;
 use super::super::lines::LineCursor;
 use super::super::reader::SessionReader;
 use super::super::view::is_entry;
+use super::ids::Ids;
 use super::outline::Outline;
 use crate::error::Result;
 use crate::store::node::Parent;
@@ -18,12 +19,15 @@ const NEAR: u64 = 16;
 /// Lines of a run that are read individually: after them its chunks are read as a whole.
 const ROW: u32 = 3;
 
-/// Walks the entries of an [`Outline`], a segment at a time. It keeps one chunk of lines, and nothing else that grows.
+/// Walks the entries of an [`Outline`], a segment at a time. It keeps one chunk of lines; for the
+/// tree's JSON, also ids of at most 64 MiB.
 #[derive(Debug)]
 pub struct OutlineReader<'r> {
     reader: &'r SessionReader,
     outline: &'r Outline,
     lines: NearLines<'r>,
+    /// Read when the first id is asked for; empty where they take too much memory.
+    ids: Option<Ids>,
     place: usize,
     /// The next line; `None` at the segment's end.
     next: Option<Ordinal>,
@@ -58,7 +62,7 @@ impl SessionReader {
     pub fn read_outline<'r>(&'r self, outline: &'r Outline) -> OutlineReader<'r> {
         let lines = NearLines::new(self);
         let next = outline.segment(0).map(|segment| segment.first);
-        OutlineReader { reader: self, outline, lines, place: 0, next }
+        OutlineReader { reader: self, outline, lines, ids: None, place: 0, next }
     }
 }
 
@@ -107,8 +111,14 @@ impl OutlineReader<'_> {
         self.lines.entry(Ordinal::new(ordinal))
     }
 
-    /// The id of an entry.
+    /// The id of an entry, for one who asks for most of them.
     pub(super) fn id(&mut self, ordinal: Ordinal) -> Result<Option<String>> {
+        if self.ids.is_none() {
+            self.ids = Some(Ids::of(self.reader.view())?.unwrap_or_default());
+        }
+        if let Some(id) = self.ids.as_ref().and_then(|ids| ids.get(ordinal)) {
+            return Ok(Some(String::from_utf8_lossy(id).into_owned()));
+        }
         let id = self.lines.id(ordinal)?;
         Ok(id.map(|id| String::from_utf8_lossy(&id).into_owned()))
     }
