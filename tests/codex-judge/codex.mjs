@@ -7,8 +7,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StandIn } from "./stand-in.mjs";
 
-/** The program: what `LEAFLINE_CODEX` names, or the one that is installed here. */
-const program = process.env.LEAFLINE_CODEX ?? fileURLToPath(new URL("node_modules/.bin/codex", import.meta.url));
+const installed = new URL("../../target/codex-judge/node_modules/.bin/codex", import.meta.url);
+
+/** The program: what `LEAFLINE_CODEX` names, or the one that is installed in `target`. */
+const program = process.env.LEAFLINE_CODEX ?? fileURLToPath(installed);
 
 /** How long a turn may take, in milliseconds. */
 const PATIENCE = 30_000;

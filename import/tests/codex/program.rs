@@ -16,18 +16,17 @@ pub(crate) struct Judge {
 impl Judge {
     pub(crate) fn find() -> Option<Self> {
         let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-        let folder = above.map(|folder| folder.join("tests/codex-judge")).find(|it| it.is_dir());
-        let folder = folder.unwrap();
+        let root = above.into_iter().find(|it| it.join("tests/codex-judge").is_dir()).unwrap();
         let is_named = std::env::var_os("LEAFLINE_CODEX").is_some();
-        if is_named || folder.join("node_modules/.bin/codex").exists() {
-            return Some(Self { folder });
+        if is_named || root.join("target/codex-judge/node_modules/.bin/codex").exists() {
+            return Some(Self { folder: root.join("tests/codex-judge") });
         }
         assert!(
             std::env::var_os("LEAFLINE_REQUIRE_CODEX").is_none(),
-            "LEAFLINE_REQUIRE_CODEX is set, and neither is LEAFLINE_CODEX nor is Codex installed in tests/codex-judge"
+            "LEAFLINE_REQUIRE_CODEX is set, and neither is LEAFLINE_CODEX nor is Codex installed in target/codex-judge"
         );
         println!(
-            "skipped: LEAFLINE_CODEX is not set, and Codex is not installed in tests/codex-judge"
+            "skipped: LEAFLINE_CODEX is not set, and Codex is not installed in target/codex-judge"
         );
         None
     }
