@@ -1,10 +1,9 @@
 // Claude Code itself, in a home of its own.
 
-import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Home } from "../judges/home.mjs";
 import { StandIn } from "./stand-in.mjs";
 
 const installed = new URL("../../target/claude-judge/claude_agent_sdk/_bundled/claude", import.meta.url);
@@ -17,21 +16,20 @@ const PATIENCE = 60_000;
 
 export class Claude {
   constructor() {
-    this.home = mkdtempSync(join(tmpdir(), "claude-judge-"));
-    this.work = join(this.home, "work");
-    this.folder = join(this.home, ".claude/projects", this.work.replace(/[^a-zA-Z0-9]/g, "-"));
+    this.home = new Home("claude");
+    this.work = this.home.work;
+    this.folder = join(this.home.path, ".claude/projects", this.work.replace(/[^a-zA-Z0-9]/g, "-"));
     this.api = new StandIn();
   }
 
   async start() {
     await this.api.start();
-    mkdirSync(this.work);
     mkdirSync(this.folder, { recursive: true });
   }
 
   stop() {
     this.api.stop();
-    rmSync(this.home, { recursive: true, force: true });
+    this.home.remove();
   }
 
   path(id) {
@@ -39,10 +37,8 @@ export class Claude {
   }
 
   /** Runs it to its end; gives what it printed, or throws with what it said of an error. */
-  run(run, args, { signal } = {}) {
-    const environment = {
-      PATH: process.env.PATH,
-      HOME: this.home,
+  async run(run, args, { signal } = {}) {
+    const env = {
       ANTHROPIC_BASE_URL: run.url,
       ANTHROPIC_API_KEY: "x",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
@@ -51,19 +47,9 @@ export class Claude {
       DISABLE_AUTOUPDATER: "1",
       IS_SANDBOX: "1",
     };
-    return new Promise((done, fail) => {
-      const child = spawn(program, args, { cwd: this.work, env: environment, timeout: PATIENCE });
-      run.onHang = () => child.kill(signal);
-      child.stdin.end();
-      let out = "";
-      let errors = "";
-      child.stdout.on("data", (data) => (out += data));
-      child.stderr.on("data", (data) => (errors += data));
-      child.on("error", fail);
-      child.on("close", (code) => {
-        if (code === 0) return done(out);
-        fail(new Error(errors.trim() || out.trim() || `claude ended with ${code}`));
-      });
-    });
+    const onStart = (child) => (run.onHang = () => child.kill(signal));
+    const { code, out, errors } = await this.home.run(program, args, { env, timeout: PATIENCE, onStart });
+    if (code === 0) return out;
+    throw new Error(errors.trim() || out.trim() || `claude ended with ${code}`);
   }
 }

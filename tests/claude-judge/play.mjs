@@ -2,21 +2,9 @@
 
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
+import { Numbers } from "../judges/numbers.mjs";
 import { MODEL, resumed } from "./resume.mjs";
 import { usage } from "./stand-in.mjs";
-
-/** Numbers, always the same after a seed (a linear congruence). */
-class Numbers {
-  constructor(seed) {
-    this.state = (seed * 2654435761 + 12345) >>> 0;
-    for (let warming = 0; warming < 8; warming += 1) this.below(2);
-  }
-
-  below(bound) {
-    this.state = (Math.imul(this.state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((this.state / 2 ** 32) * bound);
-  }
-}
 
 /**
  * Plays a session of some turns, and resumes it. The answer has the file as it was before it was resumed, and what was sent

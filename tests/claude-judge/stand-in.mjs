@@ -1,6 +1,6 @@
 // A stand-in of the model's API: it answers as it is told to, and keeps what it was asked.
 
-import { createServer } from "node:http";
+import { eventStream, Server } from "../judges/server.mjs";
 
 /** What the server says of the tokens; a large number of them makes the program compact before the next turn. */
 export const usage = (input) => ({
@@ -19,19 +19,13 @@ export class StandIn {
   #messages = 0;
 
   async start() {
-    this.server = createServer((request, response) => {
-      const chunks = [];
-      request.on("data", (chunk) => chunks.push(chunk));
-      request.on("end", () => this.#answer(request, Buffer.concat(chunks), response));
-      request.on("error", () => {});
-    });
-    await new Promise((done) => this.server.listen(0, "127.0.0.1", done));
-    this.url = `http://127.0.0.1:${this.server.address().port}`;
+    this.server = new Server((request, body, response) => this.#answer(request, body, response));
+    await this.server.start();
+    this.url = this.server.url;
   }
 
   stop() {
-    this.server.closeAllConnections();
-    this.server.close();
+    this.server.stop();
   }
 
   /**
@@ -66,8 +60,7 @@ export class StandIn {
     const number = ++this.#messages;
     const blocks = turn.blocks ?? [{ type: "text", text: `Answer ${number}.` }];
     const counts = turn.usage ?? usage(100);
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const send = (event) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    const send = eventStream(response);
     const message = { id: `msg_${number}`, type: "message", role: "assistant", model: asked.model, content: [] };
     send({ type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null, usage: counts } });
     blocks.forEach((block, index) => {

@@ -1,58 +1,62 @@
 // Reads jobs, one JSON line each, and answers in their order; see README.md.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { createInterface } from "node:readline";
+import { answerJobs } from "../judges/jobs.mjs";
 import { Codex } from "./codex.mjs";
+import { play } from "./play.mjs";
 import { makeSessions } from "./sessions.mjs";
 
-const jobs = { resume, sessions };
+/** How many jobs there may be at once, each with a home of its own. */
+const AT_ONCE = 2;
+
+/** Homes in which no job runs, for sessions that leave nothing there. */
+const idle = [];
+
+async function started() {
+  const codex = new Codex();
+  await codex.start();
+  return codex;
+}
 
 /** What Codex is sent when it resumes a rollout that is given. */
-async function resume(codex, { id, file, model }) {
-  const folder = join(codex.home, "sessions/2026/11/20");
+async function resume({ id, file, model }) {
+  const codex = idle.pop() ?? (await started());
+  const folder = join(codex.home.path, "sessions/2026/11/20");
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `rollout-2026-11-20T10-00-00-${id}.jsonl`);
   writeFileSync(path, file);
   try {
     return { ok: true, context: await codex.resume(id, path, model) };
-  } catch (error) {
-    return { ok: false, error: error.message };
+  } finally {
+    rmSync(path, { force: true });
+    idle.push(codex);
   }
 }
+
+/** What a job does in a home in which nothing has been yet. */
+const inNewHome = (job) => async (settings) => {
+  const codex = await started();
+  try {
+    return { ok: true, ...(await job(codex, settings)) };
+  } finally {
+    codex.stop();
+  }
+};
 
 /** Sessions that Codex makes, their files before and after it resumes them, and what it is sent when it does. */
 async function sessions(codex, { model }) {
   const made = await makeSessions(codex);
-  const files = filesOf(codex);
-  const answers = [];
+  const files = codex.rollouts();
+  const sessions = [];
   for (const { name, id, path } of made) {
-    answers.push({ name, id, file: basename(path), context: await codex.resume(id, path, model) });
+    sessions.push({ name, id, file: basename(path), context: await codex.resume(id, path, model) });
   }
-  return { ok: true, files, resumed: filesOf(codex), sessions: answers };
+  return { files, resumed: codex.rollouts(), sessions };
 }
 
-/** The texts of all rollouts by the names of their files. */
-function filesOf(codex) {
-  const paths = rollouts(join(codex.home, "sessions"));
-  return Object.fromEntries(paths.map((path) => [basename(path), readFileSync(path, "utf8")]));
-}
-
-function rollouts(folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return rollouts(path);
-    return entry.name.endsWith(".jsonl") ? [path] : [];
-  });
-}
-
-const codex = new Codex();
-await codex.start();
 try {
-  for await (const line of createInterface({ input: process.stdin })) {
-    const job = JSON.parse(line);
-    console.log(JSON.stringify(await jobs[job.op](codex, job)));
-  }
+  await answerJobs({ resume, sessions: inNewHome(sessions), play: inNewHome(play) }, { atOnce: AT_ONCE });
 } finally {
-  codex.stop();
+  for (const codex of idle) codex.stop();
 }

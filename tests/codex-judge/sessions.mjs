@@ -2,11 +2,9 @@
 
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { AppServer } from "./codex.mjs";
+import { PICTURE, spawnAgent } from "./answers.mjs";
+import { AppServer } from "./app-server.mjs";
 import { message, usage } from "./stand-in.mjs";
-
-const PICTURE =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const call = (id, command) => ({
   type: "function_call",
@@ -150,17 +148,7 @@ async function legacyFork(server, { thread, first }) {
 
 async function agents(codex, server) {
   const thread = await server.thread();
-  codex.api.script.push({
-    items: [
-      {
-        type: "function_call",
-        namespace: "multi_agent_v1",
-        name: "spawn_agent",
-        arguments: JSON.stringify({ message: "Count the lines", agent_type: "explorer" }),
-        call_id: "c1",
-      },
-    ],
-  });
+  codex.api.script.push({ items: [spawnAgent] });
   const started = new Set(readdirSync(dirname(thread.path)));
   await server.turn(thread.id, "Let an agent do it");
   await new Promise((done) => setTimeout(done, 700));

@@ -1,6 +1,6 @@
 // A stand-in of the model's API: it answers as it is told to, and keeps what it was asked.
 
-import { createServer } from "node:http";
+import { eventStream, Server } from "../judges/server.mjs";
 
 /** A message of the model's. */
 export const message = (text) => ({
@@ -21,24 +21,22 @@ export const usage = (input) => ({
 export class StandIn {
   /** Bodies of the requests, in their order. */
   requests = [];
-  /** Answers to come: `{items?, usage?, hang?}`; a short message where there is none. */
+  /**
+   * Answers to come: `{items?, usage?, hang?, breaks?, status?}`; a short message where there is none. One that `breaks`
+   * ends early, and Codex asks again.
+   */
   script = [];
   /** Called when an answer with `hang` has been given and is not ended. */
   onHang = () => {};
 
   async start() {
-    this.server = createServer((request, response) => {
-      const chunks = [];
-      request.on("data", (chunk) => chunks.push(chunk));
-      request.on("end", () => this.#answer(request, Buffer.concat(chunks), response));
-    });
-    await new Promise((done) => this.server.listen(0, "127.0.0.1", done));
-    this.url = `http://127.0.0.1:${this.server.address().port}/v1`;
+    this.server = new Server((request, body, response) => this.#answer(request, body, response));
+    await this.server.start();
+    this.url = `${this.server.url}/v1`;
   }
 
   stop() {
-    this.server.closeAllConnections();
-    this.server.close();
+    this.server.stop();
   }
 
   #answer(request, body, response) {
@@ -49,8 +47,12 @@ export class StandIn {
     this.requests.push(JSON.parse(body));
     const number = this.requests.length;
     const turn = this.script.shift() ?? {};
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const send = (event) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    if (turn.status) {
+      response.writeHead(turn.status, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message: "no", type: "invalid_request_error" } }));
+      return;
+    }
+    const send = eventStream(response);
     send({ type: "response.created", response: { id: `resp_${number}` } });
     for (const item of turn.items ?? [message(`Answer ${number}.`)]) {
       send({ type: "response.output_item.done", item });
@@ -59,6 +61,7 @@ export class StandIn {
       this.onHang();
       return;
     }
+    if (turn.breaks) return void response.destroy();
     send({ type: "response.completed", response: { id: `resp_${number}`, usage: turn.usage ?? usage(100) } });
     response.end();
   }

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use leafline::import::{ImportOptions, ImportStatus};
 use leafline_import::codex::RolloutName;
+use leafline_judges::codex;
 use serde_json::{Value, json};
 
 use crate::assert_told;
 use crate::contexts::sent;
 use crate::place::{Place, Reports};
-use crate::program::{Judge, Made, difference};
+use crate::program::{Made, difference};
 
 /// Puts rollouts where Codex keeps them, and brings the store in step with them.
 fn synced(place: &Place, files: &BTreeMap<String, String>) -> Reports {
@@ -34,7 +35,7 @@ fn id_of(name: &str) -> &str {
 
 #[test]
 fn what_codex_writes_comes_back() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = codex() else { return };
     // Outputs are shortened as for a model that Codex knows.
     let job = json!({"op": "sessions", "model": "gpt-5.5"});
     let made: Made = serde_json::from_value(judge.ask(&[job]).remove(0)).unwrap();
@@ -49,7 +50,7 @@ fn what_codex_writes_comes_back() {
     let mut differences = Vec::new();
     for session in &made.sessions {
         let ours = sent(&place, id_of(&session.file));
-        differences.extend(difference(&session.name, &Value::from(ours), &session.context));
+        differences.extend(difference(&session.name, &Value::from(ours), session.context()));
     }
     assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
     // Codex has resumed each session, and so appended to its file.

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
-#[path = "../../import/tests/codex/cases.rs"]
+#[path = "../../import/tests/codex/cases/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests of the formats")]
 mod cases;
 mod contexts;

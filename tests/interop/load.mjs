@@ -2,8 +2,7 @@
 //
 // Reads jobs as JSON lines from standard input and answers each with one JSON line. README.md says what they hold.
 
-import { createInterface } from "node:readline";
-
+import { answerJobs } from "../judges/jobs.mjs";
 import { list } from "./list.mjs";
 import { describe, flatten, MOST_NODES, survey } from "./observe.mjs";
 import { SessionManager } from "./pi.mjs";
@@ -24,20 +23,13 @@ function load({ path }) {
 	};
 }
 
-const jobs = { list, load, play };
-
-async function answer(line) {
-	let job = {};
+/** What is wrong with a file is told with its path. */
+function loadOrError(job) {
 	try {
-		job = JSON.parse(line);
-		const run = jobs[job.op];
-		if (!run) throw new Error(`no operation is called ${job.op}`);
-		return JSON.stringify(await run(job));
+		return load(job);
 	} catch (error) {
-		return JSON.stringify({ file: job?.path, ok: false, error: String(error?.message ?? error) });
+		return { file: job.path, ok: false, error: String(error?.message ?? error) };
 	}
 }
 
-for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-	if (line.trim() !== "") process.stdout.write(`${await answer(line)}\n`);
-}
+await answerJobs({ list, load: loadOrError, play });

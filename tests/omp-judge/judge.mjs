@@ -4,8 +4,8 @@
 
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 
+import { answerJobs } from "../judges/jobs.mjs";
 import { describe, observe } from "./observe.mjs";
 import { blobs, home, SessionManager } from "./omp.mjs";
 import { play } from "./play.mjs";
@@ -49,24 +49,6 @@ async function list({ folder }) {
 	};
 }
 
-const jobs = { load, context, list, play };
-
-async function answer(line) {
-	let job = {};
-	try {
-		job = JSON.parse(line);
-		const run = jobs[job.op];
-		if (!run) throw new Error(`no operation is called ${job.op}`);
-		return JSON.stringify(await run(job));
-	} catch (error) {
-		return JSON.stringify({ ok: false, error: String(error?.message ?? error) });
-	}
-}
-
-for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-	if (line.trim() === "") continue;
-	const text = `${await answer(line)}\n`;
-	await new Promise((done) => process.stdout.write(text, done));
-}
+await answerJobs({ load, context, list, play });
 // omp may have left something running.
 process.exit(0);

@@ -1,15 +1,14 @@
 //! Contexts at many entries of every session, byte for byte as omp's `buildSessionContext` gives them.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use leafline::context::ContextLeaf;
 use leafline::import::{ImportOptions, ImportStatus};
 use leafline::{Family, SessionReader, Store};
+use leafline_judges::{Script, digest, keep_answers};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-use super::judge::Judge;
+use super::judge::omp;
 use super::place::{Reports, corpus};
 use super::{Case, cases, damage, is_full, trees};
 
@@ -136,7 +135,7 @@ impl Question {
         }
         if theirs.iter().all(Option::is_some) {
             let theirs: Vec<String> = theirs.into_iter().flatten().map(str::to_owned).collect();
-            tally.answers.push(format!("{} {}\n", digest(&theirs), self.name));
+            tally.answers.push(format!("{} {}\n", digest(&theirs.join("\n")), self.name));
         }
     }
 }
@@ -150,12 +149,7 @@ fn difference(name: &str, ours: &str, theirs: &str) -> String {
     format!("{name}\n  ours {}\n  omp  {}\n", excerpt(ours), excerpt(theirs))
 }
 
-fn digest(contexts: &[String]) -> String {
-    let digest = Sha256::digest(contexts.join("\n"));
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn compare(judge: &Judge, cases: impl Iterator<Item = Case>) -> Tally {
+fn compare(judge: &Script, cases: impl Iterator<Item = Case>) -> Tally {
     let mut tally = Tally::default();
     let mut questions = cases.filter_map(Question::of).peekable();
     while questions.peek().is_some() {
@@ -174,7 +168,7 @@ fn compare(judge: &Judge, cases: impl Iterator<Item = Case>) -> Tally {
 
 /// Asserts that all contexts are omp's, and that so many were compared.
 pub(crate) fn assert_equal(
-    judge: &Judge,
+    judge: &Script,
     cases: impl Iterator<Item = Case>,
     at_least: usize,
 ) -> Tally {
@@ -185,12 +179,9 @@ pub(crate) fn assert_equal(
     tally
 }
 
-/// Adds what omp answered to the file that `LEAFLINE_OMP_ANSWERS` names.
-fn keep_answers(tally: &Tally) {
-    if let Some(path) = std::env::var_os("LEAFLINE_OMP_ANSWERS") {
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-        file.write_all(tally.answers.concat().as_bytes()).unwrap();
-    }
+/// Adds what omp answered to the file that the variable names.
+fn keep(tally: &Tally) {
+    keep_answers("LEAFLINE_OMP_ANSWERS", &tally.answers.concat());
 }
 
 /// What omp 18.2.3 said of the cases, as digests: for those who do not have it at hand.
@@ -207,7 +198,7 @@ fn answers_that_omp_gave() {
     for question in cases::all().into_iter().chain(random).filter_map(Question::of) {
         if let Some(theirs) = answers.remove(&*question.name) {
             let ours = question.ours();
-            assert_eq!(digest(&ours), theirs, "{}\n{ours:#?}", question.name);
+            assert_eq!(digest(&ours.join("\n")), theirs, "{}\n{ours:#?}", question.name);
         }
     }
     assert!(answers.is_empty(), "{answers:?}");
@@ -215,13 +206,13 @@ fn answers_that_omp_gave() {
 
 #[test]
 fn cases_by_hand() {
-    let Some(judge) = Judge::find() else { return };
-    keep_answers(&assert_equal(&judge, cases::all().into_iter(), 20));
+    let Some(judge) = omp() else { return };
+    keep(&assert_equal(&judge, cases::all().into_iter(), 20));
 }
 
 #[test]
 fn sessions_of_the_corpus() {
-    let (Some(judge), Some(corpus)) = (Judge::find(), corpus()) else { return };
+    let (Some(judge), Some(corpus)) = (omp(), corpus()) else { return };
     let files = std::fs::read_dir(corpus.join("omp")).unwrap().map(|entry| {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
@@ -232,16 +223,16 @@ fn sessions_of_the_corpus() {
 
 #[test]
 fn sessions_at_random() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = omp() else { return };
     let sessions = if is_full() { FULL } else { REDUCED };
     let least = usize::try_from(sessions).unwrap();
-    keep_answers(&assert_equal(&judge, (0..sessions).map(trees::case), 4 * least));
+    keep(&assert_equal(&judge, (0..sessions).map(trees::case), 4 * least));
 }
 
 #[test]
 fn damaged_sessions() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = omp() else { return };
     let sessions = if is_full() { FULL } else { REDUCED };
     let least = usize::try_from(sessions).unwrap();
-    keep_answers(&assert_equal(&judge, (0..sessions).map(damage::case), 2 * least));
+    keep(&assert_equal(&judge, (0..sessions).map(damage::case), 2 * least));
 }

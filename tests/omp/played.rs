@@ -9,7 +9,7 @@ use leafline::{Family, NewSession, Session, Store};
 use serde_json::{Value, json};
 
 use super::contexts::assert_equal;
-use super::judge::Judge;
+use super::judge::omp;
 use super::operations::Sequence;
 use super::place::Reports;
 use super::{Case, is_full};
@@ -24,7 +24,7 @@ fn sequences() -> u64 {
 /// Sequences that omp plays on a new session: what it makes of its file is what is made of it here.
 #[test]
 fn sessions_that_omp_made() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = omp() else { return };
     let jobs: Vec<Value> = (0..sequences())
         .map(|seed| {
             let mut sequence = Sequence::new(seed, 0);
@@ -157,7 +157,7 @@ impl Made {
 /// omp opens what is exported, goes on with it, and its file is imported again: both ways all of it is the same.
 #[test]
 fn sessions_that_omp_goes_on_with() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = omp() else { return };
     let folder = tempfile::tempdir().unwrap();
     let made: Vec<Made> = (0..sequences()).map(Made::of).collect();
     let observe =

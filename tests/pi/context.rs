@@ -189,7 +189,7 @@ fn compare(oracle: &Oracle, version: Version, cases: impl IntoIterator<Item = Ca
     let mut questions = cases.into_iter().filter_map(Question::of).peekable();
     while questions.peek().is_some() {
         let some: Vec<Question> = questions.by_ref().take(40).collect();
-        let answers = oracle.ask(some.iter().map(Question::job).collect());
+        let answers = oracle.ask(&some.iter().map(Question::job).collect::<String>());
         assert_eq!(answers.len(), some.len(), "an answer a job");
         for (question, answer) in some.iter().zip(&answers) {
             let contexts = question.compare(version, answer);

@@ -98,7 +98,7 @@ fn a_folder_is_listed_as_pi_lists_it() {
     let Some(oracle) = Oracle::find() else { return };
     let folder = tempfile::tempdir().unwrap();
     let files = folder_of_cases(folder.path());
-    let answers = oracle.ask(format!("{}\n", json!({"op": "list", "folder": folder.path()})));
+    let answers = oracle.ask(&json!({"op": "list", "folder": folder.path()}).to_string());
     let listed = answers[0]["sessions"].as_array().unwrap();
     assert!(listed.len() > 350, "pi lists only {} sessions", listed.len());
 

@@ -1,10 +1,10 @@
 //! Runs pi on Node.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
+use leafline_judges::{Answers, Questions, Script, folder, is_to_be_asked, runs};
 use serde_json::Value;
 
 /// A node of a tree, depth first: id, depth, label.
@@ -48,8 +48,7 @@ impl Version {
 
 /// pi, ready to be asked.
 pub(crate) struct Oracle {
-    folder: PathBuf,
-    version: Version,
+    script: Script,
 }
 
 /// pi's answer for one file, and what it made of the file.
@@ -67,15 +66,7 @@ impl Oracle {
 
     /// The same for a version.
     pub(crate) fn find_version(version: Version) -> Option<Self> {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/interop");
-        let runs = |program: &str| {
-            Command::new(program)
-                .arg("--version")
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .status()
-                .is_ok_and(|status| status.success())
-        };
+        let folder = folder("interop");
         let is_installed = || {
             std::env::var_os(version.variable()).is_some_and(|pi| Path::new(&pi).is_dir())
                 || folder.join("node_modules").join(version.package()).is_dir()
@@ -88,29 +79,16 @@ impl Oracle {
                 .status();
             println!("npm ci: {installed:?}");
         }
-        if runs("node") && is_installed() {
-            return Some(Self { folder, version });
-        }
-        assert!(
-            std::env::var_os("LEAFLINE_REQUIRE_PI").is_none(),
-            "LEAFLINE_REQUIRE_PI is set, and Node or the package is missing"
-        );
-        println!("skipped: Node or the package of tests/interop is missing");
-        None
+        let missing = "Node or the package of tests/interop is missing";
+        is_to_be_asked(runs("node") && is_installed(), "LEAFLINE_REQUIRE_PI", missing).then(|| {
+            let script = Script::new("node", folder, &["load.mjs", version.name()]);
+            Self { script }
+        })
     }
 
     /// Starts a pi that takes jobs one by one. Answers come in their order. It ends when its input does.
     pub(crate) fn converse(&self) -> (Questions, Answers) {
-        let mut child = Command::new("node")
-            .args(["load.mjs", self.version.name()])
-            .current_dir(&self.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let input = BufWriter::new(child.stdin.take().unwrap());
-        let output = BufReader::new(child.stdout.take().unwrap());
-        (Questions { input }, Answers { _child: child, output })
+        self.script.converse()
     }
 
     /// Has pi open copies of the files.
@@ -125,7 +103,7 @@ impl Oracle {
             jobs.push('\n');
             paths.push(path);
         }
-        let answers = self.ask(jobs);
+        let answers = self.ask(&jobs);
         assert_eq!(answers.len(), paths.len(), "an answer a file");
         answers
             .into_iter()
@@ -135,44 +113,8 @@ impl Oracle {
     }
 
     /// Passes jobs to pi, one per line, and returns its answers in their order: null for one that `serde_json` refuses.
-    pub(crate) fn ask(&self, jobs: String) -> Vec<Value> {
-        let (mut questions, mut answers) = self.converse();
-        let count = jobs.lines().count();
-        // Answers are read while jobs are still being sent: neither side waits for the other to read.
-        std::thread::scope(|scope| {
-            scope.spawn(move || jobs.lines().for_each(|job| questions.ask(job)));
-            (0..count).map(|_| answers.next()).collect()
-        })
-    }
-}
-
-/// Where jobs go.
-pub(crate) struct Questions {
-    input: BufWriter<ChildStdin>,
-}
-
-impl Questions {
-    /// Sends a job, a line of JSON.
-    pub(crate) fn ask(&mut self, job: &str) {
-        self.input.write_all(job.as_bytes()).unwrap();
-        self.input.write_all(b"\n").unwrap();
-        self.input.flush().unwrap();
-    }
-}
-
-/// Where answers come from.
-pub(crate) struct Answers {
-    /// It ends by itself, and removes its folders, at the end of its input.
-    _child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Answers {
-    /// The answer to the next job; null if it contains something that `serde_json` refuses.
-    pub(crate) fn next(&mut self) -> Value {
-        let mut line = String::new();
-        assert!(self.output.read_line(&mut line).unwrap() > 0, "pi is gone");
-        serde_json::from_str(&line).unwrap_or(Value::Null)
+    pub(crate) fn ask(&self, jobs: &str) -> Vec<Value> {
+        self.script.ask(&jobs.lines().collect::<Vec<&str>>())
     }
 }
 

@@ -7,15 +7,14 @@
 //! of sessions that are made at random and played, instead of a few.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
+use leafline_judges::{Script, claude, digest_of_values, keep_answers};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::cases::{self, Case};
 use crate::conversation::{conversation, entry, for_judge, leaf, messages, with_strings};
 use crate::made;
-use crate::program::{Answer, Judge};
 
 /// The cases in which the program does otherwise, and why Leafline does not.
 const OTHERWISE: [(&str, &str); 7] = [
@@ -53,38 +52,29 @@ fn ours(file: &str, at: Option<&str>) -> Vec<Value> {
     with_strings(at.map(|at| messages(&mut session, at).0).unwrap_or_default())
 }
 
-fn digest(messages: &[Value]) -> String {
-    fn sorted(value: &Value) -> Value {
-        match value {
-            Value::Object(members) => {
-                let members: BTreeMap<_, _> = members.iter().collect();
-                members.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect()
-            }
-            Value::Array(elements) => elements.iter().map(sorted).collect(),
-            other => other.clone(),
-        }
-    }
-    let text: String = messages.iter().map(|message| sorted(message).to_string() + "\n").collect();
-    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+fn difference(name: &str, ours: &[Value], theirs: &[Value]) -> Option<String> {
+    leafline_judges::difference("Claude Code", name, ours, theirs)
 }
 
-/// What differs from the first difference on.
-fn difference(name: &str, ours: &[Value], theirs: &[Value]) -> Option<String> {
-    if ours == theirs {
-        return None;
+/// What the program sends when it resumes a session.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    /// Its messages, each as a text of JSON; `None` if it did not resume the session.
+    context: Option<Vec<String>>,
+    /// The record at which it resumed it, where that is to be seen.
+    leaf: Option<String>,
+    error: Option<String>,
+}
+
+impl Answer {
+    fn messages(&self) -> Option<Vec<Value>> {
+        let context = self.context.as_ref()?;
+        Some(context.iter().map(|message| serde_json::from_str(message).unwrap()).collect())
     }
-    let at = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
-    let shown = |messages: &[Value]| {
-        let messages = messages.iter().skip(at).take(3);
-        let messages = messages.map(|message| message.to_string().chars().take(400).collect());
-        messages.collect::<Vec<String>>().join("\n    ")
-    };
-    let (one, other) = (shown(ours), shown(theirs));
-    Some(format!("{name}: message {at}\n  ours\n    {one}\n  Claude Code\n    {other}\n"))
 }
 
 /// Answers to cases; of a case that the program does not resume there is none.
-fn ask(judge: &Judge, cases: &[Case]) -> Vec<Answer> {
+fn ask(judge: &Script, cases: &[Case]) -> Vec<Answer> {
     let jobs: Vec<Value> = (0..)
         .zip(cases)
         .map(|(number, case)| {
@@ -102,7 +92,7 @@ fn is_otherwise(case: &Case) -> bool {
 }
 
 /// Compares sessions with what the program sends. Of those that are not known, `most` may differ.
-fn compare(judge: &Judge, cases: &[Case], most: usize) {
+fn compare(judge: &Script, cases: &[Case], most: usize) {
     let (mut differences, mut kept) = (Vec::new(), String::new());
     let mut resumed = 0;
     for (case, answer) in cases.iter().zip(ask(judge, cases)) {
@@ -119,13 +109,10 @@ fn compare(judge: &Judge, cases: &[Case], most: usize) {
         assert!(!is_otherwise || difference.is_some(), "{} is the same now", case.name);
         differences.extend(difference.filter(|_| !is_otherwise));
         let name = case.name.escape_debug();
-        kept.push_str(&format!("{} {} {name}\n", digest(&theirs), at.unwrap_or("-")));
+        kept.push_str(&format!("{} {} {name}\n", digest_of_values(&theirs), at.unwrap_or("-")));
     }
     println!("{resumed} of {} sessions compared, {} differ", cases.len(), differences.len());
-    if let Some(path) = std::env::var_os("LEAFLINE_CLAUDE_ANSWERS") {
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-        file.write_all(kept.as_bytes()).unwrap();
-    }
+    keep_answers("LEAFLINE_CLAUDE_ANSWERS", &kept);
     let differing = differences.len();
     assert!(differing <= most, "{differing} differ\n{}", differences.join("\n"));
 }
@@ -147,7 +134,7 @@ fn answers_that_claude_code_gave() {
         // The program does not resume a session without a leaf.
         let Some((theirs, at)) = answers.remove(&*name) else { continue };
         let ours = ours(&for_judge(&case.file), at);
-        if digest(&ours) == theirs {
+        if digest_of_values(&ours) == theirs {
             same += 1;
         } else if is_otherwise(&case) {
             otherwise.push(case.name);
@@ -162,7 +149,7 @@ fn answers_that_claude_code_gave() {
 
 #[test]
 fn sessions_of_every_kind() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = claude() else { return };
     let step = if count(0) > 0 { 1 } else { 6 };
     let cases: Vec<Case> = cases::all().into_iter().step_by(step).collect();
     compare(&judge, &cases, 0);
@@ -172,7 +159,7 @@ fn sessions_of_every_kind() {
 /// [`OTHERWISE_AT_RANDOM`].
 #[test]
 fn sessions_at_random() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = claude() else { return };
     let count = count(30);
     let (whole, damaged): (Vec<u64>, Vec<u64>) = (0..count).partition(|seed| seed % 2 == 0);
     let beyond = usize::try_from(count.saturating_sub(KEPT)).unwrap();
@@ -184,7 +171,7 @@ fn sessions_at_random() {
 /// Tools side by side, errors, long outputs, thoughts, compactions, interruptions: as Claude Code itself writes them.
 #[test]
 fn sessions_that_claude_code_made() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = claude() else { return };
     let plays = count(8).min(200);
     let jobs: Vec<Value> = (0..plays).map(|seed| json!({"op": "play", "seed": seed})).collect();
     let mut differences = Vec::new();

@@ -15,7 +15,6 @@ mod judge;
 mod made;
 #[path = "../oracle/mod.rs"]
 mod oracle;
-mod program;
 mod random;
 mod samples;
 

@@ -6,35 +6,19 @@
 //! path of a file, they are added to it.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use leafline_import::codex::{RolloutName, Truncation};
+use leafline_judges::{Script, codex, digest_of_values, keep_answers};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::cases::{self, Case};
-use crate::program::{Judge, Made, difference, without_derived_id};
+use crate::program::{Made, difference, without_derived_id};
 use crate::{context, has_rollout_id, parts, rollouts, samples};
 
-/// A context as text: without derived ids, and with the members of each object in the order of their names.
-fn plain_text(items: impl Iterator<Item = Value>) -> String {
-    fn sorted(value: Value) -> Value {
-        match value {
-            Value::Object(members) => {
-                let members: BTreeMap<String, Value> = members.into_iter().collect();
-                members.into_iter().map(|(name, value)| (name, sorted(value))).collect()
-            }
-            Value::Array(elements) => elements.into_iter().map(sorted).collect(),
-            other => other,
-        }
-    }
-    items.map(|item| sorted(without_derived_id(item)).to_string() + "\n").collect()
-}
-
-fn digest(text: &str) -> String {
-    let digest = Sha256::digest(text);
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+/// The digest of a context without derived ids.
+fn digest(items: impl Iterator<Item = Value>) -> String {
+    digest_of_values(&items.map(without_derived_id).collect::<Vec<Value>>())
 }
 
 fn assert_none(differences: Vec<String>, compared: usize) {
@@ -45,7 +29,7 @@ fn assert_none(differences: Vec<String>, compared: usize) {
 /// Tools side by side, pictures, compactions, interruptions, forks, reverts, rollbacks, agents: as Codex writes them.
 #[test]
 fn sessions_that_codex_made() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = codex() else { return };
     let made: Made =
         serde_json::from_value(judge.ask(&[json!({"op": "sessions"})]).remove(0)).unwrap();
     assert!(made.sessions.len() > 14, "only {} sessions were made", made.sessions.len());
@@ -58,7 +42,7 @@ fn sessions_that_codex_made() {
         let files = parts(made.files[&session.file].as_bytes(), &find);
         let (_, ours) = context(&files, Truncation::UNKNOWN_MODEL);
         assert!(!ours.as_array().unwrap().is_empty(), "{}", session.name);
-        differences.extend(difference(&session.name, &ours, &session.context));
+        differences.extend(difference(&session.name, &ours, session.context()));
     }
     assert_none(differences, made.sessions.len());
 }
@@ -66,7 +50,10 @@ fn sessions_that_codex_made() {
 /// What Codex 0.169.0 sent for each case, as the digest of its text: for machines without Codex.
 const ANSWERS: &str = include_str!("answers.txt");
 
-fn compare(judge: &Judge, cases: &[Case]) {
+/// Damaged rollouts whose answers are kept.
+const DAMAGED: u64 = 60;
+
+fn compare(judge: &Script, cases: &[Case]) {
     let jobs: Vec<Value> = (0..)
         .zip(cases)
         .map(|(number, case)| {
@@ -75,24 +62,31 @@ fn compare(judge: &Judge, cases: &[Case]) {
             json!({"op": "resume", "id": id, "file": case.file(&id), "model": model})
         })
         .collect();
-    let mut differences = Vec::new();
+    let (mut differences, mut failed) = (Vec::new(), 0);
     let mut answers = String::new();
     for (case, answer) in cases.iter().zip(judge.ask(&jobs)) {
         let answer: Answer = serde_json::from_value(answer).unwrap();
         let name = &case.name;
         let Some(theirs) = answer.context else {
-            differences.push(format!("{name}: Codex failed: {:?}", answer.error));
+            let error = answer.error.unwrap();
+            if !case.is_damaged() {
+                differences.push(format!("{name}: Codex failed: {error}"));
+            }
+            failed += 1;
             continue;
         };
         differences.extend(difference(name, &ours(case), &theirs));
-        let text = plain_text(theirs.iter().map(|item| serde_json::from_str(item).unwrap()));
-        answers.push_str(&format!("{} {}\n", digest(&text), name.escape_debug()));
+        let digest = digest(theirs.iter().map(|item| serde_json::from_str(item).unwrap()));
+        answers.push_str(&format!("{digest} {}\n", name.escape_debug()));
     }
-    assert_none(differences, cases.len());
-    if let Some(path) = std::env::var_os("LEAFLINE_CODEX_ANSWERS") {
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-        file.write_all(answers.as_bytes()).unwrap();
-    }
+    keep_answers("LEAFLINE_CODEX_ANSWERS", &answers);
+    assert_none(differences, cases.len() - failed);
+    assert!(
+        failed * 2 < cases.len(),
+        "Codex resumed only {} of {}",
+        cases.len() - failed,
+        cases.len()
+    );
 }
 
 fn ours(case: &Case) -> Value {
@@ -110,15 +104,29 @@ fn answers_that_codex_gave() {
         assert!(answers.insert(name.to_owned(), digest).is_none(), "{name} is there twice");
     }
     for case in cases::all().into_iter().chain(random_cases()) {
-        let ours = plain_text(ours(&case).as_array().unwrap().iter().cloned());
+        let ours = ours(&case);
         let theirs = answers.remove(&case.name.escape_debug().to_string());
-        assert_eq!(Some(&*digest(&ours)), theirs, "{}:\n{ours:.3000}", case.name);
+        let digest = digest(ours.as_array().unwrap().iter().cloned());
+        assert_eq!(Some(&*digest), theirs, "{}:\n{ours:.3000}", case.name);
     }
     assert!(answers.is_empty(), "{answers:?}");
 }
 
 fn random_cases() -> Vec<Case> {
     (0..60).map(rollouts::case).collect()
+}
+
+/// One of two is of a kind that was made by hand.
+fn damaged_case(seed: u64) -> Case {
+    let mut by_hand = cases::all();
+    let place = usize::try_from(seed / 2).unwrap() % by_hand.len();
+    let case = if seed % 2 == 0 { rollouts::case(seed) } else { by_hand.swap_remove(place) };
+    case.damaged(seed)
+}
+
+/// A number of sessions that the environment gives, or this one.
+fn count(usual: u64) -> u64 {
+    std::env::var("LEAFLINE_CODEX_SESSIONS").map_or(usual, |count| count.parse().unwrap())
 }
 
 #[derive(Deserialize)]
@@ -130,7 +138,7 @@ struct Answer {
 /// The samples, whose sessions Codex never had.
 #[test]
 fn samples_of_rollouts() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = codex() else { return };
     let mut differences = Vec::new();
     for name in samples::ALONE {
         let file = samples::sample(name);
@@ -153,12 +161,19 @@ fn id_of(number: u64) -> String {
 
 #[test]
 fn rollouts_of_every_kind() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = codex() else { return };
     compare(&judge, &cases::all());
 }
 
 #[test]
 fn rollouts_at_random() {
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = codex() else { return };
     compare(&judge, &random_cases());
+}
+
+/// Lines that are lost, torn, there twice or in another place, and members and values that are others.
+#[test]
+fn rollouts_that_are_damaged() {
+    let Some(judge) = codex() else { return };
+    compare(&judge, &(0..count(DAMAGED)).map(damaged_case).collect::<Vec<Case>>());
 }

@@ -7,10 +7,14 @@ use crate::cases::{
 };
 
 /// A generator of small numbers (SplitMix64).
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,8 +22,12 @@ impl Dice {
         (mixed ^ (mixed >> 31)) % limit
     }
 
-    fn pick<'a>(&mut self, among: &[&'a str]) -> &'a str {
-        among[usize::try_from(self.below(among.len() as u64)).unwrap()]
+    pub(crate) fn index(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).unwrap()
+    }
+
+    pub(crate) fn pick<'a>(&mut self, among: &[&'a str]) -> &'a str {
+        among[self.index(among.len())]
     }
 }
 

@@ -5,12 +5,13 @@ use std::path::Path;
 use leafline::export::ExportMode;
 use leafline::import::{ImportOptions, ImportStatus};
 use leafline::{Family, Store};
+use leafline_judges::{Answers, Questions};
 
 use super::observation::{self, Header, Observation};
 use super::operation::{self, Operation};
 use super::player::{Played, Player};
 use super::{assert_sound, difference, job, play_on, policy};
-use crate::oracle::{Answers, Oracle, Questions, nodes, text, texts};
+use crate::oracle::{Oracle, nodes, text, texts};
 use crate::place::Reports;
 
 /// The files small enough that many contexts take no time.

@@ -13,12 +13,13 @@ mod values;
 use std::sync::mpsc::sync_channel;
 
 use leafline::Store;
+use leafline_judges::{Answers, Questions};
 use serde_json::Value;
 
 use self::observation::theirs;
 use self::operation::Operation;
 use self::player::{Expected, FOLDER, Played, Player, Policy};
-use crate::oracle::{Answers, Oracle, Questions};
+use crate::oracle::Oracle;
 
 /// Sequences that a test plays; `LEAFLINE_SEQUENCES` has it play others.
 const SEQUENCES: u64 = 2_000;
