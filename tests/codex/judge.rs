@@ -33,13 +33,9 @@ fn id_of(name: &str) -> &str {
     RolloutName::parse(name).unwrap().rollout_id
 }
 
-#[test]
-fn what_codex_writes_comes_back() {
-    let Some(judge) = codex() else { return };
-    // Outputs are shortened as for a model that Codex knows.
-    let job = json!({"op": "sessions", "model": "gpt-5.5"});
-    let made: Made = serde_json::from_value(judge.ask(&[job]).remove(0)).unwrap();
-    assert!(made.sessions.len() > 14, "only {} sessions were made", made.sessions.len());
+/// Imports what Codex made, and what it made of it when it resumed each session; adds the differences of the contexts to
+/// those that are given. Gives the number of sessions that Codex did not resume.
+fn compare(made: &Made, differences: &mut Vec<String>) -> usize {
     let place = Place::new();
     for report in synced(&place, &made.files).0 {
         assert_eq!(report.status, ImportStatus::Imported, "{report:?}");
@@ -47,17 +43,63 @@ fn what_codex_writes_comes_back() {
     for (name, text) in &made.files {
         assert_told(&place, id_of(name), text.as_bytes());
     }
-    let mut differences = Vec::new();
-    for session in &made.sessions {
+    let mut resumed = 0;
+    for session in made.sessions.iter().filter(|session| session.is_resumed()) {
         let ours = sent(&place, id_of(&session.file));
         differences.extend(difference(&session.name, &Value::from(ours), session.context()));
+        resumed += 1;
     }
-    assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
-    // Codex has resumed each session, and so appended to its file.
+    // Codex has appended to the files of the sessions that it resumed.
     let reports = synced(&place, &made.resumed).0;
     let grown = reports.iter().filter(|report| report.status == ImportStatus::Grown).count();
-    assert!(grown >= made.sessions.len(), "{reports:?}");
+    assert!(grown >= resumed, "{reports:?}");
     for (name, text) in &made.resumed {
         assert_told(&place, id_of(name), text.as_bytes());
     }
+    made.sessions.len() - resumed
+}
+
+/// Outputs are shortened as for a model that Codex knows.
+const MODEL: &str = "gpt-5.5";
+
+#[test]
+fn what_codex_writes_comes_back() {
+    let Some(judge) = codex() else { return };
+    let job = json!({"op": "sessions", "model": MODEL});
+    let made: Made = serde_json::from_value(judge.ask(&[job]).remove(0)).unwrap();
+    assert!(made.sessions.len() > 14, "only {} sessions were made", made.sessions.len());
+    let mut differences = Vec::new();
+    assert_eq!(compare(&made, &mut differences), 0);
+    assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
+}
+
+/// How many plays there are at most, and how many are asked for at once.
+const MOST: u64 = 300;
+const AT_ONCE: usize = 20;
+
+/// Tools side by side, errors, long outputs, thoughts, compactions, interruptions, forks, reverts, agents, several processes:
+/// as Codex writes them. `LEAFLINE_CODEX_SESSIONS` is the number of plays, instead of a few.
+#[test]
+fn what_codex_plays_comes_back() {
+    let Some(judge) = codex() else { return };
+    let plays = std::env::var("LEAFLINE_CODEX_SESSIONS").map_or(6, |it| it.parse().unwrap());
+    let jobs: Vec<Value> = (0..plays.min(MOST))
+        .map(|seed| json!({"op": "play", "seed": seed, "model": MODEL}))
+        .collect();
+    let (mut sessions, mut untold, mut differences) = (0, 0, Vec::new());
+    for jobs in jobs.chunks(AT_ONCE) {
+        for (job, answer) in jobs.iter().zip(judge.ask(jobs)) {
+            assert_eq!(answer["ok"], true, "{job}: {answer}");
+            let made: Made = serde_json::from_value(answer).unwrap();
+            sessions += made.sessions.len();
+            untold += compare(&made, &mut differences);
+        }
+    }
+    println!(
+        "{sessions} sessions of {} plays compared with Codex, {} differ, {untold} were not resumed",
+        jobs.len(),
+        differences.len()
+    );
+    assert!(differences.is_empty(), "{} differ\n{}", differences.len(), differences.join("\n"));
+    assert!(untold * 10 <= sessions, "{untold} of {sessions} were not resumed");
 }

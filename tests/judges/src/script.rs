@@ -57,7 +57,7 @@ pub struct Questions {
 
 impl Questions {
     /// Sends a job, a line of JSON.
-    pub fn ask(&mut self, job: impl Display) {
+    pub fn ask(&mut self, job: &(impl Display + ?Sized)) {
         writeln!(self.input, "{job}").unwrap();
         self.input.flush().unwrap();
     }

@@ -26,7 +26,10 @@ fn damage(lines: &mut Vec<String>, dice: &mut Dice) {
     match dice.below(12) {
         0 => drop(lines.remove(place)),
         1 => {
-            let end = lines[place].floor_char_boundary(dice.index(lines[place].len() + 1));
+            let mut end = dice.index(lines[place].len() + 1);
+            while !lines[place].is_char_boundary(end) {
+                end -= 1;
+            }
             lines[place].truncate(end);
         }
         2 => lines.insert(other, lines[place].clone()),
