@@ -43,7 +43,7 @@ function call(numbers, work) {
   calls += 1;
   const id = `call_${calls}`;
   const run = (command) => called("exec_command", { cmd: command }, id);
-  switch (numbers.below(16)) {
+  switch (numbers.below(19)) {
     case 0:
       return run("sleep 0.2; echo slow");
     case 1:
@@ -72,6 +72,12 @@ function call(numbers, work) {
       return { type: "tool_search_call", call_id: id, execution: "client", arguments: { query: "tides" } };
     case 13:
       return run("printf '\\303\\251\\360\\237\\230\\200%.0s' $(seq 1 5000)");
+    case 14:
+      return run("printf 'a\\377\\000\\033[1mb'");
+    case 15:
+      return called("exec_command", { cmd: "sleep 2; echo late", yield_time_ms: 250 }, id);
+    case 16:
+      return { type: "image_generation_call", id: `ig_${calls}`, status: "completed", revised_prompt: "A dot", result: PICTURE };
     default:
       return run("echo one");
   }

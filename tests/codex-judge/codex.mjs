@@ -54,15 +54,20 @@ env_key = "LOCAL_KEY"
     throw new Error(said.join("\n") || `codex ended with ${code}`);
   }
 
+  /** The files of all rollouts. */
+  paths() {
+    return rollouts(join(this.home.path, "sessions"));
+  }
+
   /** The texts of all rollouts by the names of their files. */
   rollouts() {
-    const paths = rollouts(join(this.home.path, "sessions"));
-    return Object.fromEntries(paths.map((path) => [basename(path), readFileSync(path, "utf8")]));
+    return Object.fromEntries(this.paths().map((path) => [basename(path), readFileSync(path, "utf8")]));
   }
 
   /**
    * Resumes a session with a new prompt, and gives what of the request's input is from the rollout: all but the
-   * instructions, which come first, and what was added to the rollout in this run. Each item is a text of JSON.
+   * instructions, which come first, and what was added to the rollout in this run. Where Codex compacts before it sends
+   * the prompt, it is the request for the summary. Each item is a text of JSON.
    */
   async resume(id, path, model) {
     const before = readFileSync(path);
@@ -72,7 +77,7 @@ env_key = "LOCAL_KEY"
     const { requests } = this.api;
     const request = requests.find((body) => JSON.stringify(body.input).includes('"PROBE"'));
     if (!request) throw new Error("no request has the prompt");
-    if (requests[0] !== request) throw new Error("it was compacted before the prompt was sent");
+    const isCompactedFirst = requests[0] !== request;
     const after = readFileSync(path);
     if (!after.subarray(0, before.length).equals(before)) throw new Error("the rollout was rewritten");
     const added = new Set();
@@ -80,11 +85,18 @@ env_key = "LOCAL_KEY"
       const record = line.startsWith("{") ? tryParse(line) : null;
       if (record?.type === "response_item") added.add(record.payload.id);
     }
-    const [instructions, ...rest] = request.input;
+    const [instructions, ...rest] = requests[0].input;
     if (instructions.role !== "developer") throw new Error("the instructions do not come first");
+    if (isCompactedFirst && !isForSummary(rest.pop())) throw new Error("another request is the first");
     return rest.filter((item) => !added.has(item.id)).map((item) => JSON.stringify(item));
   }
 }
+
+/** What the first line of a rollout says of it. */
+export const headerOf = (path) => JSON.parse(readFileSync(path, "utf8").split("\n")[0]).payload;
+
+const isForSummary = ({ content }) =>
+  content?.[0]?.text?.startsWith("You are performing a CONTEXT CHECKPOINT COMPACTION") ?? false;
 
 function rollouts(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

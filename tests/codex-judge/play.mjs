@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { Numbers } from "../judges/numbers.mjs";
 import { answer, PICTURE, spawnAgent } from "./answers.mjs";
 import { AppServer } from "./app-server.mjs";
+import { headerOf } from "./codex.mjs";
 import { message, usage } from "./stand-in.mjs";
 
 /** Tokens behind which Codex compacts. */
@@ -20,7 +21,7 @@ export async function play(codex, { seed, model }) {
   const made = await player.play();
   const files = codex.rollouts();
   const sessions = [];
-  for (const { name, id, path } of made) {
+  for (const { name, id, path } of [...made, ...agents(codex, made)]) {
     const resumed = codex.resume(id, path, model).then(
       (context) => ({ context }),
       (error) => ({ error: error.message }),
@@ -28,6 +29,13 @@ export async function play(codex, { seed, model }) {
     sessions.push({ name: `play ${seed}, ${name}`, id, file: basename(path), ...(await resumed) });
   }
   return { files, resumed: codex.rollouts(), sessions };
+}
+
+/** The sessions of agents, as `{name, id, path}`. */
+function agents(codex, made) {
+  const known = new Set(made.map(({ id }) => id));
+  const others = codex.paths().map((path) => ({ name: "an agent", id: headerOf(path).id, path }));
+  return others.filter(({ id, path }) => !known.has(id) && headerOf(path).parent_thread_id);
 }
 
 class Player {

@@ -4,6 +4,7 @@ import { appendFileSync, copyFileSync, readdirSync, readFileSync, writeFileSync 
 import { dirname, join } from "node:path";
 import { PICTURE, spawnAgent } from "./answers.mjs";
 import { AppServer } from "./app-server.mjs";
+import { headerOf } from "./codex.mjs";
 import { message, usage } from "./stand-in.mjs";
 
 const call = (id, command) => ({
@@ -158,7 +159,6 @@ async function agents(codex, server) {
   return { thread, own: { name: "an agent", id: idOf(path), path } };
 }
 
-const headerOf = (path) => JSON.parse(readFileSync(path, "utf8").split("\n")[0]).payload;
 const idOf = (path) => headerOf(path).id;
 const isAgentOf = (path, id) => headerOf(path).parent_thread_id === id;
 

@@ -33,8 +33,12 @@ fn sessions_that_codex_made() {
     let made: Made =
         serde_json::from_value(judge.ask(&[json!({"op": "sessions"})]).remove(0)).unwrap();
     assert!(made.sessions.len() > 14, "only {} sessions were made", made.sessions.len());
-    let mut differences = Vec::new();
-    for session in &made.sessions {
+    assert_none(differences_of(&made), made.sessions.len());
+}
+
+/// The differences of the sessions that Codex resumed, with a model that it does not know.
+fn differences_of(made: &Made) -> Vec<String> {
+    let differences = made.sessions.iter().filter_map(|session| {
         let find = |id: &str| {
             let found = made.files.iter().find(|(name, _)| has_rollout_id(name, id));
             found.unwrap().1.as_bytes()
@@ -42,9 +46,27 @@ fn sessions_that_codex_made() {
         let files = parts(made.files[&session.file].as_bytes(), &find);
         let (_, ours) = context(&files, Truncation::UNKNOWN_MODEL);
         assert!(!ours.as_array().unwrap().is_empty(), "{}", session.name);
-        differences.extend(difference(&session.name, &ours, session.context()));
+        difference(&session.name, &ours, session.context())
+    });
+    differences.collect()
+}
+
+/// Sessions of which a store is asked too, in `tests/codex`; here they are others.
+#[test]
+fn sessions_that_codex_played() {
+    let Some(judge) = codex() else { return };
+    let seeds = 1000..1000 + count(3).min(100);
+    let jobs: Vec<Value> = seeds.map(|seed| json!({"op": "play", "seed": seed})).collect();
+    let (mut differences, mut sessions) = (Vec::new(), 0);
+    for jobs in jobs.chunks(20) {
+        for (job, answer) in jobs.iter().zip(judge.ask(jobs)) {
+            assert_eq!(answer["ok"], true, "{job}: {answer}");
+            let made: Made = serde_json::from_value(answer).unwrap();
+            sessions += made.sessions.len();
+            differences.extend(differences_of(&made));
+        }
     }
-    assert_none(differences, made.sessions.len());
+    assert_none(differences, sessions);
 }
 
 /// What Codex 0.169.0 sent for each case, as the digest of its text: for machines without Codex.

@@ -39,10 +39,6 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn is_resumed(&self) -> bool {
-        self.context.is_some()
-    }
-
     /// What Codex sent when it resumed the session.
     pub(crate) fn context(&self) -> &[String] {
         self.context.as_deref().unwrap_or_else(|| panic!("{}: {:?}", self.name, self.error))
