@@ -57,6 +57,18 @@ pub trait Contexts {
         take: TakeMessage<'_, C::Error>,
     ) -> Result<ContextSettings, C::Error>;
 
+    /// Passes on the messages of the request that the program makes of the same context. The default is for programs
+    /// whose contexts are made of such messages.
+    fn request<C: Conversation>(
+        conversation: &mut C,
+        before: &mut [Before<C>],
+        leaf: Option<u64>,
+        scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<ContextSettings, C::Error> {
+        Self::context(conversation, before, leaf, scope, take)
+    }
+
     /// The rules that were injected on the path to an entry, each once, in order.
     fn injected_rules<C: Conversation>(_: &C, _: u64) -> Result<Vec<String>, C::Error> {
         Ok(Vec::new())
@@ -138,6 +150,26 @@ impl Family {
         take: TakeMessage<'_, C::Error>,
     ) -> Result<ContextSettings, C::Error> {
         with_format!(self, F => F::context(conversation, before, leaf, scope, take))
+    }
+
+    /// Passes on the messages of the request that the program makes of what [`Self::context`] passes on, and returns the
+    /// same settings: pi's and omp's own messages as those of a user, summaries with the words around them, and so on.
+    /// What a program adds only when it sends a request is not among them: the system prompt, reminders, the environment.
+    ///
+    /// No more is in memory at a time than a turn, and the system messages between its calls of tools and their results.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the look-ups and of `take`.
+    pub fn request<C: Conversation>(
+        self,
+        conversation: &mut C,
+        before: &mut [Before<C>],
+        leaf: Option<u64>,
+        scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<ContextSettings, C::Error> {
+        with_format!(self, F => F::request(conversation, before, leaf, scope, take))
     }
 
     /// omp: the rules that were injected on the path to an entry, each once, in order.

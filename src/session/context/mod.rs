@@ -1,6 +1,7 @@
 //! The context at an entry: the messages that a program sends to the model, and the settings in force.
 
 mod base;
+mod request;
 mod standing;
 mod stored;
 
@@ -42,6 +43,15 @@ pub struct ContextProgram {
     pub as_of: Option<ProgramVersion>,
 }
 
+/// What is made of the entries of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Make {
+    /// The messages as the program has them in its context.
+    Context,
+    /// Those of its request.
+    Request,
+}
+
 impl From<Option<Family>> for ContextProgram {
     fn from(family: Option<Family>) -> Self {
         Self { family, as_of: None }
@@ -80,6 +90,14 @@ pub struct ContextMessage {
 }
 
 impl ContextMessage {
+    fn new(ordinals: &[u64], json: &[u8]) -> Self {
+        Self {
+            ordinal: ordinals.first().copied().unwrap_or_default(),
+            ordinals: ordinals.to_vec(),
+            json: JsonText::of_written(json.to_vec()),
+        }
+    }
+
     /// The message as a value.
     ///
     /// # Errors
@@ -181,7 +199,7 @@ impl SessionReader {
         program: impl Into<ContextProgram>,
         out: &mut dyn Write,
     ) -> Result<u64> {
-        self.write(leaf, program.into(), HistoryScope::Context, out)
+        self.write(leaf, program.into(), (HistoryScope::Context, Make::Context), out)
     }
 
     /// Writes what [`Self::build_full_history`] returns, as [`Self::write_context`] does.
@@ -195,7 +213,7 @@ impl SessionReader {
         program: impl Into<ContextProgram>,
         out: &mut dyn Write,
     ) -> Result<u64> {
-        self.write(leaf, program.into(), HistoryScope::Full, out)
+        self.write(leaf, program.into(), (HistoryScope::Full, Make::Context), out)
     }
 
     /// The entries from which the context at an entry, or its full history, is made; in Claude Code's sessions those of
@@ -239,12 +257,9 @@ impl SessionReader {
         scope: HistoryScope,
     ) -> Result<Context> {
         let mut messages = Vec::new();
-        let settings = self.for_each_message(leaf, program, scope, &mut |ordinals, json| {
-            messages.push(ContextMessage {
-                ordinal: ordinals.first().copied().unwrap_or_default(),
-                ordinals: ordinals.to_vec(),
-                json: JsonText::of_written(json.to_vec()),
-            });
+        let made = (scope, Make::Context);
+        let settings = self.for_each_message(leaf, program, made, &mut |ordinals, json| {
+            messages.push(ContextMessage::new(ordinals, json));
             Ok(())
         })?;
         Ok(Context { messages, settings })
@@ -254,13 +269,13 @@ impl SessionReader {
         &self,
         leaf: ContextLeaf<'_>,
         program: ContextProgram,
-        scope: HistoryScope,
+        made: (HistoryScope, Make),
         out: &mut dyn Write,
     ) -> Result<u64> {
         let mut buffer = b"{\"messages\":[".to_vec();
         let mut written = 0;
         let mut is_first = true;
-        let settings = self.for_each_message(leaf, program, scope, &mut |_, json| {
+        let settings = self.for_each_message(leaf, program, made, &mut |_, json| {
             if !is_first {
                 buffer.push(b',');
             }
@@ -283,7 +298,7 @@ impl SessionReader {
         &self,
         leaf: ContextLeaf<'_>,
         program: ContextProgram,
-        scope: HistoryScope,
+        (scope, make): (HistoryScope, Make),
         take: TakeMessage<'_, Error>,
     ) -> Result<ContextSettings> {
         let own = self.family();
@@ -298,13 +313,12 @@ impl SessionReader {
         }
         let leaf = self.context_leaf(leaf)?.map(Ordinal::raw);
         let bases = Bases::of(self)?;
-        family.context(
-            &mut Stored::new(self.view()).by_rules_of(program.as_of),
-            &mut bases.before(),
-            leaf,
-            scope,
-            take,
-        )
+        let mut stored = Stored::new(self.view()).by_rules_of(program.as_of);
+        let mut before = bases.before();
+        match make {
+            Make::Context => family.context(&mut stored, &mut before, leaf, scope, take),
+            Make::Request => family.request(&mut stored, &mut before, leaf, scope, take),
+        }
     }
 
     /// The ordinal of the selected entry; `None` for an empty context.

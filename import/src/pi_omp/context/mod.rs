@@ -5,6 +5,7 @@ mod image_places;
 mod instant;
 mod omp;
 mod pi;
+mod request;
 mod selection;
 mod settings;
 
@@ -40,6 +41,15 @@ trait Program {
         conversation: &mut C,
         leaf: u64,
         scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<(), C::Error>;
+
+    /// Passes on the same messages as the program sends them, with these settings in force.
+    fn hand_out_request<C: Conversation>(
+        conversation: &mut C,
+        leaf: u64,
+        scope: HistoryScope,
+        settings: &ContextSettings,
         take: TakeMessage<'_, C::Error>,
     ) -> Result<(), C::Error>;
 }
@@ -87,6 +97,19 @@ impl<P: Program> Contexts for P {
         let set = conversation.settings(leaf)?;
         P::hand_out(conversation, leaf, scope, take)?;
         Ok(P::settings(&set))
+    }
+
+    fn request<C: Conversation>(
+        conversation: &mut C,
+        _: &mut [Before<C>],
+        leaf: Option<u64>,
+        scope: HistoryScope,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<ContextSettings, C::Error> {
+        let Some(leaf) = leaf else { return Ok(P::settings(&PathSettings::default())) };
+        let settings = P::settings(&conversation.settings(leaf)?);
+        P::hand_out_request(conversation, leaf, scope, &settings, take)?;
+        Ok(settings)
     }
 
     fn injected_rules<C: Conversation>(

@@ -5,11 +5,11 @@ use sha2::{Digest, Sha256};
 use crate::scan::Raw;
 
 /// What stands for an id, so that a long conversation's fit in little memory.
-pub(super) type Key = [u8; 16];
+pub(in crate::pi_omp::context) type Key = [u8; 16];
 
 /// The key of an id: values are the same if they are strings or numbers that are equal, or the same literal, or both absent.
 /// `None` for objects and arrays, which are the same as nothing else.
-pub(super) fn key(id: Option<Raw<'_>>) -> Option<Key> {
+pub(in crate::pi_omp::context) fn key(id: Option<Raw<'_>>) -> Option<Key> {
     let digest = match id {
         None => Sha256::digest(b"absent"),
         Some(id) if id.is_object() || id.is_array() => return None,

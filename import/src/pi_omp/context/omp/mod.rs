@@ -4,12 +4,13 @@ mod above;
 mod compaction;
 mod content;
 mod facts;
-mod key;
+pub(super) mod key;
 mod message;
 mod reset;
 mod turns;
 
 use self::compaction::{Compacted, Retained};
+use super::request::OfOmp;
 use super::selection::Selection;
 use super::{Program, settings};
 use crate::ContextSettings;
@@ -53,6 +54,20 @@ impl Program for Omp {
             take(&[entry], &message)?;
         }
         turns::hand_out(conversation, selection.entries(), take)
+    }
+
+    fn hand_out_request<C: Conversation>(
+        conversation: &mut C,
+        leaf: u64,
+        scope: HistoryScope,
+        _: &ContextSettings,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<(), C::Error> {
+        let mut request = OfOmp::default();
+        Self::hand_out(conversation, leaf, scope, &mut |places, message| {
+            request.push(places, message, take)
+        })?;
+        request.finish(take)
     }
 }
 

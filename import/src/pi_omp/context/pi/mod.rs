@@ -7,6 +7,7 @@ mod rules;
 use self::edits::Edits;
 use self::message::Place;
 use self::rules::Rules;
+use super::request::OfPi;
 use super::selection::Selection;
 use super::{Program, settings};
 use crate::ContextSettings;
@@ -67,5 +68,20 @@ impl Program for Pi {
             make(entry, Place::Below)?;
         }
         Ok(())
+    }
+
+    fn hand_out_request<C: Conversation>(
+        conversation: &mut C,
+        leaf: u64,
+        scope: HistoryScope,
+        settings: &ContextSettings,
+        take: TakeMessage<'_, C::Error>,
+    ) -> Result<(), C::Error> {
+        let has_system_messages = Rules::of(conversation.as_of()) == Rules::Edited;
+        let mut request = OfPi::new(settings.model.as_ref(), has_system_messages);
+        Self::hand_out(conversation, leaf, scope, &mut |places, message| {
+            request.push(places, message, take)
+        })?;
+        request.finish(take)
     }
 }
