@@ -102,6 +102,8 @@ pub mod files {
 /// What a session's program would send to the model at an entry:
 /// [`SessionReader::build_context`](crate::SessionReader::build_context), which has an example, and
 /// [`SessionReader::get_history`](crate::SessionReader::get_history), the entries of that context.
+/// [`SessionReader::request`](crate::SessionReader::request) has the messages of the request that the program makes of it,
+/// without what it adds when it runs: the system prompt, tools, reminders, the environment.
 pub mod context {
     pub use leafline_import::conversation::{History, HistoryScope, PathEnd};
     pub use leafline_import::{

@@ -109,7 +109,8 @@
 //!   [`SessionReader::lines`], a [`tree`], a [`page`] of a long one. [`Session::get_entry`] is the short way to one
 //!   [`Entry`], and a [`view`] is what an entry says.
 //! - [`context`]: [`SessionReader::build_context`] returns the messages for the model and the settings in force, as the
-//!   session's program builds them, [`SessionReader::build_full_history`] also what was compacted.
+//!   session's program builds them, [`SessionReader::build_full_history`] also what was compacted, and
+//!   [`SessionReader::request`] the messages that the program sends of them.
 //! - [`live`]: [`Store::create_session`] begins a session, [`Store::continue_recent`] continues the newest one of a
 //!   directory, [`Store::fork_from`] copies one. [`Session::append_message`], [`Session::append`] and
 //!   [`Session::append_all`] write, [`Session::branch`] moves the leaf.

@@ -47,8 +47,8 @@
 //! - [`claude`]: Claude Code's files.
 //! - [`opal`]: Opal's sessions.
 //! - [`codex`]: Codex's rollouts.
-//! - [`conversation`]: a stored session. From it [`Family::context`] and its neighbours build what a program sends to
-//!   its model.
+//! - [`conversation`]: a stored session. From it [`Family::context`] and its neighbours build the context of a program,
+//!   and [`Family::request`] what the program sends of it to its model.
 //! - [`writing`]: what a program writes: new sessions, entries, names, copies.
 //! - [`view`]: one entry of any family as a reader of the conversation sees it.
 //!

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 
-import { buildSessionContext } from "./pi.mjs";
+import { buildSessionContext, convertToLlm, transformMessages } from "./pi.mjs";
 
 // A tree of more nodes than this comes from the same entries hanging in many places.
 export const MOST_NODES = 1_000_000;
@@ -109,9 +109,9 @@ export function observe(session, ids) {
 	const { entries, byId, climbs, climbsFrom, upwards, nodes } = survey(session);
 	const pathFrom = (id) => (climbsFrom(id) ? null : idsOf(session.getBranch(id)));
 	// pi starts at the last entry where it does not know the named one, and at none for null.
-	const contextAt = (id) => {
+	const at = (id, tell) => {
 		const start = id === null ? undefined : (byId.get(id) ?? entries.at(-1));
-		return climbs(start) ? null : JSON.stringify(buildSessionContext(entries, id, byId));
+		return climbs(start) ? null : tell(buildSessionContext(entries, id, byId));
 	};
 	const file = session.getSessionFile();
 	return {
@@ -121,10 +121,41 @@ export function observe(session, ids) {
 		children: ids.map((id) => idsOf(session.getChildren(id))),
 		tree: nodes > MOST_NODES ? null : flatten(session.getTree()),
 		context: upwards ? null : JSON.stringify(session.buildSessionContext()),
-		contexts: ids.map(contextAt),
+		contexts: ids.map((id) => at(id, JSON.stringify)),
+		requests: ids.map((id) => at(id, request)),
 		sessionFile: file ?? null,
 		file: file !== undefined && existsSync(file) ? readFileSync(file, "utf8") : null,
 	};
+}
+
+/**
+ * What pi sends to the model of a context, before it is put in the form of a provider; null where pi throws. Results that pi
+ * makes up have no time here: it is the time of the request.
+ */
+function request(context) {
+	try {
+		const converted = convertToLlm(context.messages);
+		const own = converted.findLast((message) => message.role === "assistant" && isOf(message, context.model));
+		const model = {
+			provider: context.model?.provider,
+			id: context.model?.modelId,
+			api: own?.api,
+			input: ["text", "image"],
+		};
+		const known = new Set(converted.filter(({ role }) => role === "toolResult"));
+		const sent = transformMessages(converted, model).map((message) => {
+			if (message.role !== "toolResult" || known.has(message)) return message;
+			const { timestamp, ...rest } = message;
+			return rest;
+		});
+		return JSON.stringify({ ...context, messages: sent });
+	} catch {
+		return null;
+	}
+}
+
+function isOf(message, model) {
+	return message.provider === model?.provider && message.model === model?.modelId;
 }
 
 function idsOf(entries) {

@@ -1,7 +1,7 @@
 // pi's SessionManager in a temporary home, with a clock and a source of ids that a job can dictate.
 
 import crypto from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,16 +66,33 @@ crypto.randomUUID = (options) => {
 // Modules that import the function by its name see the one that was exported last.
 syncBuiltinESMExports();
 
-// The versions by what tests call them, each with the variable that may name its folder, the package, and its module.
-// The index of 0.87 needs a newer Node than the module in it that tests are about.
+// The versions by what tests call them, each with the variable that may name its folder, the package, its module, and the
+// modules of its model layer that the package needs. The index of 0.87 needs a newer Node than the module in it that tests
+// are about.
 const versions = {
-	0.73: ["LEAFLINE_PI", "@mariozechner/pi-coding-agent", "index.js"],
-	0.87: ["LEAFLINE_PI_0_87", "@earendil-works/pi-coding-agent", "core/session-manager.js"],
+	0.73: [
+		"LEAFLINE_PI",
+		"@mariozechner/pi-coding-agent",
+		"index.js",
+		"@mariozechner/pi-ai/dist/providers/transform-messages.js",
+	],
+	0.87: [
+		"LEAFLINE_PI_0_87",
+		"@earendil-works/pi-coding-agent",
+		"core/session-manager.js",
+		"@earendil-works/pi-ai/dist/api/transform-messages.js",
+	],
 };
 const version = process.argv[2] ?? "0.73";
 if (!Object.hasOwn(versions, version)) throw new Error(`no version of pi is called ${version}`);
-const [variable, name, module] = versions[version];
+const [variable, name, module, modelLayer] = versions[version];
 const folder = process.env[variable] ?? join(import.meta.dirname, "node_modules", name);
 
 // Only now, so that pi finds the home, the clock and the ids as they are here.
 export const { SessionManager, buildSessionContext } = await import(pathToFileURL(join(folder, "dist", module)).href);
+export const { convertToLlm } = await import(pathToFileURL(join(folder, "dist", "core", "messages.js")).href);
+
+// The model layer is beside the package, or below it.
+const layer = [join(folder, "node_modules", modelLayer), join(folder, "..", "..", modelLayer)].find(existsSync);
+if (layer === undefined) throw new Error(`${modelLayer} is not installed with ${name}`);
+export const { transformMessages } = await import(pathToFileURL(layer).href);

@@ -1,6 +1,6 @@
 // What omp says of a session.
 
-import { buildSessionContext } from "./omp.mjs";
+import { buildSessionContext, request } from "./omp.mjs";
 
 // To omp every line that is JSON is an entry; to Leafline those that are objects.
 const isObject = (entry) => typeof entry === "object" && entry !== null && !Array.isArray(entry);
@@ -40,5 +40,11 @@ export function observe(session, ids) {
 		...describe(session),
 		context: isObject(entries.at(-1) ?? {}) ? told(() => session.buildSessionContext()) : null,
 		contexts: ids.map((id) => told(() => buildSessionContext(entries, id, byId))),
+		requests: ids.map((id) =>
+			told(() => {
+				const context = buildSessionContext(entries, id, byId);
+				return { ...context, messages: request(context.messages) };
+			}),
+		),
 	};
 }

@@ -62,3 +62,10 @@ const load = (name) =>
 	);
 export const { SessionManager } = await load("session-manager");
 export const { buildSessionContext } = await load("session-context");
+
+/** The context's messages as omp hands them to its model layer. */
+const { convertToLlm, wrapSteeringForModel } = await load("messages");
+const { filterProviderReplayMessages } = await import(
+	import.meta.resolve("@oh-my-pi/pi-agent-core", folder ? pathToFileURL(join(folder, "package.json")).href : import.meta.url)
+);
+export const request = (messages) => filterProviderReplayMessages(convertToLlm(wrapSteeringForModel(messages)));

@@ -1,8 +1,9 @@
-//! Contexts at many entries of every session, byte for byte as omp's `buildSessionContext` gives them.
+//! Contexts at many entries of every session, byte for byte as omp's `buildSessionContext` gives them, and the requests that
+//! omp makes of them.
 
 use std::collections::BTreeMap;
 
-use leafline::context::ContextLeaf;
+use leafline::context::{ContextLeaf, HistoryScope};
 use leafline::import::{ImportOptions, ImportStatus};
 use leafline::{Family, SessionReader, Store};
 use leafline_judges::{Script, digest, keep_answers};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::judge::omp;
 use super::place::{Reports, corpus};
-use super::{Case, cases, damage, is_full, trees};
+use super::{Case, cases, damage, is_full, requests, trees};
 
 /// Entries of a session at which contexts are compared.
 const ENTRIES: usize = 12;
@@ -36,6 +37,7 @@ pub(crate) struct Question {
 pub(crate) struct Tally {
     contexts: usize,
     equal: usize,
+    requests: usize,
     /// omp refuses the file, or throws.
     untold: usize,
     /// Sessions of which omp reads other entries.
@@ -93,6 +95,25 @@ impl Question {
         leaves.map(|leaf| reader.build_context(leaf, None).unwrap().to_json()).collect()
     }
 
+    /// Compares the requests at the entries that are asked for.
+    fn compare_requests(&self, answer: &Value, tally: &mut Tally) {
+        let reader = self.reader();
+        for (id, theirs) in self.asked.iter().zip(answer["requests"].as_array().unwrap()) {
+            let Some(theirs) = theirs.as_str().filter(|theirs| is_told(theirs)) else { continue };
+            let leaf = ContextLeaf::Entry(id);
+            let scope = HistoryScope::Context;
+            let ours = reader.build_request(leaf, None, scope).unwrap().to_json();
+            tally.requests += 1;
+            if ours != theirs {
+                let name = format!("request of {}, {id}", self.name);
+                tally.differences.push(difference(&name, &ours, theirs));
+            }
+            let mut written = Vec::new();
+            reader.write_request(leaf, None, scope, &mut written).unwrap();
+            assert!(written == ours.as_bytes(), "{}, {id}", self.name);
+        }
+    }
+
     fn compare(&self, answer: &Value, tally: &mut Tally) {
         if answer["ok"] != true {
             tally.untold += 1;
@@ -113,11 +134,9 @@ impl Question {
         let theirs: Vec<Option<&str>> = std::iter::once(&answer["context"])
             .chain(answer["contexts"].as_array().unwrap())
             .map(Value::as_str)
-            // omp makes a model's name of what a damaged message lacks; here it has none.
-            .map(|told| {
-                told.filter(|it| !it.contains("\"undefined/") && !it.contains("/undefined\""))
-            })
+            .map(|told| told.filter(|it| is_told(it)))
             .collect();
+        self.compare_requests(answer, tally);
         let ours = self.ours();
         assert_eq!(ours.len(), theirs.len());
         for (place, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
@@ -140,6 +159,11 @@ impl Question {
     }
 }
 
+/// omp makes a model's name of what a damaged message lacks; here it has none.
+fn is_told(told: &str) -> bool {
+    !told.contains("\"undefined/") && !told.contains("/undefined\"")
+}
+
 fn difference(name: &str, ours: &str, theirs: &str) -> String {
     let same = ours.bytes().zip(theirs.bytes()).take_while(|(one, other)| one == other).count();
     let excerpt = |text: &str| {
@@ -160,8 +184,8 @@ fn compare(judge: &Script, cases: impl Iterator<Item = Case>) -> Tally {
         }
     }
     println!(
-        "{} contexts compared with omp, {} equal; {} untold; {} sessions with other entries",
-        tally.contexts, tally.equal, tally.untold, tally.other_entries
+        "{} contexts compared with omp, {} equal, and {} requests; {} untold; {} sessions with other entries",
+        tally.contexts, tally.equal, tally.requests, tally.untold, tally.other_entries
     );
     tally
 }
@@ -235,4 +259,13 @@ fn damaged_sessions() {
     let sessions = if is_full() { FULL } else { REDUCED };
     let least = usize::try_from(sessions).unwrap();
     keep(&assert_equal(&judge, (0..sessions).map(damage::case), 2 * least));
+}
+
+#[test]
+fn requests_at_random() {
+    let Some(judge) = Judge::find() else { return };
+    let sessions = if is_full() { FULL } else { 2 * REDUCED };
+    let least = usize::try_from(sessions).unwrap();
+    let tally = assert_equal(&judge, (0..sessions).map(requests::case), 4 * least);
+    assert!(tally.requests > 4 * least, "only {} requests were compared", tally.requests);
 }

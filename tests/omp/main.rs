@@ -18,6 +18,7 @@ mod operations;
 mod place;
 mod played;
 mod random;
+mod requests;
 mod trees;
 
 /// A session's file.

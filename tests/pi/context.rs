@@ -1,14 +1,15 @@
-//! The context at many entries of every file, byte for byte as `buildSessionContext` of each version of pi returns it.
+//! The context at many entries of every file, byte for byte as `buildSessionContext` of each version of pi returns it, and
+//! the request that pi makes of it.
 
 use leafline::SessionReader;
-use leafline::context::{ContextLeaf, ContextProgram};
+use leafline::context::{ContextLeaf, ContextProgram, HistoryScope};
 use leafline::import::ImportStatus;
 use serde_json::{Value, json};
 
 use super::edited::{damaged_session, edited_session};
 use super::oracle::{Oracle, Version};
 use super::place::{Place, corpus};
-use super::{Case, cases};
+use super::{Case, cases, requests};
 
 /// Entries of a session at which contexts are compared, besides the leaf, no entry, and a missing one.
 const ENTRIES: usize = 20;
@@ -84,14 +85,15 @@ impl Question {
         format!("{job}\n")
     }
 
-    /// Compares the contexts; returns how many, and none if pi returns nothing.
-    fn compare(&self, version: Version, answer: &Value) -> usize {
+    /// Compares the contexts and requests, and counts them; none if pi returns nothing.
+    fn compare(&self, version: Version, answer: &Value, tally: &mut Compared) {
         let observed = &answer["results"][0]["observed"];
         let (Some(entries), Some(contexts)) =
             (observed["entries"].as_array(), observed["contexts"].as_array())
         else {
             println!("{}: pi does not tell: {}", self.case.name, excerpt(&answer.to_string()));
-            return 0;
+            tally.untold += 1;
+            return;
         };
         let reader = self.place.store.reader(&self.session).unwrap();
         let mut compared = 0;
@@ -111,7 +113,37 @@ impl Question {
         for (id, theirs) in self.asked.iter().zip(&contexts[2..]) {
             check(ContextLeaf::Entry(id), theirs);
         }
-        compared
+        let requests = observed["requests"].as_array().unwrap();
+        for (id, theirs) in self.asked.iter().zip(&requests[2..]) {
+            if let Some(theirs) = theirs.as_str() {
+                self.check_request(&reader, version, ContextLeaf::Entry(id), theirs);
+                tally.requests += 1;
+            }
+        }
+        tally.contexts += compared;
+        tally.untold += u32::from(compared == 0);
+    }
+
+    fn check_request(
+        &self,
+        reader: &SessionReader,
+        version: Version,
+        leaf: ContextLeaf<'_>,
+        theirs: &str,
+    ) {
+        let program = ContextProgram { family: None, as_of: Some(version.name().parse().unwrap()) };
+        let scope = HistoryScope::Context;
+        let ours = reader.build_request(leaf, program, scope).unwrap().to_json();
+        assert!(
+            ours == theirs,
+            "request of {version:?}, {}, {leaf:?}\nours:   {}\ntheirs: {}",
+            self.case.name,
+            excerpt(&ours),
+            excerpt(theirs)
+        );
+        let mut written = Vec::new();
+        let length = reader.write_request(leaf, program, scope, &mut written).unwrap();
+        assert!(written == ours.as_bytes() && length == ours.len() as u64, "{}", self.case.name);
     }
 
     fn check(&self, reader: &SessionReader, version: Version, leaf: ContextLeaf<'_>, theirs: &str) {
@@ -178,6 +210,7 @@ fn odd_entries() -> Vec<Case> {
 struct Compared {
     sessions: u32,
     contexts: usize,
+    requests: usize,
     /// Sessions of which pi tells nothing.
     untold: u32,
 }
@@ -192,9 +225,7 @@ fn compare(oracle: &Oracle, version: Version, cases: impl IntoIterator<Item = Ca
         let answers = oracle.ask(&some.iter().map(Question::job).collect::<String>());
         assert_eq!(answers.len(), some.len(), "an answer a job");
         for (question, answer) in some.iter().zip(&answers) {
-            let contexts = question.compare(version, answer);
-            compared.contexts += contexts;
-            compared.untold += u32::from(contexts == 0);
+            question.compare(version, answer, &mut compared);
             compared.sessions += 1;
         }
     }
@@ -218,6 +249,7 @@ fn contexts_are_those_of_pi() {
         let compared = compare(&oracle, version, cases);
         println!("{version:?}: {compared:?}");
         assert!(compared.contexts > 4_500, "only {} contexts were compared", compared.contexts);
+        assert!(compared.requests > 3_500, "only {} requests were compared", compared.requests);
         // What `serde_json` refuses, and what pi itself throws at.
         assert!(compared.untold < 5, "pi tells nothing of {} sessions", compared.untold);
     }
@@ -233,6 +265,16 @@ fn edited_contexts_are_those_of_pi() {
         let damaged = compare(&oracle, version, (0..count_of_damaged()).map(damaged_session));
         println!("{version:?}, damaged: {damaged:?}");
         assert!(damaged.contexts > 1_000, "{damaged:?}");
+    }
+}
+
+#[test]
+fn requests_are_those_of_pi() {
+    for version in Version::ALL {
+        let Some(oracle) = Oracle::find_version(version) else { return };
+        let random = compare(&oracle, version, (0..400).map(requests::session));
+        println!("{version:?}, requests: {random:?}");
+        assert!(random.requests > 3_000 && random.untold == 0, "{random:?}");
     }
 }
 

@@ -15,6 +15,7 @@ mod oracle;
 #[path = "../place/mod.rs"]
 mod place;
 mod random;
+mod requests;
 mod sequences;
 
 use std::path::PathBuf;

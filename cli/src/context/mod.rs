@@ -2,9 +2,10 @@
 
 mod settings;
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use leafline::context::{ContextLeaf, ContextProgram, ProgramVersion};
+use leafline::context::{ContextLeaf, ContextProgram, HistoryScope, ProgramVersion};
+use leafline::error::ExportError;
 use leafline::{Family, SessionReader};
 
 use super::Status;
@@ -16,14 +17,21 @@ use super::transcript::Transcript;
 
 /// Print what the model is sent
 ///
-/// Prints the messages that the session's program would send to the model at the session's leaf, or at another entry:
-/// those of the path from the root, with the last compaction's summary in place of what it replaces. Shortens tool
-/// calls, results and thoughts to a line each. The last line shows the model and, for pi and omp, the thinking level.
+/// Prints the messages of the request that the session's program would send to the model at the session's leaf, or at
+/// another entry: those of the path from the root, with the last compaction's summary in place of what it replaces, in
+/// the words in which the program puts what is no message. Shortens tool calls, results and thoughts to a line each. The
+/// last line shows the model and, for pi and omp, the thinking level.
+///
+/// What the program adds when it runs is left out: the system prompt, tools, reminders, the environment.
 ///
 /// With --full, prints the whole conversation up to the entry, including what was compacted.
 ///
+/// With --request, prints these messages as one object of JSON; the other members are those of --json.
+///
 /// With --json, prints the whole context as one object: for pi {messages, thinkingLevel, model}, for omp
-/// {messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}, for Claude Code and Opal {messages, model}.
+/// {messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}, for all others {messages, model}. For pi and
+/// omp its messages are those of buildSessionContext(), which the program converts before it sends them; for all others
+/// they are the same as with --request.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Signs:
@@ -32,6 +40,7 @@ Signs:
 Examples:
   leafline context 019c6605 | less
   leafline context 019c6605 --leaf 5937c1f0 --json | jq '.messages | length'
+  leafline context 019c6605 --request | jq -r '.messages[].role'
   leafline context 5b0c7a52 --full | less
   leafline context 019c6605 --as-of 0.73 --json")]
 pub(super) struct Arguments {
@@ -45,6 +54,10 @@ pub(super) struct Arguments {
     /// The whole conversation, including what was compacted
     #[arg(long)]
     full: bool,
+
+    /// Print the messages of the request as JSON, in the program's form for all models
+    #[arg(long)]
+    request: bool,
 
     /// The program whose context it is [default: the session's own]
     ///
@@ -70,31 +83,31 @@ pub(super) fn run(
     let reader = store.reader(&arguments.session)?;
     let leaf = leaf(&reader, arguments.leaf.as_deref())?;
     let program = ContextProgram { family: arguments.family, as_of: arguments.as_of };
-    if out.is_json() {
-        if arguments.full {
-            reader.write_full_history(leaf, program, out)?;
-        } else {
-            reader.write_context(leaf, program, out)?;
-        }
+    let scope = if arguments.full { HistoryScope::Full } else { HistoryScope::Context };
+    if arguments.request || out.is_json() {
+        match scope {
+            _ if arguments.request => reader.write_request(leaf, program, scope, out)?,
+            HistoryScope::Full => reader.write_full_history(leaf, program, out)?,
+            HistoryScope::Context => reader.write_context(leaf, program, out)?,
+        };
         out.write_all(b"\n")?;
         return Ok(Status::Done);
     }
-    let context = if arguments.full {
-        reader.build_full_history(leaf, program)?
-    } else {
-        reader.build_context(leaf, program)?
-    };
     let family = program.family.unwrap_or_else(|| reader.family());
     let mut transcript = Transcript::new(out, false);
-    for message in &context.messages {
+    let settings = reader.request(leaf, program, scope, |message| {
         let entry_time = || Ok(reader.line(message.ordinal)?.and_then(|entry| entry.timestamp()));
-        transcript.message(family, &message.json, entry_time)?;
-    }
+        transcript.message(family, &message.json, entry_time).map_err(|failure| match failure {
+            Failure::Library(error) => error,
+            Failure::Output(error) => ExportError::Output(error).into(),
+            other => ExportError::Output(io::Error::other(other)).into(),
+        })
+    })?;
     let messages = transcript.length;
     if messages > 0 {
         out.line(format_args!(""))?;
     }
-    out.line(format_args!("{}", settings::summary(messages, &context.settings)))?;
+    out.line(format_args!("{}", settings::summary(messages, &settings)))?;
     Ok(Status::Done)
 }
 

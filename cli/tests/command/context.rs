@@ -1,10 +1,10 @@
 //! `leafline context`.
 
-use leafline::context::ContextLeaf;
+use leafline::context::{ContextLeaf, HistoryScope};
 use leafline::{Family, Store};
 use serde_json::json;
 
-use crate::scene::{OMP_3, PI_3, Scene, file, header, message, on_samples};
+use crate::scene::{CLAUDE, OMP_3, PI_3, Scene, file, header, message, on_samples};
 
 /// An entry of a message.
 fn entry(id: &str, parent: &str, message: &str) -> String {
@@ -45,7 +45,8 @@ fn json_is_what_the_library_writes() {
 fn the_sample_reads_as_a_conversation() {
     let text = on_samples(["context", PI_3]).ok().text();
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].starts_with("compactionSummary  2026-02-16 10:2"), "{text}");
+    assert!(lines[0].starts_with("user  2026-02-16 10:2"), "{text}");
+    assert!(lines[1].starts_with("  The conversation history before this point was"), "{text}");
     assert!(lines.iter().any(|line| line.starts_with("  ← ")), "{text}");
     let messages = on_samples(["context", PI_3, "--json"]).ok().json();
     let last = lines.last().unwrap();
@@ -70,12 +71,12 @@ fn each_part_has_its_form() {
         entry(
             "c",
             "b",
-            r#"{"role":"toolResult","toolName":"bash","content":[{"type":"text","text":"a\nb"}]}"#,
+            r#"{"role":"toolResult","toolCallId":"1","toolName":"bash","content":[{"type":"text","text":"a\nb"}]}"#,
         ),
         entry(
             "d",
             "c",
-            r#"{"role":"toolResult","toolName":"read","isError":true,"content":[{"type":"text","text":"none"}]}"#,
+            r#"{"role":"toolResult","toolCallId":"2","toolName":"read","isError":true,"content":[{"type":"text","text":"none"}]}"#,
         ),
         entry(
             "e",
@@ -106,23 +107,71 @@ fn each_part_has_its_form() {
         "  ← bash \"a b\"",
         "  ← read failed \"none\"",
         "",
-        "bashExecution  2026-03-01 08:00",
-        "  $ git status",
-        "  ← clean",
+        "user  2026-03-01 08:00",
+        "  Ran `git status`",
+        "  ```",
+        "  clean",
+        "",
+        "  ```",
         "",
         "user  2026-03-01 08:00",
         "  [image/png]",
         "  half \u{fffd}",
         "",
-        "custom todo  2026-03-01 08:00",
+        "user  2026-03-01 08:00",
         "  one",
         "",
-        "assistant  2026-03-01 08:00",
-        "  ! too much",
-        "",
-        "8 messages; model p/m; thinking level off",
+        "7 messages; model p/m; thinking level off",
     ];
     assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_request_is_what_the_library_writes() {
+    let scene = Scene::of_samples();
+    let store = Store::open(scene.store()).unwrap();
+    for session in [PI_3, OMP_3, CLAUDE] {
+        let reader = store.reader(session).unwrap();
+        for (full, scope) in [(false, HistoryScope::Context), (true, HistoryScope::Full)] {
+            let mut expected = Vec::new();
+            reader.write_request(ContextLeaf::Current, None, scope, &mut expected).unwrap();
+            expected.push(b'\n');
+            let mut arguments = vec!["context", session, "--request"];
+            arguments.extend(full.then_some("--full"));
+            assert_eq!(scene.run(arguments.iter().copied()).ok().stdout, expected, "{session}");
+            arguments.push("--json");
+            assert_eq!(scene.run(arguments).ok().stdout, expected, "{session}");
+        }
+    }
+    let request = scene.run(["context", PI_3, "--request"]).ok().json();
+    let context = scene.run(["context", PI_3, "--json"]).ok().json();
+    assert_eq!(request["model"], context["model"]);
+    let roles = |of: &serde_json::Value| {
+        let messages = of["messages"].as_array().unwrap().iter();
+        messages.map(|one| one["role"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((&*roles(&context)[0], &*roles(&request)[0]), ("compactionSummary", "user"));
+}
+
+#[test]
+fn omp_s_own_messages_are_in_omp_s_words() {
+    let scene = Scene::new();
+    scene.run(["new", "--id", "s1", "--family", "omp"]).ok();
+    let entries = [
+        r#"{"type":"message","message":{"role":"user","content":"Wait","steering":true}}"#,
+        r#"{"type":"message","message":{"role":"bashExecution","command":"ls","output":"","exitCode":2}}"#,
+        r#"{"type":"message","message":{"role":"bashExecution","command":"secret","excludeFromContext":true}}"#,
+        r#"{"type":"custom_message","customType":"note","content":"one","display":true}"#,
+    ];
+    scene.run_with_input(["append", "s1"], &file(entries.map(str::to_owned))).ok();
+    let messages = scene.run(["context", "s1", "--request"]).ok().json()["messages"].clone();
+    let said: Vec<_> = messages.as_array().unwrap().iter().map(|one| &one["role"]).collect();
+    assert_eq!(said, ["user", "user", "developer"]);
+    assert!(messages[0]["content"].as_str().unwrap().ends_with("</system-notice>\nWait"));
+    let ran = "Ran `ls`\n(no output)\n\nCommand exited with code 2";
+    assert_eq!(messages[1]["content"][0]["text"], ran);
+    let text = scene.run(["context", "s1"]).ok().text();
+    assert!(text.contains("Command exited with code 2") && !text.contains("secret"), "{text}");
 }
 
 #[test]

@@ -158,8 +158,6 @@ fn narrow(row: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     fn formatted(text: &str) -> String {
         String::from_utf8(super::formatted(text.as_bytes())).unwrap()
     }
