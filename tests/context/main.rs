@@ -11,5 +11,6 @@ mod odd_files;
 mod opal;
 #[path = "../place/mod.rs"]
 mod place;
+mod requests;
 mod scene;
 mod settings;

@@ -83,3 +83,6 @@ impl OfOmp {
 fn message(json: &[u8]) -> Raw<'_> {
     Raw::of_walked(std::str::from_utf8(json).expect("a message is written as text"))
 }
+
+#[cfg(test)]
+mod tests;

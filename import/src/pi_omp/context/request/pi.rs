@@ -35,6 +35,8 @@ pub(super) fn convert(message: Raw<'_>, has_system_messages: bool, out: &mut Vec
             Some(content) if content.is_string() => {
                 Some(object::list([&object::block_of(Some(content))[..]]))
             }
+            // What is missing keeps its place, where the model layer puts an empty list.
+            None if has_system_messages => Some(b"[]".to_vec()),
             content => content.map(|content| content.as_str().as_bytes().to_vec()),
         },
         "branchSummary" => Some(summary(BEFORE_BRANCH, message, AFTER_BRANCH)),
