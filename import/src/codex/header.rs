@@ -88,7 +88,7 @@ fn text(raw: Option<Raw<'_>>) -> Option<String> {
 }
 
 impl Header {
-    /// Reads the header from a record; `None` if the record is no header or its payload has no string `id`.
+    /// Reads the header from a record; `None` if the record is not a header or its payload has no string `id`.
     #[must_use]
     pub fn of(record: &Record<'_>) -> Option<Self> {
         if record.kind() != RecordKind::SessionMeta {

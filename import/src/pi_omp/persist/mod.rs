@@ -67,7 +67,7 @@ impl Rules {
     ///
     /// # Panics
     ///
-    /// If the text is no JSON.
+    /// If the text is not JSON.
     pub fn apply_to_line(
         &self,
         line: &str,
