@@ -9,6 +9,7 @@ mod place;
 
 use leafline::context::ContextLeaf;
 use leafline::export::ExportMode;
+use leafline::import::ImportOptions;
 use leafline::omp::OmpReader;
 use leafline::{EntryKind, Family, MessageRole, SessionReader};
 use place::Place;
@@ -179,6 +180,57 @@ fn omps_examples() {
     assert_eq!(compacted["messages"][1]["role"], "assistant");
     drop(reader);
     place.assert_sound();
+}
+
+/// The examples of the older omp document: those of pi's, but for `session_info`, below a header of version 2.
+#[test]
+fn the_older_omp_examples() {
+    let place = Place::new();
+    let header = PI[0].replace("\"version\":3", "\"version\":2");
+    let mut lines = vec![&*header];
+    lines.extend(&PI[1..PI.len() - 1]);
+    let bytes =
+        lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect::<Vec<u8>>();
+    let file = place.write("s.jsonl", &bytes);
+    let options = ImportOptions { family: Some(Family::Omp), ..ImportOptions::default() };
+    place.import_with(&file, &options);
+    assert_eq!(place.export("uuid", &ExportMode::Original), bytes);
+    let reader = place.store.reader("uuid").unwrap();
+    assert_eq!(reader.family(), Family::Omp);
+    assert_eq!(reader.get_label("a1b2c3d4").unwrap().as_deref(), Some("checkpoint-1"));
+    let compacted = context(&reader, "f6g7h8i9");
+    // A provider and a model's id count as one name for the default role.
+    assert_eq!(compacted["models"], json!({"default": "openai/gpt-4o"}));
+    assert_eq!(compacted["thinkingLevel"], "high");
+    assert_eq!(
+        compacted["messages"][0],
+        json!({"role": "compactionSummary", "summary": "User discussed X, Y, Z...", "tokensBefore": 50000, "timestamp": 1_733_235_000_000u64})
+    );
+    let other = context(&reader, "j0k1l2m3");
+    let roles: Vec<_> =
+        other["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
+    assert_eq!(roles, ["user", "branchSummary", "custom"]);
+    drop(reader);
+    place.assert_sound();
+}
+
+/// The parsing example of both documents of the file format prints these of each entry.
+#[test]
+fn what_the_parsing_example_prints() {
+    let place = Place::new();
+    import(&place, PI);
+    let reader = place.store.reader("uuid").unwrap();
+    let member = |id: &str, name: &str| reader.get_entry(id).unwrap().json().unwrap()[name].clone();
+    let header = reader.get_header().unwrap().unwrap().json().unwrap();
+    assert_eq!((&header["version"], &header["id"]), (&json!(3), &json!("uuid")));
+    assert_eq!(member("a1b2c3d4", "message")["content"], "Hello");
+    assert_eq!(member("f6g7h8i9", "tokensBefore"), 50000);
+    assert_eq!(member("g7h8i9j0", "fromId"), "f6g7h8i9");
+    assert_eq!(member("h8i9j0k1", "data"), json!({"count": 42}));
+    assert_eq!(member("i9j0k1l2", "content"), "Injected context...");
+    assert_eq!(member("j0k1l2m3", "targetId"), "a1b2c3d4");
+    assert_eq!(member("d4e5f6g7", "modelId"), "gpt-4o");
+    assert_eq!(member("e5f6g7h8", "thinkingLevel"), "high");
 }
 
 /// The header of a session with a parent, in both documents of the session file format, and the header of version 2.

@@ -14,6 +14,10 @@ pub const UNDEFINED: &str = "undefined";
 /// The rank of the title from a [`PointerKind::Summary`], used if no line gives a title of a higher rank.
 pub const SUMMARY_TITLE: u8 = 1;
 
+/// The rank of a title that counts only while nothing else gives one, whatever the order: the short summary of omp's last
+/// compaction that has one. Of two such titles the later one counts.
+pub const SPARE_TITLE: u8 = u8::MAX - 1;
+
 /// The rank of a title that no line of the session gives: it comes from another file beside the sessions.
 pub const TITLE_BESIDE: u8 = u8::MAX;
 
@@ -33,7 +37,8 @@ pub enum Effect {
     Title {
         /// The title; never empty.
         title: Option<String>,
-        /// Of two titles the one with the higher rank wins; of equal ranks, the later one.
+        /// Of two titles the one with the higher rank wins; of equal ranks, the later one. [`SPARE_TITLE`] is below all
+        /// others.
         rank: u8,
     },
     /// A record that names the leaf, or where the conversation came from.

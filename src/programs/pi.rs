@@ -1,5 +1,7 @@
 //! pi's `SessionManager`, method by method.
 
+mod edit;
+
 use leafline_import::Family;
 use leafline_import::pi_omp::{Compaction, Draft};
 use serde::Serialize;
@@ -87,6 +89,38 @@ pub trait PiSession: Sealed {
     /// Those of [`Session::append`].
     fn append_session_info(&mut self, name: &str) -> Result<String>;
 
+    /// Appends a change of the context (pi 0.87): the content of the entry `target` is replaced by the `content` of
+    /// `replacement`, or left out if there is none. Text for a message of the model's or of a tool becomes a text block.
+    /// The entry itself stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound);
+    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) if the entry is not on the path to the leaf or
+    /// gives the context no content of its own, or if `content` is neither a string nor an array;
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session of omp's; those of
+    /// [`Session::append`].
+    fn append_context_edit(
+        &mut self,
+        target: &str,
+        content: Option<&impl Serialize>,
+    ) -> Result<String>;
+
+    /// Appends what a call of a model outside the conversation has used (pi 0.87): `kind` says what it was for.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) in a session of omp's; those of
+    /// [`Session::append_message`].
+    fn append_usage(
+        &mut self,
+        kind: &str,
+        provider: &str,
+        model: &str,
+        usage: &impl Serialize,
+        note: Option<&str>,
+    ) -> Result<String>;
+
     /// [`Session::label`] under pi's name for it.
     ///
     /// # Errors
@@ -145,6 +179,33 @@ impl PiSession for Session {
 
     fn append_session_info(&mut self, name: &str) -> Result<String> {
         self.append(Draft::session_info(name))
+    }
+
+    fn append_context_edit(
+        &mut self,
+        target: &str,
+        content: Option<&impl Serialize>,
+    ) -> Result<String> {
+        if self.family() != Family::Pi {
+            return Err(self.wrong_family("context to be edited"));
+        }
+        let content = optional(content)?;
+        let replacement = edit::replacement(&self.reader()?, target, content.as_deref())?;
+        self.append(Draft::context_edit(target, &replacement)?)
+    }
+
+    fn append_usage(
+        &mut self,
+        kind: &str,
+        provider: &str,
+        model: &str,
+        usage: &impl Serialize,
+        note: Option<&str>,
+    ) -> Result<String> {
+        if self.family() != Family::Pi {
+            return Err(self.wrong_family("usage entry"));
+        }
+        self.append(Draft::usage([kind, provider, model], &json(usage)?, note)?)
     }
 
     fn append_label_change(&mut self, target: &str, label: Option<&str>) -> Result<String> {

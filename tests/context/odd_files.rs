@@ -1,6 +1,8 @@
 //! Loops, repeated ids and parents that come later.
 
 use leafline::context::ContextLeaf;
+use leafline::import::ImportOptions;
+use leafline::{Family, Store};
 use serde_json::json;
 
 use super::scene::{Scene, compaction, entry, user};
@@ -56,4 +58,45 @@ fn parents_may_come_later() {
     assert_eq!(scene.said_at("e"), "[d] b c e");
     let context = scene.context(ContextLeaf::Entry("e"));
     assert_eq!(context.settings.thinking_level.unwrap().as_str(), r#""low""#);
+}
+
+/// pi 0.73.1 and 0.87.1 and omp 18.2.3 were asked.
+#[test]
+fn a_leaf_whose_id_is_null_is_the_place_before_the_first_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    for family in [Family::Pi, Family::Omp] {
+        for (number, (id, said)) in [
+            (r#""id":null,"#, 0),
+            (r#""id":"a2","id":null,"#, 0),
+            ("", 2),
+            (r#""id":7,"#, 2),
+            (r#""id":0,"#, 2),
+            (r#""id":"","#, 2),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let text = format!(
+                concat!(
+                    r#"{{"type":"session","version":3,"id":"s","timestamp":"2026-02-01T00:00:00.000Z","cwd":"/w"}}"#,
+                    "\n",
+                    r#"{{"type":"message","id":"a","parentId":null,"message":{{"role":"user","content":"one"}}}}"#,
+                    "\n",
+                    r#"{{"type":"message",{}"parentId":"a","message":{{"role":"user","content":"two"}}}}"#,
+                    "\n",
+                ),
+                id
+            );
+            let path = folder.path().join(format!("{number}.jsonl"));
+            std::fs::write(&path, text).unwrap();
+            let store = Store::in_memory().unwrap();
+            let options = ImportOptions { family: Some(family), ..ImportOptions::default() };
+            store.import(&[&path], &options, &mut ()).unwrap();
+            let reader = store.reader("s").unwrap();
+            let context = reader.build_context(ContextLeaf::Current, None).unwrap();
+            assert_eq!(context.messages.len(), said, "{family:?} {id}");
+            // The entry itself stays what it is.
+            assert!(reader.get_leaf().unwrap().is_some());
+        }
+    }
 }

@@ -43,6 +43,18 @@ const operations = {
 		takes: ["name"],
 		run: ({ session }, { name }) => ({ id: session.appendSessionInfo(name) }),
 	},
+	append_context_edit: {
+		takes: ["target", "replacement"],
+		run: ({ session }, { target, replacement }) => ({
+			id: session.appendContextEdit(idOf(session, target), replacement),
+		}),
+	},
+	append_usage: {
+		takes: ["kind", "provider", "model", "usage", "note?"],
+		run: ({ session }, { kind, provider, model, usage, note }) => ({
+			id: session.appendUsage(kind, provider, model, usage, note).id,
+		}),
+	},
 	append_label_change: {
 		takes: ["target", "label?"],
 		run: ({ session }, { target, label }) => ({ id: session.appendLabelChange(idOf(session, target), label) }),

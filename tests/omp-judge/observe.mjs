@@ -29,9 +29,7 @@ export function observe(session, ids) {
 	const byId = new Map(entries.map((entry) => [entry.id, entry]));
 	const told = (make) => {
 		try {
-			// Leafline does not tell these two.
-			const { configuredThinkingLevel, serviceTier, ...context } = make();
-			return JSON.stringify(context);
+			return JSON.stringify(make());
 		} catch {
 			return null;
 		}

@@ -127,7 +127,9 @@ impl Question {
             return;
         }
         let name = self.reader().facts().title;
-        if json!(name) != answer["name"] {
+        // A list shows the short summary of a compaction where there is no name (see `listing.rs`).
+        let may_be_spare = answer["name"].is_null() && self.text.contains("shortSummary");
+        if !may_be_spare && json!(name) != answer["name"] {
             let name = format!("{}: the name is {name:?} here, and {}", self.name, answer["name"]);
             tally.differences.push(name);
         }

@@ -13,6 +13,7 @@ mod contexts;
 mod damage;
 mod expected;
 mod judge;
+mod listing;
 mod operations;
 #[path = "../place/mod.rs"]
 mod place;

@@ -10,6 +10,7 @@
 
 mod context;
 mod edited;
+mod edits;
 mod listing;
 mod oracle;
 #[path = "../place/mod.rs"]

@@ -34,6 +34,11 @@ pub trait Contexts {
         Ok(found.map_or(NamedEntry::Unknown, NamedEntry::At))
     }
 
+    /// The entry at which the context of the current leaf is built; `None` for the empty context.
+    fn at_current_leaf<C: Conversation>(_: &mut C, leaf: u64) -> Result<Option<u64>, C::Error> {
+        Ok(Some(leaf))
+    }
+
     /// The part of another session that precedes this one.
     fn base<C: Conversation>(_: &mut C) -> Result<Option<Base>, C::Error> {
         Ok(None)
@@ -107,6 +112,19 @@ impl Family {
         id: &str,
     ) -> Result<NamedEntry, C::Error> {
         with_format!(self, F => F::find_leaf(conversation, id))
+    }
+
+    /// The entry at which the context of the current leaf is built; `None` for the empty context.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the look-ups.
+    pub fn at_current_leaf<C: Conversation>(
+        self,
+        conversation: &mut C,
+        leaf: u64,
+    ) -> Result<Option<u64>, C::Error> {
+        with_format!(self, F => F::at_current_leaf(conversation, leaf))
     }
 
     /// The part of another session that precedes this one, if it is a fork that does not repeat its base's lines. The

@@ -96,15 +96,12 @@ pub fn is_mark(scan: &Scan<'_>) -> bool {
     }
 }
 
-/// The title that a title line sets, which may be none; `None` if the line leaves the one that the header states.
-///
-/// The line that omp pads and rewrites in place says what the title is now, also where it is empty (observed).
+/// The title that a title line sets; an empty one takes the header's away. `None` if the line has none and leaves the
+/// header's (observed).
 pub(crate) fn title_of_slot(scan: &Scan<'_>) -> Option<Option<String>> {
     let title = scan.members.title.filter(|title| title.is_string())?;
     let title = title.to_string_lossy().map(|title| trim(&title).to_owned());
-    let title = title.filter(|title| !title.is_empty());
-    let is_padded = scan.members.pad.is_some_and(Raw::is_string);
-    (is_padded || title.is_some()).then_some(title)
+    Some(title.filter(|title| !title.is_empty()))
 }
 
 /// The effect of an omp `model_change`: the model of one role.

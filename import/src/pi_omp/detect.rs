@@ -6,6 +6,7 @@ use crate::lines;
 use crate::omp;
 use crate::pi_omp::HeaderFacts;
 use crate::pi_omp::positions::Positions;
+use crate::recover::first_record;
 use crate::scan::{Raw, Scan, Scanner, Shape};
 use crate::text::decode;
 
@@ -113,10 +114,19 @@ pub fn detect(
         let Some(text) = positions.text(&text) else {
             continue;
         };
-        let scan = scanner.scan(text);
-        let kind = EntryKind::of(&scan);
+        let mut scan = scanner.scan(text);
+        let mut kind = EntryKind::of(&scan);
         if kind == EntryKind::Malformed {
-            continue;
+            // omp reads the record with which the line begins, pi none of it: such a header is omp's.
+            let first =
+                first_record(text).filter(|_| header.is_none() && choice != Some(Family::Pi));
+            let Some(first) = first else { continue };
+            scan = scanner.scan(first);
+            kind = EntryKind::of(&scan);
+            if kind != EntryKind::Header || HeaderFacts::of(&scan, line).is_none() {
+                continue;
+            }
+            shows_omp = true;
         }
         shows_omp |= omp::is_mark(&scan);
         if header.is_none() {
@@ -204,8 +214,9 @@ mod tests {
         };
         assert_eq!(title(r#"{"type":"title","v":1,"title":" ","pad":" "}"#), None);
         assert_eq!(title(r#"{"type":"title","v":1,"title":"S","pad":""}"#).as_deref(), Some("S"));
-        // Not a slot: omp does not read such a file any more.
-        assert_eq!(title(r#"{"type":"title","title":""}"#).as_deref(), Some("H"));
+        // Not a slot: omp lists such a file, and no longer opens it.
+        assert_eq!(title(r#"{"type":"title","title":""}"#), None);
+        assert_eq!(title(r#"{"type":"title","title":5}"#).as_deref(), Some("H"));
         assert_eq!(title(r#"{"type":"title","title":"S"}"#).as_deref(), Some("S"));
     }
 
@@ -224,6 +235,19 @@ mod tests {
         assert_eq!(detect(text.as_bytes(), None, true).unwrap().header.line, 3);
         let text = format!("\n\u{a0}\u{feff}{HEADER}");
         assert_eq!(detect(text.as_bytes(), None, true).unwrap().header.line, 1);
+    }
+
+    #[test]
+    fn a_header_with_something_behind_it_is_omp_s() {
+        let behind = format!("{HEADER}{{\"type\":\"label\"}}\n{{\"type\":\"custom\"}}\n");
+        let detection = detect(behind.as_bytes(), None, true).unwrap();
+        assert_eq!((detection.family, detection.header.line), (Family::Omp, 0));
+        assert_eq!(detection.header.id, b"s");
+        let of_pi = detect(behind.as_bytes(), Some(Family::Pi), true).unwrap_err();
+        assert!(matches!(of_pi, NotASession::WrongType { line: 1, .. }), "{of_pi}");
+        // Of a title line omp reads nothing if there is more on it.
+        let titled = format!("{{\"type\":\"title\",\"title\":\"T\"}}{HEADER}\n");
+        assert_eq!(reason(&titled), NotASession::NoRecord);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::effect::{Effect, SettingsChange, UNDEFINED};
+use crate::effect::{Effect, SPARE_TITLE, SettingsChange, UNDEFINED};
 use crate::family::Family;
 use crate::kind::{EntryKind, MessageRole};
 use crate::line::{LineFacts, LineScanner, ParentLink, RecoveredLine};
@@ -13,6 +13,7 @@ use crate::pi_omp::{
 };
 use crate::recover::Recovered;
 use crate::scan::{Payload, Raw, Scan, Scanner, Shape};
+use crate::text::trim;
 use crate::time::parse_timestamp;
 use crate::usage::Usage;
 
@@ -113,6 +114,11 @@ impl<'a> LineFacts<'a> for Scan<'a> {
                 title(session_name(kind, self).filter(|name| !name.is_empty()))
             }
             EntryKind::Title => title(omp::title_of_slot(self)?),
+            EntryKind::Compaction => {
+                let summary = self.members.short_summary?.to_string_lossy()?;
+                let title = Some(trim(&summary).to_owned()).filter(|title| !title.is_empty());
+                Effect::Title { title, rank: SPARE_TITLE }
+            }
             _ => Effect::Settings(settings_change(kind, self)?),
         })
     }

@@ -86,6 +86,7 @@ members! {
         Data data b"data" "`data`: of a `mode_change` or `custom` entry.";
         InjectedRules injected_rules b"injectedRules" "`injectedRules`: of a `ttsr_injection`.";
         Summary summary b"summary" "`summary`: of a compaction or branch summary.";
+        ShortSummary short_summary b"shortSummary" "`shortSummary`: of an omp compaction.";
         CustomType custom_type b"customType" "`customType`: of a custom entry or message.";
         FromExtension from_extension b"fromExtension" "`fromExtension`: omp's mark on summaries.";
         FromHook from_hook b"fromHook" "`fromHook`: pi's mark on summaries.";

@@ -325,7 +325,12 @@ impl SessionReader {
     fn context_leaf(&self, leaf: ContextLeaf<'_>) -> Result<Option<Ordinal>> {
         match leaf {
             ContextLeaf::None => Ok(None),
-            ContextLeaf::Current => self.view().leaf(),
+            ContextLeaf::Current => {
+                let Some(leaf) = self.view().leaf()? else { return Ok(None) };
+                let mut stored = Stored::new(self.view());
+                let at = self.family().at_current_leaf(&mut stored, leaf.raw())?;
+                Ok(at.map(Ordinal::new))
+            }
             ContextLeaf::Entry(id) => {
                 match self.family().find_leaf(&Stored::new(self.view()), id)? {
                     NamedEntry::At(ordinal) => Ok(Some(Ordinal::new(ordinal))),

@@ -1,6 +1,6 @@
 //! What the lines of a session add to the facts in a list, in the order of the file.
 
-use leafline_import::{EntryKind, SUMMARY_TITLE};
+use leafline_import::{EntryKind, SPARE_TITLE, SUMMARY_TITLE};
 
 use super::prepare::PreparedLine;
 use crate::store::ordinal::Ordinal;
@@ -30,9 +30,18 @@ pub(crate) fn note_message(record: &mut SessionRecord, line: &PreparedLine, ordi
 
 /// Sets or clears a title, unless there is one of a higher rank.
 pub(crate) fn set_title(record: &mut SessionRecord, title: Option<String>, rank: u8) {
-    if rank >= record.title_rank {
+    if title_counts(record.title.as_ref(), record.title_rank, rank) {
         record.title = title;
         record.title_rank = rank;
+    }
+}
+
+/// Whether a title of this rank takes the place of the one that a session has.
+pub(crate) fn title_counts(title: Option<&String>, title_rank: u8, rank: u8) -> bool {
+    match (title_rank, rank) {
+        (SPARE_TITLE, _) => true,
+        (_, SPARE_TITLE) => title.is_none(),
+        _ => rank >= title_rank,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use leafline_import::writing::{ExternalisedImage, Rules};
-use leafline_import::{Effect, EntryKind, Family, Reading, ecma, read_line};
+use leafline_import::{Effect, EntryKind, Family, Reading, SPARE_TITLE, ecma, read_line};
 
 use super::super::index::prepare::{StoredLine, type_name};
 use super::super::view::View;
@@ -39,6 +39,10 @@ impl Session {
         self.replace_lines(|reader, record| {
             names_itself = record.types.iter().any(|count| count.name == "session_info");
             record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
+            record.title_rank = 0;
+            if record.title.is_none() {
+                take_spare_title(reader, record)?;
+            }
             let mut changes = Vec::new();
             let after = Ordinal::after(record.header.number());
             for ordinal in Ordinal::FIRST.up_to(after) {
@@ -67,6 +71,23 @@ impl Session {
             replace_lines(session.place(), place, session.persistence.rules, find)
         })
     }
+}
+
+/// A session whose name is taken away has the title that counts for want of another, if one of its lines gives it.
+fn take_spare_title(reader: &SessionReader, record: &mut SessionRecord) -> Result<()> {
+    if !record.types.iter().any(|count| count.name == "compaction") {
+        return Ok(());
+    }
+    reader.lines(0, |line| {
+        if line.kind() == EntryKind::Compaction {
+            let effect = read_line(reader.view().reading(), line.line(), |line| line.effect());
+            if let Some(Effect::Title { title, rank: SPARE_TITLE }) = effect {
+                record.title = title;
+                record.title_rank = SPARE_TITLE;
+            }
+        }
+        Ok(true)
+    })
 }
 
 fn invalid(problem: impl std::fmt::Display) -> Error {

@@ -28,6 +28,14 @@ trait Program {
     /// What the program makes of the settings that were set on the path.
     fn settings(set: &PathSettings) -> ContextSettings;
 
+    /// The settings in force at an entry.
+    fn settings_at<C: Conversation>(
+        conversation: &mut C,
+        entry: u64,
+    ) -> Result<ContextSettings, C::Error> {
+        Ok(Self::settings(&conversation.settings(entry)?))
+    }
+
     /// See [`Contexts::append_settings`].
     fn append_settings(settings: &ContextSettings, json: &mut String);
 
@@ -70,6 +78,21 @@ impl<P: Program> Contexts for P {
         Ok(entry.map_or(NamedEntry::Nothing, NamedEntry::At))
     }
 
+    /// A leaf whose id is null is the place before the first entry, as if it had been reset (observed). One without an id
+    /// is a leaf like others.
+    fn at_current_leaf<C: Conversation>(
+        conversation: &mut C,
+        leaf: u64,
+    ) -> Result<Option<u64>, C::Error> {
+        if conversation.is_indexed() {
+            return Ok(Some(leaf));
+        }
+        let is_null = selection::scan(conversation, &mut Scanner::new(), leaf, |scan| {
+            scan.members.id.is_some_and(Raw::is_null)
+        })?;
+        Ok((!is_null).then_some(leaf))
+    }
+
     fn history<C: Conversation>(
         conversation: &mut C,
         _: &mut [Before<C>],
@@ -94,9 +117,9 @@ impl<P: Program> Contexts for P {
         take: TakeMessage<'_, C::Error>,
     ) -> Result<ContextSettings, C::Error> {
         let Some(leaf) = leaf else { return Ok(P::settings(&PathSettings::default())) };
-        let set = conversation.settings(leaf)?;
+        let settings = P::settings_at(conversation, leaf)?;
         P::hand_out(conversation, leaf, scope, take)?;
-        Ok(P::settings(&set))
+        Ok(settings)
     }
 
     fn request<C: Conversation>(

@@ -146,6 +146,37 @@ impl Draft {
         draft
     }
 
+    /// pi since 0.87: other content for an earlier entry's. `replacement` is JSON text: an object with the `content`, or
+    /// null if the entry is to be left out.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] if `replacement` is not JSON.
+    pub fn context_edit(target_id: &str, replacement: &str) -> Result<Self, DraftError> {
+        Self::begin_unknown("context_edit")
+            .text("targetId", target_id)
+            .json("replacement", replacement)
+    }
+
+    /// pi since 0.87: what a call of a model outside the conversation has used. Named are what it was for, the provider,
+    /// and the model; `usage` is JSON text.
+    ///
+    /// # Errors
+    ///
+    /// [`DraftError`] if `usage` is not JSON.
+    pub fn usage(
+        [kind, provider, model]: [&str; 3],
+        usage: &str,
+        note: Option<&str>,
+    ) -> Result<Self, DraftError> {
+        let draft = Self::begin_unknown("usage")
+            .text("kind", kind)
+            .text("provider", provider)
+            .text("model", model)
+            .json("usage", usage)?;
+        Ok(draft.optional_text("note", note.filter(|note| !note.is_empty())))
+    }
+
     /// omp: a new mode. `data` is JSON text.
     ///
     /// # Errors
@@ -184,6 +215,13 @@ impl Draft {
     fn begin(kind: EntryKind, family: Family) -> Self {
         let layout = Layout::of(kind, family);
         Self { kind, entry_type: quoted(kind.name()), layout, members: Vec::new() }
+    }
+
+    /// Of a type that has no kind of its own.
+    fn begin_unknown(name: &str) -> Self {
+        let kind = EntryKind::Unknown;
+        let layout = Layout::of(kind, Family::Pi);
+        Self { kind, entry_type: quoted(name), layout, members: Vec::new() }
     }
 
     fn push(mut self, name: &'static str, json: String) -> Self {
