@@ -36,10 +36,12 @@
 //! - [`path`], [`context`], [`full_history`]: the conversation at an entry, over any [`Lookup`]; [`above`], one step of it.
 //! - [`SessionTree::forks`] and [`messages`]: where the user went back, and which entries are one message of the API.
 //! - [`AgentFile`] and [`project_folder_name`]: how files belong together.
+//! - [`Draft`]: a record to be appended.
 
 mod agent;
 mod context;
 mod detect;
+mod draft;
 mod folder;
 mod forks;
 mod format;
@@ -57,6 +59,7 @@ mod uuid_key;
 
 pub use agent::{Agent, AgentFile};
 pub use detect::{Detection, MOST_UNMARKED, NotASession, detect};
+pub use draft::{Draft, DraftError, Place, VERSION};
 pub use folder::project_folder_name;
 pub use format::ClaudeCode;
 pub use kind::RecordKind;

@@ -114,7 +114,7 @@ pub fn session_name(kind: EntryKind, scan: &Scan<'_>) -> Option<String> {
 }
 
 /// The text of a message's content: its string, or its text blocks joined by spaces, as pi lists sessions. `None` if
-/// there is not text.
+/// there is no text.
 #[must_use]
 pub fn message_text(scan: &Scan<'_>) -> Option<String> {
     let content = scan.members.message_content?;
@@ -134,7 +134,7 @@ pub fn message_text(scan: &Scan<'_>) -> Option<String> {
     (!joined.is_empty()).then_some(joined)
 }
 
-/// The text of a user message; `None` for any other entry, and if there is not text. pi shows a session's first one if
+/// The text of a user message; `None` for any other entry, and if there is no text. pi shows a session's first one if
 /// the session has no name.
 #[must_use]
 pub fn user_text(kind: EntryKind, scan: &Scan<'_>) -> Option<String> {

@@ -26,7 +26,7 @@ pub enum Role {
     Setting,
     /// Any other record.
     Other,
-    /// There is not a record: the line is blank, malformed or no object.
+    /// There is no record: the line is blank, malformed or no object.
     #[default]
     None,
 }

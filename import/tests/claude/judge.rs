@@ -36,7 +36,7 @@ const OTHERWISE_AT_RANDOM: [u64; 12] = [108, 1, 7, 13, 21, 27, 37, 61, 75, 81, 8
 const KEPT: u64 = 120;
 
 /// A number that the environment gives, or this one.
-fn count(usual: u64) -> u64 {
+pub(crate) fn count(usual: u64) -> u64 {
     std::env::var("LEAFLINE_CLAUDE_SESSIONS").map_or(usual, |count| count.parse().unwrap())
 }
 
@@ -52,22 +52,22 @@ fn ours(file: &str, at: Option<&str>) -> Vec<Value> {
     with_strings(at.map(|at| messages(&mut session, at).0).unwrap_or_default())
 }
 
-fn difference(name: &str, ours: &[Value], theirs: &[Value]) -> Option<String> {
+pub(crate) fn difference(name: &str, ours: &[Value], theirs: &[Value]) -> Option<String> {
     leafline_judges::difference("Claude Code", name, ours, theirs)
 }
 
 /// What the program sends when it resumes a session.
 #[derive(Debug, Deserialize)]
-struct Answer {
+pub(crate) struct Answer {
     /// Its messages, each as a text of JSON; `None` if it did not resume the session.
     context: Option<Vec<String>>,
     /// The record at which it resumed it, where that is to be seen.
-    leaf: Option<String>,
-    error: Option<String>,
+    pub(crate) leaf: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 impl Answer {
-    fn messages(&self) -> Option<Vec<Value>> {
+    pub(crate) fn messages(&self) -> Option<Vec<Value>> {
         let context = self.context.as_ref()?;
         Some(context.iter().map(|message| serde_json::from_str(message).unwrap()).collect())
     }

@@ -6,21 +6,30 @@ use serde_json::{Value, json};
 use crate::conversation::MODEL;
 
 /// Numbers, always the same after a seed (xorshift).
-struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    fn below(&mut self, bound: u64) -> u64 {
+    /// The numbers after a seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut numbers = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        for _ in 0..20 {
+            numbers.below(2);
+        }
+        numbers
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0 % bound
     }
 
-    fn one_in(&mut self, bound: u64) -> bool {
+    pub(crate) fn one_in(&mut self, bound: u64) -> bool {
         self.below(bound) == 0
     }
 
-    fn index(&mut self, length: usize) -> usize {
+    pub(crate) fn index(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).unwrap()
     }
 }
@@ -36,11 +45,8 @@ struct Session {
 
 /// A file by its seed. One of two is damaged.
 pub(crate) fn session(seed: u64) -> String {
-    let numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let numbers = Numbers::new(seed);
     let mut session = Session { numbers, records: Vec::new(), parent: None, names: 0 };
-    for _ in 0..20 {
-        session.numbers.below(2);
-    }
     for _ in 0..=session.numbers.below(6) {
         session.step();
     }
