@@ -64,6 +64,22 @@ impl<'s> SessionRows<'s> {
         Ok(pointers)
     }
 
+    /// Passes on the pointers in entries of the session, the last first, until `take` returns false.
+    pub(crate) fn pointers_backwards(
+        self,
+        mut take: impl FnMut(Ordinal, PointerRecord) -> Result<bool>,
+    ) -> Result<()> {
+        let table = self.snapshot.table(tables::POINTERS)?;
+        for row in table.range((self.session.raw(), 0)..(self.session.end(), 0))?.rev() {
+            let (key, value) = row?;
+            let ordinal = Ordinal::new(key.value().1);
+            if !take(ordinal, self.read_pointer(ordinal, &value)?)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// The pointer of an entry that has one.
     pub(crate) fn pointer(self, ordinal: Ordinal) -> Result<PointerRecord> {
         let table = self.snapshot.table(tables::POINTERS)?;

@@ -65,8 +65,10 @@ pub(super) fn run(
     }
     live::leave_breadcrumb(&store, &session)?;
     if let Some(json) = &arguments.entry {
-        let draft = draft(json, family).map_err(|problem| Failure::NoEntry { problem })?;
-        live::print_entry(&session.append(draft)?, out)?;
+        let drafts = drafts(json, family).map_err(|problem| Failure::NoEntry { problem })?;
+        for id in session.append_all(drafts)? {
+            live::print_entry(&id, out)?;
+        }
         return Ok(Status::Done);
     }
     let input = std::io::stdin();
@@ -80,7 +82,7 @@ pub(super) fn run(
 }
 
 /// Parses an entry of the family, or says why it is not one.
-fn draft(json: &str, family: Family) -> Result<EntryDraft, String> {
+fn drafts(json: &str, family: Family) -> Result<Vec<EntryDraft>, String> {
     EntryDraft::from_json(family, json).map_err(|error| match error {
         NotWritten::NotAnEntry { .. } => {
             format!("{error}; `leafline import` takes a session's whole file")

@@ -9,7 +9,7 @@ use super::super::advice::advised;
 use super::super::failure::Failure;
 use super::super::live;
 use super::super::output::Output;
-use super::draft;
+use super::drafts;
 
 /// The most entries in one transaction: a transaction costs a few milliseconds, whatever its size.
 const BATCH_ENTRIES: usize = 1000;
@@ -81,9 +81,11 @@ impl<'a> Stream<'a> {
         if json.trim().is_empty() {
             return Ok(true);
         }
-        let draft = draft(json, self.family)?;
-        self.check_target(&draft)?;
-        self.batch.push(draft);
+        let drafts = drafts(json, self.family)?;
+        for draft in &drafts {
+            self.check_target(draft)?;
+        }
+        self.batch.extend(drafts);
         self.batch_bytes += line.len();
         Ok(true)
     }
@@ -101,10 +103,11 @@ impl<'a> Stream<'a> {
     /// Stores the batch, and prints its ids.
     fn store(&mut self) -> Result<(), Failure> {
         self.batch_bytes = 0;
+        let count = self.batch.len() as u64;
         let appended = self.session.append_all(self.batch.drain(..));
         let ids =
             appended.map_err(|source| Failure::StreamNotStored { stored: self.stored, source })?;
-        self.stored += ids.len() as u64;
+        self.stored += count;
         // If standard output is closed, the entries are still stored.
         if self.unheard.is_none() {
             self.unheard = print_ids(&ids, self.out).err();

@@ -21,7 +21,6 @@ use crate::migration::NoMigration;
 use crate::recover::Recovered;
 use crate::start::{Agent, Refusal, Start};
 use crate::view::{self, Role, View};
-use crate::writing::NoWriting;
 
 /// Claude Code's rules.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ pub enum ClaudeCode {}
 impl Format for ClaudeCode {
     type Scanner = Scanner;
     type Migration = NoMigration;
-    type Writing = NoWriting;
+    type Writing = Self;
 
     const FOLDER: &'static [&'static str] = &[".claude", "projects"];
     const RECOVERY: RecoveryRule = RecoveryRule::Usual;

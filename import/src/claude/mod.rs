@@ -56,6 +56,7 @@ mod record;
 mod scanner;
 mod tree;
 mod uuid_key;
+mod writing;
 
 pub use agent::{Agent, AgentFile};
 pub use detect::{Detection, MOST_UNMARKED, NotASession, detect};

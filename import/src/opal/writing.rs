@@ -43,12 +43,12 @@ impl Writing for Opal {
         Ok(())
     }
 
-    fn entry(json: &str) -> Result<EntryDraft, NotWritten> {
+    fn entry(json: &str) -> Result<Vec<EntryDraft>, NotWritten> {
         Self::message(json)
     }
 
-    fn message(json: &str) -> Result<EntryDraft, NotWritten> {
-        Ok(Draft::from_json(json)?.into())
+    fn message(json: &str) -> Result<Vec<EntryDraft>, NotWritten> {
+        Ok(vec![Draft::from_json(json)?.into()])
     }
 
     /// A user message with the summary in its metadata. Opal has neither details nor such extensions: details are also a
@@ -63,8 +63,8 @@ impl Writing for Opal {
         Ok(draft.into())
     }
 
-    fn name_entry(_: &str) -> Option<EntryDraft> {
-        None
+    fn name_entries(_: &str) -> Vec<EntryDraft> {
+        Vec::new()
     }
 
     /// The name is `title` of the header's metadata (Opal session document, state fields).

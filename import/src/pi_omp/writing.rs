@@ -37,12 +37,12 @@ impl Writing for crate::pi::Pi {
         copy_label(label, out);
     }
 
-    fn entry(json: &str) -> Result<EntryDraft, NotWritten> {
-        Ok(Draft::from_json(json, Family::Pi)?.into())
+    fn entry(json: &str) -> Result<Vec<EntryDraft>, NotWritten> {
+        Ok(vec![Draft::from_json(json, Family::Pi)?.into()])
     }
 
-    fn message(json: &str) -> Result<EntryDraft, NotWritten> {
-        Ok(Draft::message(json)?.into())
+    fn message(json: &str) -> Result<Vec<EntryDraft>, NotWritten> {
+        Ok(vec![Draft::message(json)?.into()])
     }
 
     fn label(target: &str, label: Option<&str>) -> Result<EntryDraft, NotWritten> {
@@ -54,8 +54,8 @@ impl Writing for crate::pi::Pi {
     }
 
     /// pi appends a `session_info` entry (pi session file document, `appendSessionInfo`).
-    fn name_entry(name: &str) -> Option<EntryDraft> {
-        Some(Draft::session_info(name).into())
+    fn name_entries(name: &str) -> Vec<EntryDraft> {
+        vec![Draft::session_info(name).into()]
     }
 
     fn apply_to_line(
@@ -109,12 +109,12 @@ impl Writing for crate::omp::Omp {
         copy_label(label, out);
     }
 
-    fn entry(json: &str) -> Result<EntryDraft, NotWritten> {
-        Ok(Draft::from_json(json, Family::Omp)?.into())
+    fn entry(json: &str) -> Result<Vec<EntryDraft>, NotWritten> {
+        Ok(vec![Draft::from_json(json, Family::Omp)?.into()])
     }
 
-    fn message(json: &str) -> Result<EntryDraft, NotWritten> {
-        Ok(Draft::message(json)?.into())
+    fn message(json: &str) -> Result<Vec<EntryDraft>, NotWritten> {
+        Ok(vec![Draft::message(json)?.into()])
     }
 
     fn label(target: &str, label: Option<&str>) -> Result<EntryDraft, NotWritten> {
@@ -126,8 +126,8 @@ impl Writing for crate::omp::Omp {
     }
 
     /// For sessions that pi has named: pi's entry takes precedence over the header.
-    fn name_entry(name: &str) -> Option<EntryDraft> {
-        Some(Draft::session_info(name).into())
+    fn name_entries(name: &str) -> Vec<EntryDraft> {
+        vec![Draft::session_info(name).into()]
     }
 
     /// The title is in the header, and in the title line before it, which takes precedence (omp session storage document,

@@ -17,6 +17,10 @@ pub struct Place<'a> {
     pub parent: Option<&'a [u8]>,
     /// The time in milliseconds since 1970.
     pub time_ms: i64,
+    /// The line of the entry that it follows, if the family [asks for it](super::Writing::SEES_ABOVE) and there is one.
+    pub above: Option<&'a [u8]>,
+    /// The session's working directory.
+    pub cwd: Option<&'a str>,
 }
 
 /// Computes the SHA-256 of an image's bytes.
@@ -35,6 +39,17 @@ pub trait Drafted: fmt::Debug + Send + Sync + 'static {
 
     /// The entry that it describes, which must exist: a label's. The id is WTF-8 (see [`crate::text`]).
     fn target(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Whether it is an entry of the tree. Nothing follows a line that stands outside it.
+    fn is_entry(&self) -> bool {
+        true
+    }
+
+    /// The id of the tool call whose result it is, as WTF-8, in a family where a result follows
+    /// [the entry with its call](super::Writing::has_call).
+    fn call(&self) -> Option<Vec<u8>> {
         None
     }
 
@@ -68,12 +83,13 @@ impl Clone for EntryDraft {
 }
 
 impl EntryDraft {
-    /// Takes an entry of a family's sessions as a JSON object: [`Writing::entry`](super::Writing::entry).
+    /// Takes an entry of a family's sessions as a JSON object: [`Writing::entry`](super::Writing::entry). Several drafts if
+    /// the program writes it in parts.
     ///
     /// # Errors
     ///
     /// Why it is not one.
-    pub fn from_json(family: Family, json: &str) -> Result<Self, NotWritten> {
+    pub fn from_json(family: Family, json: &str) -> Result<Vec<Self>, NotWritten> {
         family.entry(json)
     }
 
@@ -87,6 +103,18 @@ impl EntryDraft {
     #[must_use]
     pub fn target(&self) -> Option<Vec<u8>> {
         self.0.target()
+    }
+
+    /// Whether it is an entry of the tree: [`Drafted::is_entry`].
+    #[must_use]
+    pub fn is_entry(&self) -> bool {
+        self.0.is_entry()
+    }
+
+    /// The id of the tool call whose entry it follows, wherever the leaf is: [`Drafted::call`].
+    #[must_use]
+    pub fn call(&self) -> Option<Vec<u8>> {
+        self.0.call()
     }
 
     /// What sessions of the family do not have, if the entry is such a thing; `None` if it can be appended.
@@ -127,6 +155,17 @@ mod tests {
             unknown(Family::Opal),
             [Some("label"), Some("message in the form of pi's"), None]
         );
-        assert_eq!(unknown(Family::Claude), [Some("label"), Some("appending"), Some("appending")]);
+        assert_eq!(
+            unknown(Family::Claude),
+            [
+                Some("label"),
+                Some("message in the form of pi's"),
+                Some("message in the form of Opal's")
+            ]
+        );
+        assert_eq!(unknown(Family::Codex), [Some("label"), Some("appending"), Some("appending")]);
+        let claude: EntryDraft = crate::claude::Draft::user("Hi").into();
+        assert_eq!(claude.unknown_to(Family::Claude), None);
+        assert_eq!(claude.unknown_to(Family::Pi), Some("record in the form of Claude Code's"));
     }
 }

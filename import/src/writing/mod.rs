@@ -34,6 +34,15 @@ pub trait Writing {
     const COPIES: bool = false;
     /// Whether the program follows only paths from a fork to its source.
     const FOLLOWS_PATHS: bool = false;
+    /// Whether a copy has only the conversation at an entry, a fork that at the leaf; otherwise a fork has all entries.
+    const COPIES_CONVERSATION: bool = false;
+    /// Whether a session states from which it comes.
+    const STATES_SOURCE: bool = true;
+    /// Whether an entry repeats what the one above it says, so that a draft needs its line.
+    const SEES_ABOVE: bool = false;
+    /// Whether records in the file can name the leaf, and an entry that follows another than that needs
+    /// [one](Self::leaf_line).
+    const NAMES_LEAF: bool = false;
 
     /// An id for a new session, begun at this time in milliseconds since 1970.
     fn fresh_session_id(time_ms: i64) -> String;
@@ -70,7 +79,8 @@ pub trait Writing {
     /// Appends an entry's line as a copy of its session has it, with the line feed; `false` if it has no such line.
     ///
     /// By default the line as JavaScript writes it again; lines that are not JSON are left out.
-    fn copy_line(line: &[u8], out: &mut Vec<u8>) -> bool {
+    fn copy_line(line: &[u8], copy: &Copy<'_>, out: &mut Vec<u8>) -> bool {
+        let _ = copy;
         let decoded = text::decode(line);
         let shown = text::trim_start_of_file(&decoded);
         if shown.trim().is_empty() || ecma::restringify(shown, out).is_err() {
@@ -85,19 +95,37 @@ pub trait Writing {
         let (_, _) = (label, out);
     }
 
-    /// An entry, given as a JSON object.
-    ///
-    /// # Errors
-    ///
-    /// [`NotWritten`] if it is not one.
-    fn entry(json: &str) -> Result<EntryDraft, NotWritten>;
+    /// Whether a copy of a conversation has a line that stands outside the tree, such as a title's.
+    fn copies_outside(line: &[u8]) -> bool {
+        let _ = line;
+        false
+    }
 
-    /// A message, given as a JSON object with a `role`.
+    /// Whether an entry calls the tool with this id, given as WTF-8.
+    fn has_call(line: &[u8], call: &[u8]) -> bool {
+        let (_, _) = (line, call);
+        false
+    }
+
+    /// Appends a line that names the leaf, or an entry from which the leaf follows. With a summary it is the line that
+    /// describes the session, otherwise the program's own.
+    fn leaf_line(leaf: &[u8], summary: Option<&str>, session_id: &[u8], out: &mut Vec<u8>) {
+        let (_, _, _, _) = (leaf, summary, session_id, out);
+    }
+
+    /// An entry, given as a JSON object; several if the program writes it in parts.
     ///
     /// # Errors
     ///
     /// [`NotWritten`] if it is not one.
-    fn message(json: &str) -> Result<EntryDraft, NotWritten>;
+    fn entry(json: &str) -> Result<Vec<EntryDraft>, NotWritten>;
+
+    /// A message, given as a JSON object with a `role`; several entries if the program writes it in parts.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritten`] if it is not one.
+    fn message(json: &str) -> Result<Vec<EntryDraft>, NotWritten>;
 
     /// A label for an entry; `None` clears the one it has.
     ///
@@ -116,8 +144,8 @@ pub trait Writing {
     /// [`NotWritten`] if it cannot be written.
     fn branch_summary(summary: &BranchSummary<'_>) -> Result<EntryDraft, NotWritten>;
 
-    /// The entry that names the session; `None` if only the header does. An empty name clears the name.
-    fn name_entry(name: &str) -> Option<EntryDraft>;
+    /// What names the session; nothing if only the header does. An empty name clears the name.
+    fn name_entries(name: &str) -> Vec<EntryDraft>;
 
     /// Appends one of the lines up to the header, with another name in it; `false` if the line does not state the name.
     ///
@@ -191,6 +219,17 @@ pub struct CopiedLabel<'a> {
     pub label: &'a [u8],
 }
 
+/// What a session is that is copied from another.
+#[derive(Debug, Clone, Copy)]
+pub struct Copy<'a> {
+    /// Its id as WTF-8 (see [`crate::text`]).
+    pub id: &'a [u8],
+    /// The id of the one that it comes from, as WTF-8.
+    pub source_id: &'a [u8],
+    /// The working directory of the one that it comes from, and its own where that is another.
+    pub moved: Option<(&'a str, &'a str)>,
+}
+
 /// Why something cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -244,11 +283,11 @@ impl Writing for NoWriting {
         Err(NotWritten::Unknown { operation: "beginning of a session" })
     }
 
-    fn entry(_: &str) -> Result<EntryDraft, NotWritten> {
+    fn entry(_: &str) -> Result<Vec<EntryDraft>, NotWritten> {
         Err(APPENDING)
     }
 
-    fn message(_: &str) -> Result<EntryDraft, NotWritten> {
+    fn message(_: &str) -> Result<Vec<EntryDraft>, NotWritten> {
         Err(APPENDING)
     }
 
@@ -256,8 +295,8 @@ impl Writing for NoWriting {
         Err(APPENDING)
     }
 
-    fn name_entry(_: &str) -> Option<EntryDraft> {
-        None
+    fn name_entries(_: &str) -> Vec<EntryDraft> {
+        Vec::new()
     }
 }
 
@@ -321,6 +360,53 @@ impl Family {
         with_writing!(self, W => W::FOLLOWS_PATHS)
     }
 
+    /// Whether a copy has only the conversation at an entry: [`Writing::COPIES_CONVERSATION`].
+    #[must_use]
+    pub fn copies_conversation(self) -> bool {
+        with_writing!(self, W => W::COPIES_CONVERSATION)
+    }
+
+    /// Whether a session states from which it comes: [`Writing::STATES_SOURCE`].
+    #[must_use]
+    pub fn states_source(self) -> bool {
+        with_writing!(self, W => W::STATES_SOURCE)
+    }
+
+    /// Whether a draft needs the line of the entry above it: [`Writing::SEES_ABOVE`].
+    #[must_use]
+    pub fn sees_above(self) -> bool {
+        with_writing!(self, W => W::SEES_ABOVE)
+    }
+
+    /// Whether records in the file can name the leaf: [`Writing::NAMES_LEAF`].
+    #[must_use]
+    pub fn names_leaf(self) -> bool {
+        with_writing!(self, W => W::NAMES_LEAF)
+    }
+
+    /// Whether a copy of a conversation has a line that stands outside the tree: [`Writing::copies_outside`].
+    #[must_use]
+    pub fn copies_outside(self, line: &[u8]) -> bool {
+        with_writing!(self, W => W::copies_outside(line))
+    }
+
+    /// Whether an entry calls the tool with this id: [`Writing::has_call`].
+    #[must_use]
+    pub fn has_call(self, line: &[u8], call: &[u8]) -> bool {
+        with_writing!(self, W => W::has_call(line, call))
+    }
+
+    /// Appends a line that names the leaf: [`Writing::leaf_line`].
+    pub fn leaf_line(
+        self,
+        leaf: &[u8],
+        summary: Option<&str>,
+        session_id: &[u8],
+        out: &mut Vec<u8>,
+    ) {
+        with_writing!(self, W => W::leaf_line(leaf, summary, session_id, out));
+    }
+
     /// An id for a new session: [`Writing::fresh_session_id`].
     #[must_use]
     pub fn fresh_session_id(self, time_ms: i64) -> String {
@@ -364,8 +450,8 @@ impl Family {
 
     /// Appends an entry's line as a copy of its session has it: [`Writing::copy_line`].
     #[must_use]
-    pub fn copy_line(self, line: &[u8], out: &mut Vec<u8>) -> bool {
-        with_writing!(self, W => W::copy_line(line, out))
+    pub fn copy_line(self, line: &[u8], copy: &Copy<'_>, out: &mut Vec<u8>) -> bool {
+        with_writing!(self, W => W::copy_line(line, copy, out))
     }
 
     /// Appends a label once more: [`Writing::copy_label`].
@@ -374,7 +460,7 @@ impl Family {
     }
 
     /// An entry, given as a JSON object: [`Writing::entry`].
-    pub(crate) fn entry(self, json: &str) -> Result<EntryDraft, NotWritten> {
+    pub(crate) fn entry(self, json: &str) -> Result<Vec<EntryDraft>, NotWritten> {
         with_writing!(self, W => W::entry(json))
     }
 
@@ -383,7 +469,7 @@ impl Family {
     /// # Errors
     ///
     /// [`NotWritten`] if it is not one.
-    pub fn message(self, json: &str) -> Result<EntryDraft, NotWritten> {
+    pub fn message(self, json: &str) -> Result<Vec<EntryDraft>, NotWritten> {
         with_writing!(self, W => W::message(json))
     }
 
@@ -405,10 +491,10 @@ impl Family {
         with_writing!(self, W => W::branch_summary(summary))
     }
 
-    /// The entry that names the session: [`Writing::name_entry`].
+    /// What names the session: [`Writing::name_entries`].
     #[must_use]
-    pub fn name_entry(self, name: &str) -> Option<EntryDraft> {
-        with_writing!(self, W => W::name_entry(name))
+    pub fn name_entries(self, name: &str) -> Vec<EntryDraft> {
+        with_writing!(self, W => W::name_entries(name))
     }
 
     /// Appends one of the lines up to the header, with another name in it: [`Writing::name_line`].

@@ -245,9 +245,28 @@ impl SessionReader {
         let Some(leaf) = self.context_leaf(leaf)? else {
             return Ok(History::default());
         };
+        self.history_at(leaf, scope)
+    }
+
+    /// The same at an entry by its ordinal.
+    pub(crate) fn history_at(&self, leaf: Ordinal, scope: HistoryScope) -> Result<History> {
         let bases = Bases::of(self)?;
         let mut stored = Stored::new(self.view());
         self.family().history(&mut stored, &mut bases.before(), leaf.raw(), scope)
+    }
+
+    /// Passes on the messages of the session's own program at an entry, with the lines of each.
+    pub(crate) fn for_each_message_at(
+        &self,
+        leaf: Ordinal,
+        scope: HistoryScope,
+        take: TakeMessage<'_, Error>,
+    ) -> Result<()> {
+        let bases = Bases::of(self)?;
+        let mut stored = Stored::new(self.view());
+        let leaf = Some(leaf.raw());
+        self.family().context(&mut stored, &mut bases.before(), leaf, scope, take)?;
+        Ok(())
     }
 
     fn build(

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use leafline_import::writing::{EntryDraft, ExternalisedImage, Place};
+use leafline_import::writing::{EntryDraft, ExternalisedImage};
 use leafline_import::{Reading, read_line};
 
 use super::super::index::finish::Indexed;
@@ -10,10 +10,10 @@ use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{PreparedBlob, Preparer};
 use super::super::reader::SessionReader;
 use super::super::view::View;
+use super::lines::Lines;
 use super::rechunk::{seal, tail_dictionary};
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::clock::now;
 use crate::store::commit::{Author, Batch, Edit, Extended, Extension};
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
@@ -50,6 +50,8 @@ struct LastEntry {
     session: SessionKey,
     ordinal: Ordinal,
     id: Vec<u8>,
+    /// Its line, where the next draft needs it.
+    line: Option<Vec<u8>>,
 }
 
 impl std::fmt::Debug for Appender {
@@ -77,17 +79,23 @@ impl Appender {
             let view = reader.view();
             let (key, leaf) = (view.key(), view.leaf()?);
             let above = self.entry_above(view, origin, leaf)?;
-            let mut lines = Lines::new(above.as_ref().map(|(_, id)| id.clone()));
+            let line = above.as_ref().and_then(|(ordinal, _)| self.line_of(view.key(), *ordinal));
+            let mut lines = Lines::below(view, above.clone(), line)?;
             let mut images = Vec::new();
             for addition in additions {
                 lines.add(view, &addition.draft)?;
                 images.extend(addition.images);
             }
+            // What goes on from the entry that was appended last follows from what was named then.
+            let goes_on = |base| Some(base) == leaf && self.is_last(view.key(), base);
+            if !lines.base().is_some_and(goes_on) {
+                lines.name_leaf(view)?;
+            }
             let mut batch = Batch::default();
             let mut extension = Extension::new(&mut batch, key, view.record());
             let mut record = view.record().clone();
             let dictionary = tail_dictionary(view, Ordinal::after(record.lines))?;
-            let mut prepared = self.preparer.prepare(&lines.text, false, &dictionary);
+            let mut prepared = self.preparer.prepare(lines.text(), false, &dictionary);
             attach_images(&mut prepared.blobs, images);
             let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
             seal(view, &mut record, is_worth_a_chunk, (&mut extension, &mut batch))?;
@@ -102,15 +110,31 @@ impl Appender {
             let (author, is_sealed) = (Author::Here, is_worth_a_chunk);
             let extended = Extended { record, leaf, author, is_sealed, source: None };
             extension.finish(&mut batch, extended)?;
-            Ok((batch, (key, lines.ids, leaf)))
+            Ok((batch, (key, lines.finish(), leaf)))
         })?;
+        let (ids, line) = ids;
         // Only after the commit: until then another process might get the line.
-        self.last = leaf.zip(ids.last()).map(|(ordinal, id)| LastEntry {
-            session: key,
-            ordinal,
-            id: id.clone().into_bytes(),
-        });
+        if let Some(id) = ids.last() {
+            self.last = leaf.map(|ordinal| LastEntry {
+                session: key,
+                ordinal,
+                id: id.clone().into_bytes(),
+                line,
+            });
+        }
         Ok(ids)
+    }
+
+    /// Whether an entry is the one that was appended last.
+    fn is_last(&self, session: SessionKey, ordinal: Ordinal) -> bool {
+        let is_it = |last: &LastEntry| last.session == session && last.ordinal == ordinal;
+        self.last.as_ref().is_some_and(is_it)
+    }
+
+    /// The line of an entry, if it was kept.
+    fn line_of(&self, session: SessionKey, ordinal: Ordinal) -> Option<Vec<u8>> {
+        let last = self.last.as_ref().filter(|_| self.is_last(session, ordinal))?;
+        last.line.clone()
     }
 
     /// The line and id of the entry that the first of the new ones names as its parent.
@@ -124,9 +148,8 @@ impl Appender {
             (Origin::Root, _) | (Origin::Leaf, None) => Ok(None),
             (Origin::Entry(id), _) => Ok(Some((view.named(id)?, id.as_bytes().to_vec()))),
             (Origin::Leaf, Some(leaf)) => {
-                let is_leaf =
-                    |last: &&LastEntry| last.session == view.key() && last.ordinal == leaf;
-                let id = match self.last.as_ref().filter(is_leaf) {
+                let last = self.last.as_ref().filter(|_| self.is_last(view.key(), leaf));
+                let id = match last {
                     Some(last) => Some(last.id.clone()),
                     None => exact_id(view.reading(), view.entry(leaf)?.line()),
                 };
@@ -158,52 +181,6 @@ pub(super) fn move_leaf(
 /// A line's id, including lone surrogates; `None` if it is not a string.
 pub(crate) fn exact_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
     read_line(reading, line, |line| line.id().map(Cow::into_owned))
-}
-
-/// The lines to be appended.
-struct Lines {
-    parent: Option<Vec<u8>>,
-    time: i64,
-    text: Vec<u8>,
-    ids: Vec<String>,
-    known: std::collections::HashSet<Vec<u8>>,
-}
-
-impl Lines {
-    fn new(parent: Option<Vec<u8>>) -> Self {
-        Self {
-            parent,
-            time: now(),
-            text: Vec::new(),
-            ids: Vec::new(),
-            known: std::collections::HashSet::new(),
-        }
-    }
-
-    fn add(&mut self, view: View<'_>, draft: &EntryDraft) -> Result<()> {
-        let has = |id: &[u8]| -> Result<bool> {
-            let stored = view.find(id)?;
-            Ok(stored.is_some() || self.known.contains(id))
-        };
-        if let Some(target) = draft.target()
-            && !has(&target)?
-        {
-            return Err(view.not_found(&String::from_utf8_lossy(&target)));
-        }
-        let record = view.record();
-        let id = record.known_family().fresh_entry_id(|id| has(id.as_bytes()))?;
-        let place = Place {
-            session_id: &record.external_id,
-            id: &id,
-            parent: self.parent.as_deref(),
-            time_ms: self.time,
-        };
-        draft.write(&place, &mut self.text);
-        self.parent = Some(id.clone().into_bytes());
-        self.known.insert(id.clone().into_bytes());
-        self.ids.push(id);
-        Ok(())
-    }
 }
 
 /// Adds the images to the blobs of the lines that refer to them.

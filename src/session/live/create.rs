@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use leafline_import::conversation::{PathLimit, PathRuns};
-use leafline_import::writing::{Beginning, CopiedLabel, NotWritten};
+use leafline_import::writing::{Beginning, CopiedLabel, Copy, NotWritten};
 use leafline_import::{EntryKind, Family, Reading};
 
 use super::super::index::finish::NewLeaf;
 use super::super::view::View;
 use super::super::{Session, SessionReader};
 use super::build::Builder;
+use super::conversation;
 use super::persistence::Persistence;
 use super::rewrite;
 use crate::catalog::filter::SessionFilter;
@@ -52,7 +53,7 @@ impl NewSession {
     }
 
     /// The header line and the session's record. `source` is the header of the session of which it is a fork.
-    fn begin(&self, source: Option<&[u8]>) -> Result<Begun> {
+    pub(super) fn begin(&self, source: Option<&[u8]>) -> Result<Begun> {
         let family = self.family;
         let time = now();
         let id = self.id.clone().unwrap_or_else(|| family.fresh_session_id(time));
@@ -93,10 +94,10 @@ impl NewSession {
 }
 
 /// A session that has only its header.
-struct Begun {
-    header: Vec<u8>,
-    record: SessionRecord,
-    persistence: Persistence,
+pub(super) struct Begun {
+    pub(super) header: Vec<u8>,
+    pub(super) record: SessionRecord,
+    pub(super) persistence: Persistence,
 }
 
 impl Store {
@@ -191,6 +192,10 @@ impl Store {
 
 fn fork(store: &Store, source: &SessionReader, cwd: &str) -> Result<Session> {
     let family = source.family();
+    if family.copies_conversation() {
+        let leaf = source.view().leaf()?;
+        return conversation::copy(store, source, leaf, cwd, None);
+    }
     let mut new = NewSession::new(family, cwd);
     let file = if family.follows_paths() { file_of(source) } else { None };
     new.parent_session = Some(file.unwrap_or_else(|| source.id()));
@@ -198,12 +203,14 @@ fn fork(store: &Store, source: &SessionReader, cwd: &str) -> Result<Session> {
     let source_header = source_header.as_ref().map(|header| header.line());
     let Begun { header, record, persistence } = new.begin(source_header)?;
     let id = record.id();
+    let new_id = record.external_id.clone();
+    let copy = Copy { id: &new_id, source_id: &source.record().external_id, moved: None };
     let mut builder = Builder::new(store, record, None)?;
     builder.push(&header)?;
     source.lines(0, |entry| {
         let mut line = Vec::with_capacity(entry.line().len());
         if !matches!(entry.kind(), EntryKind::Header | EntryKind::Title)
-            && family.copy_line(entry.line(), &mut line)
+            && family.copy_line(entry.line(), &copy, &mut line)
         {
             let (line, images) = rewrite::as_stored(family, &persistence.rules, line);
             builder.push_without(&line, images)?;
@@ -251,8 +258,14 @@ impl Session {
         }
         let reader = self.reader()?;
         let view = reader.view();
-        let path = view.walk(view.named(leaf)?).up_to(PathLimit::Root)?;
+        let leaf = view.named(leaf)?;
         let family = reader.family();
+        if family.copies_conversation() {
+            let cwd = reader.record().directory().unwrap_or_default();
+            let persistence = Some(self.persistence.clone());
+            return conversation::copy(&self.store, &reader, Some(leaf), cwd, persistence);
+        }
+        let path = view.walk(leaf).up_to(PathLimit::Root)?;
         let mut new = NewSession::new(family, reader.record().directory().unwrap_or_default());
         new.parent_session = Some(file_of(&reader).unwrap_or_else(|| self.id().to_owned()));
         new.persistence = Some(self.persistence.clone());
@@ -260,12 +273,14 @@ impl Session {
         let waits = persistence.waits_for_assistant && !has_assistant(view, &path)?;
         let memory = if waits { Some(Box::new(Store::in_memory()?)) } else { None };
         let id = record.id();
+        let new_id = record.external_id.clone();
+        let copy = Copy { id: &new_id, source_id: &reader.record().external_id, moved: None };
         let to = memory.as_deref().unwrap_or(&self.store);
         let from_store = reader.snapshot().store();
         let blobs = (!to.is_same(from_store)).then_some(from_store);
         let mut builder = Builder::new(to, record, blobs)?;
         builder.push(&header)?;
-        let last = push_path(&reader, &path, &mut builder)?;
+        let last = push_path(&reader, &path, &copy, &mut builder)?;
         push_labels(view, (family, &path), last, &mut builder)?;
         let key = builder.finish(NewLeaf::ByRule)?;
         let mut session =
@@ -289,6 +304,7 @@ fn has_assistant(view: View<'_>, path: &PathRuns) -> Result<bool> {
 fn push_path(
     reader: &SessionReader,
     path: &PathRuns,
+    copy: &Copy<'_>,
     builder: &mut Builder<'_>,
 ) -> Result<Option<Vec<u8>>> {
     let mut last = None;
@@ -297,7 +313,7 @@ fn push_path(
             return Ok(());
         }
         let mut line = Vec::with_capacity(entry.line().len());
-        if reader.family().copy_line(entry.line(), &mut line) {
+        if reader.family().copy_line(entry.line(), copy, &mut line) {
             builder.push(&line)?;
             last = super::append::exact_id(reader.reading(), &line);
         }

@@ -2,9 +2,11 @@
 
 pub(crate) mod append;
 pub(crate) mod build;
+mod conversation;
 mod create;
 #[cfg(test)]
 mod faults;
+mod lines;
 mod pending;
 mod persistence;
 mod rechunk;
@@ -206,8 +208,9 @@ impl Session {
     ///
     /// [`LiveError::InvalidEntry`] if it is not a message; those of [`Self::append`].
     pub fn append_message(&mut self, message: &impl Serialize) -> Result<String> {
-        let draft = self.reading.family.message(&json(message)?);
-        self.append(draft.map_err(|error| self.refuse(error))?)
+        let drafts = self.reading.family.message(&json(message)?);
+        let mut ids = self.append_all(drafts.map_err(|error| self.refuse(error))?)?;
+        Ok(ids.pop().unwrap_or_default())
     }
 
     /// Moves the leaf to an entry: the next entry is appended below it. The leaf is kept in the store.

@@ -30,10 +30,12 @@ impl Session {
     /// written here; those of the store.
     pub fn set_session_name(&mut self, name: &str) -> Result<()> {
         let family = self.reading.family;
-        let entry = family.name_entry(name);
+        let entries = family.name_entries(name);
         if !family.names_in_header() {
-            let entry = entry.ok_or_else(|| self.wrong_family("name to be given"))?;
-            return self.append(entry).map(drop);
+            if entries.is_empty() {
+                return Err(self.wrong_family("name to be given"));
+            }
+            return self.append_all(entries).map(drop);
         }
         let mut names_itself = false;
         self.replace_lines(|reader, record| {
@@ -55,10 +57,7 @@ impl Session {
             Ok(changes)
         })?;
         // Entries that name the session take precedence over the header.
-        match entry.filter(|_| names_itself) {
-            Some(entry) => self.append(entry).map(drop),
-            None => Ok(()),
-        }
+        if names_itself { self.append_all(entries).map(drop) } else { Ok(()) }
     }
 
     /// Replaces lines with others, in one transaction. Returns how many changed.

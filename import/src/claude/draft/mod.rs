@@ -106,6 +106,21 @@ impl Draft {
         }
     }
 
+    /// The same, with a message of the API divided as [`Draft::message`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Draft::from_json`].
+    pub fn parts(text: &str) -> Result<Vec<Self>, DraftError> {
+        let document = Document::parse(text).map_err(DraftError::Malformed)?;
+        let name = document.get("type").filter(|name| name.is_string());
+        let is_record = name.is_some_and(|name| !name.is_text("") && !name.is_text("message"));
+        if !is_record && document.get("role").is_some() {
+            return Self::message(text);
+        }
+        Ok(vec![Self::from_json(text)?])
+    }
+
     fn of_record(document: &Document<'_>, record_type: Raw<'_>) -> Result<Self, DraftError> {
         let kind = RecordKind::of_type(record_type.as_string().as_deref());
         let mut draft = Self::begin(kind);
@@ -278,12 +293,12 @@ impl Draft {
 }
 
 /// The JSON text of a string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     quoted_wtf8(text.as_bytes())
 }
 
 /// The JSON text of a string given as WTF-8.
-fn quoted_wtf8(value: &[u8]) -> String {
+pub(super) fn quoted_wtf8(value: &[u8]) -> String {
     let mut json = Vec::with_capacity(value.len() + 2);
     write_string(value, &mut json);
     String::from_utf8(json).unwrap_or_else(|error| {

@@ -70,10 +70,7 @@ impl Surroundings {
             restringify(value.as_str(), &mut json).ok()?;
             String::from_utf8(json).ok()
         };
-        let mut values = whole.members(SURROUNDINGS).map(string);
-        // The session's own is written.
-        values[SURROUNDINGS.iter().position(|name| *name == "sessionId").unwrap_or_default()] =
-            None;
+        let values = whole.members(SURROUNDINGS).map(string);
         let [agent_id, message] = whole.members(["agentId", "message"]);
         let is_of_model = record.kind() == RecordKind::Assistant;
         let message = message.filter(|_| is_of_model);

@@ -4,6 +4,8 @@ use super::*;
 use crate::claude::{Record, Scanner};
 
 const UUID: &str = "6c1b12d0-7f0b-4b55-9a0e-0d8f1d2f3a4b";
+/// Shown as `s`.
+const SESSION: &str = "0b5e8f9a-2f4d-4a4e-8a3c-5d6e7f809102";
 const ABOVE: &str = concat!(
     r#"{"parentUuid":"p","isSidechain":false,"message":{"id":"msg_1","role":"assistant","content":"#,
     r#"[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}}]},"type":"assistant","uuid":"a","#,
@@ -21,7 +23,7 @@ fn place(above: Option<&str>) -> Place<'_> {
         uuid: UUID,
         parent: above.map(|_| &b"a"[..]),
         timestamp: 1_733_234_401_500,
-        session_id: b"s",
+        session_id: SESSION.as_bytes(),
         above: above.map(str::as_bytes),
         cwd: Some("/home"),
     }
@@ -33,7 +35,7 @@ fn line(draft: &Draft, above: Option<&str>) -> String {
     let line = String::from_utf8(out).unwrap();
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert!(value.is_object() && line.ends_with("}\n"));
-    line
+    line.replace(SESSION, "s")
 }
 
 /// The line below [`ABOVE`], with `@` for uuid and time and `~` for what is carried over.
@@ -191,6 +193,22 @@ fn an_agents_record_stays_on_the_sidechain() {
             UUID
         )
     );
+}
+
+#[test]
+fn the_session_is_the_one_that_the_records_name() {
+    let of = |is_sidechain, session_id: &'static str| {
+        let above = format!(
+            r#"{{"type":"user","uuid":"a","isSidechain":{is_sidechain},"sessionId":"old"}}"#
+        );
+        let mut out = Vec::new();
+        let at = Place { session_id: session_id.as_bytes(), ..place(Some(&above)) };
+        Draft::user("a").write(&at, &mut out);
+        let line: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        line["sessionId"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(of(false, SESSION), SESSION);
+    assert_eq!([of(true, SESSION), of(false, "full")], ["old", "old"]);
 }
 
 #[test]

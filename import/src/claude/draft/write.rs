@@ -4,6 +4,7 @@ use super::layout::{SURROUNDINGS, names_session};
 use super::place::{Place, Surroundings};
 use super::{Draft, quoted};
 use crate::claude::kind::RecordKind;
+use crate::claude::uuid_key::bits_of_usual;
 use crate::ecma::write_string;
 use crate::scan::Raw;
 use crate::time::format_timestamp;
@@ -62,8 +63,12 @@ impl Draft {
         {
             line.string("sourceToolAssistantUUID", parent);
         }
+        let is_of_records = around.is_sidechain || bits_of_usual(place.session_id).is_none();
         for name in SURROUNDINGS {
             match self.member(name).or(around.value(name)) {
+                // An agent's records have that of the session that started it, and a session that is not named by a UUID
+                // has one in its records.
+                Some(json) if name == "sessionId" && is_of_records => line.json(name, json),
                 _ if name == "sessionId" => line.string(name, place.session_id),
                 Some(json) => line.json(name, json),
                 None => {}
