@@ -240,6 +240,29 @@ pub mod omp {
     pub use crate::programs::omp::{OmpReader, OmpSession};
 }
 
+/// Claude Code: its records as drafts.
+///
+/// ```
+/// use leafline::{Family, NewSession, Store, claude};
+///
+/// # fn main() -> leafline::Result<()> {
+/// let store = Store::in_memory()?;
+/// let mut session = store.create_session(&NewSession::new(Family::Claude, "/work"))?;
+/// session.append(claude::Draft::user("Why is the build slow?"))?;
+/// session.append_all(claude::Draft::assistant(
+///     r#"{"role":"assistant","content":[
+///         {"type":"text","text":"I look."},
+///         {"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"make -n"}}]}"#,
+/// )?)?;
+/// session.append(claude::Draft::tool_result("toolu_1", "cc -O3 main.c", false))?;
+/// assert_eq!(store.sessions()?[0].entries, 4);
+/// # Ok(())
+/// # }
+/// ```
+pub mod claude {
+    pub use leafline_import::claude::{Draft, DraftError};
+}
+
 /// Opal: its messages as drafts, its sessions' metadata, and its functions as traits. [`OpalSession`](opal::OpalSession) has
 /// an example.
 pub mod opal {

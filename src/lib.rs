@@ -114,8 +114,8 @@
 //! - [`live`]: [`Store::create_session`] begins a session, [`Store::continue_recent`] continues the newest one of a
 //!   directory, [`Store::fork_from`] copies one. [`Session::append_message`], [`Session::append`] and
 //!   [`Session::append_all`] write, [`Session::branch`] moves the leaf.
-//! - [`pi`], [`omp`] and [`opal`] have what belongs to one program: its entries as drafts, and a trait with the methods
-//!   of its session manager under its own names. An operation that a family's program does not have is a
+//! - [`pi`], [`omp`], [`claude`] and [`opal`] have what belongs to one program: its entries as drafts, and, except for
+//!   Claude Code, a trait with the methods of its session manager under its own names. An operation that a family's program does not have is a
 //!   [`SessionError::WrongFamily`](error::SessionError::WrongFamily).
 //! - [`export`]: [`SessionReader::export`] writes a session in one of several forms, [`Store::export_file`] a file, and
 //!   [`Store::export_all`] brings a folder of files in step.
@@ -184,8 +184,8 @@ mod temporary;
 mod whole_file;
 
 pub use api::{
-    context, export, files, import, list, live, omp, opal, page, pi, prompts, statistics, tree,
-    verify, view,
+    claude, context, export, files, import, list, live, omp, opal, page, pi, prompts, statistics,
+    tree, verify, view,
 };
 pub use error::{Error, Result};
 pub use leafline_import::{EntryKind, Family, MessageRole};

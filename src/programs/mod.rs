@@ -6,6 +6,7 @@ pub(crate) mod omp;
 pub(crate) mod opal;
 pub(crate) mod pi;
 
+use leafline_import::claude::DraftError as ClaudeError;
 use leafline_import::opal::WriteError;
 use leafline_import::pi_omp::DraftError;
 use serde::Serialize;
@@ -33,6 +34,12 @@ fn optional(value: Option<&impl Serialize>) -> Result<Option<String>> {
 
 impl From<DraftError> for Error {
     fn from(error: DraftError) -> Self {
+        LiveError::InvalidEntry { problem: error.to_string() }.into()
+    }
+}
+
+impl From<ClaudeError> for Error {
+    fn from(error: ClaudeError) -> Self {
         LiveError::InvalidEntry { problem: error.to_string() }.into()
     }
 }

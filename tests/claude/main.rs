@@ -19,3 +19,4 @@ mod place;
 mod random;
 mod records;
 mod recovery;
+mod written;

@@ -7,7 +7,7 @@ use leafline::files::SessionFiles;
 use leafline::import::{ImportOptions, ImportStatus};
 use serde_json::{Value, json};
 
-use super::judge::Judge;
+use super::judge::omp;
 use super::place::Place;
 
 /// The lines of sessions, and the title that omp shows for each; a slot is omp's title line.
@@ -94,7 +94,7 @@ fn titles_are_those_of_omps_list() {
     }
     place.assert_sound();
 
-    let Some(judge) = Judge::find() else { return };
+    let Some(judge) = omp() else { return };
     let answers = judge.ask(&[json!({"op": "list", "folder": folder})]);
     let listed = answers[0]["sessions"].as_array().unwrap();
     assert_eq!(listed.len(), SESSIONS.len());

@@ -103,7 +103,7 @@ fn context_edits_and_usage_are_written_as_pi_writes_them() {
     }
     operations.push(json!({"do": "observe"}));
     let job = json!({"op": "play", "cwd": "/work", "operations": operations});
-    let answers = oracle.ask(format!("{job}\n"));
+    let answers = oracle.ask(&job.to_string());
     assert_eq!(answers[0]["ok"], true, "{}", answers[0]);
     let results = answers[0]["results"].as_array().unwrap();
     let theirs = results.last().unwrap()["observed"]["file"].as_str().unwrap();

@@ -4,11 +4,11 @@
 //! for the variables.
 
 use leafline_import::claude::{Draft, Place};
-use leafline_judges::{Script, claude};
+use leafline_judges::{Resumed, Script, claude, with_strings};
 use serde_json::{Value, json};
 
-use crate::conversation::{MODEL, conversation, leaf, messages, with_strings};
-use crate::judge::{Answer, count, difference};
+use crate::conversation::{MODEL, conversation, leaf, messages};
+use crate::judge::{count, difference};
 use crate::made::Numbers;
 
 /// A session that is appended to.
@@ -206,8 +206,8 @@ fn compare(judge: &Script, files: impl Iterator<Item = String>) {
         .collect();
     let mut differences = Vec::new();
     for ((seed, session), answer) in (0..).zip(&sessions).zip(judge.ask(&jobs)) {
-        let answer: Answer = serde_json::from_value(answer).unwrap();
-        let theirs = answer.messages().unwrap_or_else(|| panic!("{seed}: {:?}", answer.error));
+        let answer = Resumed::of(&answer);
+        let theirs = answer.messages.unwrap_or_else(|| panic!("{seed}: {:?}", answer.error));
         let (ours, at) = ours(&session.file);
         let (last, _) = &session.entries[session.leaf.unwrap()];
         // Where the program adds results nothing tells at which record it goes on.
@@ -215,7 +215,7 @@ fn compare(judge: &Script, files: impl Iterator<Item = String>) {
             differences.push(format!("{seed}: {last} was appended, {at} {:?}", answer.leaf));
         }
         let name = format!("appended {seed}");
-        differences.extend(difference(&name, &ours, &with_strings(theirs)));
+        differences.extend(difference(&name, &ours, &theirs));
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     println!("{} sessions that were appended to were resumed", sessions.len());

@@ -86,21 +86,3 @@ pub(crate) fn for_judge(file: &str) -> String {
     }
     named
 }
-
-/// Messages in which a text that stands alone is a string: the program's prompt makes a block of the one that it is put
-/// behind.
-pub(crate) fn with_strings(messages: Vec<Value>) -> Vec<Value> {
-    let mut messages = messages;
-    for message in &mut messages {
-        let text = match message["content"].as_array().map(Vec::as_slice) {
-            Some([block]) if message["role"] == "user" && block["type"] == "text" => {
-                Some(block["text"].clone())
-            }
-            _ => None,
-        };
-        if let Some(text) = text {
-            message["content"] = text;
-        }
-    }
-    messages
-}

@@ -8,12 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use leafline_judges::{Script, claude, digest_of_values, keep_answers};
-use serde::Deserialize;
+use leafline_judges::{Resumed, Script, claude, digest_of_values, keep_answers, with_strings};
 use serde_json::{Value, json};
 
 use crate::cases::{self, Case};
-use crate::conversation::{conversation, entry, for_judge, leaf, messages, with_strings};
+use crate::conversation::{conversation, entry, for_judge, leaf, messages};
 use crate::made;
 
 /// The cases in which the program does otherwise, and why Leafline does not.
@@ -56,25 +55,8 @@ pub(crate) fn difference(name: &str, ours: &[Value], theirs: &[Value]) -> Option
     leafline_judges::difference("Claude Code", name, ours, theirs)
 }
 
-/// What the program sends when it resumes a session.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Answer {
-    /// Its messages, each as a text of JSON; `None` if it did not resume the session.
-    context: Option<Vec<String>>,
-    /// The record at which it resumed it, where that is to be seen.
-    pub(crate) leaf: Option<String>,
-    pub(crate) error: Option<String>,
-}
-
-impl Answer {
-    pub(crate) fn messages(&self) -> Option<Vec<Value>> {
-        let context = self.context.as_ref()?;
-        Some(context.iter().map(|message| serde_json::from_str(message).unwrap()).collect())
-    }
-}
-
 /// Answers to cases; of a case that the program does not resume there is none.
-fn ask(judge: &Script, cases: &[Case]) -> Vec<Answer> {
+fn ask(judge: &Script, cases: &[Case]) -> Vec<Resumed> {
     let jobs: Vec<Value> = (0..)
         .zip(cases)
         .map(|(number, case)| {
@@ -82,8 +64,7 @@ fn ask(judge: &Script, cases: &[Case]) -> Vec<Answer> {
             json!({"op": "resume", "id": id, "file": for_judge(&case.file)})
         })
         .collect();
-    let answers = judge.ask(&jobs).into_iter();
-    answers.map(|answer| serde_json::from_value(answer).unwrap()).collect()
+    judge.ask(&jobs).iter().map(Resumed::of).collect()
 }
 
 fn is_otherwise(case: &Case) -> bool {
@@ -96,7 +77,7 @@ fn compare(judge: &Script, cases: &[Case], most: usize) {
     let (mut differences, mut kept) = (Vec::new(), String::new());
     let mut resumed = 0;
     for (case, answer) in cases.iter().zip(ask(judge, cases)) {
-        let Some(theirs) = answer.messages().map(with_strings) else {
+        let Some(theirs) = answer.messages else {
             let error = answer.error.unwrap_or_default();
             assert!(error.starts_with("No conversation found"), "{}: {error}", case.name);
             continue;
@@ -177,8 +158,8 @@ fn sessions_that_claude_code_made() {
     let mut differences = Vec::new();
     for (seed, answer) in judge.ask(&jobs).into_iter().enumerate() {
         let file = answer["file"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
-        let answer: Answer = serde_json::from_value(answer).unwrap();
-        let theirs = with_strings(answer.messages().unwrap());
+        let answer = Resumed::of(&answer);
+        let theirs = answer.messages.unwrap();
         let ours = ours(&file, answer.leaf.as_deref());
         differences.extend(difference(&format!("play {seed}"), &ours, &theirs));
     }

@@ -6,9 +6,11 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod comparison;
+mod resumed;
 mod script;
 
 pub use comparison::{difference, digest, digest_of_values, keep_answers};
+pub use resumed::{Resumed, with_strings};
 pub use script::{Answers, Questions, Script};
 
 use std::path::{Path, PathBuf};
