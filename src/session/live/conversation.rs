@@ -9,6 +9,7 @@ use super::super::{Session, SessionReader};
 use super::append::exact_id;
 use super::build::Builder;
 use super::create::{Begun, NewSession};
+use super::lines::is_at_or_above;
 use super::persistence::Persistence;
 use crate::error::Result;
 use crate::store::Store;
@@ -36,9 +37,13 @@ pub(super) fn copy(
     let moved = from.directory().filter(|from| !cwd.is_empty() && *from != cwd);
     let copy =
         Copy { id: &new_id, source_id: &from.external_id, moved: moved.map(|from| (from, cwd)) };
-    let mut kept = conversation(source, leaf)?.into_iter().peekable();
+    let kept = conversation(source, leaf)?;
+    let is_tip = is_tip(source, leaf, &kept)?;
+    let mut kept = kept.into_iter().peekable();
     let mut builder = Builder::new(store, record, None)?;
     builder.push(&header)?;
+    let mut pushed = header.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let mut new_leaf = None;
     source.lines(0, |entry| {
         let is_kept = kept.next_if(|kept| *kept == entry.ordinal()).is_some();
         let goes_along = |line| entry.kind() == EntryKind::Outside && family.copies_outside(line);
@@ -46,19 +51,36 @@ pub(super) fn copy(
         if (is_kept || goes_along(entry.line())) && family.copy_line(entry.line(), &copy, &mut line)
         {
             builder.push(&line)?;
+            if leaf == Some(entry.place()) {
+                new_leaf = Some((Ordinal::new(pushed), exact_id(source.reading(), &line)));
+            }
+            pushed += 1;
         }
         Ok(true)
     })?;
-    if let Some(leaf) = leaf
-        && family.names_leaf()
-        && let Some(leaf) = exact_id(source.reading(), source.view().entry(leaf)?.line())
-    {
-        let mut line = Vec::new();
-        family.leaf_line(&leaf, None, &new_id, &mut line);
-        builder.push(&line)?;
-    }
-    let key = builder.finish(NewLeaf::ByRule)?;
+    // Where records beside the path hang on the leaf, the last of them is the new one, as for the program.
+    let new_leaf = match new_leaf.filter(|_| is_tip && family.names_leaf()) {
+        Some((ordinal, Some(id))) => {
+            let mut line = Vec::new();
+            family.leaf_line(&id, None, &new_id, &mut line);
+            builder.push(&line)?;
+            NewLeaf::Line(Some(ordinal))
+        }
+        _ => NewLeaf::ByRule,
+    };
+    let key = builder.finish(new_leaf)?;
     Ok(Session::stored(store, key, id, Reading::plain(family), persistence))
+}
+
+/// Whether none of these lines hangs on the leaf.
+fn is_tip(source: &SessionReader, leaf: Option<Ordinal>, kept: &[u64]) -> Result<bool> {
+    let Some(leaf) = leaf else { return Ok(false) };
+    for line in kept.iter().copied().map(Ordinal::new).filter(|line| *line > leaf) {
+        if is_at_or_above(source.view(), leaf, line)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The lines of a conversation, in the order of the session: the path to the entry, over compactions, and what is beside it
