@@ -14,7 +14,7 @@ use super::place::Place;
 const SESSIONS: [(&str, &str, &[&str]); 13] = [
     ("the last short summary", "two", &["H", "M", "C one", "C two", "C"]),
     ("a title of the header's", "T", &["H T", "M", "C one"]),
-    ("an empty title of the header's", "", &["H ", "M", "C one"]),
+    (EMPTY, "one", &["H ", "M", "C one"]),
     ("an empty slot", "one", &["S", "H T", "M", "C one"]),
     ("an empty slot and nothing else", "", &["S", "H T", "M"]),
     ("an empty title line without a pad", "", &["L", "H T", "M"]),
@@ -26,6 +26,9 @@ const SESSIONS: [(&str, &str, &[&str]); 13] = [
     ("a second record on the header's line", "one", &["H+", "M", "C one"]),
     ("rubbish on the header's line", "", &["H!", "M"]),
 ];
+
+/// Of an empty title omp makes the first prompt when it shows a list; here it is none.
+const EMPTY: &str = "an empty title of the header's";
 
 fn line(form: &str, number: usize) -> String {
     let (kind, given) = match form.split_once(' ') {
@@ -103,7 +106,7 @@ fn titles_are_those_of_omps_list() {
         let (name, id, title) = &expected[&path];
         assert_eq!(theirs["id"], json!(id), "{name}");
         let told = theirs["title"].as_str().unwrap_or_default();
-        assert_eq!(told.trim(), *title, "{name}");
+        assert_eq!(told.trim(), if *name == EMPTY { "" } else { title }, "{name}");
     }
 }
 

@@ -36,11 +36,11 @@ pub(crate) fn set_title(record: &mut SessionRecord, title: Option<String>, rank:
     }
 }
 
-/// Whether a title of this rank takes the place of the one that a session has.
+/// Whether a title of this rank takes the place of the one that a session has. An empty one in a header is none.
 pub(crate) fn title_counts(title: Option<&String>, title_rank: u8, rank: u8) -> bool {
     match (title_rank, rank) {
         (SPARE_TITLE, _) => true,
-        (_, SPARE_TITLE) => title.is_none(),
+        (_, SPARE_TITLE) => title.is_none_or(String::is_empty),
         _ => rank >= title_rank,
     }
 }

@@ -383,10 +383,9 @@ impl Checker<'_> {
         let record = self.view.record();
         let is_of_lines = record.title_rank != TITLE_BESIDE;
         // Stores of earlier versions do not show the title that a session has for want of another.
-        let may_lack = self.title_rank == SPARE_TITLE && record.title.is_none();
         let stored = record.title.as_ref().filter(|title| !title.is_empty());
-        let expected = self.title.as_ref().filter(|title| !title.is_empty());
-        if is_of_lines && !may_lack && expected != stored {
+        let may_lack = self.title_rank == SPARE_TITLE && stored.is_none();
+        if is_of_lines && !may_lack && self.title.as_ref() != stored {
             findings.problem("sessions", None, "the title is not the one that the lines give");
         }
         if record.dropped > 0 {

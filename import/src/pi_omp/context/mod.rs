@@ -130,7 +130,7 @@ impl<P: Program> Contexts for P {
         take: TakeMessage<'_, C::Error>,
     ) -> Result<ContextSettings, C::Error> {
         let Some(leaf) = leaf else { return Ok(P::settings(&PathSettings::default())) };
-        let settings = P::settings(&conversation.settings(leaf)?);
+        let settings = P::settings_at(conversation, leaf)?;
         P::hand_out_request(conversation, leaf, scope, &settings, take)?;
         Ok(settings)
     }
