@@ -15,7 +15,7 @@ pub struct HeaderFacts {
     pub timestamp_ms: Option<i64>,
     /// The working folder.
     pub cwd: Option<String>,
-    /// The title: that of the title line before the header if there is one and it is not empty, otherwise the header's.
+    /// The title: what the title line before the header states, which may be none; without such a line the header's.
     pub title: Option<String>,
     /// Lineage: a session id or a path, as in the file (omp session storage document: to be taken literally).
     pub parent_session: Option<String>,
