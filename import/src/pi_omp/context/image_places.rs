@@ -2,7 +2,7 @@
 
 use crate::scan::{PayloadKind, PayloadPlace, Scanner};
 
-/// The offsets in a line at which references stand that omp resolves: those of images in `content` arrays, at any depth
+/// The offsets in a line of the references that omp resolves: those of images in `content` arrays, at any depth
 /// (observed).
 pub(super) fn resolved_by_omp(line: &str) -> Vec<usize> {
     let mut scanner = Scanner::new();

@@ -8,8 +8,8 @@ const FURTHEST: f64 = 8.64e15;
 
 /// The milliseconds since 1970 that a value stands for; `None` if JavaScript has no number for it.
 ///
-/// Text is read as ISO, and no other form of it: engines differ in those. Other values count as the number that they
-/// convert to, without its fraction.
+/// Text is read as ISO only, since engines differ in other forms. Other values count as the number that they convert to,
+/// without its fraction.
 pub(super) fn milliseconds(value: Option<Raw<'_>>) -> Option<i64> {
     let value = value?;
     match value.as_str() {

@@ -12,7 +12,7 @@ use crate::{EntryKind, text};
 pub(super) struct Selection {
     /// The compaction whose summary stands for what is above it.
     pub(super) compaction: Option<u64>,
-    /// omp: the entry below which the context begins, where that is no compaction.
+    /// omp: the entry below which the context begins, if that is not a compaction.
     pub(super) reset: Option<u64>,
     /// What the compaction keeps: entries above it.
     pub(super) kept: PathRuns,
@@ -67,7 +67,7 @@ impl Selection {
         Ok(Self { compaction: Some(compaction), kept, below, ..Self::default() })
     }
 
-    /// The exact way: the path is read line by line, as the programs do that hold all entries in memory.
+    /// The exact way: the path is read line by line, as the programs do, which hold all entries in memory.
     fn by_lines<C: Conversation>(conversation: &mut C, leaf: u64) -> Result<Self, C::Error> {
         let path = conversation.path(leaf, PathLimit::Root)?;
         let Some(compaction) = last_compaction(conversation, &path)? else {
@@ -97,7 +97,7 @@ fn first_kept_by_index<C: Conversation>(
     Ok(conversation.is_above(first, compaction)?.then_some(first))
 }
 
-/// A compaction as its line names itself and what it keeps: JSON text, where there is any.
+/// The id of a compaction and of what it keeps, as its line states them: JSON text, if there is any.
 struct Compaction {
     entry: u64,
     id: Option<String>,
@@ -153,7 +153,7 @@ fn find_places<C: Conversation>(
     Ok((None, first))
 }
 
-/// Reads something off an entry's line that no image is part of.
+/// Reads something from an entry's line that is not part of an image.
 pub(super) fn scan<C: Conversation, T>(
     conversation: &mut C,
     scanner: &mut Scanner,

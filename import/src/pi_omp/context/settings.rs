@@ -91,7 +91,7 @@ fn value(raw: &str) -> Option<JsonText> {
     if raw == UNDEFINED { None } else { JsonText::of_raw(raw).ok() }
 }
 
-/// The models as an object of JavaScript, which has members with the names of array indices first.
+/// The models in the order of a JavaScript object: members whose names are array indices come first.
 fn models_text(models: &[(String, String)]) -> JsonText {
     let members: Vec<String> =
         models.iter().map(|(role, model)| format!("{}:{}", quoted(role), quoted(model))).collect();

@@ -7,7 +7,7 @@ use crate::{EntryKind, MessageRole};
 
 /// The entries above a compaction, on the path that omp walks.
 pub(super) enum Above {
-    /// From this entry up, where the index can be trusted; none without it.
+    /// From this entry up, if the index can be trusted; nothing if there is none.
     Indexed(Option<u64>),
     /// These. The path to the leaf is walked once, and ends where it meets an entry again.
     Walked(PathRuns),
@@ -87,7 +87,7 @@ impl Above {
     }
 }
 
-/// The user's last request at or above an entry, below any reset. No more of the path is walked than it takes to find it.
+/// The user's last request at or above an entry, below any reset. The walk ends where it is found.
 fn last_request<C: Conversation>(
     conversation: &mut C,
     mut from: u64,

@@ -12,7 +12,7 @@ use crate::text;
 /// The `details.kind` of a compaction that only begins a new window, beside notes that omp keeps.
 const ROLLOVER: &str = "experimental-context-rollover";
 
-/// The compaction that counts in a context, as far as its line decides what follows it.
+/// What the line of the compaction that counts in a context decides about the entries after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Compacted {
     /// The time of the first entry that follows the summary.
@@ -33,7 +33,7 @@ struct Said {
 }
 
 impl Compacted {
-    /// Of the compaction of a selection, whose kept entries are made those that omp keeps.
+    /// Of the compaction of a selection, whose kept entries become those that omp keeps.
     pub(super) fn of<C: Conversation>(
         conversation: &mut C,
         leaf: u64,

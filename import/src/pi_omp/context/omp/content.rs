@@ -6,8 +6,8 @@ use super::key::{Key, key};
 use crate::ecma::Document;
 use crate::scan::Raw;
 
-/// Writes the blocks of a turn's content without the calls whose results are not there. What a provider would refuse in a
-/// changed turn goes as well: redacted thinking, and the signatures of other thinking.
+/// Writes the blocks of a turn's content without the calls that have no result. What a provider would refuse in a changed
+/// turn is left out as well: redacted thinking, and the signatures of other thinking.
 pub(super) fn without_loose_calls(content: Raw<'_>, results: &HashSet<Key>) -> String {
     let mut out = vec![b'['];
     for block in content.elements() {

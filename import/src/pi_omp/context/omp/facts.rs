@@ -1,4 +1,4 @@
-//! What an entry's message says to the messages around it.
+//! The facts of an entry's message on which the messages around it depend.
 
 use super::key::{Key, key};
 use crate::conversation::{Conversation, Images};
@@ -13,30 +13,30 @@ const INTERRUPTED_THINKING: &str = "interrupted-thinking";
 /// Custom messages that are not sent again.
 const FOR_ONE_TURN: [&str; 2] = ["prewalk-plan", "vibe-mode-context"];
 
-/// Custom messages that begin a turn where they are the user's.
+/// Custom messages that begin a turn if they are the user's.
 const REQUESTS: [&str; 2] = ["skill-prompt", "collab-prompt"];
 
-/// A message, as far as others depend on it.
+/// What other messages depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Facts {
-    /// One on which nothing depends, and that depends on none.
+    /// A message on which nothing depends, and that depends on nothing.
     Plain,
     /// The note that keeps the failed turn before it in the context.
     InterruptedThinking,
-    /// The result of the tool call with this id; `None` for an id that equals none.
+    /// The result of the tool call with this id; `None` for an id that is equal to no other.
     Result(Option<Key>),
-    /// A turn of the model's.
+    /// A turn of the model.
     Turn(Turn),
 }
 
-/// What a turn of the model's is made of.
+/// The facts of a turn of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Turn {
     /// It was aborted, or ended in an error.
     pub(super) has_failed: bool,
-    /// The ids of its tool calls; `None` for one that equals none.
+    /// The ids of its tool calls; `None` for one that is equal to no other.
     pub(super) calls: Vec<Option<Key>>,
-    /// Whether it has anything that stays when its calls are taken out.
+    /// Whether anything is left of it without its calls.
     pub(super) has_more: bool,
 }
 
@@ -65,12 +65,12 @@ pub(super) fn of<C: Conversation>(
     Ok(record_of(&decoded).and_then(read))
 }
 
-/// The record of an entry's line: what follows it there does not count.
+/// The record of an entry's line; anything after it on the line is ignored.
 pub(super) fn record_of(line: &str) -> Option<Raw<'_>> {
     Raw::parse(line).ok().or_else(|| Raw::parse(first_record(line)?).ok())
 }
 
-/// The id of the call whose result an entry is; `None` for an id that equals none. Of results alone.
+/// The id of the call whose result an entry is; `None` for an id that is equal to no other. Only for results.
 pub(super) fn result_of<C: Conversation>(
     conversation: &mut C,
     entry: u64,
@@ -82,7 +82,7 @@ pub(super) fn result_of<C: Conversation>(
     })
 }
 
-/// Whether an entry is a request of the user's: a message of theirs, or a custom message that begins a turn for them.
+/// Whether an entry is a request of the user: a user message, or a custom message that begins a turn for the user.
 pub(super) fn is_request<C: Conversation>(
     conversation: &mut C,
     entry: u64,
@@ -156,7 +156,7 @@ fn of_turn(record: Raw<'_>) -> Option<Facts> {
     Some(Facts::Turn(turn))
 }
 
-/// Whether the content of a turn that ended in an error has nothing in it. Blocks of unknown types are something.
+/// Whether the content of a turn that ended in an error is empty. Blocks of unknown types count as content.
 fn is_empty(content: Raw<'_>) -> bool {
     content.is_array() && !content.elements().any(is_something)
 }

@@ -1,10 +1,10 @@
-//! Ids of tool calls as a `Set` of JavaScript's tells them apart.
+//! Ids of tool calls, equal where a JavaScript `Set` has them equal.
 
 use sha2::{Digest, Sha256};
 
 use crate::scan::Raw;
 
-/// What stands for an id, so that a long conversation's fit in little memory.
+/// A short key for an id, so that those of a long conversation fit in little memory.
 pub(in crate::pi_omp::context) type Key = [u8; 16];
 
 /// The key of an id: values are the same if they are strings or numbers that are equal, or the same literal, or both absent.

@@ -16,8 +16,8 @@ use crate::{EntryKind, text};
 /// What omp calls a custom message that has no type.
 const UNNAMED: &str = "\"custom-message\"";
 
-/// Appends the message of an entry, after clearing `out`. Returns whether it gives one. With `results`, the ids of the
-/// results that are in the context, a turn is without the tool calls that have none.
+/// Appends the message of an entry, after clearing `out`. Returns whether it has one. With `results`, the ids of the
+/// results in the context, tool calls without a result are left out of a turn.
 pub(super) fn append<C: Conversation>(
     conversation: &mut C,
     entry: u64,
@@ -101,7 +101,7 @@ fn append_message(
     document.write_member("message", out)
 }
 
-/// A custom message, with what has another type than it should replaced by a default.
+/// A custom message; members of the wrong type are replaced by defaults.
 fn append_custom(document: &Document<'_>, out: &mut Vec<u8>) -> bool {
     let content = document.get("content");
     if !content.is_some_and(|content| content.is_string() || content.is_array()) {
@@ -146,7 +146,7 @@ impl<'o> Made<'o> {
         Self(out)
     }
 
-    /// Adds members of the entry, as far as it has them.
+    /// Adds those of these members that the entry has.
     fn members(self, document: &Document<'_>, names: &[&str]) -> Self {
         for name in names {
             let before = self.0.len();

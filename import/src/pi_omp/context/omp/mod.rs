@@ -88,7 +88,7 @@ impl Program for Omp {
     }
 }
 
-/// What the context at an entry is made of; with what is known of its compaction, where one counts.
+/// What the context at an entry is made of, and the facts of its compaction, if one counts.
 fn select<C: Conversation>(
     conversation: &mut C,
     leaf: u64,

@@ -8,8 +8,8 @@ use crate::scan::Scanner;
 /// The `type` of the entries that `/clear` writes.
 const RESET_BOUNDARY: &str = "reset_boundary";
 
-/// The last reset on the path to an entry, below the compaction that counts there. Of the path no more is walked than
-/// it takes to find it. For sessions whose index can be trusted: there are no loops.
+/// The last reset on the path to an entry, below the compaction that counts there. The walk ends where it is found. For
+/// sessions whose index can be trusted: there are no loops.
 pub(super) fn on_indexed_path<C: Conversation>(
     conversation: &mut C,
     leaf: u64,
@@ -50,7 +50,7 @@ pub(super) fn on_path<C: Conversation>(
     Ok(None)
 }
 
-/// Whether an entry is a reset. The index has no kind of its own for them, so the line is asked.
+/// Whether an entry is a reset. The index has no kind for resets, so the line is read.
 pub(super) fn is_reset<C: Conversation>(
     conversation: &mut C,
     entry: u64,

@@ -1,7 +1,7 @@
 //! The messages of a context without failed turns, and without tool calls that have no result.
 //!
-//! omp looks at all messages of a context at once. Here they are handed out one after the other; what a turn depends on
-//! further down is looked up in the lines as far as it is needed, and of what was read no more is kept than ids.
+//! omp looks at all messages of a context at once. Here they are handed out one after the other: the lines below are read
+//! as far as a turn depends on them, and only ids are kept of what was read.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -37,11 +37,11 @@ enum Form {
     WithoutLooseCalls,
 }
 
-/// What is known of the messages so far, and of those that follow as far as was looked.
+/// What is known of the messages so far, and of those below that were read ahead.
 struct Turns<I> {
     /// The entries whose results are not in `results` yet.
     ahead: I,
-    /// The ids of the results that were met.
+    /// The ids of the results so far.
     results: HashSet<Key>,
     /// The ids of the calls of failed turns that were left out: their results are left out too.
     left_out: HashSet<Key>,
@@ -148,10 +148,10 @@ impl<I: Iterator<Item = u64> + Clone> Turns<I> {
         turn.calls.iter().flatten().filter(|call| self.results.contains(*call)).copied().collect()
     }
 
-    /// Decides which messages of a run are sent that begins with a failed turn, and whether that one is.
+    /// Decides which messages of a run that begins with a failed turn are sent, and whether that turn is.
     ///
-    /// omp goes from the last message to the first: a failed turn stays only where the note on its interrupted thinking is
-    /// what follows it then. Where it goes, so do all results of its calls below it.
+    /// omp goes from the last message to the first: a failed turn stays only if the note on its interrupted thinking then
+    /// follows it. If it is left out, so are the results of its calls below it.
     fn judge<C: Conversation>(
         &mut self,
         conversation: &mut C,

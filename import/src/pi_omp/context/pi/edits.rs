@@ -12,14 +12,14 @@ use crate::{EntryKind, text};
 /// The `type` of an entry that edits.
 const EDIT: &str = "context_edit";
 
-/// The edits in force in a context: of each edited entry the last one.
+/// The edits in force in a context: the last one of each edited entry.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     /// From the edited entry to the one that edits it.
     by_target: HashMap<u64, u64>,
 }
 
-/// What an edit puts in the place of an entry's content.
+/// What an edit replaces an entry's content with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Replacement {
     /// The entry gives nothing.
@@ -68,7 +68,7 @@ impl Edits {
         Ok(edits)
     }
 
-    /// What the last edit of an entry puts in its place; `None` if there is no edit.
+    /// What the last edit of an entry replaces its content with; `None` if there is no edit.
     pub(super) fn of<C: Conversation>(
         &self,
         conversation: &mut C,
@@ -87,7 +87,7 @@ impl Edits {
 enum Target {
     /// By an id, as WTF-8.
     Id(Vec<u8>),
-    /// By JSON that is no string, or not at all.
+    /// By JSON that is not a string, or by nothing.
     Other(Option<String>),
 }
 

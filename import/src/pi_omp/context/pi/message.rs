@@ -9,7 +9,7 @@ use crate::ecma::Document;
 use crate::scan::Raw;
 use crate::{EntryKind, text};
 
-/// Roles whose content pi edits, as far as they are of the message itself.
+/// Roles of messages whose own content pi edits.
 const EDITED_ROLES: [&str; 4] = ["user", "assistant", "toolResult", "custom"];
 
 /// Roles whose content is an array.
@@ -57,7 +57,7 @@ pub(super) fn make<C: Conversation>(
     Ok(())
 }
 
-/// An entry of which messages are made.
+/// An entry from which messages are made.
 struct Made<'a> {
     document: &'a Document<'a>,
     rules: Rules,
@@ -105,7 +105,7 @@ impl Made<'_> {
         self.append_edited(message, role, empty, out)
     }
 
-    /// The system message in force where a compaction was written, which it repeats.
+    /// The system message that was in force at a compaction, which the compaction repeats.
     fn append_system_message(&self, out: &mut Vec<u8>) -> bool {
         if self.rules == Rules::Plain {
             return false;
@@ -116,7 +116,7 @@ impl Made<'_> {
         self.append_edited(message, role.as_deref(), None, out)
     }
 
-    /// A message that an entry holds, with its content as edited, or else with `content` where that is given.
+    /// A message that an entry holds, with its edited content, or else with `content` if that is given.
     fn append_edited(
         &self,
         message: Raw<'_>,
@@ -167,7 +167,7 @@ impl Made<'_> {
         true
     }
 
-    /// A message of a role, with these members of the entry, as far as it has them, and its time.
+    /// A message of a role, with those of these members that the entry has, and its time.
     fn append_made(&self, role: &str, members: &[&str], out: &mut Vec<u8>) -> bool {
         out.extend_from_slice(format!("{{\"role\":\"{role}\"").as_bytes());
         for name in members {
@@ -202,7 +202,7 @@ fn append_member(name: &str, json: Option<String>, out: &mut Vec<u8>) {
     }
 }
 
-/// Text as a list of one block of text; all else as it is.
+/// Text as a list of one text block; anything else as it is.
 fn as_blocks(content: &str) -> String {
     if content.starts_with('"') {
         format!("[{{\"type\":\"text\",\"text\":{content}}}]")

@@ -1,4 +1,4 @@
-//! Which of pi's versions is followed.
+//! Which version of pi is followed.
 
 use crate::ProgramVersion;
 
@@ -16,7 +16,7 @@ pub(super) enum Rules {
 }
 
 impl Rules {
-    /// The rules of a version; of today's pi if none is named.
+    /// The rules of a version; those of today's pi if none is named.
     pub(super) fn of(version: Option<ProgramVersion>) -> Self {
         match version {
             Some(version) if version < EDITS => Self::Plain,

@@ -1,4 +1,4 @@
-//! What the user ran themselves, in words.
+//! Commands and code that the user ran, as the text that is sent.
 
 use super::object::{is_nullish, is_truthy};
 use super::words;

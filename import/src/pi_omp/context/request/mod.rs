@@ -1,5 +1,4 @@
-//! From the messages of a context, which are pi's and omp's own form, to those of the request that the program makes of
-//! them.
+//! From the messages of a context, in pi's and omp's own form, to those of the request.
 
 mod execution;
 mod model_layer;

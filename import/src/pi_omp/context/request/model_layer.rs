@@ -50,7 +50,7 @@ impl<'m> ModelLayer<'m> {
         }
     }
 
-    /// Takes a message, and passes on what is sent by now.
+    /// Takes a message, and passes on what can be sent now.
     pub(super) fn push<E>(
         &mut self,
         places: &[u64],
@@ -95,7 +95,7 @@ impl<'m> ModelLayer<'m> {
         self.end_of_turn(take)
     }
 
-    /// Gives the calls without a result one, and lets go of what waited for the results.
+    /// Gives each call without a result one, and passes on what waited for the results.
     fn end_of_turn<E>(&mut self, take: TakeMessage<'_, E>) -> Result<(), E> {
         for call in std::mem::take(&mut self.calls) {
             if call.key.is_some_and(|key| self.answered.contains(&key)) {
@@ -127,7 +127,7 @@ impl<'m> ModelLayer<'m> {
         take(places, &self.out)
     }
 
-    /// The content of a turn as it is sent to the model, where that is another.
+    /// The content of a turn as it is sent to the model, if that is another.
     fn changed_content(&self, message: Raw<'_>, content: Raw<'_>) -> Option<String> {
         let is_own = self.is_own(message);
         let sent: Vec<Sent<'_>> = content.elements().map(|block| Sent::of(block, is_own)).collect();
@@ -187,7 +187,7 @@ impl<'a> Sent<'a> {
         Self::AsItIs(block)
     }
 
-    /// Thoughts: of another model they are text; what only the model that thought them can read is sent to no other.
+    /// Thinking: another model's is sent as text; what only that model can read is sent to no other.
     fn of_thinking(block: Raw<'a>, is_own: bool) -> Self {
         let [thinking, signature, redacted] =
             block.members(["thinking", "thinkingSignature", "redacted"]);

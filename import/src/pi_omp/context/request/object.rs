@@ -83,7 +83,7 @@ pub(super) fn list<'b>(blocks: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     list
 }
 
-/// Whether a value is none to JavaScript: null, or undefined.
+/// Whether a value is null or undefined.
 pub(super) fn is_nullish(value: Option<Raw<'_>>) -> bool {
     value.is_none_or(Raw::is_null)
 }

@@ -12,7 +12,7 @@ const BEFORE_BRANCH: &[u8] =
     b"The following is a summary of a branch that this conversation came back from:\n\n<summary>\n";
 const AFTER_BRANCH: &[u8] = b"</summary>";
 
-/// Appends the message that pi makes of one of its context, after clearing `out`. Returns whether it makes one.
+/// Appends the message that pi makes of a message of its context, after clearing `out`. Returns whether it makes one.
 /// Versions before 0.87 do not know system messages in a conversation.
 pub(super) fn convert(message: Raw<'_>, has_system_messages: bool, out: &mut Vec<u8>) -> bool {
     out.clear();
