@@ -190,7 +190,7 @@ fn meta(random: &mut Random) -> Value {
     let reached = json!({"reached": 5, "suggestion": 10});
     let mut limits = json!({});
     for name in ["matchLimit", "resultLimit", "headLimit"] {
-        put(random, &mut limits, name, &[reached.clone()]);
+        put(random, &mut limits, name, std::slice::from_ref(&reached));
     }
     let columns =
         [json!({"maxColumn": 768}), json!({"maxColumn": 9, "unit": "bytes", "artifactId": "7"})];

@@ -184,7 +184,8 @@ impl Session {
 fn ours(file: &str) -> (Vec<Value>, String) {
     let at = leaf(file.as_bytes()).unwrap();
     let mut session = conversation(file.as_bytes());
-    let line: Value = serde_json::from_str(file.lines().nth(at as usize).unwrap()).unwrap();
+    let line: Value =
+        serde_json::from_str(file.lines().nth(usize::try_from(at).unwrap()).unwrap()).unwrap();
     let uuid = line["uuid"].as_str().unwrap().to_owned();
     (with_strings(messages(&mut session, at).0), uuid)
 }
