@@ -48,6 +48,27 @@ fn a_message_names_the_entries_that_it_is_made_of() {
 }
 
 #[test]
+fn content_that_was_edited_away_leaves_its_place() {
+    let line = |id: &str, parent: &str, members: &str| {
+        format!(
+            r#"{{"id":"{id}","parentId":{parent},"timestamp":"2026-03-01T08:00:00.000Z",{members}}}"#
+        )
+    };
+    let scene = Scene::pi(&[
+        line(
+            "a",
+            "null",
+            r#""type":"message","message":{"role":"user","content":"x","timestamp":1}"#,
+        ),
+        line("b", "\"a\"", r#""type":"context_edit","targetId":"a","replacement":{}"#),
+    ]);
+    let sent = request(&scene, HistoryScope::Context);
+    assert_eq!(sent[0].json.as_str(), r#"{"role":"user","content":[],"timestamp":1}"#);
+    let context = scene.context(ContextLeaf::Current);
+    assert_eq!(context.messages[0].json.as_str(), r#"{"role":"user","timestamp":1}"#);
+}
+
+#[test]
 fn the_full_history_is_sent_in_the_same_words() {
     let compaction = json!({"summary": "short", "firstKeptEntryId": "x", "tokensBefore": 1});
     let lines = [user("a", ""), entry("compaction", "b", "a", compaction), user("c", "b")];
