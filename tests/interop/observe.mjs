@@ -2,10 +2,13 @@
 
 import { existsSync, readFileSync } from "node:fs";
 
-import { buildSessionContext, convertToLlm, transformMessages } from "./pi.mjs";
+import { buildSessionContext, convertToLlm, dictate, transformMessages } from "./pi.mjs";
 
 // A tree of more nodes than this comes from the same entries hanging in many places.
 export const MOST_NODES = 1_000_000;
+
+// The time that results have which pi makes up: the last one that there is.
+const NO_TIME = 8.64e15;
 
 /** What both of them tell, beside path, tree and context, which depend on what `survey` finds. */
 export function describe(session) {
@@ -142,9 +145,8 @@ function request(context) {
 			api: own?.api,
 			input: ["text", "image"],
 		};
-		const known = new Set(converted.filter(({ role }) => role === "toolResult"));
-		const sent = transformMessages(converted, model).map((message) => {
-			if (message.role !== "toolResult" || known.has(message)) return message;
+		const sent = dictate({ now: NO_TIME }, () => transformMessages(converted, model)).map((message) => {
+			if (message.timestamp !== NO_TIME) return message;
 			const { timestamp, ...rest } = message;
 			return rest;
 		});

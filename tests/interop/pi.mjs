@@ -34,13 +34,12 @@ export function dictate({ now, ids }, action) {
 	if (ids !== undefined && !(Array.isArray(ids) && ids.every(isShortId))) {
 		throw new JobError(`ids is no list of ids of 8 hexadecimal digits: ${JSON.stringify(ids)}`);
 	}
-	dictated.now = now;
-	dictated.ids = ids && [...ids];
+	const before = { ...dictated };
+	Object.assign(dictated, { now, ids: ids && [...ids] });
 	try {
 		return action();
 	} finally {
-		dictated.now = undefined;
-		dictated.ids = undefined;
+		Object.assign(dictated, before);
 	}
 }
 
