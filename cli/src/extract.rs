@@ -10,8 +10,8 @@ use leafline::pi::PiSession;
 /// Make a session of one branch
 ///
 /// Makes a new session of only the path from the root to an entry, for the same working directory, and prints its id;
-/// with --json {"session": ID}. Keeps the labels on the path, and names this session as the parent in the header. Only
-/// for sessions of pi and omp.
+/// with --json {"session": ID}. Keeps the labels on the path, and names this session as the parent in the header; Claude
+/// Code's sessions have neither. Not for sessions of Opal and Codex.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline extract 019c6605 5937c1f0")]
 pub(super) struct Arguments {

@@ -11,8 +11,9 @@ use super::{Status, live};
 /// Copy a session, to continue it in two ways
 ///
 /// Makes a new session with all entries of another, names that one as the parent in the header, and prints the new id;
-/// with --json {"session": ID}. Leaves out lines that are not JSON, as the programs do. Images are shared. Only for
-/// sessions of pi and omp: the others name no parent.
+/// with --json {"session": ID}. Leaves out lines that are not JSON, as the programs do. Images are shared. Not for
+/// sessions of Opal and Codex. As Claude Code does, a fork of one of its sessions has only the conversation at the leaf, and names
+/// no parent.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  leafline fork 019c6605\n  leafline fork 019c6605 --cwd ~/work/tide-clock-2"

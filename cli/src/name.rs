@@ -10,7 +10,7 @@ use super::{Status, live, text};
 /// Name a session, or print its name
 ///
 /// Sets the session's name; an empty one removes it. For pi, appends a session_info entry; for omp, changes the header's
-/// title; for Opal, the title in the metadata. Without TEXT, prints the session's name. With --json {"name": NAME}, null if
+/// title; for Opal, the title in the metadata; for Claude Code, appends what /rename writes, which cannot remove a name. Without TEXT, prints the session's name. With --json {"name": NAME}, null if
 /// it has none.
 #[derive(Debug, clap::Args)]
 #[command(

@@ -26,6 +26,7 @@ Examples:
   leafline new
   session=$(leafline new --family omp --title \"Dark mode\" --cwd ~/work/lantern)
   leafline new --family opal --title \"Fix auth bug\"
+  leafline new --family claude
   leafline append $(leafline new --continue) < entries.jsonl")]
 pub(super) struct Arguments {
     /// The working directory that the session is for [default: the current one]
@@ -44,11 +45,11 @@ pub(super) struct Arguments {
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     id: Option<String>,
 
-    /// Its title, for omp and Opal only; `leafline name` names a session of pi
+    /// Its title, not for pi; `leafline name` names a session of pi
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
-    /// Its parent as the program writes it: the path or the id of a session; not for Opal, whose sessions name none
+    /// Its parent as the program writes it: the path or the id of a session; for pi and omp only, as others name none
     #[arg(long, value_name = "TEXT")]
     parent: Option<String>,
 }
@@ -61,12 +62,12 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     if arguments.title.is_some() && arguments.family == Family::Pi {
         return Err(usage(
-            "--title TEXT goes with --family omp and opal only; `leafline name SESSION TEXT` names a session of pi's",
+            "--title TEXT does not go with --family pi; `leafline name SESSION TEXT` names a session of pi's",
         ));
     }
-    if arguments.parent.is_some() && arguments.family == Family::Opal {
+    if arguments.parent.is_some() && !arguments.family.is_pi_omp() {
         return Err(usage(
-            "--parent TEXT goes with --family pi and omp only: Opal's sessions name no parent",
+            "--parent TEXT goes with --family pi and omp only: the others' sessions name no parent",
         ));
     }
     if arguments.id.as_ref().is_some_and(|id| id.chars().any(char::is_control)) {

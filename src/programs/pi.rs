@@ -135,10 +135,13 @@ pub trait PiSession: Sealed {
     /// As in the programs, the children of an omitted label entry keep its id as their parent, so that the new
     /// session's path begins below it. A path without an assistant message waits for one.
     ///
+    /// In a Claude Code session it is the conversation at the entry: the path, over compactions, and the records beside it that
+    /// the program sends along. Where some of these hang on the entry, the last of them is the new leaf.
+    ///
     /// # Errors
     ///
     /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound);
-    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is not one of pi or omp.
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is Opal's or Codex's.
     fn create_branched_session(&self, leaf: &str) -> Result<Session>;
 }
 

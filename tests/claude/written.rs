@@ -10,7 +10,7 @@ use leafline::export::ExportMode;
 use leafline::import::ImportOptions;
 use leafline::pi::PiSession;
 use leafline::{EntryKind, Family, NewSession, Session, Store};
-use leafline_judges::{Resumed, Script, claude, with_strings};
+use leafline_judges::{Resumed, Script, claude, difference, with_strings};
 use serde_json::{Value, json};
 
 const MODEL: &str = "claude-opus-5-5";
@@ -55,7 +55,7 @@ impl Scene {
             }
             Some(file) => {
                 let folder = tempfile::tempdir().unwrap();
-                let path = folder.path().join("0b5e8f9a-2f4d-4a4e-8a3c-5d6e7f809102.jsonl");
+                let path = folder.path().join(format!("0b5e8f9a-2f4d-4a4e-8a3c-{seed:012}.jsonl"));
                 std::fs::write(&path, file).unwrap();
                 store.import(&[&path], &ImportOptions::default(), &mut ()).unwrap();
                 sessions.push(store.sessions().unwrap()[0].id.to_string());
@@ -272,20 +272,11 @@ fn compare(judge: &Script, all: &[Exported]) {
             differences.push(format!("{}: {:?}", session.name, answer.error));
             continue;
         };
-        let at =
-            theirs.iter().zip(&session.messages).take_while(|(one, other)| one == other).count();
-        if theirs != session.messages {
-            let shown = |messages: &[Value]| messages.get(at).map(|message| message.to_string());
-            differences.push(format!(
-                "{}: message {at}\n  ours        {:?}\n  Claude Code {:?}",
-                session.name,
-                shown(&session.messages),
-                shown(&theirs)
-            ));
-        }
+        differences.extend(difference("Claude Code", &session.name, &session.messages, &theirs));
+        // Where the program adds results nothing tells at which record it goes on.
         if answer.leaf.is_some() && answer.leaf != session.leaf {
-            differences
-                .push(format!("{}: leaf {:?}, not {:?}", session.name, answer.leaf, session.leaf));
+            let leaf = answer.leaf;
+            differences.push(format!("{}: leaf {leaf:?}, not {:?}", session.name, session.leaf));
         }
     }
     println!("{} sessions resumed, {} differences", all.len(), differences.len());

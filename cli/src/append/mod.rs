@@ -18,10 +18,12 @@ use super::{Status, live};
 ///
 /// Appends an entry below the session's leaf, and each further one below the one before; the last becomes the leaf. An
 /// entry is a JSON object of the session's format, such as {"type":"message","message":{"role":"user","content":"Hi"}},
-/// or for Opal a message such as {"role":"user","content":"Hi"}. Leafline sets its id, parent and time, whatever it has,
+/// or for Opal a message such as {"role":"user","content":"Hi"}. For Claude Code it is a message of the API, such as
+/// {"role":"user","content":"Hi"}, or a whole record; as the program does, each block of the model's and each tool's result
+/// becomes an entry, and a result goes below its call. Leafline sets its id, parent and time, whatever it has,
 /// and keeps its other members, except for what omp does to the entries of its sessions: strings of more than 500,000 UTF-16
 /// units are cut, `partialJson` and `jsonlEvents` are left out, and images of 1,024 base64 characters or more become
-/// references. --keep-everything prevents that. Sessions of Claude Code and Codex cannot be appended to.
+/// references. --keep-everything prevents that. Sessions of Codex cannot be appended to.
 ///
 /// Without ENTRY-JSON, reads entries from standard input, one a line, and skips blank lines. Prints the new ids in order,
 /// one a line, with --json {"id": ID}, each once its entry is on disk. Stores as many lines at a time as are ready, up to

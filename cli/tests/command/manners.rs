@@ -110,7 +110,7 @@ fn wrong_usage_is_status_2() {
         &["ls", "--wrong"],
         &["export", "x", "--as", "zip"],
         &["append"],
-        &["new", "--family", "claude"],
+        &["new", "--family", "codex"],
         &["new", "--title", "of pi's"],
         &["new", "--id", ""],
         &["new", "--id", "two\nlines"],

@@ -123,8 +123,11 @@ impl Writing for ClaudeCode {
         Err(NotWritten::Unknown { operation: "branch summary" })
     }
 
-    /// What `/rename` writes.
+    /// What `/rename` writes, which clears no name.
     fn name_entries(name: &str) -> Vec<EntryDraft> {
+        if name.trim().is_empty() {
+            return Vec::new();
+        }
         vec![Draft::custom_title(name).into(), Draft::agent_name(name).into()]
     }
 }

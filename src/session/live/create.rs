@@ -31,9 +31,9 @@ pub struct NewSession {
     pub cwd: String,
     /// Its id; `None` makes one as the family's program does.
     pub id: Option<String>,
-    /// The lineage in the header; not in Opal's sessions.
+    /// The lineage in the header; not in Opal's and Claude Code's sessions.
     pub parent_session: Option<String>,
-    /// The header's title; only omp's and Opal's have one.
+    /// The title, in the header of omp's and Opal's, in a record of Claude Code's; not in pi's.
     pub title: Option<String>,
     /// When and how its entries are stored; `None` does as the family's program.
     pub persistence: Option<Persistence>,
@@ -121,8 +121,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Exists`] for an id that another session has; [`SessionError::WrongFamily`] for Claude Code,
-    /// whose sessions are not written here, and for an Opal session with a parent session.
+    /// [`SessionError::Exists`] for an id that another session has; [`SessionError::WrongFamily`] for Codex,
+    /// whose sessions are not written here, and for a session of Opal's or Claude Code's with a parent session.
     pub fn create_session(&self, new: &NewSession) -> Result<Session> {
         let begun = new.begin(None)?;
         if new.id.is_some() {
@@ -177,10 +177,13 @@ impl Store {
     /// as it is there, for pi follows nothing else; otherwise the source's id. omp keeps the title, as the header's last member, and does to each
     /// entry what it does before it writes any (omp document, persistence).
     ///
+    /// A fork of a Claude Code session has the conversation at the leaf, as with the program's `--fork-session`, and what was
+    /// said before a compaction, which the program leaves out. The entries keep their ids.
+    ///
     /// # Errors
     ///
-    /// [`SessionError::NotFound`] and the like, for the source; [`SessionError::WrongFamily`] if it is not a session of
-    /// pi or omp.
+    /// [`SessionError::NotFound`] and the like, for the source; [`SessionError::WrongFamily`] if it is a session of
+    /// Opal or Codex.
     pub fn fork_from(&self, source: &str, cwd: &str) -> Result<Session> {
         let source = self.session(source)?;
         if !source.family().copies() {

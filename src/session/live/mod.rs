@@ -136,6 +136,10 @@ impl Session {
 
     /// Appends an entry below the leaf, and makes it the leaf. Returns its id.
     ///
+    /// In a Claude Code session the result of a tool goes below the entry with its call, and what stands outside the tree, such
+    /// as a title, does not become the leaf and has no id: an empty text is returned. If records in the session name a leaf that
+    /// is not above the new entry, as after [`Self::branch`], a `last-prompt` is appended too, so that the program finds it.
+    ///
     /// ```
     /// use leafline::{Family, NewSession, Store, opal};
     ///
@@ -151,7 +155,7 @@ impl Session {
     /// # Errors
     ///
     /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) for a draft in the form of another
-    /// family, and in a Claude Code session, which cannot be appended to here;
+    /// family, and in a Codex session, which cannot be appended to here;
     /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) if the session was deleted meanwhile;
     /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound) for a label on an entry that does not
     /// exist; those of the store.
@@ -202,7 +206,8 @@ impl Session {
     }
 
     /// Appends a message: a JSON object with a `role`, and in an Opal session with Opal's other members. Undocumented
-    /// members pass through.
+    /// members pass through. In a Claude Code session it is a message of the API, and becomes an entry for each block of the
+    /// model's and each result of a tool; the id returned is that of the last.
     ///
     /// # Errors
     ///

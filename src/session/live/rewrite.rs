@@ -22,7 +22,7 @@ use crate::store::session_record::{ImportedBytes, SessionRecord};
 impl Session {
     /// Names the session; an empty name clears its name. pi appends a `session_info` entry, trimmed; omp writes the
     /// title into the header; Opal has it in the metadata (pi document, `appendSessionInfo`; omp document, persistence;
-    /// Opal session document, state fields).
+    /// Opal session document, state fields). In a Claude Code session what `/rename` writes is appended; the name cannot be cleared, which is an error.
     ///
     /// # Errors
     ///
