@@ -2,46 +2,63 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use crate::claude::kind::RecordKind;
 use crate::claude::path::{Extent, above};
 use crate::claude::{ClaudeCode, Scanner};
 use crate::conversation::{Above, Conversation, History, HistoryScope, Images, PathEnd, PathRuns};
 use crate::scan::Raw;
-use crate::text;
+use crate::{EntryKind, text};
 
 use super::InConversation;
+use super::near::{lines, near};
 
 /// How much earlier than an entry the one may be that it is hung on where its parent is missing, in milliseconds (observed).
 const GAP_MS: i64 = 5000;
 
-/// How many lines before and behind an entry are searched for the one that it is hung on where its parent is missing. The
-/// program searches all of them; time has to grow with the context.
-const NEIGHBOURS: u64 = 64;
-
 /// The path to an entry, over the compact boundaries or from the last one on.
 ///
 /// Where the parent of an entry is not in the session, the path goes on at the last entry by time that is not later,
-/// if it is no more than five seconds earlier (observed); of several with one time at the first. It is on a sidechain where the other one is.
+/// if it is no more than five seconds earlier (observed); of several with one time at the first. It is on a sidechain
+/// where the other one is. What tools report while they run is passed over (observed): it is never that entry, and where it is the
+/// orphan, the time is that of what hangs on it.
 pub(super) fn chain<C: Conversation>(
-    conversation: &C,
+    conversation: &mut C,
     leaf: u64,
     scope: HistoryScope,
 ) -> Result<History, C::Error> {
     let extent = ClaudeCode::extent(scope);
-    let lookup = InConversation(conversation);
-    let met = RefCell::new(PathRuns::default());
-    let path = conversation.climb(leaf, |entry| {
-        met.borrow_mut().push(entry);
-        Ok(match above(&lookup, extent, entry)? {
-            Above::End(PathEnd::Orphan) => {
-                let found = before_in_time(conversation, entry, &met.borrow())?;
-                found.map_or(Above::End(PathEnd::Orphan), Above::Entry)
-            }
-            other => other,
-        })
-    })?;
-    Ok(History::of(path))
+    let mut met = PathRuns::default();
+    let mut parts = Vec::new();
+    let mut from = leaf;
+    loop {
+        let is_first = parts.is_empty();
+        let seen = RefCell::new(std::mem::take(&mut met));
+        let lookup = InConversation(&*conversation);
+        let (part, end) = conversation.climb(from, |entry| {
+            seen.borrow_mut().push(entry);
+            Ok(match above(&lookup, extent, entry)? {
+                // A part that was gone up already.
+                Above::Entry(above) if !is_first && seen.borrow().contains(above) => {
+                    Above::End(PathEnd::Loop)
+                }
+                other => other,
+            })
+        })?;
+        parts.push(part);
+        met = seen.into_inner();
+        let found = match end {
+            PathEnd::Orphan => before_in_time(conversation, &met)?,
+            _ => None,
+        };
+        let Some(found) = found else {
+            let history = History::beginning(end);
+            return Ok(parts.iter().rev().fold(history, History::and_path));
+        };
+        from = found;
+    }
 }
 
 /// A context's path with what the compaction kept of the entries above it: it stands behind the summary (observed).
@@ -102,26 +119,68 @@ impl ClaudeCode {
 
 /// The last entry by time that is not later than an orphan, of those that stand near it and are not on the path already.
 fn before_in_time<C: Conversation>(
-    conversation: &C,
-    orphan: u64,
+    conversation: &mut C,
     met: &PathRuns,
 ) -> Result<Option<u64>, C::Error> {
+    let Some(highest) = met.highest() else { return Ok(None) };
+    let mut orphan = highest;
+    for entry in met.downwards() {
+        orphan = entry;
+        if !Named::read(conversation, entry)?.is_progress {
+            break;
+        }
+    }
     let own = conversation.node(orphan)?;
     let Some(time) = own.time_ms else { return Ok(None) };
-    let end = conversation.last_entry()?.map_or(0, |last| last + 1);
-    let mut found: Option<(i64, u64)> = None;
-    let near = orphan.saturating_sub(NEIGHBOURS)..orphan.saturating_add(NEIGHBOURS).min(end);
-    for place in near.filter(|&place| place != orphan && !met.contains(place)) {
+    let mut found = Vec::new();
+    for place in near(orphan, orphan, &lines(conversation)?) {
+        if met.contains(place) {
+            continue;
+        }
         let Some(node) = conversation.node_of_line(place)? else { continue };
         let Some(other) = node.time_ms else { continue };
         if node.is_sidechain == own.is_sidechain
             && (time.saturating_sub(GAP_MS)..=time).contains(&other)
-            && found.is_none_or(|(best, _)| other > best)
         {
-            found = Some((other, place));
+            found.push((Reverse(other), place));
         }
     }
-    Ok(found.map(|(_, place)| place))
+    found.sort_unstable();
+    for (_, place) in found {
+        let named = Named::read(conversation, place)?;
+        if !named.is_progress && named.is_last {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}
+
+/// What an orphan asks of an entry.
+struct Named {
+    /// Whether no later entry has its uuid: of copies the program knows the last.
+    is_last: bool,
+    /// Whether it is what a tool reports while it runs.
+    is_progress: bool,
+}
+
+impl Named {
+    fn read<C: Conversation>(conversation: &mut C, entry: u64) -> Result<Self, C::Error> {
+        if conversation.node(entry)?.kind == EntryKind::Compaction {
+            return Ok(Self { is_last: true, is_progress: false });
+        }
+        let (is_progress, uuid) = {
+            let decoded = text::decode(conversation.line(entry, Images::Omitted)?);
+            let mut scanner = Scanner::new();
+            let record = scanner.scan(text::trim_start_of_file(&decoded));
+            (record.kind() == RecordKind::Progress, record.uuid().map(Cow::into_owned))
+        };
+        // What is torn may have a uuid that is not read here.
+        let is_last = match uuid {
+            Some(uuid) => conversation.find(&uuid)? == Some(entry),
+            None => true,
+        };
+        Ok(Self { is_last, is_progress })
+    }
 }
 
 /// The entries of a path, to ask whether one is among them.

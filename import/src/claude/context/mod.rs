@@ -3,6 +3,7 @@
 mod block;
 mod chain;
 mod item;
+mod near;
 mod pairs;
 mod stream;
 mod turns;
@@ -13,7 +14,7 @@ use self::stream::Stream;
 use self::turns::Turns;
 use super::{ClaudeCode, Lookup, Scanner, above};
 use crate::context::{Contexts, TakeMessage};
-use crate::conversation::{Before, Conversation, History, HistoryScope, Images, Link};
+use crate::conversation::{Before, Conversation, History, HistoryScope, Images, Link, PathEnd};
 use crate::{ContextSettings, EntryKind, Family, JsonText, MessageRole, text};
 
 impl Contexts for ClaudeCode {
@@ -51,7 +52,12 @@ impl Contexts for ClaudeCode {
         let is_sidechain = conversation.node(leaf)?.is_sidechain;
         let on_path = OnPath::of(&history);
         let entries = history.ordinals();
-        let mut stream = Stream::new(conversation, entries, &on_path, model.clone(), is_sidechain);
+        let mut lines = near::lines(conversation)?;
+        if history.end() == Some(PathEnd::Boundary) {
+            lines.start = history.ordinals().next().unwrap_or(0);
+        }
+        let mut stream =
+            Stream::new(conversation, entries, &on_path, model.clone(), is_sidechain, lines);
         let (mut turns, mut pairs) = (Turns::default(), Pairs::default());
         loop {
             let next = stream.next()?;

@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
 
 use super::block::{BlockKind, CallKey};
 use super::chain::OnPath;
 use super::item::{Item, Said, Speaker};
+use super::near::{Known, Neighbours, near};
 use crate::claude::Scanner;
 use crate::conversation::{Conversation, Images};
 use crate::recover::whole_record;
@@ -36,7 +38,11 @@ pub(super) struct Stream<'c, C, P> {
     end: u64,
     is_over: bool,
     /// Records from beside the path that wait for their place.
-    beside: VecDeque<Item>,
+    beside: VecDeque<(u64, Item)>,
+    /// What was read beside the path.
+    neighbours: Neighbours,
+    /// The lines in which it is looked for.
+    lines: Range<u64>,
     /// Records beside the path that were handed out.
     taken: HashSet<u64>,
     /// What comes next.
@@ -57,6 +63,7 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
         on_path: &'c OnPath,
         model: Option<JsonText>,
         is_sidechain: bool,
+        lines: Range<u64>,
     ) -> Self {
         Self {
             conversation,
@@ -70,6 +77,8 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
             end: 0,
             is_over: false,
             beside: VecDeque::new(),
+            neighbours: Neighbours::default(),
+            lines,
             taken: HashSet::new(),
             ready: VecDeque::new(),
             last: None,
@@ -256,19 +265,19 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
     fn pull(&mut self) -> Result<bool, C::Error> {
         if self.read.is_empty() && !self.read_on()? {
             let count = self.beside.len();
-            self.ready.extend(self.beside.drain(..));
+            self.ready.extend(self.beside.drain(..).map(|(_, item)| item));
             return Ok(count > 0);
         }
         let Some(next) = self.read.front() else { return Ok(false) };
         let is_of_message = next.id() == Some(&self.message);
         let is_over = self.is_over;
-        let goes_before = |item: &Item| {
-            item.ordinal < next.ordinal
+        let goes_before = |(place, item): &(u64, Item)| {
+            *place < next.ordinal
                 || (next.is_model() && !is_of_message)
                 || (item.is_model() && is_over && !next.is_model() && !next.said.has_results())
         };
         if self.beside.front().is_some_and(goes_before) {
-            self.ready.extend(self.beside.pop_front());
+            self.ready.extend(self.beside.pop_front().map(|(_, item)| item));
             return Ok(true);
         }
         let Some(item) = self.read.pop_front() else { return Ok(false) };
@@ -319,12 +328,19 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
         let id = self.message.clone();
         let on_path = self.rest_of_message()?;
         self.end = on_path.last().copied().unwrap_or(first);
+        let near = self.read_near(first, self.end)?;
         let mut found = Vec::new();
-        // Results that hang on a result, and not on a record of the message.
+        // Results that do not hang on a record of the message.
         let mut deeper = HashSet::new();
         let mut met = HashSet::new();
         let mut waiting: VecDeque<(u64, Below)> =
             [first].into_iter().chain(on_path).map(|entry| (entry, Below::Message)).collect();
+        for (place, known) in &near {
+            if known.message.as_ref() == Some(&id) && known.is_named && self.taken.insert(*place) {
+                found.extend(self.item(*place)?);
+                waiting.push_back((*place, Below::Message));
+            }
+        }
         // Records of one message may hang on one parent.
         let parent = self.conversation.node(first)?.parent;
         waiting.extend(parent.map(|parent| (parent, Below::Parent)));
@@ -366,10 +382,17 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
                 }
             }
         }
-        // What hangs on a result is of the message where it is the only result of one of its calls.
         let is_of_message = |item: &&Item| item.id() == Some(&id);
         let known = self.ready.iter().chain(&self.read).chain(&found).filter(is_of_message);
         let calls: HashSet<CallKey> = known.flat_map(Item::calls).map(|(key, _)| key).collect();
+        for (place, known) in &near {
+            let is_wanted = known.is_named && known.results.iter().any(|key| calls.contains(key));
+            if is_wanted && !met.contains(place) && !self.taken.contains(place) {
+                found.extend(self.item(*place)?);
+                deeper.insert(*place);
+            }
+        }
+        // What does not hang on the message is of it where it is the only result of one of its calls.
         let at_hand = found.iter().filter(|item| !deeper.contains(&item.ordinal));
         let answered: HashSet<CallKey> =
             self.read.iter().chain(at_hand).flat_map(Item::results).collect();
@@ -378,9 +401,50 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
             !deeper.contains(&item.ordinal) || item.results().any(is_wanted)
         });
         self.taken.extend(found.iter().map(|item| item.ordinal));
-        self.beside.extend(found);
-        self.beside.make_contiguous().sort_unstable_by_key(|item| item.ordinal);
+        // A record stands in the place of the first with its uuid.
+        let place = |item: &Item| {
+            let own = near.iter().find(|(place, _)| *place == item.ordinal);
+            let first =
+                own.and_then(|(_, own)| near.iter().find(|(_, other)| other.uuid == own.uuid));
+            first.map_or(item.ordinal, |(place, _)| *place)
+        };
+        self.beside.extend(found.into_iter().map(|item| (place(&item), item)));
+        self.beside.make_contiguous().sort_by_key(|(place, _)| *place);
         Ok(())
+    }
+
+    /// What is beside the path near a message's records, in the order of the file. What stands ahead of the boundary that the path
+    /// begins with is not looked at: lines that are read grow with the context.
+    fn read_near(&mut self, first: u64, last: u64) -> Result<Vec<(u64, Known)>, C::Error> {
+        let is_sidechain = self.conversation.node(first)?.is_sidechain;
+        let mut found = Vec::new();
+        for place in near(first, last, &self.lines) {
+            if self.on_path.contains(place) {
+                continue;
+            }
+            if let Some(known) = self.neighbours.get(place) {
+                found.extend(known.clone().map(|known| (place, known)));
+                continue;
+            }
+            let Some(node) = self.conversation.node_of_line(place)? else { continue };
+            if !matches!(node.role, MessageRole::Assistant | MessageRole::ToolResult)
+                || node.is_sidechain != is_sidechain
+            {
+                continue;
+            }
+            let known = match self.record(place)? {
+                Some(Read { uuid: Some(uuid), message_id, item }) => Some(Known {
+                    is_named: self.conversation.find(&uuid)? == Some(place),
+                    uuid,
+                    message: message_id.filter(|_| node.role == MessageRole::Assistant),
+                    results: item.iter().flat_map(Item::results).collect(),
+                }),
+                _ => None,
+            };
+            found.extend(known.clone().map(|known| (place, known)));
+            self.neighbours.insert(place, known);
+        }
+        Ok(found)
     }
 
     /// What an entry says.
