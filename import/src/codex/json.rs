@@ -91,8 +91,9 @@ pub(super) fn whole_number(raw: Raw<'_>) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Whether the program's parser accepts a line that is JSON. It refuses two things that `JSON.parse` accepts
-/// (observed): more than 127 nested containers, and an escape of a lone surrogate.
+/// Whether the program's parser accepts a line that is JSON. It refuses three things that `JSON.parse` accepts
+/// (observed): more than 127 nested containers, an escape of a lone surrogate, and a whole number that is written as one
+/// and does not fit into 64 bits.
 pub(super) fn is_taken_by_the_program(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut depth = 0_usize;
@@ -114,10 +115,28 @@ pub(super) fn is_taken_by_the_program(text: &str) -> bool {
                 }
             }
             b'}' | b']' => depth = depth.saturating_sub(1),
+            b'-' | b'0'..=b'9' => {
+                let is_of_number =
+                    |byte: &&u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+                let start = at - 1;
+                at += bytes[at..].iter().take_while(is_of_number).count();
+                if !fits_64_bits(&text[start..at]) {
+                    return false;
+                }
+            }
             _ => {}
         }
     }
     true
+}
+
+/// Whether a number is a fraction, or fits into 64 bits.
+fn fits_64_bits(number: &str) -> bool {
+    let is_short = number.len() < 19;
+    is_short
+        || number.contains(['.', 'e', 'E'])
+        || number.parse::<u64>().is_ok()
+        || number.parse::<i64>().is_ok()
 }
 
 /// Whether the text between a string's quotes contains an escape of a lone surrogate.
@@ -158,5 +177,14 @@ mod tests {
         assert!(is_taken_by_the_program(r#"{"a":"\ud83c\udf43 \\ud83c [[["}"#));
         assert!(!is_taken_by_the_program(r#"{"a":"\ud83c"}"#));
         assert!(!is_taken_by_the_program(r#"{"\udf43":1}"#));
+        for number in
+            ["18446744073709551615", "-9223372036854775808", "18446744073709551616.0", "1e400"]
+        {
+            assert!(is_taken_by_the_program(&format!("[{number}, {number}]")), "{number}");
+        }
+        for number in ["18446744073709551616", "-9223372036854775809"] {
+            assert!(!is_taken_by_the_program(&format!("[{number}]")), "{number}");
+            assert!(is_taken_by_the_program(&format!("[\"{number}\"]")), "{number}");
+        }
     }
 }

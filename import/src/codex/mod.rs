@@ -57,6 +57,7 @@ mod names;
 mod payload;
 mod reading;
 mod record;
+mod requirements;
 mod scanner;
 mod truncate;
 mod view;

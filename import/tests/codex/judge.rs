@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use leafline_import::codex::{RolloutName, Truncation};
+use leafline_import::codex::{RolloutName, Truncation, detect};
 use leafline_judges::{Script, codex, digest_of_values, keep_answers};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cases::{self, Case};
+use crate::cases::{self, Case, damage::damaged};
 use crate::program::{Made, difference, without_derived_id};
 use crate::{context, has_rollout_id, parts, rollouts, samples};
 
@@ -51,7 +51,7 @@ fn differences_of(made: &Made) -> Vec<String> {
     differences.collect()
 }
 
-/// Sessions of which a store is asked too, in `tests/codex`; here they are others.
+/// Sessions that Codex makes at random, and in the long form the same damaged. Of others a store is asked, in `tests/codex`.
 #[test]
 fn sessions_that_codex_played() {
     let Some(judge) = codex() else { return };
@@ -59,18 +59,67 @@ fn sessions_that_codex_played() {
     let jobs: Vec<Value> = seeds.map(|seed| json!({"op": "play", "seed": seed})).collect();
     let (mut differences, mut sessions) = (Vec::new(), 0);
     for jobs in jobs.chunks(20) {
+        let mut damaged = Vec::new();
         for (job, answer) in jobs.iter().zip(judge.ask(jobs)) {
             assert_eq!(answer["ok"], true, "{job}: {answer}");
             let made: Made = serde_json::from_value(answer).unwrap();
-            sessions += made.sessions.len();
             differences.extend(differences_of(&made));
+            sessions += made.sessions.len();
+            // Codex does not make the same bytes again, so that damage to them is not the same either.
+            if count(0) > 0 {
+                let files = made.files.iter();
+                damaged.extend(files.flat_map(|(name, file)| damaged_files(name, file)));
+            }
         }
+        let (differing, resumed) = differences_of_damaged(&judge, &damaged);
+        differences.extend(differing);
+        sessions += resumed;
     }
     assert_none(differences, sessions);
 }
 
+/// A rollout damaged in several ways, unless it has its beginning in another: the jobs to resume it.
+fn damaged_files(name: &str, file: &str) -> Vec<Value> {
+    if detect(file.as_bytes(), true).unwrap().header.history_base.is_some() {
+        return Vec::new();
+    }
+    let id = RolloutName::parse(name).unwrap().rollout_id;
+    let files = (0..4).map(|seed| damaged(file, seed));
+    files.map(|file| json!({"op": "resume", "id": id, "file": file})).collect()
+}
+
+/// The differences, and how many of the files Codex resumed.
+fn differences_of_damaged(judge: &Script, jobs: &[Value]) -> (Vec<String>, usize) {
+    let (mut differences, mut resumed) = (Vec::new(), 0);
+    for (job, answer) in jobs.iter().zip(judge.ask(jobs)) {
+        let answer: Answer = serde_json::from_value(answer).unwrap();
+        let Some(theirs) = answer.context else { continue };
+        let ours =
+            context(&[job["file"].as_str().unwrap().as_bytes()], Truncation::UNKNOWN_MODEL).1;
+        differences.extend(difference(&format!("{}, damaged", job["id"]), &ours, &theirs));
+        resumed += 1;
+    }
+    assert!(resumed * 2 >= jobs.len(), "Codex resumed only {resumed} of {}", jobs.len());
+    (differences, resumed)
+}
+
 /// What Codex 0.169.0 sent for each case, as the digest of its text: for machines without Codex.
 const ANSWERS: &str = include_str!("answers.txt");
+
+/// The damaged rollouts of which Codex makes something else, and what that is: it is not followed there.
+const OTHERWISE: [(&str, &str); 5] = [
+    (
+        "random 420, damaged 420",
+        "it reads a list in place of an item, whose type is the first element",
+    ),
+    (
+        "random 1154, damaged 1154",
+        "it reads a list in place of a compaction, whose message is the first element",
+    ),
+    ("other items, damaged 1229", "it reads a list in place of a search's action"),
+    ("random 1454, damaged 1454", "it reads a number in place of an item's type"),
+    ("pictures, damaged 621", "it decodes a picture as a whole"),
+];
 
 /// Damaged rollouts whose answers are kept.
 const DAMAGED: u64 = 40;
@@ -97,7 +146,10 @@ fn compare(judge: &Script, cases: &[Case]) {
             failed += 1;
             continue;
         };
-        differences.extend(difference(name, &ours(case), &theirs));
+        let difference = difference(name, &ours(case), &theirs);
+        let is_otherwise = OTHERWISE.iter().any(|(otherwise, _)| name == otherwise);
+        assert!(!is_otherwise || difference.is_some(), "{name} is the same now");
+        differences.extend(difference.filter(|_| !is_otherwise));
         let digest = digest(theirs.iter().map(|item| serde_json::from_str(item).unwrap()));
         answers.push_str(&format!("{digest} {}\n", name.escape_debug()));
     }
@@ -145,7 +197,7 @@ fn random_cases() -> Vec<Case> {
 
 /// One of two is of a kind that was made by hand.
 fn damaged_case(seed: u64) -> Case {
-    let mut by_hand = cases::all();
+    let mut by_hand = cases::of_the_history();
     let place = usize::try_from(seed / 2).unwrap() % by_hand.len();
     let case =
         if seed.is_multiple_of(2) { rollouts::case(seed) } else { by_hand.swap_remove(place) };
@@ -187,10 +239,13 @@ fn id_of(number: u64) -> String {
     format!("0199f2b4-0000-7000-8000-{number:012}")
 }
 
+/// One of two, unless their answers are to be kept, or all is asked for.
 #[test]
 fn rollouts_of_every_kind() {
     let Some(judge) = codex() else { return };
-    compare(&judge, &cases::all());
+    let are_kept = std::env::var_os("LEAFLINE_CODEX_ANSWERS").is_some();
+    let step = if are_kept || count(0) > 0 { 1 } else { 2 };
+    compare(&judge, &cases::all().into_iter().step_by(step).collect::<Vec<Case>>());
 }
 
 #[test]

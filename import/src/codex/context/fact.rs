@@ -7,6 +7,7 @@ use crate::codex::context::{ContextItem, Place, Use};
 use crate::codex::contextual;
 use crate::codex::item::{Item, ItemKind};
 use crate::codex::json::Object;
+use crate::codex::requirements::{is_agent, is_passthrough};
 use crate::scan::Raw;
 
 /// The beginning of the summaries that the program writes.
@@ -188,15 +189,25 @@ impl<'a> Communication<'a> {
     pub(super) fn read(payload: Raw<'a>) -> Option<Self> {
         let object = Object::of(payload);
         let text = |name| object.get(name).filter(|value| value.is_string());
-        let path =
-            |name| text(name).filter(|path| path.to_string_lossy().is_some_and(|it| is_path(&it)));
+        let path = |name| object.get(name).filter(|path| is_agent(*path));
         let triggers_turn = match object.get("trigger_turn")?.as_str() {
             "true" => true,
             "false" => false,
             _ => return None,
         };
+        let id = object.value("id");
+        let are_agents = |list: Raw<'_>| list.is_array() && list.elements().all(is_agent);
+        let is_read = id.is_none_or(Raw::is_string)
+            && object.value("encrypted_content").is_none_or(Raw::is_string)
+            && object.get("other_recipients").is_none_or(are_agents)
+            && object
+                .value("internal_chat_message_metadata_passthrough")
+                .is_none_or(is_passthrough);
+        if !is_read {
+            return None;
+        }
         Some(Self {
-            id: object.value("id"),
+            id,
             author: path("author")?,
             recipient: path("recipient")?,
             content: text("content")?,
@@ -204,18 +215,4 @@ impl<'a> Communication<'a> {
             triggers_turn,
         })
     }
-}
-
-/// Whether a text is an agent's path: `/root`, and the names below it.
-fn is_path(text: &str) -> bool {
-    let is_name = |name: &str| {
-        let is_of_name =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-        !name.is_empty() && name.bytes().all(is_of_name)
-    };
-    let below = text.strip_prefix("/root");
-    below.is_some_and(|below| {
-        below.is_empty()
-            || below.strip_prefix('/').is_some_and(|names| names.split('/').all(is_name))
-    })
 }

@@ -6,6 +6,7 @@ use crate::codex::item::{Item, ItemKind};
 use crate::codex::json::{Object, whole_number};
 use crate::codex::kind::RecordKind;
 use crate::codex::record::Record;
+use crate::codex::requirements::{is_compaction, is_metadata, is_turn_started};
 use crate::scan::Raw;
 
 /// A line that takes part.
@@ -93,17 +94,6 @@ pub(super) fn of(line: u64, record: &Record<'_>, names: &mut Names) -> Option<St
     }
 }
 
-/// Whether the program accepts an item's metadata.
-fn is_metadata(metadata: Raw<'_>) -> bool {
-    let object = Object::of(metadata);
-    let is_flag = |flag: Raw<'_>| matches!(flag.as_str(), "true" | "false");
-    metadata.is_object()
-        && object.get("client_authored").is_none_or(is_flag)
-        && object
-            .value("fallback_token_limit_override")
-            .is_none_or(|limit| whole_number(limit).is_some())
-}
-
 fn turn_id(record: &Record<'_>, names: &mut Names) -> Option<u32> {
     let id = record.payload_members().turn_id?.as_string()?;
     Some(names.number(&id))
@@ -113,7 +103,10 @@ fn event(record: &Record<'_>, payload: Raw<'_>, names: &mut Names) -> Option<Ste
     let name = record.payload_members().payload_type?.as_string()?;
     match &*name {
         // The second is its name in the program's own code, which the program reads as well.
-        b"task_started" | b"turn_started" => Some(Step::TurnStarted(turn_id(record, names)?)),
+        b"task_started" | b"turn_started" => {
+            is_turn_started(payload).then_some(())?;
+            Some(Step::TurnStarted(turn_id(record, names)?))
+        }
         b"user_message" => record
             .payload_members()
             .message
@@ -130,6 +123,9 @@ fn event(record: &Record<'_>, payload: Raw<'_>, names: &mut Names) -> Option<Ste
 fn compacted(line: u64, payload: Raw<'_>, names: &mut Names) -> Option<Compacted> {
     let object = Object::of(payload);
     let message = object.get("message")?.to_string_lossy()?;
+    if !is_compaction(&object) {
+        return None;
+    }
     let replacement = match object.value("replacement_history") {
         None => None,
         Some(list) if list.is_array() => Some(replacement(line, list, names)?),

@@ -2,6 +2,7 @@
 
 use crate::codex::item::schema::Form;
 use crate::codex::json::{Object, whole_number};
+use crate::codex::requirements::{is_passthrough, is_phase};
 use crate::scan::Raw;
 
 /// Whether the program accepts a value for a member of a form; `None` stands for missing or null.
@@ -33,11 +34,8 @@ pub(super) fn fits(form: Form, value: Option<Raw<'_>>) -> bool {
             value.is_string()
         }
         Form::UnsentTexts => is_texts(value),
-        Form::Unsent => {
-            let turn_id = value.member("turn_id").filter(|id| !id.is_null());
-            value.is_object() && turn_id.is_none_or(Raw::is_string)
-        }
-        Form::Phase => is_one_of(value, &["commentary", "partial_answer", "final_answer"]),
+        Form::Unsent => is_passthrough(value),
+        Form::Phase => is_phase(value),
         Form::Content => is_list(value, |block| {
             is_block(block, &["input_text", "output_text", "input_image", "input_audio"])
         }),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::rollouts::Dice;
 
 /// A file that is damaged in up to four places, always the same ones after a seed.
-pub(super) fn damaged(file: &str, seed: u64) -> String {
+pub(crate) fn damaged(file: &str, seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0xda3a_6ed0);
     let mut lines: Vec<String> = file.lines().map(str::to_owned).collect();
     for _ in 0..=dice.below(4) {

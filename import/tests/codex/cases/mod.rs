@@ -2,9 +2,10 @@
 
 mod compactions;
 mod compactions_taken_back;
-mod damage;
+pub(crate) mod damage;
 mod items;
 mod lines;
+mod requirements;
 mod rollbacks;
 
 use serde_json::{Value, json};
@@ -180,6 +181,13 @@ fn output(id: &str, output: Value) -> Value {
 }
 
 pub(crate) fn all() -> Vec<Case> {
+    let mut cases = of_the_history();
+    cases.extend(requirements::requirements());
+    cases
+}
+
+/// Those about what the history is, and not about what Codex requires of its own data.
+pub(crate) fn of_the_history() -> Vec<Case> {
     let mut cases = lines::lines_of_all_kinds();
     cases.extend(items::items());
     cases.extend(items::outputs());
