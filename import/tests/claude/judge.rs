@@ -25,7 +25,7 @@ const OTHERWISE: [(&str, &str); 5] = [
     ("toolsearch", "which tools there are is not known"),
 ];
 
-/// The sessions made at random in which it does otherwise: the results of a record that is lost are in another order.
+/// The sessions made at random in which it does otherwise; why, is not known.
 const OTHERWISE_AT_RANDOM: [u64; 1] = [61];
 
 /// How many sessions of those made at random have an answer that is kept.
