@@ -136,7 +136,7 @@ pub trait PiSession: Sealed {
     /// session's path begins below it. A path without an assistant message waits for one.
     ///
     /// In a Claude Code session it is the conversation at the entry: the path, over compactions, and the records beside it that
-    /// the program sends along. Where some of these hang on the entry, the last of them is the new leaf.
+    /// the program sends along. Where some of these come after the entry, the last of them is the new leaf.
     ///
     /// # Errors
     ///

@@ -162,8 +162,9 @@ impl Scene {
         if self.numbers.below(2) == 0 {
             blocks.push(json!({"type": "text", "text": "I look."}));
         }
+        // The program takes an id that goes on behind another's, as `toolu_4_0` behind `toolu_4`, for that of the other call.
         let calls: Vec<String> =
-            (0..=self.numbers.below(3)).map(|call| format!("toolu_{number}_{call}")).collect();
+            (0..=self.numbers.below(3)).map(|call| format!("toolu_ours_{number}_{call}")).collect();
         let uses = calls.iter().map(
             |id| json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}}),
         );

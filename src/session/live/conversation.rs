@@ -9,7 +9,6 @@ use super::super::{Session, SessionReader};
 use super::append::exact_id;
 use super::build::Builder;
 use super::create::{Begun, NewSession};
-use super::lines::is_at_or_above;
 use super::persistence::Persistence;
 use crate::error::Result;
 use crate::store::Store;
@@ -38,7 +37,7 @@ pub(super) fn copy(
     let copy =
         Copy { id: &new_id, source_id: &from.external_id, moved: moved.map(|from| (from, cwd)) };
     let kept = conversation(source, leaf)?;
-    let is_tip = is_tip(source, leaf, &kept)?;
+    let is_tip = kept.last().copied() == leaf.map(Ordinal::raw);
     let mut kept = kept.into_iter().peekable();
     let mut builder = Builder::new(store, record, None)?;
     builder.push(&header)?;
@@ -58,7 +57,8 @@ pub(super) fn copy(
         }
         Ok(true)
     })?;
-    // Where records beside the path hang on the leaf, the last of them is the new one, as for the program.
+    // Where records beside the path follow, such as the results of other calls, the last of them is the new leaf, as for the
+    // program.
     let new_leaf = match new_leaf.filter(|_| is_tip && family.names_leaf()) {
         Some((ordinal, Some(id))) => {
             let mut line = Vec::new();
@@ -70,17 +70,6 @@ pub(super) fn copy(
     };
     let key = builder.finish(new_leaf)?;
     Ok(Session::stored(store, key, id, Reading::plain(family), persistence))
-}
-
-/// Whether none of these lines hangs on the leaf.
-fn is_tip(source: &SessionReader, leaf: Option<Ordinal>, kept: &[u64]) -> Result<bool> {
-    let Some(leaf) = leaf else { return Ok(false) };
-    for line in kept.iter().copied().map(Ordinal::new).filter(|line| *line > leaf) {
-        if is_at_or_above(source.view(), leaf, line)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// The lines of a conversation, in the order of the session: the path to the entry, over compactions, and what is beside it

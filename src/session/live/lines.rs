@@ -241,7 +241,7 @@ fn last_pointer(
 }
 
 /// Whether an entry is another one, or above it.
-pub(super) fn is_at_or_above(view: View<'_>, above: Ordinal, entry: Ordinal) -> Result<bool> {
+fn is_at_or_above(view: View<'_>, above: Ordinal, entry: Ordinal) -> Result<bool> {
     if !view.order().is_regular() {
         let path = view.walk(entry).up_to(PathLimit::At(above.raw()))?;
         return Ok(path.contains(above.raw()));
