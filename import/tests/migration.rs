@@ -18,7 +18,7 @@ use oracle::random::{Random, object, string, value};
 /// Migrates a file as a store would; `None` if it is not a session or needs no migration. With `break_at`, the
 /// migration is saved at that line and resumed.
 fn migrate(file: &[u8], break_at: Option<usize>) -> Option<Vec<u8>> {
-    let detection = detect(file, None, true).ok()?;
+    let detection = detect(file, Some(leafline_import::Family::Pi), true).ok()?;
     if !detection.needs_migration {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scene::{CLAUDE, PI_3, Scene, file, on_samples};
+use crate::scene::{CLAUDE, PI_3, Scene, file, on_samples, path};
 
 /// A record below another; its message as it stands in JSON.
 fn record(kind: &str, uuid: &str, parent: &str, more: &str) -> String {
@@ -151,4 +151,79 @@ fn children_are_in_the_order_of_the_file() {
     let children = scene().run(["children", "session", "b"]).ok().text();
     let ids: Vec<&str> = children.lines().map(|line| line.split('\t').next().unwrap()).collect();
     assert_eq!(ids, ["c", "g", "r"]);
+}
+
+#[test]
+fn a_session_is_begun_grown_named_forked_and_extracted() {
+    let scene = Scene::new();
+    let line_of = |arguments: &[&str]| {
+        let run = scene.run(arguments.iter().copied()).ok();
+        run.text().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let session = line_of(&["new", "--family", "claude", "--cwd", "/work"]).remove(0);
+    let append = |entry: &str| line_of(&["append", &session, entry]);
+    let prompt = append(r#"{"role":"user","content":"Why?"}"#).remove(0);
+    let calls = ["t1", "t2"].map(
+        |id| json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}}),
+    );
+    let answer = append(&json!({"role": "assistant", "content": calls}).to_string());
+    let results =
+        ["t1", "t2"].map(|id| json!({"type": "tool_result", "tool_use_id": id, "content": id}));
+    append(&json!({"role": "user", "content": results}).to_string());
+    let last = append(r#"{"role":"assistant","content":"So."}"#).remove(0);
+    scene.run(["name", &session, "A title"]).ok();
+
+    let records = |session: &str| scene.run(["export", session]).ok().json_lines();
+    let entries = |session: &str| {
+        let entries = records(session).into_iter().filter(|record| record["uuid"].is_string());
+        entries.collect::<Vec<_>>()
+    };
+    let written = entries(&session);
+    let of = |record: &serde_json::Value| [record["type"].clone(), record["parentUuid"].clone()];
+    // A record a block, and each result on the record of its call.
+    assert_eq!(
+        written.iter().map(of).collect::<Vec<_>>(),
+        [
+            [json!("user"), json!(null)],
+            [json!("assistant"), json!(prompt)],
+            [json!("assistant"), json!(answer[0])],
+            [json!("user"), json!(answer[0])],
+            [json!("user"), json!(answer[1])],
+            [json!("assistant"), written[4]["uuid"].clone()],
+        ]
+    );
+    assert!(written.iter().all(|record| record["sessionId"] == session.as_str()));
+    assert_eq!(scene.run(["show", &session, "--json"]).ok().json()["title"], "A title");
+    let messages =
+        |session: &str| scene.run(["context", session, "--json"]).ok().json()["messages"].clone();
+    let sent = messages(&session);
+    assert_eq!(sent.as_array().unwrap().len(), 4);
+    assert_eq!(sent[2]["content"].as_array().unwrap().len(), 2);
+
+    let fork = line_of(&["fork", &session]).remove(0);
+    assert_eq!(messages(&fork), sent);
+    assert!(entries(&fork).iter().all(|record| record["sessionId"] == fork.as_str()));
+    let extract = line_of(&["extract", &session, &prompt]).remove(0);
+    assert_eq!(entries(&extract).len(), 1);
+    assert_eq!(messages(&extract), json!([sent[0]]));
+
+    // The next entry goes below another one. Whoever reads the file goes on from there: in a fork, whose file names its leaf,
+    // a record says so.
+    for session in [&session, &fork] {
+        scene.run(["branch", session, &prompt]).ok();
+        let entry = r#"{"role":"assistant","content":"Otherwise."}"#;
+        let other = line_of(&["append", session, entry]).remove(0);
+        let bytes = scene.run(["export", session]).ok().text();
+        let named = records(session).into_iter().rfind(|record| record["type"] == "last-prompt");
+        assert_eq!(named.is_some(), *session == fork);
+        assert!(named.is_none_or(|named| named["leafUuid"] == other.as_str()));
+        assert_ne!(other, last);
+        let elsewhere = Scene::new();
+        let file = elsewhere.write(&format!("{session}.jsonl"), bytes.as_bytes());
+        elsewhere.run(["import", path(&file)]).ok();
+        let read = elsewhere.run(["show", session, "--json"]).ok().json();
+        assert_eq!(read["leaf"], other.as_str());
+        assert_eq!(messages(session).as_array().unwrap().len(), 2);
+    }
+    assert!(scene.run(["verify"]).ok().text().contains("no problems"));
 }

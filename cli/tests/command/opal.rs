@@ -69,28 +69,36 @@ fn what_a_family_does_not_have_is_told() {
     let complaint = scene.run(["new", "--family", "opal", "--parent", "o1"]).fails(2);
     assert!(complaint.contains("--parent"), "{complaint}");
     let complaint = scene.run(["new", "--title", "x"]).fails(2);
-    assert!(complaint.contains("--family omp and opal"), "{complaint}");
+    assert!(complaint.contains("does not go with --family pi"), "{complaint}");
+    assert!(complaint.contains("`leafline name SESSION TEXT`"), "{complaint}");
 
     let file = scene.folder().join("c1.jsonl");
     let record = r#"{"type":"user","uuid":"m1","parentUuid":null,"sessionId":"c1","timestamp":"2026-02-12T00:00:00Z","cwd":"/work","message":{"role":"user","content":"Hi"}}"#;
     std::fs::write(&file, format!("{record}\n")).unwrap();
     scene.run(["import", file.to_str().unwrap()]).ok();
-    for (arguments, operation) in [
-        (&["append", "c1", r#"{"role":"user"}"#][..], "appending"),
-        (&["append", "c1"], "appending"),
-        (&["name", "c1", "x"], "name to be given"),
-        (&["fork", "c1"], "fork"),
-    ] {
-        let complaint = scene.run(arguments.iter().copied()).fails(1);
-        assert!(
-            complaint.contains(&format!("one of claude, for which there is no {operation}")),
-            "{complaint}"
-        );
-    }
+    let complaint = scene.run(["label", "c1", "m1", "x"]).fails(1);
+    assert!(complaint.contains("one of claude, for which there is no label"), "{complaint}");
     let folder = scene.folder().join("out");
     scene.run(["export", "--all", "-o", folder.to_str().unwrap()]).ok();
     assert_eq!(
         std::fs::read_to_string(folder.join("-work/c1.jsonl")).unwrap(),
         format!("{record}\n")
     );
+}
+
+#[test]
+fn sessions_of_codex_are_not_written() {
+    const CODEX: &str = "019c6f5a-002b-7c4e-9d21-5a7be0c3002b";
+    let scene = Scene::of_samples();
+    for (arguments, operation) in [
+        (&["append", CODEX, r#"{"role":"user"}"#][..], "appending"),
+        (&["append", CODEX], "appending"),
+        (&["name", CODEX, "x"], "name to be given"),
+        (&["fork", CODEX], "fork"),
+        (&["extract", CODEX, "1"], "session of a branch"),
+    ] {
+        let complaint = scene.run(arguments.iter().copied()).fails(1);
+        let expected = format!("one of codex, for which there is no {operation}");
+        assert!(complaint.contains(&expected), "{complaint}");
+    }
 }
