@@ -1,6 +1,6 @@
 //! What a program writes: the interface between the formats and the code that begins sessions and adds to them.
 //!
-//! [`Writing`] is the part of a family's [`Format`](crate::format::Format) for this; callers use the functions of [`Family`].
+//! [`Writing`] is the part of a family's [`Format`] for this; callers use the functions of [`Family`].
 
 mod draft;
 pub(crate) mod ids;
