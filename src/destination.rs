@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn databases_are_known_by_their_beginning() {
+    fn databases_are_recognised_by_their_beginning() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("database");
         let nowhere = Path::new("");

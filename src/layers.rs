@@ -50,7 +50,7 @@ fn only_the_store_names_the_engine() {
 }
 
 #[test]
-fn code_is_told_from_what_is_said() {
+fn comments_and_messages_may_name_the_engine() {
     let engine = |line: &str| names_engine(&line.replace("ENGINE", ENGINE));
     for line in
         ["use ENGINE::Key;", "    pub use ENGINE;", "use ENGINE as e;", "of(key: ENGINE::Key)"]
@@ -106,7 +106,7 @@ fn only_their_adapters_name_programs() {
 }
 
 #[test]
-fn programs_are_told_from_families() {
+fn families_in_general_may_be_named() {
     for line in [
         "match family { Family::Pi => 1 }",
         "use leafline_import::opal::Draft;",

@@ -53,8 +53,8 @@ pub trait Format: Contexts {
     const STARTS_AGENTS: bool = false;
     /// The members of an entry for which a [migration](Self::Migration) makes up values, different ones each time.
     const MADE_UP: &'static [&'static str] = &[];
-    /// Whether the beginning of a line shows whether it is a prompt, whatever follows its text.
-    const TELLS_PROMPT_FIRST: bool = true;
+    /// Whether the beginning of a line shows that it is a prompt, whatever follows its text.
+    const PREFIX_SHOWS_PROMPT: bool = true;
 
     /// Whether a file is a session of the family, decided from its first bytes; the families' rules are mutually
     /// exclusive.
@@ -290,10 +290,10 @@ impl Family {
         with_format!(self, F => F::may_state_usage(kind, role))
     }
 
-    /// Whether the beginning of a line shows whether it is a prompt: [`Format::TELLS_PROMPT_FIRST`].
+    /// Whether the beginning of a line shows that it is a prompt: [`Format::PREFIX_SHOWS_PROMPT`].
     #[must_use]
-    pub fn tells_prompt_first(self) -> bool {
-        with_format!(self, F => F::TELLS_PROMPT_FIRST)
+    pub fn prefix_shows_prompt(self) -> bool {
+        with_format!(self, F => F::PREFIX_SHOWS_PROMPT)
     }
 
     /// The leaf of a session: [`Format::leaf`].

@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminals_are_told_by_their_programs() {
+    fn terminals_are_identified_by_their_programs() {
         let of = |set: &[(&str, &str)]| {
             id_of_variables(|name| {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_breadcrumb_is_told_from_other_files() {
+    fn other_files_are_not_breadcrumbs() {
         for own in ["/work\n/s.jsonl\n", "/work\n/store#id", "C:\\work\r\n/s.jsonl\r\n\n"] {
             assert!(is_breadcrumb(own), "{own:?}");
         }

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_maker_left_is_told_from_other_files() {
+    fn the_rest_of_an_unfinished_store_is_recognised() {
         for length in UNBORN_LENGTHS.map(|length| usize::try_from(length).unwrap()) {
             let mut bytes = header();
             bytes.resize(length, 0);

@@ -1,11 +1,11 @@
 //! A conversation as a person reads it: the messages of a context, or the entries of a path.
 
-mod told;
+mod turn;
 
 use leafline::context::JsonText;
 use leafline::{Entry, Family};
 
-use self::told::{Calls, Told, ToldPart};
+use self::turn::{Calls, Turn, TurnPart};
 use super::failure::Failure;
 use super::output::{BAD, FAINT, KIND, Output};
 use super::{preview, text, time};
@@ -40,34 +40,34 @@ impl<'o> Transcript<'o> {
         json: &JsonText,
         entry_time: impl FnOnce() -> Result<Option<i64>, leafline::Error>,
     ) -> Result<(), Failure> {
-        let mut told = told::message(family, json, &mut self.calls);
-        if told.heading.is_some() && told.time.is_none() {
-            told.time = entry_time()?;
+        let mut turn = turn::message(family, json, &mut self.calls);
+        if turn.heading.is_some() && turn.time.is_none() {
+            turn.time = entry_time()?;
         }
         // Each is a separate message to the model.
         self.in_answer = false;
-        self.write(&told)
+        self.write(&turn)
     }
 
     /// Prints an entry of a path.
     pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), Failure> {
-        let told = told::entry(entry, self.shows_all, &mut self.calls);
-        self.write(&told)
+        let turn = turn::entry(entry, self.shows_all, &mut self.calls);
+        self.write(&turn)
     }
 
-    fn write(&mut self, told: &Told) -> Result<(), Failure> {
-        let model = told.model.as_ref().filter(|model| Some(*model) != self.model.as_ref());
-        let goes_on = self.in_answer && told.is_answer && model.is_none();
-        if let Some(heading) = told.heading.as_ref().filter(|_| !goes_on) {
-            self.heading(heading, told.time.and_then(time::local), model)?;
+    fn write(&mut self, turn: &Turn) -> Result<(), Failure> {
+        let model = turn.model.as_ref().filter(|model| Some(*model) != self.model.as_ref());
+        let goes_on = self.in_answer && turn.is_answer && model.is_none();
+        if let Some(heading) = turn.heading.as_ref().filter(|_| !goes_on) {
+            self.heading(heading, turn.time.and_then(time::local), model)?;
         }
         if model.is_some() {
-            self.model.clone_from(&told.model);
+            self.model.clone_from(&turn.model);
         }
-        for part in &told.parts {
+        for part in &turn.parts {
             self.part(part)?;
         }
-        self.in_answer = told.is_answer;
+        self.in_answer = turn.is_answer;
         self.length += 1;
         Ok(())
     }
@@ -90,10 +90,10 @@ impl<'o> Transcript<'o> {
         self.out.line(format_args!("{line}"))
     }
 
-    fn part(&mut self, part: &ToldPart) -> Result<(), Failure> {
+    fn part(&mut self, part: &TurnPart) -> Result<(), Failure> {
         match part {
-            ToldPart::Text(text) => self.lines(text),
-            ToldPart::Aside { sign, name, text, is_error, .. } if self.shows_all => {
+            TurnPart::Text(text) => self.lines(text),
+            TurnPart::Aside { sign, name, text, is_error, .. } if self.shows_all => {
                 let style = if *is_error { BAD } else { FAINT };
                 let name = if name.is_empty() { String::new() } else { format!(" {name}") };
                 let sign = self.out.paint(style, &format!("{sign}{name}"));
@@ -106,7 +106,7 @@ impl<'o> Transcript<'o> {
                 }
                 Ok(())
             }
-            ToldPart::Aside { sign, name, text, is_quoted, is_error } => {
+            TurnPart::Aside { sign, name, text, is_quoted, is_error } => {
                 let room = self.out.width().unwrap_or(usize::MAX);
                 let room = room.saturating_sub(INDENT.len() + text::width(sign) + 1);
                 let words = if *is_quoted {

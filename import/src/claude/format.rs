@@ -38,7 +38,7 @@ impl Format for ClaudeCode {
     const SPLITS_MESSAGES: bool = true;
     const STARTS_AGENTS: bool = true;
     /// The members that distinguish a prompt from the program's own words come after the text.
-    const TELLS_PROMPT_FIRST: bool = false;
+    const PREFIX_SHOWS_PROMPT: bool = false;
 
     fn detect(prefix: &[u8], _: bool, complete: bool) -> Result<Start, Refusal> {
         let found = detect::detect(prefix, complete).map_err(|reason| Refusal {

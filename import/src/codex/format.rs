@@ -44,7 +44,7 @@ impl Format for Codex {
     const RECOVERY: RecoveryRule = RecoveryRule::Never;
     const STARTS_AGENTS: bool = true;
     /// Whether a prompt is the user's or the program's also depends on the end of the text.
-    const TELLS_PROMPT_FIRST: bool = false;
+    const PREFIX_SHOWS_PROMPT: bool = false;
 
     fn detect(prefix: &[u8], _: bool, complete: bool) -> Result<Start, Refusal> {
         let found = detect(prefix, complete).map_err(|reason| Refusal {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_name_tells_the_rollout() {
+    fn the_file_name_identifies_the_rollout() {
         let id = |path: &str| start("").placed(Path::new(path), b"", false).id.unwrap();
         let name = format!("rollout-2026-11-20T10-00-00-{SESSION}");
         assert_eq!(id(&format!("/s/{name}.jsonl")), SESSION.as_bytes());

@@ -120,8 +120,8 @@ fn read_prefix(
         false => prefix.len(),
     };
     let (lines, rest) = prefix.split_at(whole);
-    let tells_prompt = candidate.start.family.tells_prompt_first();
-    let torn = if tells_prompt { made_whole(rest) } else { None };
+    let shows_prompt = candidate.start.family.prefix_shows_prompt();
+    let torn = if shows_prompt { made_whole(rest) } else { None };
     let record = beginning::record_of(&candidate, 1);
     let mut record = reader.read_prefix(&candidate, record, lines, torn.as_deref());
     record.modified = candidate.modified_milliseconds();

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_told_of_the_end() {
+    fn waiting_threads_see_the_end() {
         let budget = Budget::new(10);
         budget.take(10).unwrap();
         std::thread::scope(|scope| {

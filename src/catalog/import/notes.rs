@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_bring_nothing_are_noted_together() {
+    fn unchanged_files_are_noted_together() {
         let few = waits(3);
         assert_eq!(waits(300), few);
         // No more than there are bounded batches of them.

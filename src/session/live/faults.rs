@@ -12,7 +12,7 @@ use crate::programs::pi::PiReader;
 use crate::store::failing_disk::Disk;
 
 /// The title, the messages under their parents, and the leaf, by their texts: ids differ each time.
-fn told(session: &Session) -> Vec<String> {
+fn observed(session: &Session) -> Vec<String> {
     let text = |entry: &Entry| entry.json().unwrap()["content"].to_string();
     let mut told = vec![format!("{:?}", session.reader().unwrap().get_metadata("title").unwrap())];
     session
@@ -38,7 +38,7 @@ fn fails_everywhere(change: impl Fn(&mut Session, &[String]) -> Result<()>) {
         let store = disk.open().unwrap();
         let mut session = store.create_session(&NewSession::new(Family::Opal, "/work")).unwrap();
         let ids = session.append_many(["a", "b", "c", "d"].map(Draft::user)).unwrap();
-        (session.id().to_owned(), ids, told(&session))
+        (session.id().to_owned(), ids, observed(&session))
     };
     let mut states = Vec::new();
     for left in 0.. {
@@ -54,7 +54,7 @@ fn fails_everywhere(change: impl Fn(&mut Session, &[String]) -> Result<()>) {
         let verification = store.verify().unwrap();
         assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
         assert_eq!(store.sessions().unwrap().len(), 1);
-        states.push(told(&store.session(&id).unwrap()));
+        states.push(observed(&store.session(&id).unwrap()));
         if changed.is_ok() {
             break;
         }

@@ -12,7 +12,7 @@ pub(super) type Calls = HashMap<String, String>;
 
 /// The readable parts of an entry or a message.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct Turn {
     /// The speaker; `None` if the text belongs below the one before it, as a tool's result below its call.
     pub(super) heading: Option<String>,
     /// Its time, in milliseconds since 1970.
@@ -21,12 +21,12 @@ pub(super) struct Told {
     pub(super) model: Option<String>,
     /// Whether the model said it: consecutive pieces share one heading.
     pub(super) is_answer: bool,
-    pub(super) parts: Vec<ToldPart>,
+    pub(super) parts: Vec<TurnPart>,
 }
 
 /// One part.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ToldPart {
+pub(super) enum TurnPart {
     /// Text to be shown whole.
     Text(String),
     /// Text that is cut to a line unless `--full` is given.
@@ -43,15 +43,15 @@ pub(super) enum ToldPart {
 }
 
 /// The parts of a message of a context, which is what a line of the family contains.
-pub(super) fn message(family: Family, json: &JsonText, calls: &mut Calls) -> Told {
+pub(super) fn message(family: Family, json: &JsonText, calls: &mut Calls) -> Turn {
     let view = family.view_message(json.as_str());
     // The model in force is shown once for the whole context.
     let name = view.type_name.as_deref().unwrap_or("message");
-    Told { model: None, ..conversation(&view, name, calls) }
+    Turn { model: None, ..conversation(&view, name, calls) }
 }
 
 /// The parts of an entry of a path. An entry outside the conversation takes one line.
-pub(super) fn entry(entry: &Entry, shows_all: bool, calls: &mut Calls) -> Told {
+pub(super) fn entry(entry: &Entry, shows_all: bool, calls: &mut Calls) -> Turn {
     let view = entry.view();
     let is_message = entry.kind() == EntryKind::Message;
     let is_conversation = match view.role {
@@ -63,10 +63,10 @@ pub(super) fn entry(entry: &Entry, shows_all: bool, calls: &mut Calls) -> Told {
         return conversation(&view, &preview::name(entry, &view), calls);
     }
     let words = format!("{} {}", preview::name(entry, &view), preview::words(entry, &view));
-    Told { parts: vec![aside("·", words.trim_end().to_owned(), String::new())], ..Told::default() }
+    Turn { parts: vec![aside("·", words.trim_end().to_owned(), String::new())], ..Turn::default() }
 }
 
-fn conversation(view: &View, name: &str, calls: &mut Calls) -> Told {
+fn conversation(view: &View, name: &str, calls: &mut Calls) -> Turn {
     let heading = match view.role {
         Role::Tool => None,
         // An extension's message is labelled with the extension's own name for it.
@@ -74,9 +74,9 @@ fn conversation(view: &View, name: &str, calls: &mut Calls) -> Told {
         _ => Some(name.to_owned()),
     };
     let heading = heading.map(|heading| text::one_line(&heading, preview::LONGEST));
-    let mut parts: Vec<ToldPart> =
-        view.parts.iter().map(|part| told_part(part, view.role, calls)).collect();
-    parts.extend(view.error.as_ref().map(|error| ToldPart::Aside {
+    let mut parts: Vec<TurnPart> =
+        view.parts.iter().map(|part| turn_part(part, view.role, calls)).collect();
+    parts.extend(view.error.as_ref().map(|error| TurnPart::Aside {
         sign: "!",
         name: String::new(),
         text: error.clone(),
@@ -84,13 +84,13 @@ fn conversation(view: &View, name: &str, calls: &mut Calls) -> Told {
         is_error: true,
     }));
     let is_answer = view.role == Role::Assistant;
-    Told { heading, time: view.time, model: view.model.clone(), is_answer, parts }
+    Turn { heading, time: view.time, model: view.model.clone(), is_answer, parts }
 }
 
-fn told_part(part: &Part, role: Role, calls: &mut Calls) -> ToldPart {
+fn turn_part(part: &Part, role: Role, calls: &mut Calls) -> TurnPart {
     match part {
         Part::Text(command) if role == Role::Shell => aside("$", String::new(), command.clone()),
-        Part::Text(text) => ToldPart::Text(text.clone()),
+        Part::Text(text) => TurnPart::Text(text.clone()),
         Part::Thinking(thought) => aside("~", String::new(), thought.clone()),
         Part::ToolCall { id, name, arguments } => {
             calls.extend(id.clone().map(|id| (id, name.clone())));
@@ -104,7 +104,7 @@ fn told_part(part: &Part, role: Role, calls: &mut Calls) -> ToldPart {
             let called = call_id.as_ref().and_then(|id| calls.remove(id));
             let name = name.clone().or(called).unwrap_or_default();
             let name = format!("{name} {}", if *is_error { "failed" } else { "" });
-            ToldPart::Aside {
+            TurnPart::Aside {
                 sign: "←",
                 name: text::one_line(&name, preview::LONGEST),
                 text: text.clone(),
@@ -112,12 +112,12 @@ fn told_part(part: &Part, role: Role, calls: &mut Calls) -> ToldPart {
                 is_error: *is_error,
             }
         }
-        other => ToldPart::Text(preview::block_name(other).unwrap_or_default()),
+        other => TurnPart::Text(preview::block_name(other).unwrap_or_default()),
     }
 }
 
-fn aside(sign: &'static str, name: String, text: String) -> ToldPart {
-    ToldPart::Aside { sign, name, text, is_quoted: false, is_error: false }
+fn aside(sign: &'static str, name: String, text: String) -> TurnPart {
+    TurnPart::Aside { sign, name, text, is_quoted: false, is_error: false }
 }
 
 #[cfg(test)]
@@ -127,10 +127,10 @@ mod tests {
     use super::*;
 
     fn name_of_result(view: &View, calls: &mut Calls) -> String {
-        let told = conversation(view, "toolResult", calls);
-        assert_eq!(told.heading, None);
-        match &told.parts[..] {
-            [ToldPart::Aside { sign: "←", name, .. }] => name.clone(),
+        let turn = conversation(view, "toolResult", calls);
+        assert_eq!(turn.heading, None);
+        match &turn.parts[..] {
+            [TurnPart::Aside { sign: "←", name, .. }] => name.clone(),
             other => panic!("{other:?}"),
         }
     }
