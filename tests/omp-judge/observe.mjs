@@ -29,7 +29,9 @@ export function observe(session, ids) {
 	const byId = new Map(entries.map((entry) => [entry.id, entry]));
 	const told = (make) => {
 		try {
-			return JSON.stringify(make());
+			// Leafline leaves these two out.
+			const { configuredThinkingLevel, serviceTier, ...context } = make();
+			return JSON.stringify(context);
 		} catch {
 			return null;
 		}

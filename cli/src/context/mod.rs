@@ -29,9 +29,9 @@ use super::transcript::Transcript;
 /// With --request, prints these messages as one object of JSON; the other members are those of --json.
 ///
 /// With --json, prints the whole context as one object: for pi {messages, thinkingLevel, model}, for omp
-/// {messages, thinkingLevel, configuredThinkingLevel, serviceTier, models, injectedTtsrRules, mode, modeData}, for all
-/// others {messages, model}. For pi and omp its messages are those of buildSessionContext(), which the program converts
-/// before it sends them; for all others they are the same as with --request.
+/// {messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}, for all others {messages, model}. For pi and omp its
+/// messages are those of buildSessionContext(), which the program converts before it sends them; for all others they are the
+/// same as with --request.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Signs:

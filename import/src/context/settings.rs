@@ -13,10 +13,6 @@ pub struct ContextSettings {
     pub family: Family,
     /// The thinking level: `"off"` if nothing sets one; `None` if an entry sets it to nothing.
     pub thinking_level: Option<JsonText>,
-    /// omp: the thinking level as it was chosen, which may be one that is resolved for each turn, such as `"auto"`.
-    pub configured_thinking_level: Option<JsonText>,
-    /// omp: the service tier of each provider that has one.
-    pub service_tier: Option<JsonText>,
     /// The model; `None`, and null in JSON, if nothing names one. Claude Code's is that of the last assistant message
     /// that names one, Opal's the one in the header's metadata. omp has [`Self::models`] instead.
     pub model: Option<ContextModel>,
@@ -46,8 +42,6 @@ impl ContextSettings {
         Self {
             family,
             thinking_level: None,
-            configured_thinking_level: None,
-            service_tier: None,
             model: None,
             models: Vec::new(),
             injected_rules: Vec::new(),

@@ -110,11 +110,6 @@ pub trait Conversation {
         None
     }
 
-    /// Whether the session may have lines of this type, by the `type` that they state.
-    fn may_have_type(&self, _name: &str) -> bool {
-        true
-    }
-
     /// Whether all entries have ids and come after their parents, so that [`Node::depth`], [`Node::compaction`] and
     /// [`Self::is_above`] are valid. Otherwise a family reads the lines.
     fn is_indexed(&self) -> bool;

@@ -110,8 +110,7 @@ impl ContextMessage {
 
 impl Context {
     /// The context as the text that `JSON.stringify` would return: for pi `{messages, thinkingLevel, model}`, for omp
-    /// `{messages, thinkingLevel, configuredThinkingLevel, serviceTier, models, injectedTtsrRules, mode, modeData}`,
-    /// without undefined members; for Claude Code, Opal and Codex `{messages, model}`.
+    /// `{messages, thinkingLevel, models, injectedTtsrRules, mode, modeData}`, without undefined members; for Claude Code, Opal and Codex `{messages, model}`.
     pub fn to_json(&self) -> String {
         let mut json = String::from("{\"messages\":[");
         for (place, message) in self.messages.iter().enumerate() {

@@ -100,10 +100,6 @@ impl Conversation for Stored<'_> {
         self.as_of
     }
 
-    fn may_have_type(&self, name: &str) -> bool {
-        self.view.record().types.iter().any(|count| count.name == name)
-    }
-
     fn is_indexed(&self) -> bool {
         self.is_indexed
     }

@@ -28,14 +28,6 @@ trait Program {
     /// What the program makes of the settings that were set on the path.
     fn settings(set: &PathSettings) -> ContextSettings;
 
-    /// The settings in force at an entry.
-    fn settings_at<C: Conversation>(
-        conversation: &mut C,
-        entry: u64,
-    ) -> Result<ContextSettings, C::Error> {
-        Ok(Self::settings(&conversation.settings(entry)?))
-    }
-
     /// See [`Contexts::append_settings`].
     fn append_settings(settings: &ContextSettings, json: &mut String);
 
@@ -117,7 +109,7 @@ impl<P: Program> Contexts for P {
         take: TakeMessage<'_, C::Error>,
     ) -> Result<ContextSettings, C::Error> {
         let Some(leaf) = leaf else { return Ok(P::settings(&PathSettings::default())) };
-        let settings = P::settings_at(conversation, leaf)?;
+        let settings = P::settings(&conversation.settings(leaf)?);
         P::hand_out(conversation, leaf, scope, take)?;
         Ok(settings)
     }
@@ -130,7 +122,7 @@ impl<P: Program> Contexts for P {
         take: TakeMessage<'_, C::Error>,
     ) -> Result<ContextSettings, C::Error> {
         let Some(leaf) = leaf else { return Ok(P::settings(&PathSettings::default())) };
-        let settings = P::settings_at(conversation, leaf)?;
+        let settings = P::settings(&conversation.settings(leaf)?);
         P::hand_out_request(conversation, leaf, scope, &settings, take)?;
         Ok(settings)
     }

@@ -46,12 +46,9 @@ pub(super) fn append_of_pi(settings: &ContextSettings, json: &mut String) {
     }
 }
 
-/// Appends the members `thinkingLevel`, `configuredThinkingLevel`, `serviceTier`, `models`, `injectedTtsrRules`, `mode` and
-/// `modeData`.
+/// Appends the members `thinkingLevel`, `models`, `injectedTtsrRules`, `mode` and `modeData`.
 pub(super) fn append_of_omp(settings: &ContextSettings, json: &mut String) {
     append_member(json, "thinkingLevel", settings.thinking_level.as_ref());
-    append_member(json, "configuredThinkingLevel", settings.configured_thinking_level.as_ref());
-    append_member(json, "serviceTier", settings.service_tier.as_ref());
     json.push_str(",\"models\":");
     json.push_str(models_text(&settings.models).as_str());
     let rules: Vec<String> = settings.injected_rules.iter().map(|rule| quoted(rule)).collect();

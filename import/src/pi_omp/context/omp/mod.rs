@@ -7,7 +7,6 @@ mod facts;
 pub(super) mod key;
 mod message;
 mod reset;
-mod settings_now;
 mod turns;
 
 use self::compaction::{Compacted, Retained};
@@ -24,22 +23,6 @@ impl Program for Omp {
 
     fn settings(set: &PathSettings) -> ContextSettings {
         settings::of_omp(set)
-    }
-
-    fn settings_at<C: Conversation>(
-        conversation: &mut C,
-        entry: u64,
-    ) -> Result<ContextSettings, C::Error> {
-        let set = conversation.settings(entry)?;
-        let mut settings = Self::settings(&set);
-        if set.thinking_level.is_some() {
-            settings.configured_thinking_level =
-                settings_now::configured_thinking_level(conversation, entry)?;
-        }
-        if conversation.may_have_type(settings_now::SERVICE_TIER_CHANGE) {
-            settings.service_tier = settings_now::service_tier(conversation, entry)?;
-        }
-        Ok(settings)
     }
 
     fn append_settings(settings: &ContextSettings, json: &mut String) {
