@@ -17,6 +17,9 @@ pub(crate) struct LineView<'c> {
     pub(crate) holes: &'c [Hole],
 }
 
+/// The bytes of text that a cursor keeps of chunks that it has left, where it is told to.
+const MOST_KEPT: usize = 1 << 20;
+
 /// Goes through the lines of a session from some ordinal on; one chunk at a time is in memory.
 #[derive(Debug)]
 pub(crate) struct LineCursor<'s> {
@@ -27,6 +30,9 @@ pub(crate) struct LineCursor<'s> {
     /// The next line, if one can follow the last.
     next: Option<Ordinal>,
     chunk: Option<OpenChunk>,
+    /// Chunks that were left, the last of them at the end.
+    left: Vec<OpenChunk>,
+    keeps: bool,
 }
 
 /// A chunk, all of it decoded.
@@ -44,7 +50,14 @@ impl<'s> LineCursor<'s> {
     /// A cursor before the line `from`.
     pub(super) fn new(view: View<'s>, from: Ordinal) -> Self {
         let (rows, chunks) = (view.rows(), view.chunks());
-        Self { rows, chunks, lines: view.record().lines, next: Some(from), chunk: None }
+        let (lines, next) = (view.record().lines, Some(from));
+        Self { rows, chunks, lines, next, chunk: None, left: Vec::new(), keeps: false }
+    }
+
+    /// The same cursor for lines that are read in no order but near each other: it keeps the chunks that it has left last,
+    /// as long as their text is short.
+    pub(super) fn keeping_chunks(self) -> Self {
+        Self { keeps: true, ..self }
     }
 
     /// Whether the chunk in memory has a line.
@@ -68,13 +81,31 @@ impl<'s> LineCursor<'s> {
     /// A line that the session must have, since its index names it. The next line is then the one after it.
     pub(crate) fn line(&mut self, ordinal: Ordinal) -> Result<LineView<'_>> {
         if !self.holds(ordinal) {
-            self.chunk = None;
-            let chunk = self.chunks.holding(ordinal)?;
-            self.chunk = Some(open(self.rows, &chunk)?);
+            let left = self.chunk.take().filter(|_| self.keeps);
+            self.left.extend(left);
+            self.chunk = match self.left.iter().position(|chunk| chunk.holds(ordinal)) {
+                Some(place) => Some(self.left.remove(place)),
+                None => {
+                    self.drop_old();
+                    let chunk = self.chunks.holding(ordinal)?;
+                    Some(open(self.rows, &chunk)?)
+                }
+            };
         }
         self.next = ordinal.next();
         let line = self.chunk.as_ref().and_then(|chunk| chunk.line(ordinal));
         line.ok_or_else(|| self.rows.no_line(ordinal).into())
+    }
+
+    /// Drops the chunks that were left first, until the others are short enough.
+    fn drop_old(&mut self) {
+        let mut bytes = 0;
+        let is_long = |chunk: &OpenChunk| {
+            bytes += chunk.text.len();
+            bytes > MOST_KEPT
+        };
+        let dropped = self.left.iter().rev().position(is_long).map(|kept| self.left.len() - kept);
+        self.left.drain(..dropped.unwrap_or(0));
     }
 }
 
@@ -115,5 +146,39 @@ impl OpenChunk {
             text,
             holes: self.holes.get(from..to)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Store;
+    use crate::import::ImportOptions;
+    use crate::store::ordinal::Ordinal;
+
+    use super::MOST_KEPT;
+
+    #[test]
+    fn lines_are_the_same_in_any_order_with_chunks_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = leafline_generate::random_tree_session(5, 4_000, leafline_generate::Family::Pi);
+        std::fs::write(folder.path().join("s.jsonl"), bytes).unwrap();
+        let store = Store::in_memory().unwrap();
+        store.import(&[folder.path()], &ImportOptions::default(), &mut ()).unwrap();
+        let reader = store.reader(&store.sessions().unwrap()[0].id).unwrap();
+        let (mut plain, mut keeping) =
+            (reader.view().cursor(), reader.view().cursor().keeping_chunks());
+        let lines = reader.view().record().lines;
+        let mut most = 0;
+        for step in 0..2_000u64 {
+            // Back and forth, and now and then elsewhere.
+            let place = (step / 3 * 7 + step % 3 * 60 + step / 50 * 997) % lines;
+            let ordinal = Ordinal::new(place);
+            let text = plain.line(ordinal).unwrap().text.to_vec();
+            assert_eq!(keeping.line(ordinal).unwrap().text, text, "{place}");
+            most = most.max(keeping.left.iter().map(|chunk| chunk.text.len()).sum());
+        }
+        let longest = keeping.left.iter().map(|chunk| chunk.text.len()).max().unwrap();
+        assert!(most > longest && most <= MOST_KEPT + 2 * longest, "{most} {longest}");
+        assert!(plain.left.is_empty());
     }
 }

@@ -35,7 +35,7 @@ impl<'r> Stored<'r> {
             view,
             is_indexed: !record.irregular && record.unaddressed == 0,
             as_of: None,
-            cursor: view.cursor(),
+            cursor: view.cursor().keeping_chunks(),
             rendered: Vec::new(),
         }
     }
