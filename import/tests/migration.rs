@@ -18,7 +18,16 @@ use oracle::random::{Random, object, string, value};
 /// Migrates a file as a store would; `None` if it is not a session or needs no migration. With `break_at`, the
 /// migration is saved at that line and resumed.
 fn migrate(file: &[u8], break_at: Option<usize>) -> Option<Vec<u8>> {
-    let detection = detect(file, Some(leafline_import::Family::Pi), true).ok()?;
+    migrate_as(None, file, break_at)
+}
+
+/// The same of a file that is said to be a family's.
+fn migrate_as(
+    family: Option<leafline_import::Family>,
+    file: &[u8],
+    break_at: Option<usize>,
+) -> Option<Vec<u8>> {
+    let detection = detect(file, family, true).ok()?;
     if !detection.needs_migration {
         return None;
     }
@@ -235,7 +244,9 @@ fn session(seed: u64) -> Vec<u8> {
 fn compare(package: &Path, files: &[Vec<u8>]) -> usize {
     let mut compared = 0;
     for (file, pi) in files.iter().zip(oracle::migrate_all(package, files)) {
-        let (Some(pi), Some(ours)) = (pi, migrate(file, Some(3))) else {
+        let (Some(pi), Some(ours)) =
+            (pi, migrate_as(Some(leafline_import::Family::Pi), file, Some(3)))
+        else {
             continue;
         };
         let pi = with_our_ids(&pi, &ours);
