@@ -1,7 +1,5 @@
 //! What Claude Code writes, as 2.1.330 is seen to do.
 
-use uuid::Uuid;
-
 use crate::claude::draft::{self, Draft, DraftError, VERSION};
 use crate::claude::format::ClaudeCode;
 use crate::claude::{RecordKind, Scanner};
@@ -11,7 +9,7 @@ use crate::kind::MessageRole;
 use crate::scan::Raw;
 use crate::text;
 use crate::writing::{
-    Beginning, BranchSummary, Copy, Drafted, EntryDraft, NotWritten, Place, Writing,
+    Beginning, BranchSummary, Copy, Drafted, EntryDraft, NotWritten, Place, Writing, ids,
 };
 
 impl Writing for ClaudeCode {
@@ -24,17 +22,12 @@ impl Writing for ClaudeCode {
 
     /// A UUID of version 4.
     fn fresh_session_id(_: i64) -> String {
-        Uuid::new_v4().to_string()
+        ids::random_uuid()
     }
 
     /// A UUID of version 4.
-    fn fresh_entry_id<E>(mut is_taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
-        loop {
-            let id = Uuid::new_v4().to_string();
-            if !is_taken(&id)? {
-                return Ok(id);
-            }
-        }
+    fn fresh_entry_id<E>(is_taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
+        ids::uuid(is_taken)
     }
 
     /// The title and the mode, with which a fork begins as well.

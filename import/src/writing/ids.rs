@@ -14,16 +14,33 @@ pub(crate) fn short<E>(mut is_taken: impl FnMut(&str) -> Result<bool, E>) -> Res
             return Ok(id);
         }
     }
-    Ok(Uuid::new_v4().to_string())
+    Ok(random_uuid())
 }
 
 /// Random bytes in hex, tried again on a collision.
 pub(crate) fn hex<E>(
     bytes: usize,
+    is_taken: impl FnMut(&str) -> Result<bool, E>,
+) -> Result<String, E> {
+    untaken(|| random_hex(bytes), is_taken)
+}
+
+/// A random UUID, tried again on a collision.
+pub(crate) fn uuid<E>(is_taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
+    untaken(random_uuid, is_taken)
+}
+
+/// A random UUID (version 4).
+pub(crate) fn random_uuid() -> String {
+    Uuid::new_v4().to_string()
+}
+
+fn untaken<E>(
+    make: impl Fn() -> String,
     mut is_taken: impl FnMut(&str) -> Result<bool, E>,
 ) -> Result<String, E> {
     loop {
-        let id = random_hex(bytes);
+        let id = make();
         if !is_taken(&id)? {
             return Ok(id);
         }

@@ -39,7 +39,8 @@ impl Session {
         }
         let mut names_itself = false;
         self.replace_lines(|reader, record| {
-            names_itself = record.types.iter().any(|count| count.name == "session_info");
+            names_itself =
+                record.types.iter().any(|count| count.name == EntryKind::SessionInfo.name());
             record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
             record.title_rank = 0;
             if record.title.is_none() {
