@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 use crate::records::{
-    assistant, boundary, compact_summary, file, history, last_prompt, path, side, summary, user,
-    with,
+    assistant, boundary, compact_summary, file, history, last_prompt, path, place_of, side,
+    summary, user, with,
 };
 
 /// The facts that must not depend on how a session was imported.
@@ -126,4 +126,25 @@ fn a_line_that_is_completed_later() {
     let line = file(&[assistant("b", "a", "m1")]);
     let (first, rest) = line.split_at(line.len() / 2);
     grows(&[file(&[user("a", "")]), first.to_vec(), rest.to_vec(), file(&[user("c", "b")])]);
+}
+
+#[test]
+fn a_summary_that_is_written_again_is_whole() {
+    // Far longer than the part of it that the index keeps.
+    let text = "What it is about. ".repeat(4000);
+    let mut of_file = summary("c", &text);
+    of_file["version"] = json!("1.0");
+    let records = [of_file.clone(), user("a", ""), assistant("b", "a", "m"), user("c", "b")];
+    let place = place_of(&file(&records));
+    let mut session = place.store.session("s").unwrap();
+    session.branch("a").unwrap();
+    let new = session.append_message(&json!({"role": "user", "content": "Otherwise"})).unwrap();
+    let exported = String::from_utf8(place.exact("s")).unwrap();
+    let again: Value = serde_json::from_str(exported.lines().next_back().unwrap()).unwrap();
+    of_file["leafUuid"] = json!(new);
+    assert_eq!(again, of_file);
+
+    // A reader of the file comes to the same leaf.
+    let other = place_of(exported.as_bytes());
+    assert_eq!(path(&other.store.reader("s").unwrap(), None), ["a", &*new]);
 }

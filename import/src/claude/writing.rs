@@ -95,12 +95,20 @@ impl Writing for ClaudeCode {
         })
     }
 
-    fn leaf_line(leaf: &[u8], summary: Option<&str>, session_id: &[u8], out: &mut Vec<u8>) {
-        let record = match summary {
-            Some(summary) => Draft::summary(summary, leaf),
-            None => Draft::last_prompt(None, leaf),
+    fn leaf_line(leaf: &[u8], summary: Option<&[u8]>, session_id: &[u8], out: &mut Vec<u8>) {
+        let Some(line) = summary else {
+            return write_outside(&Draft::last_prompt(None, leaf), session_id, out);
         };
-        write_outside(&record, session_id, out);
+        let decoded = text::decode(line);
+        match Document::parse(text::trim_start_of_file(&decoded)) {
+            Ok(mut document) => {
+                document.set("leafUuid", draft::quoted_wtf8(leaf));
+                document.write(out);
+                out.push(b'\n');
+            }
+            // Of a torn record only the leaf is known.
+            Err(_) => write_outside(&Draft::summary("", leaf), session_id, out),
+        }
     }
 
     /// A record, or a message of the API.

@@ -107,9 +107,9 @@ pub trait Writing {
         false
     }
 
-    /// Appends a line that names the leaf, or an entry from which the leaf follows. With a summary it is the line that
-    /// describes the session, otherwise the program's own.
-    fn leaf_line(leaf: &[u8], summary: Option<&str>, session_id: &[u8], out: &mut Vec<u8>) {
+    /// Appends a line that names the leaf, or an entry from which the leaf follows: the session's summary, whose line is
+    /// given, with this leaf in place of its own, or the program's own line.
+    fn leaf_line(leaf: &[u8], summary: Option<&[u8]>, session_id: &[u8], out: &mut Vec<u8>) {
         let (_, _, _, _) = (leaf, summary, session_id, out);
     }
 
@@ -400,7 +400,7 @@ impl Family {
     pub fn leaf_line(
         self,
         leaf: &[u8],
-        summary: Option<&str>,
+        summary: Option<&[u8]>,
         session_id: &[u8],
         out: &mut Vec<u8>,
     ) {

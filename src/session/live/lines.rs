@@ -7,13 +7,14 @@ use leafline_import::Family;
 use leafline_import::conversation::PathLimit;
 use leafline_import::writing::{EntryDraft, Place};
 
+use super::super::entry::Entry;
 use super::super::view::View;
 use super::append::exact_id;
 use crate::error::Result;
 use crate::store::clock::now;
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
-use crate::store::pointer_record::{PointerKind, PointerRecord};
+use crate::store::pointer_record::PointerKind;
 
 /// Lines from the end of a session in which the call of a result is looked for: the program writes a result soon after its
 /// call.
@@ -204,7 +205,7 @@ impl Lines {
         let (stored, first) = (last.stored, last.first);
         let id = self.entries.get(first).map(|first| first.id.clone()).unwrap_or_default();
         for kind in [PointerKind::LastPrompt, PointerKind::Summary] {
-            let Some((ordinal, pointer, named)) = last_pointer(view, kind)? else { continue };
+            let Some((ordinal, named)) = last_pointer(view, kind)? else { continue };
             let is_above = match stored {
                 Some(stored) => is_at_or_above(view, named, stored)?,
                 None => false,
@@ -212,8 +213,11 @@ impl Lines {
             // A summary that stands below the entry that it names is out of date once a message follows.
             let holds = kind == PointerKind::LastPrompt || named > ordinal;
             if holds && !is_above {
-                let summary = (kind == PointerKind::Summary)
-                    .then(|| pointer.text.as_deref().unwrap_or_default());
+                let summary = match kind {
+                    PointerKind::Summary => Some(view.entry(ordinal)?),
+                    _ => None,
+                };
+                let summary = summary.as_ref().map(Entry::line);
                 let session = &view.record().external_id;
                 self.family.leaf_line(id.as_bytes(), summary, session, &mut self.text);
             }
@@ -222,18 +226,15 @@ impl Lines {
     }
 }
 
-/// The last record of a kind that names an entry of the session, and that entry.
-fn last_pointer(
-    view: View<'_>,
-    kind: PointerKind,
-) -> Result<Option<(Ordinal, PointerRecord, Ordinal)>> {
+/// The places of the last record of a kind that names an entry of the session, and of that entry.
+fn last_pointer(view: View<'_>, kind: PointerKind) -> Result<Option<(Ordinal, Ordinal)>> {
     let mut found = None;
     view.rows().pointers_backwards(|ordinal, pointer| {
         if pointer.kind == kind
             && let Some(target) = &pointer.target
             && let Some(named) = view.find(target)?
         {
-            found = Some((ordinal, pointer, named));
+            found = Some((ordinal, named));
         }
         Ok(found.is_none())
     })?;
