@@ -210,18 +210,15 @@ impl<'s> SessionRows<'s> {
         Ok(Some(StoredLine { text, start: place.start, end: place.end, holes }))
     }
 
-    /// The node of a line. The nodes of its chunk stay at hand: walks stay in one for many steps.
+    /// The node of a line. The nodes of its chunk stay at hand.
     pub(crate) fn node(self, ordinal: Ordinal) -> Result<Node> {
-        if let Some((known, first, nodes)) = &*self.snapshot.nodes.borrow()
-            && *known == self.session
-            && let Some(node) = ordinal.index_from(*first).and_then(|index| nodes.get(index))
-        {
-            return Ok(*node);
+        if let Some(node) = self.snapshot.nodes.borrow_mut().get(self.session, ordinal) {
+            return Ok(node);
         }
         let (first, bytes) = self.chunk_of(ordinal)?;
         let nodes = self.nodes(&self.parse(first, &bytes)?)?;
         let node = ordinal.index_from(first).and_then(|index| nodes.get(index)).copied();
-        *self.snapshot.nodes.borrow_mut() = Some((self.session, first, nodes.into()));
+        self.snapshot.nodes.borrow_mut().insert(self.session, first, nodes);
         node.ok_or_else(|| self.no_line(ordinal).into())
     }
 

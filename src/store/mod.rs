@@ -29,6 +29,7 @@ pub(crate) mod pointer_record;
 pub(crate) mod prompt_block;
 pub(crate) mod prompt_record;
 pub(crate) mod prompts;
+mod recent_nodes;
 pub(crate) mod record;
 pub(crate) mod session_index;
 pub(crate) mod session_key;

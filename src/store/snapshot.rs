@@ -1,15 +1,12 @@
 //! A snapshot: the store as one read transaction sees it.
 
 use std::cell::{OnceCell, RefCell};
-use std::sync::Arc;
 
 use redb::{Key, ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, Value};
 
 use super::blobs::{self, BlobRecord, Hash};
-use super::node::Node;
-use super::ordinal::Ordinal;
+use super::recent_nodes::RecentNodes;
 use super::record::Record;
-use super::session_key::SessionKey;
 use super::sessions::{Addresses, Sessions};
 use super::{Store, tables};
 use crate::error::Result;
@@ -20,9 +17,6 @@ type ByText = ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>;
 /// The table of chunks.
 type Lines = ReadOnlyTable<(u64, u64, u32), &'static [u8]>;
 
-/// A chunk's nodes, with its session and first ordinal.
-type DecodedNodes = (SessionKey, Ordinal, Arc<[Node]>);
-
 /// One read transaction and the tables opened in it.
 pub(crate) struct Snapshot {
     transaction: ReadTransaction,
@@ -32,8 +26,7 @@ pub(crate) struct Snapshot {
     lines: OnceCell<Lines>,
     pub(super) children: OnceCell<ReadOnlyTable<(u64, u64, u64), ()>>,
     labels: OnceCell<ByText>,
-    /// The chunk whose nodes were decoded last: walks stay in one for many steps.
-    pub(super) nodes: RefCell<Option<DecodedNodes>>,
+    pub(super) nodes: RefCell<RecentNodes>,
     /// The last field: dropping it may close the store, which must happen after the transaction has ended.
     store: Store,
 }
@@ -55,7 +48,7 @@ impl Store {
             lines: OnceCell::new(),
             children: OnceCell::new(),
             labels: OnceCell::new(),
-            nodes: RefCell::new(None),
+            nodes: RefCell::default(),
             store: self.clone(),
         })
     }

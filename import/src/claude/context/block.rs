@@ -84,6 +84,12 @@ impl Block {
         Some(Self { kind, json, loads_tools })
     }
 
+    /// The call whose result a block is.
+    pub(super) fn result_of(raw: Raw<'_>) -> Option<CallKey> {
+        let [block_type, call_id] = raw.members(["type", "tool_use_id"]);
+        block_type?.is_text("tool_result").then(|| CallKey::of(call_id))
+    }
+
     /// A text, given as a JSON string.
     pub(super) fn text(string: &[u8]) -> Self {
         let json = [b"{\"type\":\"text\",\"text\":", string, b"}"].concat();
@@ -209,6 +215,11 @@ fn member(name: &str, value: Option<&str>) -> String {
 
 /// Whether a string is only white space; `None` of what is no string.
 fn is_blank(string: Raw<'_>) -> Option<bool> {
+    // Most begin with a letter, and need not be decoded.
+    let is_plain = |first: &u8| first.is_ascii_graphic() && !matches!(first, b'\\' | b'"');
+    if string.is_string() && string.as_str().as_bytes().get(1).is_some_and(is_plain) {
+        return Some(false);
+    }
     Some(text::is_blank(&string.to_string_lossy()?))
 }
 

@@ -95,6 +95,12 @@ impl Item {
         }
     }
 
+    /// The calls whose results a record has, without reading the rest of it.
+    pub(super) fn results_of(record: &Record<'_>) -> Vec<CallKey> {
+        let content = record.scan().members.message_content;
+        content.into_iter().flat_map(Raw::elements).filter_map(Block::result_of).collect()
+    }
+
     /// The id of the message of the API.
     pub(super) fn id(&self) -> Option<&[u8]> {
         match &self.speaker {

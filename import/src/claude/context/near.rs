@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::block::CallKey;
-use crate::conversation::Conversation;
+use crate::MessageRole;
+use crate::conversation::{Conversation, Node};
 
 /// How many lines before and behind an entry are searched.
 const NEIGHBOURS: u64 = 64;
 
-/// How many records are remembered.
+/// How many lines are remembered.
 const REMEMBERED: usize = 1024;
 
 /// All lines up to the last entry.
@@ -32,23 +33,46 @@ pub(super) struct Known {
     pub(super) message: Option<Vec<u8>>,
     /// The calls whose results it has.
     pub(super) results: Vec<CallKey>,
-    /// Whether it is the one that its uuid names.
-    pub(super) is_named: bool,
 }
 
-/// The records beside a path that were read, so that each is read once; `None` of one that says nothing.
+/// A line beside a path.
+#[derive(Debug, Clone)]
+pub(super) enum Neighbour {
+    /// It says nothing.
+    Silent,
+    /// A message that was not read; whether it is on a sidechain.
+    Unread { is_sidechain: bool },
+    /// A message that was read.
+    Read { is_sidechain: bool, known: Known },
+}
+
+impl Neighbour {
+    /// What the index says of a line; `None` of one that is no entry.
+    pub(super) fn of(node: Option<Node>) -> Self {
+        match node {
+            Some(Node {
+                role: MessageRole::Assistant | MessageRole::ToolResult,
+                is_sidechain,
+                ..
+            }) => Self::Unread { is_sidechain },
+            _ => Self::Silent,
+        }
+    }
+}
+
+/// The lines beside a path that were looked at, so that each is read once.
 #[derive(Debug, Default)]
-pub(super) struct Neighbours(HashMap<u64, Option<Known>>);
+pub(super) struct Neighbours(HashMap<u64, Neighbour>);
 
 impl Neighbours {
-    pub(super) fn get(&self, place: u64) -> Option<&Option<Known>> {
+    pub(super) fn get(&self, place: u64) -> Option<&Neighbour> {
         self.0.get(&place)
     }
 
-    pub(super) fn insert(&mut self, place: u64, known: Option<Known>) {
+    pub(super) fn insert(&mut self, place: u64, neighbour: Neighbour) {
         if self.0.len() >= REMEMBERED {
             self.0.clear();
         }
-        self.0.insert(place, known);
+        self.0.insert(place, neighbour);
     }
 }

@@ -8,9 +8,9 @@ use std::ops::Range;
 use super::block::{BlockKind, CallKey};
 use super::chain::OnPath;
 use super::item::{Item, Said, Speaker};
-use super::near::{Known, Neighbours, near};
-use crate::claude::Scanner;
-use crate::conversation::{Conversation, Images};
+use super::near::{Known, Neighbour, Neighbours, near};
+use crate::claude::{Record, Scanner};
+use crate::conversation::{Conversation, Images, Node};
 use crate::recover::whole_record;
 use crate::scan::Shape;
 use crate::{EntryKind, JsonText, MessageRole, text};
@@ -336,7 +336,11 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
         let mut waiting: VecDeque<(u64, Below)> =
             [first].into_iter().chain(on_path).map(|entry| (entry, Below::Message)).collect();
         for (place, known) in &near {
-            if known.message.as_ref() == Some(&id) && known.is_named && self.taken.insert(*place) {
+            if known.message.as_ref() == Some(&id)
+                && !self.taken.contains(place)
+                && self.is_named(*place, Some(&known.uuid))?
+            {
+                self.taken.insert(*place);
                 found.extend(self.item(*place)?);
                 waiting.push_back((*place, Below::Message));
             }
@@ -361,7 +365,9 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
                     }
                     let Some(read) = self.record(child)? else { continue };
                     // Of several records with one uuid the program knows the last.
-                    if read.message_id.as_ref() == Some(&id) && self.is_named(child, &read)? {
+                    if read.message_id.as_ref() == Some(&id)
+                        && self.is_named(child, read.uuid.as_deref())?
+                    {
                         found.extend(read.item);
                         self.taken.insert(child);
                         waiting.push_back((child, Below::Message));
@@ -374,7 +380,9 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
                     }
                     let Some(read) = self.record(child)? else { continue };
                     let has_results = |item: &Item| item.said.has_results();
-                    if read.item.as_ref().is_some_and(has_results) && self.is_named(child, &read)? {
+                    if read.item.as_ref().is_some_and(has_results)
+                        && self.is_named(child, read.uuid.as_deref())?
+                    {
                         found.extend(read.item);
                         deeper.extend((below == Below::Result).then_some(child));
                         waiting.push_back((child, Below::Result));
@@ -386,8 +394,11 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
         let known = self.ready.iter().chain(&self.read).chain(&found).filter(is_of_message);
         let calls: HashSet<CallKey> = known.flat_map(Item::calls).map(|(key, _)| key).collect();
         for (place, known) in &near {
-            let is_wanted = known.is_named && known.results.iter().any(|key| calls.contains(key));
-            if is_wanted && !met.contains(place) && !self.taken.contains(place) {
+            if known.results.iter().any(|key| calls.contains(key))
+                && !met.contains(place)
+                && !self.taken.contains(place)
+                && self.is_named(*place, Some(&known.uuid))?
+            {
                 found.extend(self.item(*place)?);
                 deeper.insert(*place);
             }
@@ -416,35 +427,47 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
     /// What is beside the path near a message's records, in the order of the file. What stands ahead of the boundary that the path
     /// begins with is not looked at: lines that are read grow with the context.
     fn read_near(&mut self, first: u64, last: u64) -> Result<Vec<(u64, Known)>, C::Error> {
-        let is_sidechain = self.conversation.node(first)?.is_sidechain;
+        let own_sidechain = self.conversation.node(first)?.is_sidechain;
         let mut found = Vec::new();
         for place in near(first, last, &self.lines) {
             if self.on_path.contains(place) {
                 continue;
             }
-            if let Some(known) = self.neighbours.get(place) {
-                found.extend(known.clone().map(|known| (place, known)));
-                continue;
+            if self.neighbours.get(place).is_none() {
+                let node = self.conversation.node_of_line(place)?;
+                self.neighbours.insert(place, Neighbour::of(node));
             }
-            let Some(node) = self.conversation.node_of_line(place)? else { continue };
-            if !matches!(node.role, MessageRole::Assistant | MessageRole::ToolResult)
-                || node.is_sidechain != is_sidechain
-            {
-                continue;
+            match self.neighbours.get(place) {
+                Some(Neighbour::Read { is_sidechain, known }) if *is_sidechain == own_sidechain => {
+                    found.push((place, known.clone()));
+                }
+                Some(&Neighbour::Unread { is_sidechain }) if is_sidechain == own_sidechain => {
+                    let neighbour = match self.known(place)? {
+                        Some(known) => {
+                            found.push((place, known.clone()));
+                            Neighbour::Read { is_sidechain, known }
+                        }
+                        None => Neighbour::Silent,
+                    };
+                    self.neighbours.insert(place, neighbour);
+                }
+                _ => {}
             }
-            let known = match self.record(place)? {
-                Some(Read { uuid: Some(uuid), message_id, item }) => Some(Known {
-                    is_named: self.conversation.find(&uuid)? == Some(place),
-                    uuid,
-                    message: message_id.filter(|_| node.role == MessageRole::Assistant),
-                    results: item.iter().flat_map(Item::results).collect(),
-                }),
-                _ => None,
-            };
-            found.extend(known.clone().map(|known| (place, known)));
-            self.neighbours.insert(place, known);
         }
         Ok(found)
+    }
+
+    /// Reads of a record what is asked of those near others; `None` of one that can say nothing.
+    fn known(&mut self, place: u64) -> Result<Option<Known>, C::Error> {
+        self.with_record(place, |record, node| {
+            let message = record.message_id().filter(|_| node.role == MessageRole::Assistant);
+            Some(Known {
+                uuid: record.uuid()?.into_owned(),
+                message: message.map(Cow::into_owned),
+                results: Item::results_of(record),
+            })
+        })
+        .map(Option::flatten)
     }
 
     /// What an entry says.
@@ -454,7 +477,21 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
 
     /// Reads an entry; `None` of one that can say nothing.
     fn record(&mut self, entry: u64) -> Result<Option<Read>, C::Error> {
-        let node = self.conversation.node(entry)?;
+        let model = self.model.clone();
+        self.with_record(entry, |record, _| Read {
+            uuid: record.uuid().map(Cow::into_owned),
+            message_id: record.message_id().map(Cow::into_owned),
+            item: Item::read(record, entry, model.as_ref()),
+        })
+    }
+
+    /// Makes something of an entry; `None` of one that can say nothing.
+    fn with_record<T>(
+        &mut self,
+        entry: u64,
+        make: impl FnOnce(&Record<'_>, Node) -> T,
+    ) -> Result<Option<T>, C::Error> {
+        let node = self.conversation.node_ahead_of_line(entry)?;
         if !matches!(node.kind, EntryKind::Message | EntryKind::System)
             || (self.is_sidechain && !node.is_sidechain)
         {
@@ -471,15 +508,12 @@ impl<'c, C: Conversation, P: Iterator<Item = u64> + Clone> Stream<'c, C, P> {
         {
             record = self.scanner.scan(whole);
         }
-        let uuid = record.uuid().map(Cow::into_owned);
-        let message_id = record.message_id().map(Cow::into_owned);
-        let item = Item::read(&record, entry, self.model.as_ref());
-        Ok(Some(Read { uuid, message_id, item }))
+        Ok(Some(make(&record, node)))
     }
 
     /// Whether an entry is the one that its uuid names.
-    fn is_named(&self, entry: u64, read: &Read) -> Result<bool, C::Error> {
-        let Some(uuid) = &read.uuid else { return Ok(false) };
+    fn is_named(&self, entry: u64, uuid: Option<&[u8]>) -> Result<bool, C::Error> {
+        let Some(uuid) = uuid else { return Ok(false) };
         Ok(self.conversation.find(uuid)? == Some(entry))
     }
 }
