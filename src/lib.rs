@@ -175,6 +175,7 @@ pub mod error;
 mod history;
 #[cfg(test)]
 mod layers;
+mod private;
 mod programs;
 #[cfg(feature = "search")]
 pub mod search;

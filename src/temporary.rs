@@ -2,7 +2,7 @@
 //!
 //! A file that must appear complete is made in its folder under a recognisable name. Its maker holds a lock on it,
 //! which the system releases when the process ends, however it ends: so the next process that writes into the folder
-//! recognises abandoned files, and removes them.
+//! recognises abandoned files, and removes them. Only its user can open such a file.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -32,11 +32,8 @@ impl Temporary {
     /// Makes an empty file in a folder.
     pub(crate) fn in_folder(folder: &Path) -> Result<Self> {
         loop {
-            let file = tempfile::Builder::new()
-                .prefix(PREFIX)
-                .rand_bytes(RANDOM)
-                .permissions(new_file_permissions())
-                .tempfile_in(folder)?;
+            let file =
+                tempfile::Builder::new().prefix(PREFIX).rand_bytes(RANDOM).tempfile_in(folder)?;
             // On a system without locks, no process gets one, so none takes the file for abandoned.
             let _ = file.as_file().lock();
             // A process that removes leftovers may have removed it meanwhile.
@@ -52,12 +49,12 @@ impl Temporary {
     }
 
     /// An empty file beside it for a database, which counts as in use as long as this one does. Drop it first.
-    pub(crate) fn database(&self) -> Result<tempfile::TempPath> {
+    pub(crate) fn database(&self) -> Result<NamedTempFile> {
         let name = self.file.path().file_name().expect("a temporary file has a name");
         let folder = self.file.path().parent().expect("a temporary file is in a folder");
         let mut builder = tempfile::Builder::new();
-        builder.prefix(name).suffix(DATABASE).rand_bytes(0).permissions(new_file_permissions());
-        Ok(builder.tempfile_in(folder)?.into_temp_path())
+        builder.prefix(name).suffix(DATABASE).rand_bytes(0);
+        builder.tempfile_in(folder)
     }
 
     /// Gives it its name.
@@ -117,22 +114,6 @@ fn parse(name: &OsStr) -> Option<(&str, &str)> {
     let (owner, rest) = name.split_at_checked(PREFIX.len() + RANDOM)?;
     let is_ours = random.bytes().all(|byte| byte.is_ascii_alphanumeric());
     (is_ours && (rest.is_empty() || COMPANIONS.contains(&rest))).then_some((owner, rest))
-}
-
-/// The permissions of an ordinary new file; a temporary file is accessible only to its owner.
-#[cfg(unix)]
-fn new_file_permissions() -> std::fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::Permissions::from_mode(0o666)
-}
-
-#[cfg(not(unix))]
-fn new_file_permissions() -> std::fs::Permissions {
-    // The one platform-independent source of permissions is a file that has them.
-    std::env::current_exe()
-        .and_then(std::fs::metadata)
-        .map(|metadata| metadata.permissions())
-        .expect("a running program's file can be looked at")
 }
 
 #[cfg(test)]

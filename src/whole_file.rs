@@ -1,11 +1,12 @@
 //! Output files: written under a temporary name and renamed, so that they appear complete, or written to a device or
 //! pipe.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::destination::{Destination, folder_of, refuse_store};
 use crate::error::{FileContext, Result};
+use crate::private::{keep_rights, make_folders};
 use crate::temporary::{Temporary, remove_left};
 
 /// A file that is being written under a temporary name; it is deleted if it is dropped before it gets its own.
@@ -29,11 +30,10 @@ impl WholeFile {
 
     fn in_place(place: PathBuf, store: &Path) -> Result<Self> {
         let folder = folder_of(&place);
-        std::fs::create_dir_all(folder).at("making the folder", folder)?;
+        make_folders(folder).at("making the folder", folder)?;
         let temporary = Temporary::in_folder(folder).at("making a file in", folder)?;
-        // The new file must not be readable to more users than the old one.
         if let Ok(old) = std::fs::metadata(&place) {
-            keep_permissions(temporary.file(), &old).at("writing", &place)?;
+            keep_rights(temporary.file(), &old).at("writing", &place)?;
         }
         Ok(Self { temporary, place, store: store.to_owned() })
     }
@@ -94,14 +94,6 @@ impl OutputFile {
             sync_folder(folder_of(&file.name()?));
         }
         Ok(())
-    }
-}
-
-fn keep_permissions(file: &File, old: &Metadata) -> std::io::Result<()> {
-    // Some file systems have the same permissions for all files, and refuse to change them.
-    match file.metadata()?.permissions() == old.permissions() {
-        true => Ok(()),
-        false => file.set_permissions(old.permissions()),
     }
 }
 

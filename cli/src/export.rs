@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::advice::{advised, on_kept};
 use super::failure::{Failure, complain, usage};
 use super::number::{bytes, count, counted, counts};
-use super::output::{BAD, FAINT, GOOD, Output, is_standard_output};
+use super::output::{BAD, FAINT, GOOD, Output, close_to_others, is_standard_output};
 use super::place::{Place, shown};
 use super::progress::{Bar, Spinner};
 use super::{Status, text};
@@ -136,6 +136,7 @@ fn to_standard_output(
     let reader = store.reader(session)?;
     // On a terminal the session itself shows the progress.
     let spinner = out.width().is_none().then(|| Spinner::new("exporting"));
+    close_to_others();
     reader.export(mode, out)?;
     drop(spinner);
     Ok(Status::Done)

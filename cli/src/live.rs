@@ -27,9 +27,7 @@ pub(super) fn persistence(family: Family) -> Persistence {
 
 /// Each terminal's last session, in a folder beside the store.
 pub(super) fn breadcrumbs(store: &Store) -> Breadcrumbs {
-    let mut folder = store.path().as_os_str().to_owned();
-    folder.push(".terminals");
-    Breadcrumbs::new(folder)
+    Breadcrumbs::new(store.terminals_folder())
 }
 
 /// Records this as the terminal's last session. A failure to record it does not fail the command.

@@ -113,6 +113,27 @@ pub(super) fn is_standard_output(path: &Path) -> bool {
     }
 }
 
+/// Closes the file that a shell has made for standard output to other users: what is exported into it holds what the
+/// store holds. A file that has something in it was somebody's before, and stays as it is.
+#[cfg(unix)]
+pub(super) fn close_to_others() {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(output) = std::io::stdout().as_fd().try_clone_to_owned() else { return };
+    let output = std::fs::File::from(output);
+    let Ok(metadata) = output.metadata() else { return };
+    let mut permissions = metadata.permissions();
+    if metadata.is_file() && metadata.len() == 0 && permissions.mode() & 0o077 != 0 {
+        permissions.set_mode(permissions.mode() & 0o700);
+        // It may be another user's, who decides.
+        let _ = output.set_permissions(permissions);
+    }
+}
+
+/// Other systems have no modes.
+#[cfg(not(unix))]
+pub(super) fn close_to_others() {}
+
 /// Other systems do not report this.
 #[cfg(not(unix))]
 pub(super) fn is_standard_output(_: &Path) -> bool {

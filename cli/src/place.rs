@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use leafline::{Store, StoreOptions};
 
-use super::failure::Failure;
+use super::failure::{Failure, complain};
 use super::output::is_standard_output;
 
 /// The page cache of a command that imports, in bytes: pages are written once, and the system caches them as well.
@@ -29,19 +29,25 @@ impl Place {
     /// Opens the store read-only; it must exist.
     pub(super) fn open_to_read(&self) -> Result<Store, Failure> {
         let options = StoreOptions { read_only: true, ..StoreOptions::default() };
-        Ok(Store::open_with(self.checked_path()?, &options)?)
+        self.open(&options)
     }
 
     /// Opens the store for a change; it must exist.
     pub(super) fn open_to_change(&self) -> Result<Store, Failure> {
         let options = StoreOptions { create: false, ..StoreOptions::default() };
-        Ok(Store::open_with(self.checked_path()?, &options)?)
+        self.open(&options)
     }
 
     /// Opens the store, or creates it.
     pub(super) fn open_or_create(&self) -> Result<Store, Failure> {
         let options = StoreOptions { page_cache_bytes: IMPORT_CACHE, ..StoreOptions::default() };
-        Ok(Store::open_with(self.checked_path()?, &options)?)
+        self.open(&options)
+    }
+
+    fn open(&self, options: &StoreOptions) -> Result<Store, Failure> {
+        let store = Store::open_with(self.checked_path()?, options)?;
+        tell_if_open_to_others(&store);
+        Ok(store)
     }
 
     /// The store's file, unless standard output goes into it.
@@ -63,6 +69,30 @@ impl Place {
     }
 }
 
+/// Tells the user once that others may open the store, and how to close it to them.
+fn tell_if_open_to_others(store: &Store) {
+    // The command does without it: whatever is wrong with the store, the command will find.
+    let Ok(open) = store.newly_open_to_others() else { return };
+    if open.is_empty() {
+        return;
+    }
+    let named: Vec<_> = open.iter().map(|path| quoted(&shown(path))).collect();
+    complain(&format!(
+        "other users of this machine may open what is stored here; this closes it to them, and is not said again: \
+         chmod -R go-rwx {}",
+        named.join(" ")
+    ));
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:=,".contains(c);
+    match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    }
+}
+
 /// A path for a person or for JSON: bytes that are not text become U+FFFD.
 pub(super) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
@@ -73,5 +103,18 @@ pub(super) fn whole_path(directory: &str) -> String {
     match std::path::absolute(directory) {
         Ok(path) if path.is_dir() => path.to_string_lossy().into_owned(),
         _ => directory.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_quoted_for_a_shell() {
+        assert_eq!(quoted("/home/robin/sessions.leafline"), "/home/robin/sessions.leafline");
+        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+        assert_eq!(quoted("$(x)"), "'$(x)'");
+        assert_eq!(quoted(""), "''");
     }
 }

@@ -46,6 +46,12 @@ impl Store {
             check_session(View::new(current.rows(*key), &record), &mut verification)?;
         }
         let mut findings = Findings::new(None, &mut verification);
+        let open = self.open_to_others();
+        if !open.is_empty() {
+            let open: Vec<String> = open.iter().map(|path| path.display().to_string()).collect();
+            let text = format!("other users may open {}", open.join(" and "));
+            findings.remark("permissions", None, None, text);
+        }
         let unfinished = check_owners(self, &snapshot, &sessions, &mut findings)?;
         check_names(&snapshot, &sessions, &mut findings)?;
         check_times(&snapshot, (&sessions, &unreadable), &mut findings)?;

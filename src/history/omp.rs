@@ -1,7 +1,6 @@
 //! omp's `history.db`: an SQLite database of the same prompts (omp session storage document, prompt history storage).
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -152,9 +151,9 @@ impl PromptHistory {
             return self.export_into(&place, path);
         }
         let temporary = Temporary::in_folder(folder).at("writing", path)?;
-        let new = temporary.database().at("writing", path)?;
+        let (file, new) = temporary.database().at("writing", path)?.into_parts();
         let transfer = self.export_into(&new, path)?;
-        File::open(&new).and_then(|new| new.sync_all()).at("writing", path)?;
+        file.sync_all().at("writing", path)?;
         let kept = new.persist_noclobber(&place).map_err(|error| error.error);
         kept.at("writing", path)?;
         sync_folder(folder);

@@ -4,11 +4,12 @@
 //! create gets a mark, a folder without a mark is not touched, and in a marked one only the files of an index are
 //! deleted.
 
-use std::fs::{DirEntry, File, OpenOptions};
+use std::fs::{DirEntry, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use crate::error::{Error, FileContext, Result, SearchError};
+use crate::private::{make_folder, new_file};
 
 /// The file that marks a folder as ours, its first line, and its explanation for the user.
 const MARK: &str = ".leafline-search";
@@ -87,7 +88,7 @@ pub(super) fn make(indexes: &Path, index: &Path) -> Result<()> {
 }
 
 fn make_one(folder: &Path, kind: Kind) -> Result<()> {
-    match std::fs::create_dir(folder) {
+    match make_folder(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
             return Err(error).at("making the folder", folder);
         }
@@ -309,7 +310,7 @@ fn is_torn_mark(entry: &DirEntry) -> bool {
 /// Marks a folder as ours. Two processes may do so at once: both write the same.
 fn mark(folder: &Path) -> Result<()> {
     let path = folder.join(MARK);
-    let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+    let opened = new_file().write(true).create(true).truncate(false).open(&path);
     let mut file = opened.at("making", &path)?;
     file.write_all(format!("{FIRST_LINE}{EXPLANATION}").as_bytes()).at("writing", &path)?;
     file.sync_all().at("writing", &path)

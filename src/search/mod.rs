@@ -1,6 +1,7 @@
 //! Full-text search over sessions: an index in a folder beside the store, made from the store and needed for nothing
 //! else.
 
+mod directory;
 mod filter;
 mod find;
 mod folder;
@@ -16,18 +17,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use leafline_import::view::Role;
-use tantivy::directory::MmapDirectory;
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError};
 
+use self::directory::PrivateDirectory;
 pub use self::find::{SearchHit, SearchQuery};
 use self::schema::{Fields, INDEX_VERSION};
 pub use self::snippet::Snippet;
 pub use self::update::{DamagedSession, IndexLag, IndexUpdate};
 use crate::error::{Error, Result, SearchError};
 use crate::store::Store;
-
-/// The ending that is appended to the store's path to name the folder.
-const FOLDER_ENDING: &str = ".search";
 
 /// The words of all sessions' messages, and their places.
 ///
@@ -79,13 +77,6 @@ impl std::fmt::Debug for OpenReader {
 }
 
 impl Store {
-    /// The folder of the search index beside the store: its path with `.search` after it.
-    pub fn search_folder(&self) -> PathBuf {
-        let mut folder = self.path().as_os_str().to_owned();
-        folder.push(FOLDER_ENDING);
-        folder.into()
-    }
-
     /// Deletes the search index. A process that has it open can still search it. Files in its folder that Leafline did
     /// not create stay, and the folder stays with them.
     ///
@@ -112,7 +103,7 @@ impl SearchIndex {
             return Ok(None);
         }
         let (schema, fields) = schema::schema();
-        let index = Index::open_in_dir(&folder).map_err(|error| failed(&folder, &error))?;
+        let index = Index::open(directory(&folder)?).map_err(|error| failed(&folder, &error))?;
         if index.schema() != schema {
             return Ok(None);
         }
@@ -141,9 +132,8 @@ impl SearchIndex {
         folder::make(&store.search_folder(), &folder)?;
         // With this index, the others are no longer needed. One that cannot be deleted stays.
         let _ = folder::delete_indexes(&store.search_folder(), Some(&folder));
-        let directory = MmapDirectory::open(&folder)
-            .map_err(|error| failed(&folder, &TantivyError::from(error)))?;
-        let index = builder.open_or_create(directory).map_err(|error| failed(&folder, &error))?;
+        let opened = builder.open_or_create(directory(&folder)?);
+        let index = opened.map_err(|error| failed(&folder, &error))?;
         Self::with_index(store, folder, index, fields)
     }
 
@@ -198,6 +188,10 @@ impl SearchIndex {
 fn folder_of(store: &Store) -> Result<PathBuf> {
     let number = store.number()?;
     Ok(store.search_folder().join(format!("{INDEX_VERSION}-{number:016x}")))
+}
+
+fn directory(folder: &Path) -> Result<PrivateDirectory> {
+    PrivateDirectory::open(folder).map_err(|error| failed(folder, &TantivyError::from(error)))
 }
 
 fn failed(folder: &Path, error: &TantivyError) -> Error {

@@ -10,6 +10,7 @@ use super::view::View;
 
 use crate::destination::Destination;
 use crate::error::{Corruption, Error, ExportError, FileContext, Result};
+use crate::private::make_folders;
 use crate::store::blobs;
 use crate::store::chunk::HoleKind;
 use crate::store::fingerprint::Fingerprint;
@@ -109,7 +110,7 @@ fn export_in(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> Result<E
             is_settled = !renderer.lacks_blobs;
         }
         ExportMode::References { blobs } => {
-            std::fs::create_dir_all(blobs).at("making the folder", blobs)?;
+            make_folders(blobs).at("making the folder", blobs)?;
             let mut renderer = Renderer::new(snapshot, Rendering::References);
             current_lines(&mut renderer, view, &mut take)?;
             let referenced = std::mem::take(&mut renderer.referenced);

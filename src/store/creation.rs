@@ -13,6 +13,7 @@ use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, format, tables};
 use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result, StoreError};
+use crate::private::make_folders;
 use crate::temporary::{Temporary, remove_left};
 use crate::whole_file::sync_folder;
 
@@ -91,7 +92,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
         Error::Store(StoreError::NotAStore { path: path.to_owned(), problem })
     })?;
     let folder = folder_of(path);
-    make_folders(folder)?;
+    make_lasting_folders(folder)?;
     remove_left(folder);
     for _ in 0..PATIENCE {
         if standing(path)? == Standing::File {
@@ -177,7 +178,7 @@ fn is_named(_: &File, _: &Path) -> std::io::Result<bool> {
 /// is working on it: the locks on the store itself are the engine's.
 fn new_store(temporary: &Temporary, path: &Path) -> Result<TempPath> {
     let made = temporary.database().at("making the store beside", path)?;
-    let file = open_file(&made)?;
+    let (file, made) = made.into_parts();
     let synced = file.try_clone().at("opening", &made)?;
     let database = EngineFile::new(file, Recovery::Needed)
         .and_then(|file| builder(&StoreOptions::default()).create_with_backend(file))
@@ -239,12 +240,12 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
 }
 
 /// Creates a folder and its parents, and makes their names durable.
-fn make_folders(folder: &Path) -> Result<()> {
+fn make_lasting_folders(folder: &Path) -> Result<()> {
     let missing: Vec<&Path> = folder
         .ancestors()
         .take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists())
         .collect();
-    std::fs::create_dir_all(folder).at("making the folder", folder)?;
+    make_folders(folder).at("making the folder", folder)?;
     for made in missing.into_iter().rev() {
         sync_folder(folder_of(made));
     }

@@ -13,6 +13,7 @@ mod engine_error;
 pub(crate) mod engine_file;
 pub(crate) mod entry_record;
 mod entry_rows;
+mod exposure;
 #[cfg(test)]
 pub(crate) mod failing_disk;
 pub(crate) mod fingerprint;

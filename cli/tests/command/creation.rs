@@ -165,7 +165,7 @@ fn as_reader(scene: &Scene, arguments: &[&str]) -> super::scene::Run {
             output => break output.unwrap(),
         }
     };
-    set_mode(&scene.store(), 0o644);
+    set_mode(&scene.store(), 0o600);
     finished(output)
 }
 

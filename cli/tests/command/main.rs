@@ -28,6 +28,8 @@ mod opal;
 mod outputs;
 #[cfg(unix)]
 mod owners;
+#[cfg(unix)]
+mod permissions;
 mod reading;
 #[cfg(unix)]
 mod removing;

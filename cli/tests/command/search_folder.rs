@@ -216,6 +216,9 @@ fn a_folder_that_was_made_in_part_is_gone_on_with() {
         std::fs::remove_dir_all(&folder).unwrap();
         let made = if index { folder.join("1-00000000000000ff") } else { folder.clone() };
         std::fs::create_dir_all(&made).unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .unwrap();
         std::fs::write(made.join(".leafline-search"), mark).unwrap();
         assert_found(&scene, "s1");
         scene.run(["index", "--rebuild"]).ok();
@@ -285,6 +288,7 @@ fn a_folder_may_be_a_link_to_an_empty_one() {
     let scene = scene();
     let target = scene.folder().join("large-disk");
     std::fs::create_dir(&target).unwrap();
+    std::fs::set_permissions(&target, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     std::os::unix::fs::symlink(&target, search_folder(&scene)).unwrap();
     assert_found(&scene, "s1");
     assert!(index_in(&target).is_dir());
@@ -329,6 +333,7 @@ fn breadcrumbs_replace_nothing_but_breadcrumbs() {
     let notes = scene.write("store.leafline.terminals/tmux-%1", b"tmux-%1");
     let lines = scene.write("store.leafline.terminals/tmux-%2", b"one\ntwo\nthree\n");
     let outside = scene.write("outside.txt", b"outside.txt");
+    std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let link = folder.join("tmux-%3");
     std::os::unix::fs::symlink(&outside, &link).unwrap();
     let nowhere = folder.join("tmux-%4");

@@ -1,0 +1,118 @@
+//! Who may open what is made here: only the user, from the moment that it exists. Sessions hold secrets.
+//!
+//! On Unix files are made with mode 0600 and folders with 0700, whatever the process's umask. Elsewhere the system's
+//! rules for new files hold.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io::Result;
+use std::path::Path;
+
+/// The bits of a mode that belong to others than the user.
+#[cfg(unix)]
+const OTHERS: u32 = 0o077;
+
+/// Options that make a file only its user can open. A link is not followed.
+pub(crate) fn new_file() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    }
+    options
+}
+
+/// Makes a folder that only its user can open, and the folders that it is to be in. Those that are there stay as they
+/// are.
+pub(crate) fn make_folders(folder: &Path) -> Result<()> {
+    folder_builder().recursive(true).create(folder)
+}
+
+/// Makes a folder that only its user can open.
+#[cfg(feature = "search")]
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
+    folder_builder().create(folder)
+}
+
+fn folder_builder() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder
+}
+
+/// Gives a new file the rights that its user has to the file that it replaces. Other users have none.
+pub(crate) fn keep_rights(file: &File, old: &Metadata) -> Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
+    let mut kept = old.permissions();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        kept.set_mode(kept.mode() & 0o777 & !OTHERS);
+    }
+    // Some file systems have the same permissions for all files, and refuse to change them.
+    match file.metadata()?.permissions() == kept {
+        true => Ok(()),
+        false => file.set_permissions(kept),
+    }
+}
+
+/// Whether users other than its own have any right to a file or a folder. A path that leads nowhere is open to nobody.
+#[cfg(unix)]
+pub(crate) fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.mode() & OTHERS != 0)
+}
+
+/// On other systems the rights of a file are not read.
+#[cfg(not(unix))]
+pub(crate) fn is_open_to_others(_: &Path) -> bool {
+    false
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_made_is_closed_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        make_folders(&inner).unwrap();
+        assert_eq!((mode(&inner), mode(&folder.path().join("a"))), (0o700, 0o700));
+        let path = inner.join("file");
+        new_file().write(true).create_new(true).open(&path).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        assert!(!is_open_to_others(&path) && !is_open_to_others(&inner.join("none")));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o604)).unwrap();
+        assert!(is_open_to_others(&path));
+        symlink(&path, inner.join("link")).unwrap();
+        assert!(new_file().write(true).create(true).open(inner.join("link")).is_err());
+    }
+
+    #[test]
+    fn only_the_rights_of_the_user_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+        std::fs::write(&old, "").unwrap();
+        for (before, after) in [(0o644, 0o600), (0o444, 0o400), (0o770, 0o700), (0o600, 0o600)] {
+            std::fs::set_permissions(&old, std::fs::Permissions::from_mode(before)).unwrap();
+            let file = File::create(&new).unwrap();
+            keep_rights(&file, &std::fs::metadata(&old).unwrap()).unwrap();
+            assert_eq!(mode(&new), after);
+            std::fs::remove_file(&new).unwrap();
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The folder of an index as tantivy reads and writes it: tantivy's own, but what is made in it is only the user's, and
+//! no link is written through.
+
+use std::fs::File;
+use std::io::{BufWriter, ErrorKind, Result as IoResult, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::directory::error::{
+    DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
+};
+use tantivy::directory::{
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite,
+    WatchCallback, WatchHandle, WritePtr,
+};
+
+use crate::private::new_file;
+
+/// A folder of files that are read through memory maps.
+#[derive(Debug, Clone)]
+pub(super) struct PrivateDirectory {
+    inner: MmapDirectory,
+    folder: PathBuf,
+}
+
+impl PrivateDirectory {
+    /// An existing folder.
+    pub(super) fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
+        Ok(Self { inner: MmapDirectory::open(folder)?, folder: folder.to_owned() })
+    }
+}
+
+impl Directory for PrivateDirectory {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.inner.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.inner.delete(path)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.inner.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        let file = new_file().write(true).create_new(true).open(self.folder.join(path));
+        let file = file.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
+            _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
+        })?;
+        Ok(BufWriter::new(Box::new(Written(file))))
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.inner.atomic_read(path)
+    }
+
+    /// By a temporary file, which only its user can open.
+    fn atomic_write(&self, path: &Path, data: &[u8]) -> IoResult<()> {
+        self.inner.atomic_write(path, data)
+    }
+
+    fn sync_directory(&self) -> IoResult<()> {
+        self.inner.sync_directory()
+    }
+
+    /// The same lock as tantivy's: other versions of this program may hold it.
+    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        let path = self.folder.join(&lock.filepath);
+        let file = new_file().write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(LockError::wrap_io_error)?;
+        if lock.is_blocking {
+            file.lock().map_err(LockError::wrap_io_error)?;
+        } else {
+            file.try_lock().map_err(|_| LockError::LockBusy)?;
+        }
+        Ok(DirectoryLock::from(Box::new(file)))
+    }
+
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.inner.watch(callback)
+    }
+}
+
+/// A file that is on disk once it is complete.
+struct Written(File);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> IoResult<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> IoResult<()> {
+        self.0.flush()
+    }
+}
+
+impl TerminatingWrite for Written {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> IoResult<()> {
+        self.0.sync_data()
+    }
+}

@@ -1,0 +1,126 @@
+//! A store that other users of the machine may open: one that an earlier version made, or that was given other rights.
+
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
+
+use super::{Handle, Store, StoreOptions, tables};
+use crate::error::Result;
+use crate::private::is_open_to_others;
+
+/// The name in `meta` of what was told: a bit for each of [`Store::places`], in their order.
+const TOLD: &str = "told_open";
+
+/// What is appended to the store's path to name the folder of its search index, and that of its terminals.
+const SEARCH_ENDING: &str = ".search";
+const TERMINALS_ENDING: &str = ".terminals";
+
+impl Store {
+    /// The folder of the search index beside the store: its path with `.search` after it.
+    pub fn search_folder(&self) -> PathBuf {
+        self.beside(SEARCH_ENDING)
+    }
+
+    /// The folder beside the store in which the command keeps each terminal's last session: its path with `.terminals`
+    /// after it. [`omp::Breadcrumbs`](crate::omp::Breadcrumbs) reads and writes it.
+    pub fn terminals_folder(&self) -> PathBuf {
+        self.beside(TERMINALS_ENDING)
+    }
+
+    fn beside(&self, ending: &str) -> PathBuf {
+        let mut path = self.path().as_os_str().to_owned();
+        path.push(ending);
+        path.into()
+    }
+
+    /// The store's file and the folders beside it.
+    fn places(&self) -> [PathBuf; 3] {
+        [self.path().to_owned(), self.search_folder(), self.terminals_folder()]
+    }
+
+    /// Those of the store's file, its search index and its terminals' folder to which users other than their own have
+    /// some right; of a folder, if they have some to an index or a terminal's file in it. What this version makes is not among them; what an
+    /// earlier one made stays as it was made. `chmod -R go-rwx` closes them. Empty for a store in memory, and where files
+    /// have no modes.
+    ///
+    /// ```
+    /// # fn main() -> leafline::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
+    /// assert!(store.open_to_others().is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn open_to_others(&self) -> Vec<PathBuf> {
+        if self.is_in_memory() {
+            return Vec::new();
+        }
+        let [store, search, terminals] = self.places();
+        let is_open = [
+            is_open_to_others(&store),
+            is_folder_open(&search, is_index),
+            is_folder_open(&terminals, |entry| entry.file_type().is_ok_and(|kind| kind.is_file())),
+        ];
+        let places = is_open.into_iter().zip([store, search, terminals]);
+        places.filter_map(|(is_open, place)| is_open.then_some(place)).collect()
+    }
+
+    /// The same, if one of them was not yet returned by an earlier call: the store remembers them, so that a program can
+    /// tell its user once. One that was closed meanwhile is returned when it is open again. Of a store that cannot be
+    /// written nothing is returned, since it would be returned each time; [`Self::verify`] has a remark on it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the engine.
+    pub fn newly_open_to_others(&self) -> Result<Vec<PathBuf>> {
+        let open = self.open_to_others();
+        if open.is_empty() && self.is_read_only() {
+            return Ok(open);
+        }
+        let places = self.places();
+        let now = (0..).zip(&places).filter(|(_, place)| open.contains(place));
+        let now = now.fold(0_u64, |bits, (bit, _)| bits | 1 << bit);
+        let told = self.told()?;
+        let is_new = now & !told != 0;
+        if now == told || !is_new && self.is_read_only() {
+            return Ok(Vec::new());
+        }
+        let is_noted = match self.shared.handle {
+            Handle::Writable(_) => self.note_told(now).map(|()| true)?,
+            // A reader notes it with a handle of its own, if it may.
+            Handle::ReadOnly(_) => {
+                let options = StoreOptions { create: false, ..StoreOptions::default() };
+                let writer = Self::open_with(self.path(), &options);
+                writer.is_ok_and(|writer| writer.note_told(now).is_ok())
+            }
+        };
+        Ok(if is_new && is_noted { open } else { Vec::new() })
+    }
+
+    fn told(&self) -> Result<u64> {
+        let meta = self.begin_read()?.open_table(tables::META)?;
+        Ok(meta.get(TOLD)?.map_or(0, |told| told.value()))
+    }
+
+    fn note_told(&self, told: u64) -> Result<()> {
+        let transaction = self.begin_write()?;
+        transaction.open_table(tables::META)?.insert(TOLD, told)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+/// Whether others have some right to a folder, and to something in it that is ours.
+fn is_folder_open(folder: &Path, is_ours: impl Fn(&DirEntry) -> bool) -> bool {
+    let is_open_inside = |entry: DirEntry| is_ours(&entry) && is_open_to_others(&entry.path());
+    is_open_to_others(folder)
+        && std::fs::read_dir(folder).into_iter().flatten().flatten().any(is_open_inside)
+}
+
+/// Whether an entry of the search folder has the name of an index, `<version>-<store number>`.
+fn is_index(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let parts = name.to_str().and_then(|name| name.split_once('-'));
+    parts.is_some_and(|(version, number)| {
+        version.parse::<u32>().is_ok() && u64::from_str_radix(number, 16).is_ok()
+    })
+}
