@@ -10,13 +10,17 @@
 use std::path::{Path, PathBuf};
 
 use leafline::export::ExportMode;
+use leafline::import::ImportOptions;
 use leafline::{Store, StoreOptions};
 
 /// The session with the message that the samples lack, and its text.
 const APPENDED_TO: &str = "019c7bd3-90ea-7b35-8c11-d4f2a86b0e59";
 const APPENDED: &str = "And the legend?";
 
-const FORMATS: [u64; 3] = [5, 6, 7];
+const FORMATS: [u64; 4] = [5, 6, 7, 8];
+
+/// A sample whose session the stores of format 8 and later had, and that was removed from them.
+const REMOVED: &str = "import/samples/codex/sessions/2025";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -108,6 +112,19 @@ fn stores_of_all_formats_are_upgraded_and_gone_on_with() {
         session.append_message(&serde_json::json!({"role": "user", "content": "Go on."})).unwrap();
         assert!(exact(&store, APPENDED_TO).starts_with(&before));
         assert!(store.verify().unwrap().problems.is_empty());
+    }
+}
+
+/// What was removed from a store stays so.
+#[test]
+fn removed_sessions_are_known_from_format_8_on() {
+    for format in FORMATS {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(unpack(format, folder.path())).unwrap();
+        let options = ImportOptions::default();
+        let totals = store.import(&[root().join(REMOVED)], &options, &mut ()).unwrap();
+        let expected = if format < 8 { (1, 0) } else { (0, 1) };
+        assert_eq!((totals.imported, totals.removed), expected, "format {format}: {totals:?}");
     }
 }
 

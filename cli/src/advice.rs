@@ -9,6 +9,7 @@ use leafline::export::KeptReason;
 use leafline::import::{FileReport, Refusal};
 
 use super::place::shown;
+use super::time;
 
 /// A library error with advice on what to do about it.
 pub(super) fn advised(error: &Error) -> String {
@@ -48,6 +49,13 @@ pub(super) fn with_advice(report: &FileReport) -> Cow<'_, FileReport> {
     let advice = match report.refusal {
         Some(Refusal::WouldLose) => "--replace takes the file all the same",
         Some(Refusal::Damaged) => "`leafline verify` says more",
+        Some(Refusal::Removed { at }) => {
+            let mut report = report.clone();
+            let at = time::local(at).unwrap_or_else(|| "an unknown day".to_owned());
+            report.reason =
+                Some(format!("removed on {at}; `leafline import --restore` takes it again"));
+            return Cow::Owned(report);
+        }
         _ => return Cow::Borrowed(report),
     };
     let mut report = report.clone();

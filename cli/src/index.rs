@@ -86,6 +86,23 @@ impl Indexing {
     }
 }
 
+/// Takes the words of deleted sessions out of the search index, if there is one. What else it lacks is left to the next
+/// search or import. The sessions are gone, so a failure is reported but does not fail the command.
+pub(super) fn forget_removed(store: &Store) {
+    let index = match SearchIndex::open(store) {
+        Ok(Some(index)) => index,
+        Ok(None) => return,
+        Err(error) => {
+            return complain(&format!("the sessions are deleted, but {}", advised(&error)));
+        }
+    };
+    match index.update(|_| false) {
+        // The updating process will find that they are gone, or the next search does.
+        Ok(_) | Err(Error::Search(SearchError::IndexBusy { .. })) => {}
+        Err(error) => complain(&format!("the sessions are deleted, but {}", advised(&error))),
+    }
+}
+
 /// Starts `leafline index` for the store without waiting for it. Returns whether it runs.
 fn start_in_background(store: &Store) -> bool {
     let Ok(program) = std::env::current_exe() else { return false };

@@ -19,9 +19,11 @@ use super::place::Place;
 /// Does what import does, at the cost of what is new: does not open a file whose size and time have not changed, and of
 /// one that has grown reads only the beginning (4 KiB), the last block (1 MiB at most) and the new lines. Compares any
 /// other as a whole, and lets it replace its session only if nothing would be lost. Leaves an unfinished last line for
-/// later if the file was written less than two seconds ago. Sessions stay when their files are gone.
+/// later if the file was written less than two seconds ago. Sessions stay when their files are gone, and sessions that
+/// `leafline rm` deleted stay deleted.
 ///
-/// Prints a line for each file that added something, could not be read or was refused, as import does, and the totals.
+/// Prints a line for each file that added something, could not be read, was refused or is of a deleted session, as import
+/// does, and the totals.
 /// With --json, one object for each of those files, then one with the totals.
 ///
 /// With --watch, follows the system's file events until ctrl-c, and stores new lines some 50 ms after they were

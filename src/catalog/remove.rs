@@ -12,7 +12,7 @@ use crate::store::{Store, StoreOptions};
 const PAGE_BYTES: u64 = 4096;
 
 /// Tables whose rows a deletion removes or adds.
-const TABLES: u64 = 5;
+const TABLES: u64 = 6;
 
 /// What a deletion removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,7 +32,8 @@ pub struct Removed {
 }
 
 impl Store {
-    /// Deletes a session, and the blobs that no other session shares: [`Self::remove_all`] for one.
+    /// Deletes a session, and the blobs that no other session shares, and keeps imports from bringing it back:
+    /// [`Self::remove_all`] for one.
     ///
     /// # Errors
     ///
@@ -44,6 +45,9 @@ impl Store {
 
     /// Deletes sessions, by their ids or unique beginnings of them, and the blobs that no other session shares: all of
     /// them or, if one is not found or the disk has no room, none. A session that is named twice is deleted once.
+    ///
+    /// Imports do not bring the sessions back from their files: they report [`ImportStatus::Removed`], unless
+    /// [`ImportOptions::restore`] is set. The search index follows with its next update.
     ///
     /// When this returns the deletion is on disk. One commit removes the sessions for every reader; their space is
     /// freed afterwards, and if that is interrupted or fails, by the next import or compaction.
@@ -65,6 +69,9 @@ impl Store {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// [`ImportStatus::Removed`]: crate::import::ImportStatus::Removed
+    /// [`ImportOptions::restore`]: crate::import::ImportOptions::restore
     ///
     /// # Errors
     ///

@@ -54,6 +54,7 @@ impl Store {
         }
         let unfinished = check_owners(self, &snapshot, &sessions, &mut findings)?;
         check_names(&snapshot, &sessions, &mut findings)?;
+        check_removed(&snapshot, &sessions, &mut findings)?;
         check_times(&snapshot, (&sessions, &unreadable), &mut findings)?;
         check_parents(&snapshot, (&sessions, &unreadable), &mut findings)?;
         check_blobs(&snapshot, &sessions, &unfinished, &mut findings)?;
@@ -128,9 +129,13 @@ fn check_names(
         let Some(source) = findings.absorb(source)? else {
             return Ok(());
         };
-        let leads_back = sessions
-            .get(&source.session)
-            .is_some_and(|record| record.sources.iter().any(|known| known == path));
+        let leads_back = match sessions.get(&source.session) {
+            Some(record) => record.sources.iter().any(|known| known == path),
+            None => {
+                let removed = findings.absorb(snapshot.removed(source.session))?.flatten();
+                removed.is_some_and(|removed| removed.sources.iter().any(|known| known == path))
+            }
+        };
         if !leads_back {
             let place = String::from_utf8_lossy(path);
             findings.problem(
@@ -141,6 +146,37 @@ fn check_names(
         }
         Ok(())
     })
+}
+
+/// What is kept of a removed session is found by its id, and the session is gone.
+fn check_removed(
+    snapshot: &Snapshot,
+    sessions: &BTreeMap<SessionKey, SessionRecord>,
+    findings: &mut Findings<'_>,
+) -> Result<()> {
+    let mut expected = BTreeSet::new();
+    let mut unreadable = BTreeSet::new();
+    snapshot.each_removed(|session, removed| {
+        match findings.absorb(removed)? {
+            Some(removed) => expected.insert((removed.external_id, session)),
+            None => unreadable.insert(session),
+        };
+        if sessions.contains_key(&session) {
+            findings.problem("removed", None, format!("session {session} is in the store"));
+        }
+        Ok(())
+    })?;
+    snapshot.each_removed_id(|id, session| {
+        if !expected.remove(&(id.to_vec(), session)) && !unreadable.contains(&session) {
+            let id = String::from_utf8_lossy(id);
+            let problem = format!("the id {id} leads to no removed session of that id");
+            findings.problem("removed_ids", None, problem);
+        }
+    })?;
+    for (_, session) in expected {
+        findings.problem("removed_ids", None, format!("removed session {session} has no row"));
+    }
+    Ok(())
 }
 
 /// The sessions whose records can be read, and those whose records cannot: it is unknown which rows the latter should

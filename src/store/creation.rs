@@ -229,6 +229,8 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
         transaction.open_table(tables::BLOB_PARTS)?;
         transaction.open_table(tables::ORIGINALS)?;
         transaction.open_table(tables::SOURCES)?;
+        transaction.open_table(tables::REMOVED)?;
+        transaction.open_table(tables::REMOVED_IDS)?;
         transaction.open_table(tables::DICTIONARIES)?;
         transaction.open_table(tables::UNFINISHED)?;
         transaction.open_table(tables::HISTORY)?;

@@ -6,7 +6,7 @@ use super::{session_index, tables};
 use crate::error::Result;
 
 /// The version of the tables, their keys and the layout of their values.
-pub(super) const FORMAT: u64 = 7;
+pub(super) const FORMAT: u64 = 8;
 
 /// The oldest format that is opened.
 pub(super) const OLDEST: u64 = 5;
@@ -68,6 +68,10 @@ pub(super) fn upgrade(database: &Database) -> Result<()> {
                 // Chunks of both layouts are read. The number keeps earlier versions from reading the new layout.
                 5 => {}
                 6 => session_index::build(&transaction)?,
+                7 => {
+                    transaction.open_table(tables::REMOVED)?;
+                    transaction.open_table(tables::REMOVED_IDS)?;
+                }
                 other => unreachable!("no store of format {other} is upgraded"),
             }
         }
@@ -152,7 +156,7 @@ mod tests {
                     break;
                 }
             }
-            assert!(cut_off > 10, "{cut_off} upgrades of format {format} were cut off");
+            assert!(cut_off > 5, "{cut_off} upgrades of format {format} were cut off");
         }
     }
 

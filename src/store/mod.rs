@@ -32,6 +32,7 @@ pub(crate) mod prompt_record;
 pub(crate) mod prompts;
 mod recent_nodes;
 pub(crate) mod record;
+pub(crate) mod removed_record;
 pub(crate) mod session_index;
 pub(crate) mod session_key;
 pub(crate) mod session_record;

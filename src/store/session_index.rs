@@ -101,18 +101,19 @@ pub(crate) struct SessionParents(ReadOnlyTable<(&'static [u8], u64), ()>);
 impl Snapshot {
     /// The sessions by time. A store of a format before 7 that is only read has no such index.
     pub(crate) fn session_times(&self) -> Result<Option<SessionTimes>> {
-        Ok(self.index(tables::SESSION_TIMES)?.map(SessionTimes))
+        Ok(self.later_table(tables::SESSION_TIMES)?.map(SessionTimes))
     }
 
     /// The sessions by the one that started them. A store of a format before 7 that is only read has no such index.
     pub(crate) fn session_parents(&self) -> Result<Option<SessionParents>> {
-        Ok(self.index(tables::SESSION_PARENTS)?.map(SessionParents))
+        Ok(self.later_table(tables::SESSION_PARENTS)?.map(SessionParents))
     }
 
-    fn index<K: redb::Key + 'static>(
+    /// A table that a store of an earlier format that is only read does not have.
+    pub(super) fn later_table<K: redb::Key + 'static, V: redb::Value + 'static>(
         &self,
-        definition: redb::TableDefinition<'_, K, ()>,
-    ) -> Result<Option<ReadOnlyTable<K, ()>>> {
+        definition: redb::TableDefinition<'_, K, V>,
+    ) -> Result<Option<ReadOnlyTable<K, V>>> {
         match self.transaction().open_table(definition) {
             Ok(table) => Ok(Some(table)),
             Err(TableError::TableDoesNotExist(_))

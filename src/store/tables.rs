@@ -68,6 +68,13 @@ pub(crate) const ORIGINALS: TableDefinition<(u64, u64), &[u8]> = TableDefinition
 /// File path to a [`SourceRecord`](super::source_record::SourceRecord).
 pub(crate) const SOURCES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("sources");
 
+/// Key of a removed session to its [`RemovedRecord`](super::removed_record::RemovedRecord).
+pub(crate) const REMOVED: TableDefinition<u64, &[u8]> = TableDefinition::new("removed");
+
+/// (external id, key) of every removed session.
+pub(crate) const REMOVED_IDS: TableDefinition<(&[u8], u64), ()> =
+    TableDefinition::new("removed_ids");
+
 /// Dictionary id to a zstd dictionary.
 pub(crate) const DICTIONARIES: TableDefinition<u32, &[u8]> = TableDefinition::new("dictionaries");
 

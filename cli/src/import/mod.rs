@@ -28,8 +28,9 @@ use super::{Status, text};
 /// Imports files, and every *.jsonl file below folders; without a PATH, lists and imports what the programs below keep
 /// in your home folder. Importing a file again skips it if it is unchanged and adds what is new if it has grown; if its
 /// old lines differ, the file replaces its session only if the session holds nothing that the file lacks. Each file is
-/// stored whole or not at all. A file that is not a session is reported and skipped, and is not a failure. A large
-/// import returns unused space to the system at its end.
+/// stored whole or not at all. A file that is not a session is reported and skipped, and is not a failure; nor is a file
+/// whose session `leafline rm` deleted, which stays deleted unless --restore is given. A large import returns unused space
+/// to the system at its end.
 ///
 /// Prints a line a file: status, session id, entries, size, path and remarks; then the totals. With --json, one object
 /// a file (path, status, session, family, version, lines, entries, malformed, bytes, reason), then one object with the
@@ -43,7 +44,8 @@ Examples:
   leafline import
   leafline import --family claude
   leafline import ~/.pi/agent/sessions
-  leafline import --replace session.jsonl", discovery::folders()))]
+  leafline import --replace session.jsonl
+  leafline import --restore session.jsonl          takes a deleted session again", discovery::folders()))]
 pub(super) struct Arguments {
     #[command(flatten)]
     sources: Sources,
@@ -59,6 +61,10 @@ pub(super) struct Arguments {
     /// Let a file replace its session even if the session holds what the file lacks
     #[arg(long)]
     replace: bool,
+
+    /// Import files of deleted sessions again
+    #[arg(long)]
+    restore: bool,
 
     /// Leave the store's unused space for later imports
     #[arg(long)]
@@ -84,6 +90,7 @@ pub(super) fn run(
         },
         blobs: arguments.sources.blobs.clone(),
         replace: arguments.replace,
+        restore: arguments.restore,
     };
     if let Some(discovery) = discovery.as_ref().filter(|_| !out.is_json()) {
         discovery.print(out)?;
@@ -169,6 +176,7 @@ fn describe(report: &FileReport, out: &Output) -> String {
         ImportStatus::Grown => ("grown", GOOD),
         ImportStatus::Unchanged => ("unchanged", FAINT),
         ImportStatus::Replaced => ("replaced", GOOD),
+        ImportStatus::Removed => ("removed", FAINT),
         ImportStatus::Failed => ("failed", BAD),
         // Skipped, or a status added by a later library.
         _ => ("skipped", FAINT),
@@ -221,6 +229,7 @@ pub(super) fn print_totals(
         (totals.replaced, "replaced"),
         (totals.unchanged, "unchanged"),
         (totals.skipped, "skipped"),
+        (totals.removed, "removed before"),
         (totals.failed, "failed"),
     ];
     let files = counted(totals.files, "file", "files");

@@ -5,7 +5,7 @@ use crate::scene::{OMP_3, PI_1, PI_3, SAMPLES, Scene, sample};
 #[test]
 fn rm_deletes_and_tells_what_was_freed() {
     let scene = Scene::of_samples();
-    let text = scene.run(["rm", &PI_3[..9], OMP_3]).ok().text();
+    let text = scene.run(["rm", "--yes", &PI_3[..9], OMP_3]).ok().text();
     assert_eq!(text.lines().count(), 2);
     assert!(text.contains(PI_3) && text.contains(OMP_3), "{text}");
     assert_eq!(scene.run(["ls", "--agents"]).ok().text().lines().count(), SAMPLES - 2);
@@ -40,7 +40,7 @@ fn rm_of_a_session_named_twice_deletes_it_once() {
 #[test]
 fn compact_gives_space_back() {
     let scene = Scene::of_samples();
-    scene.run(["rm", PI_3, OMP_3, PI_1]).ok();
+    scene.run(["rm", "--yes", PI_3, OMP_3, PI_1]).ok();
     let before = std::fs::metadata(scene.store()).unwrap().len();
     let told = scene.run(["--json", "compact"]).ok().json();
     let after = std::fs::metadata(scene.store()).unwrap().len();

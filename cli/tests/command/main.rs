@@ -31,6 +31,7 @@ mod owners;
 #[cfg(unix)]
 mod permissions;
 mod reading;
+mod removed;
 #[cfg(unix)]
 mod removing;
 mod scene;

@@ -56,7 +56,7 @@ fn on_a_full_disk_all_are_deleted_or_none() {
     let scene = three_sessions();
     let (mut failed, mut unswept) = (0, 0);
     for (store, blocks) in limits(&scene) {
-        let run = run_limited(&store, blocks, "rm a b");
+        let run = run_limited(&store, blocks, "rm --yes a b");
         let left = ids(&store);
         match run.status {
             0 => {

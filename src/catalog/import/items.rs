@@ -32,6 +32,8 @@ pub(super) struct FileStart {
     pub(super) report: FileReport,
     /// The session that this one replaces.
     pub(super) replaces: Option<Replaced>,
+    /// The removed sessions that this one restores.
+    pub(super) restores: Vec<SessionKey>,
     /// If it seems to be an agent's file: whether it certainly is.
     pub(super) is_agent: bool,
     /// What the file's header says about the leaf.

@@ -10,6 +10,7 @@ use crate::session::export::{PrefixDigest, current_bytes, exact_bytes};
 use crate::session::view::View;
 use crate::store::Store;
 use crate::store::commit::proof;
+use crate::store::removed_record::RemovedRecord;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
@@ -17,8 +18,8 @@ use crate::store::snapshot::Snapshot;
 /// What to do with a file.
 #[derive(Debug)]
 pub(super) enum Plan {
-    /// A session of its own, the n-th with its id.
-    New { number: u32 },
+    /// A session of its own, the n-th with its id. It restores these removed ones.
+    New { number: u32, restores: Vec<SessionKey> },
     /// The session has the file's beginning: only the rest is new.
     Grow { session: SessionKey, record: Box<SessionRecord> },
     /// The session has everything; the file may be a source that is not recorded yet.
@@ -27,6 +28,8 @@ pub(super) enum Plan {
     Restore { session: SessionKey, record: Box<SessionRecord>, problem: String },
     /// The session has lost rows, and the file lacks a part of what it had.
     Damaged { record: Box<SessionRecord>, problem: String },
+    /// The session was removed from the store. If it is restored, it is the n-th with its id.
+    Removed { removed: Vec<(SessionKey, RemovedRecord)>, number: u32 },
     /// The file's beginning differs from the session's.
     Replace { session: SessionKey, record: Box<SessionRecord>, else_number: Option<u32> },
 }
@@ -35,7 +38,7 @@ pub(super) enum Plan {
 ///
 /// The same bytes are the same session, wherever the file is. A file that differs is another state of the session if it
 /// is at the path that the session was imported from, or if there is no longer a file at that path; otherwise it is
-/// another session with the same id.
+/// another session with the same id. A file of a session that was removed from the store is recognised in the same ways.
 ///
 /// A session's rows are checked before its record is trusted: an import checks each chunk, a sync the first and the
 /// last.
@@ -69,10 +72,15 @@ pub(super) fn plan(
 fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<Plan>> {
     let sessions = sessions_with_id(snapshot, candidate.external_id())?;
     let next_number = sessions.iter().map(|(_, record)| record.number).max().unwrap_or(0) + 1;
-    if sessions.is_empty() {
-        return Ok(Ok(Plan::New { number: 1 }));
+    let removed = snapshot.removed_with_id(candidate.external_id())?;
+    if sessions.is_empty() && removed.is_empty() {
+        return Ok(Ok(Plan::New { number: 1, restores: Vec::new() }));
     }
-    let mut lengths: Vec<u64> = sessions.iter().map(|(_, record)| record.imported.length).collect();
+    let mut lengths: Vec<u64> = sessions
+        .iter()
+        .map(|(_, record)| record.imported.length)
+        .chain(removed.iter().map(|(_, removed)| removed.length))
+        .collect();
     lengths.sort_unstable();
     lengths.dedup();
     let digests = match candidate.digests(&lengths) {
@@ -129,6 +137,10 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
         let (session, record) = (*session, Box::new(record.clone()));
         return Ok(Ok(Plan::Replace { session, record, else_number: None }));
     }
+    let removed = removed_of(removed, (source, &digests), !sessions.is_empty());
+    if !removed.is_empty() {
+        return Ok(Ok(Plan::Removed { removed, number: next_number }));
+    }
     for (session, record) in &sessions {
         if record.imported.length.max(record.bytes) <= candidate.size {
             continue;
@@ -153,7 +165,7 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
             record: Box::new(record.clone()),
             else_number: Some(next_number),
         },
-        None => Plan::New { number: next_number },
+        None => Plan::New { number: next_number, restores: Vec::new() },
     }))
 }
 
@@ -192,6 +204,23 @@ fn rewritten(
         }
     }
     Ok(Ok(earlier.or(other)))
+}
+
+/// Those of the removed sessions with the file's id that the file is of: those that were imported from its path, or with
+/// whose bytes it begins; if there are none, and the store has no session with the id, all of them.
+fn removed_of(
+    mut removed: Vec<(SessionKey, RemovedRecord)>,
+    (source, digests): (Option<SessionKey>, &[(u64, u128)]),
+    is_id_in_use: bool,
+) -> Vec<(SessionKey, RemovedRecord)> {
+    let is_known = |(session, removed): &(SessionKey, RemovedRecord)| {
+        source == Some(*session)
+            || (removed.length > 0 && digests.contains(&(removed.length, removed.digest)))
+    };
+    if is_id_in_use || removed.iter().any(is_known) {
+        removed.retain(is_known);
+    }
+    removed
 }
 
 fn sessions_with_id(snapshot: &Snapshot, id: &[u8]) -> Result<Vec<(SessionKey, SessionRecord)>> {

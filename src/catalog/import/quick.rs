@@ -20,8 +20,12 @@ use crate::store::snapshot::Snapshot;
 const HEAD_BYTES: usize = 4096;
 
 /// A report on a file with the same size and time as when it was imported: it is not opened. `None` if they differ, if
-/// the file is not known, or if the session has lost lines.
-pub(super) fn unchanged(snapshot: &Snapshot, file: &FoundFile) -> Result<Option<FileReport>> {
+/// the file is not known, if the session has lost lines, or if it was removed and is to be restored.
+pub(super) fn unchanged(
+    snapshot: &Snapshot,
+    file: &FoundFile,
+    restores: bool,
+) -> Result<Option<FileReport>> {
     let Ok(absolute) = std::path::absolute(&file.path) else { return Ok(None) };
     let Some(source) = snapshot.source(absolute.as_os_str().as_encoded_bytes())? else {
         return Ok(None);
@@ -30,7 +34,14 @@ pub(super) fn unchanged(snapshot: &Snapshot, file: &FoundFile) -> Result<Option<
     if source.size != file.bytes || source.modified.is_none() || source.modified != modified {
         return Ok(None);
     }
-    let Some(record) = snapshot.session(source.session)? else { return Ok(None) };
+    let Some(record) = snapshot.session(source.session)? else {
+        let removed = snapshot.removed(source.session)?.filter(|_| !restores);
+        return Ok(removed.map(|removed| {
+            let mut report = FileReport::new(file.path.clone(), ImportStatus::Removed);
+            report.bytes = file.bytes;
+            report.of_removed(&removed)
+        }));
+    };
     if proof::at_its_ends(snapshot.rows(source.session), &record)?.is_some() {
         return Ok(None);
     }

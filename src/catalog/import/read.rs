@@ -49,6 +49,20 @@ enum Done {
     Conflict,
 }
 
+/// What the session of a whole file becomes.
+enum Target {
+    /// A new session, which restores these removed ones.
+    Own { restores: Vec<SessionKey> },
+    /// One in the place of another.
+    Of(Replaced),
+}
+
+impl From<Replaced> for Target {
+    fn from(replaced: Replaced) -> Self {
+        Self::Of(replaced)
+    }
+}
+
 /// How files that were imported before are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -117,9 +131,10 @@ impl<'s> Reader<'s> {
         feeder: &mut Feeder<'_>,
         outcome: &mut Outcome<'_>,
     ) -> Step {
+        let restores = self.options.restore;
         // Damage found here is found again, and reported or repaired, when the file is compared as a whole.
         if self.mode == Mode::Sync
-            && let Some(report) = unless_damaged(quick::unchanged(self.glance()?, file))?
+            && let Some(report) = unless_damaged(quick::unchanged(self.glance()?, file, restores))?
         {
             outcome.observer.read(report.bytes);
             outcome.add(&report);
@@ -191,6 +206,12 @@ impl<'s> Reader<'s> {
                 return Ok(Ok(Done::Yes));
             }
         };
+        let plan = match plan {
+            Plan::Removed { removed, number } if self.options.restore => {
+                Plan::New { number, restores: removed.into_iter().map(|(key, _)| key).collect() }
+            }
+            plan => plan,
+        };
         match plan {
             // The same bytes, read with other rules: nothing can be lost.
             Plan::Unchanged { session, record, ahead: false }
@@ -202,7 +223,7 @@ impl<'s> Reader<'s> {
                 let replaced =
                     Replaced { session, revision: record.revision, on_loss: OnLoss::Accept };
                 in_flight.insert(candidate.external_id().to_vec());
-                self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
+                self.whole(candidate, record.number, report, replaced.into(), feeder, outcome)
             }
             Plan::Unchanged { session, record, ahead } => {
                 self.unchanged(candidate, session, &record, ahead, outcome)?;
@@ -211,7 +232,7 @@ impl<'s> Reader<'s> {
             Plan::Grow { session, record } => {
                 self.grow(candidate, session, &record, feeder, outcome)
             }
-            Plan::New { number } => {
+            Plan::New { number, restores } => {
                 let number = known::free_number(self.store, candidate.external_id(), number)?;
                 let mut report = candidate.report(ImportStatus::Imported);
                 if number > 1 {
@@ -221,7 +242,18 @@ impl<'s> Reader<'s> {
                     ));
                 }
                 in_flight.insert(candidate.external_id().to_vec());
-                self.whole(candidate, number, report, None, feeder, outcome)
+                self.whole(candidate, number, report, Target::Own { restores }, feeder, outcome)
+            }
+            Plan::Removed { removed, .. } => {
+                outcome.observer.read(candidate.size);
+                let report = candidate.report(ImportStatus::Removed);
+                // The one that was removed last, if they are several.
+                let last = removed.iter().map(|(_, removed)| removed).max_by_key(|one| one.at);
+                outcome.add(&match last {
+                    Some(last) => report.of_removed(last),
+                    None => report,
+                });
+                Ok(Ok(Done::Yes))
             }
             Plan::Restore { session, record, problem } => {
                 let mut report = candidate.report(ImportStatus::Replaced);
@@ -231,7 +263,7 @@ impl<'s> Reader<'s> {
                 let replaced =
                     Replaced { session, revision: record.revision, on_loss: OnLoss::Restore };
                 in_flight.insert(candidate.external_id().to_vec());
-                self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
+                self.whole(candidate, record.number, report, replaced.into(), feeder, outcome)
             }
             Plan::Damaged { record, problem } => {
                 let report = candidate.report(ImportStatus::Failed);
@@ -252,7 +284,7 @@ impl<'s> Reader<'s> {
                 };
                 let replaced = Replaced { session, revision: record.revision, on_loss };
                 in_flight.insert(candidate.external_id().to_vec());
-                self.whole(candidate, record.number, report, Some(replaced), feeder, outcome)
+                self.whole(candidate, record.number, report, replaced.into(), feeder, outcome)
             }
         }
     }
@@ -329,7 +361,7 @@ impl<'s> Reader<'s> {
             on_loss: if candidate.needs_migration() { OnLoss::Fail } else { OnLoss::Accept },
         };
         let number = record.number;
-        go_on!(self.whole(candidate, number, report, Some(replaced), feeder, outcome)?);
+        go_on!(self.whole(candidate, number, report, replaced.into(), feeder, outcome)?);
         Ok(feeder.flush().map(|()| Done::Yes))
     }
 
@@ -339,18 +371,23 @@ impl<'s> Reader<'s> {
         candidate: &mut Candidate,
         number: u32,
         report: FileReport,
-        replaces: Option<Replaced>,
+        place: Target,
         feeder: &mut Feeder<'_>,
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
         let session = self.key()?;
         let record = beginning::record_of(candidate, number);
         let dictionary = self.dictionary.dictionary()?;
+        let (replaces, restores) = match place {
+            Target::Own { restores } => (None, restores),
+            Target::Of(replaced) => (Some(replaced), Vec::new()),
+        };
         let start = FileStart {
             session,
             record,
             report,
             replaces,
+            restores,
             is_agent: candidate.is_certain_agent(),
             hint: candidate.start.leaf.clone(),
             dictionary: dictionary.id,

@@ -6,6 +6,7 @@ use leafline_import::Family;
 use serde::Serialize;
 
 use crate::catalog::path_text;
+use crate::store::removed_record::RemovedRecord;
 use crate::store::session_record::SessionRecord;
 
 /// How an import works.
@@ -20,6 +21,8 @@ pub struct ImportOptions {
     pub recovery: Recovery,
     /// Whether a file replaces the session it was imported as even if the session has something that the file lacks.
     pub replace: bool,
+    /// Whether files of sessions that were removed from the store are imported again.
+    pub restore: bool,
 }
 
 /// Which records are recovered from lines that are not JSON, because they have several records or a torn one whose id
@@ -51,6 +54,9 @@ pub enum ImportStatus {
     Replaced,
     /// The file is not a session.
     Skipped,
+    /// Its session was removed from the store, and stays so; [`Refusal::Removed`] says when. With
+    /// [`ImportOptions::restore`] it is imported again.
+    Removed,
     /// Nothing was stored, for the reason given.
     Failed,
 }
@@ -63,6 +69,11 @@ pub enum Refusal {
     WouldLose,
     /// The session is damaged, and the file cannot restore it. [`crate::Store::verify`] says more.
     Damaged,
+    /// The session was removed from the store. [`ImportOptions::restore`] imports it again.
+    Removed {
+        /// When, in milliseconds since 1970.
+        at: i64,
+    },
 }
 
 /// One file's outcome.
@@ -89,7 +100,7 @@ pub struct FileReport {
     pub bytes: u64,
     /// Why it was skipped or failed, or another remark.
     pub reason: Option<String>,
-    /// If it failed because of what the store has: the reason.
+    /// If it was not stored because of what the store has, or had: the reason.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
     /// Bytes of the file that this import stored: all, what it had gained, or none.
@@ -128,6 +139,13 @@ impl FileReport {
         self
     }
 
+    /// The report on a file of a session that was removed.
+    pub(super) fn of_removed(mut self, removed: &RemovedRecord) -> Self {
+        self.session = Some(removed.id());
+        let refusal = Refusal::Removed { at: removed.at };
+        self.refused(refusal, "its session was removed from the store")
+    }
+
     pub(super) fn refused(mut self, refusal: Refusal, reason: impl Into<String>) -> Self {
         self.refusal = Some(refusal);
         self.with_reason(reason)
@@ -159,6 +177,8 @@ pub struct ImportTotals {
     pub replaced: u64,
     /// Files that are not sessions.
     pub skipped: u64,
+    /// Files whose sessions were removed from the store.
+    pub removed: u64,
     /// Files that could not be stored.
     pub failed: u64,
     /// Lines of all sessions that were reported.
@@ -183,9 +203,14 @@ impl ImportTotals {
             ImportStatus::Unchanged => &mut self.unchanged,
             ImportStatus::Replaced => &mut self.replaced,
             ImportStatus::Skipped => &mut self.skipped,
+            ImportStatus::Removed => &mut self.removed,
             ImportStatus::Failed => &mut self.failed,
         } += 1;
-        if !matches!(report.status, ImportStatus::Skipped | ImportStatus::Failed) {
+        let is_stored = !matches!(
+            report.status,
+            ImportStatus::Skipped | ImportStatus::Removed | ImportStatus::Failed
+        );
+        if is_stored {
             self.lines += report.lines;
             self.entries += report.entries;
             self.malformed += report.malformed;

@@ -175,7 +175,7 @@ impl<'s> Writer<'s> {
             return Ok(());
         };
         let Current { start, indexer, mut creation, .. } = current;
-        let FileStart { session, mut report, replaces, is_agent, .. } = start;
+        let FileStart { session, mut report, replaces, restores, is_agent, .. } = start;
         let mut indexed = indexer.finish(&mut creation.rows(&mut self.batch))?;
         agents::settle(&mut indexed.record, is_agent);
         indexed.record.imported = end.imported;
@@ -201,6 +201,9 @@ impl<'s> Writer<'s> {
         let (author, sources) = (Author::File, vec![(end.source, end.source_record)]);
         let finished = Finished { record, leaf, author, place, sources };
         creation.finish(&mut self.batch, finished)?;
+        for removed in restores {
+            self.batch.restore(session, removed);
+        }
         self.pending.push((session, report));
         if self.batch.is_full() || must_commit {
             self.commit()?;

@@ -4,13 +4,14 @@ use std::ops::Bound;
 
 use redb::{ReadableTable, Table, WriteTransaction};
 
-use super::slice::{BlobGain, Row, Slice};
+use super::slice::{BlobGain, Retirement, Row, Slice};
 use crate::error::Result;
 use crate::store::blobs::{BlobTables, Hash};
 use crate::store::entry_record::EntryRows;
 use crate::store::label_record::LabelRecord;
 use crate::store::ordinal::Ordinal;
 use crate::store::record::Record;
+use crate::store::removed_record::RemovedRecord;
 use crate::store::session_index::index_session;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
@@ -54,6 +55,9 @@ pub(super) fn write(
     }
     write_blobs(transaction, slice.blobs, &slice.released)?;
     write_marks(transaction, &slice.begun, &slice.retired, &slice.finished)?;
+    for row in &slice.restored {
+        forget_removed(transaction, row.key)?;
+    }
     let mut leaves = transaction.open_table(tables::LEAVES)?;
     for Row { session, value: leaf, .. } in slice.leaves {
         leaves.insert(session.raw(), leaf.map_or(NO_LEAF, Ordinal::raw))?;
@@ -105,7 +109,7 @@ fn write_children(
 fn write_marks(
     transaction: &WriteTransaction,
     begun: &[Row<(), u64>],
-    retired: &[Row<SessionKey, u64>],
+    retired: &[Row<SessionKey, Retirement>],
     finished: &[Row<(), ()>],
 ) -> Result<()> {
     if begun.is_empty() && retired.is_empty() && finished.is_empty() {
@@ -116,8 +120,8 @@ fn write_marks(
         unfinished.insert(row.session.raw(), row.value)?;
     }
     for row in retired {
-        retire(transaction, row.key)?;
-        unfinished.insert(row.key.raw(), row.value)?;
+        retire(transaction, row.key, row.value.removed_at)?;
+        unfinished.insert(row.key.raw(), row.value.owner)?;
     }
     for row in finished {
         unfinished.remove(row.session.raw())?;
@@ -264,8 +268,13 @@ fn write_blobs(
     Ok(())
 }
 
-/// Removes a session from every table that makes it visible; its other rows are swept later.
-fn retire(transaction: &WriteTransaction, session: SessionKey) -> Result<()> {
+/// Removes a session from every table that makes it visible; its other rows are swept later. If it was removed at some
+/// time, and not replaced, its sources stay, with what is kept of it.
+fn retire(
+    transaction: &WriteTransaction,
+    session: SessionKey,
+    removed_at: Option<i64>,
+) -> Result<()> {
     let mut sessions = transaction.open_table(tables::SESSIONS)?;
     let record = match sessions.remove(session.raw())? {
         Some(value) => {
@@ -282,8 +291,46 @@ fn retire(transaction: &WriteTransaction, session: SessionKey) -> Result<()> {
         ids.remove(id.as_slice())?;
     }
     transaction.open_table(tables::LEAVES)?.remove(session.raw())?;
+    match removed_at {
+        None => forget_sources(transaction, session, &record.rest.sources),
+        Some(at) => keep_removed(transaction, session, RemovedRecord::of(record, at)),
+    }
+}
+
+/// Keeps what imports need to recognise the files of a removed session.
+fn keep_removed(
+    transaction: &WriteTransaction,
+    session: SessionKey,
+    removed: RemovedRecord,
+) -> Result<()> {
+    let id = (removed.external_id.as_slice(), session.raw());
+    transaction.open_table(tables::REMOVED_IDS)?.insert(id, ())?;
+    let mut table = transaction.open_table(tables::REMOVED)?;
+    table.insert(session.raw(), removed.to_bytes().as_slice())?;
+    Ok(())
+}
+
+/// Removes what was kept of a removed session.
+fn forget_removed(transaction: &WriteTransaction, session: SessionKey) -> Result<()> {
+    let mut table = transaction.open_table(tables::REMOVED)?;
+    let removed = match table.remove(session.raw())? {
+        Some(value) => RemovedRecord::from_bytes(value.value(), || session.to_string())?,
+        // Another process was faster.
+        None => return Ok(()),
+    };
+    let id = (removed.external_id.as_slice(), session.raw());
+    transaction.open_table(tables::REMOVED_IDS)?.remove(id)?;
+    forget_sources(transaction, session, &removed.sources)
+}
+
+/// Removes the paths from `sources` that lead to a session.
+fn forget_sources(
+    transaction: &WriteTransaction,
+    session: SessionKey,
+    paths: &[Vec<u8>],
+) -> Result<()> {
     let mut sources = transaction.open_table(tables::SOURCES)?;
-    for path in record.rest.sources {
+    for path in paths {
         let is_its_own = match sources.get(path.as_slice())? {
             Some(value) => {
                 SourceRecord::from_bytes(value.value(), || format!("{path:?}"))?.session == session

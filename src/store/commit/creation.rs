@@ -2,7 +2,7 @@
 
 use super::guard::Guard;
 use super::rows::{Rows, Tally};
-use super::slice::Row;
+use super::slice::{Retirement, Row};
 use super::{Author, Batch, Committed, check};
 use crate::error::Result;
 use crate::store::Store;
@@ -122,7 +122,8 @@ impl Creation {
                     let problem = "it takes the place of another one without a mark";
                     return Err(check::refused(session, problem));
                 };
-                batch.slice.retired.push(Row { session, key: old, value: owner });
+                let value = Retirement { owner, removed_at: None };
+                batch.slice.retired.push(Row { session, key: old, value });
                 Guard::Same { session: old, revision }
             }
         };

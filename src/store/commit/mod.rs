@@ -26,8 +26,9 @@ pub(crate) use self::change::{Edit, Extended, Extension};
 use self::check::Leaves;
 pub(crate) use self::creation::{Creation, Finished, Place};
 pub(crate) use self::rows::{BlobReference, Rows};
-use self::slice::{Row, Slice};
+use self::slice::{Retirement, Row, Slice};
 use super::blobs::Hash;
+use super::clock::now;
 use super::ordinal::Ordinal;
 use super::owner::Owner;
 use super::session_key::SessionKey;
@@ -101,9 +102,16 @@ impl Batch {
         self.slice.forget(session);
     }
 
-    /// Deletes a session: it becomes invisible, and the owner sweeps its rows.
+    /// Deletes a session: it becomes invisible, and the owner sweeps its rows. What is kept of it keeps imports from
+    /// bringing it back.
     pub(crate) fn remove(&mut self, session: SessionKey, owner: &Owner) {
-        self.slice.retired.push(Row { session, key: session, value: owner.token });
+        let value = Retirement { owner: owner.token, removed_at: Some(now()) };
+        self.slice.retired.push(Row { session, key: session, value });
+    }
+
+    /// Forgets that another session was removed: this one was imported from its file.
+    pub(crate) fn restore(&mut self, session: SessionKey, removed: SessionKey) {
+        self.slice.restored.push(Row { session, key: removed, value: () });
     }
 
     /// Adds the bytes of blobs that lines refer to although they were not cut out of them. `fetch` is called once for

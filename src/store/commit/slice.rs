@@ -31,6 +31,15 @@ pub(super) struct BlobGain {
     pub(super) is_reference: bool,
 }
 
+/// How a session becomes invisible.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Retirement {
+    /// The owner that sweeps its rows.
+    pub(super) owner: u64,
+    /// When it was removed, in milliseconds since 1970; `None` if another session takes its place.
+    pub(super) removed_at: Option<i64>,
+}
+
 /// What belongs to a session.
 trait OfSession {
     fn session(&self) -> SessionKey;
@@ -124,9 +133,12 @@ slice! {
         sessions: Row<(), SessionRecord>,
         session_ids: Row<Vec<u8>, ()>,
         sources: Row<Vec<u8>, SourceRecord>,
-        /// Sessions that become invisible, each to be swept by the owner with this token. The row belongs to the
-        /// session that replaces it, or, for a deletion, to itself.
-        retired: Row<SessionKey, u64>,
+        /// Sessions that become invisible. The row belongs to the session that replaces it, or, for a deletion, to
+        /// itself.
+        retired: Row<SessionKey, Retirement>,
+        /// Removed sessions of which nothing is kept any longer. The row belongs to the session that was imported from
+        /// the removed one's file.
+        restored: Row<SessionKey, ()>,
         /// Sessions that are begun with this slice, and their owners.
         begun: Row<(), u64>,
         /// Sessions that this slice completes after earlier commits: their rows are proved.

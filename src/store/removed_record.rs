@@ -1,0 +1,98 @@
+//! The values of the `removed` table: what is kept of a session that was removed, so that no import brings it back unasked.
+
+use bincode::{Decode, Encode};
+use redb::ReadableTable;
+
+use super::record::Record;
+use super::session_key::SessionKey;
+use super::session_record::{SessionRecord, address};
+use super::snapshot::Snapshot;
+use super::tables;
+use crate::error::Result;
+
+/// What is kept of a removed session: nothing of what was said in it.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct RemovedRecord {
+    /// Its id, as its file stated it.
+    pub(crate) external_id: Vec<u8>,
+    /// Its number among the sessions with this id.
+    pub(crate) number: u32,
+    /// When it was removed, in milliseconds since 1970.
+    pub(crate) at: i64,
+    /// The number of bytes that were imported, and their fingerprint; 0 if it was made here.
+    pub(crate) length: u64,
+    pub(crate) digest: u128,
+    /// Paths of the files from which it was imported: its keys in `sources`.
+    pub(crate) sources: Vec<Vec<u8>>,
+}
+
+impl RemovedRecord {
+    /// What is kept of a session that is removed at this time.
+    pub(super) fn of(record: SessionRecord, at: i64) -> Self {
+        let SessionRecord { external_id, number, rest, .. } = record;
+        let (length, digest) = (rest.imported.length, rest.imported.digest);
+        Self { external_id, number, at, length, digest, sources: rest.sources }
+    }
+
+    /// The id under which the session was addressed.
+    pub(crate) fn id(&self) -> String {
+        address(&String::from_utf8_lossy(&self.external_id), self.number)
+    }
+}
+
+impl Record for RemovedRecord {
+    const TABLE: &'static str = "removed";
+}
+
+impl Snapshot {
+    /// What is kept of the removed session that had this key, if one had it. A store of a format before 8 that is only
+    /// read has none.
+    pub(crate) fn removed(&self, session: SessionKey) -> Result<Option<RemovedRecord>> {
+        let Some(table) = self.later_table(tables::REMOVED)? else { return Ok(None) };
+        let value = table.get(session.raw())?;
+        value.map(|value| read(session, value.value())).transpose()
+    }
+
+    /// The removed sessions with this id, in the order in which they were added to the store.
+    pub(crate) fn removed_with_id(&self, id: &[u8]) -> Result<Vec<(SessionKey, RemovedRecord)>> {
+        let Some(ids) = self.later_table(tables::REMOVED_IDS)? else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for row in ids.range((id, 0)..=(id, u64::MAX))? {
+            let session = SessionKey::new(row?.0.value().1);
+            // A missing record is damage, which `verify` reports: the other sessions are not affected.
+            if let Some(record) = self.removed(session)? {
+                found.push((session, record));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Passes on each removed session's key and record.
+    pub(crate) fn each_removed(
+        &self,
+        mut take: impl FnMut(SessionKey, Result<RemovedRecord>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(table) = self.later_table(tables::REMOVED)? else { return Ok(()) };
+        for row in table.iter()? {
+            let (session, value) = row?;
+            let session = SessionKey::new(session.value());
+            take(session, read(session, value.value()))?;
+        }
+        Ok(())
+    }
+
+    /// Passes on the id and the key of each row of `removed_ids`.
+    pub(crate) fn each_removed_id(&self, mut take: impl FnMut(&[u8], SessionKey)) -> Result<()> {
+        let Some(table) = self.later_table(tables::REMOVED_IDS)? else { return Ok(()) };
+        for row in table.iter()? {
+            let (key, _) = row?;
+            let (id, session) = key.value();
+            take(id, SessionKey::new(session));
+        }
+        Ok(())
+    }
+}
+
+fn read(session: SessionKey, value: &[u8]) -> Result<RemovedRecord> {
+    RemovedRecord::from_bytes(value, || session.to_string())
+}
