@@ -73,15 +73,21 @@ pub(super) enum Failure {
         folders: Vec<PathBuf>,
     },
     /// The current directory, needed for a relative path or as the default, is not known.
-    #[error("the current directory is not known ({0}); name an absolute one with --cwd DIR")]
+    #[error("the current directory is not known ({0}); name an absolute one")]
     NoCurrentDirectory(#[source] std::io::Error),
     /// A directory's path cannot be stored in a session.
-    #[error(
-        "--cwd {path}: a session keeps it as text, and it is not UTF-8; name another directory"
-    )]
+    #[error("{path}: a session keeps it as text, and it is not UTF-8; name another directory")]
     DirectoryNotText {
         /// The directory.
         path: PathBuf,
+    },
+    /// No session is in a directory that was moved.
+    #[error(
+        "no session is in {old} or below it, so nothing was moved; `leafline ls` shows the folders"
+    )]
+    NothingToRelocate {
+        /// The old directory.
+        old: String,
     },
     /// The argument is not an entry.
     #[error(

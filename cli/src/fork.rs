@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::place::Place;
 use super::progress::Spinner;
-use super::{Status, live};
+use super::{Status, directory, live};
 
 /// Copy a session, to continue it in two ways
 ///
@@ -33,7 +33,7 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let cwd = live::working_directory(arguments.cwd.as_deref())?;
+    let cwd = directory::named_or_current(arguments.cwd.as_deref())?;
     let store = place.open_to_change()?;
     let spinner = Spinner::new("copying the session");
     let fork = store.fork_from(&arguments.session, &cwd)?;

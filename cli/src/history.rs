@@ -13,7 +13,7 @@ use super::number::{count, counted};
 use super::output::Output;
 use super::place::{Place, shown};
 use super::table::{Column, Table, write_tabs};
-use super::{Status, live, text, time};
+use super::{Status, directory, text, time};
 
 /// The default number of prompts listed.
 const USUAL_LIMIT: i64 = 20;
@@ -128,7 +128,7 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     match &arguments.command {
         HistoryCommand::Add { text, cwd } => {
-            let cwd = live::working_directory(cwd.as_deref())?;
+            let cwd = directory::named_or_current(cwd.as_deref())?;
             let prompt = if text.is_empty() { read_prompt()? } else { text.join(" ") };
             let added = place.open_or_create()?.history().add(&prompt, Some(&cwd))?;
             print_added(added, out)?;

@@ -1,7 +1,5 @@
 //! Shared by the commands that write sessions.
 
-use std::path::{Component, Path, PathBuf};
-
 use leafline::live::Persistence;
 use leafline::omp::{Breadcrumbs, terminal_id};
 use leafline::{Family, Session, Store};
@@ -55,44 +53,4 @@ fn print_id(name: &str, id: &str, out: &mut Output) -> Result<(), Failure> {
         return out.json(&json!({ name: id }));
     }
     out.line(format_args!("{}", text::printable(id)))
-}
-
-/// A working directory in the form that the programs use: absolute, without `.` and `..`. By default the current one.
-/// It need not exist: sessions outlive directories.
-pub(super) fn working_directory(named: Option<&Path>) -> Result<String, Failure> {
-    let directory = match named {
-        Some(named) => std::path::absolute(named),
-        None => std::env::current_dir(),
-    };
-    let directory = resolved(&directory.map_err(Failure::NoCurrentDirectory)?);
-    let text = directory.into_os_string().into_string();
-    text.map_err(|path| Failure::DirectoryNotText { path: path.into() })
-}
-
-fn resolved(absolute: &Path) -> PathBuf {
-    let mut resolved = PathBuf::new();
-    for component in absolute.components() {
-        match component {
-            Component::CurDir => {}
-            // The root is its own parent.
-            Component::ParentDir => drop(resolved.pop()),
-            other => resolved.push(other),
-        }
-    }
-    resolved
-}
-
-#[cfg(test)]
-#[cfg(unix)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn directories_are_absolute() {
-        let of = |path: &str| working_directory(Some(Path::new(path))).unwrap();
-        assert_eq!(of("/a//b/./c/../d/"), "/a/b/d");
-        assert_eq!(of("/../.."), "/");
-        assert_eq!(working_directory(None).unwrap(), of("."));
-        assert_eq!(of("x"), format!("{}/x", of(".")));
-    }
 }

@@ -11,6 +11,7 @@ mod branch;
 mod children;
 mod compact;
 mod context;
+mod directory;
 mod entry_json;
 mod export;
 mod extract;

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use leafline::{Family, NewSession};
 
-use super::Status;
 use super::failure::{Failure, usage};
 use super::family::written_family;
-use super::live;
 use super::output::Output;
 use super::place::Place;
+use super::{Status, directory, live};
 
 /// Begin a session
 ///
@@ -73,7 +72,7 @@ pub(super) fn run(
     if arguments.id.as_ref().is_some_and(|id| id.chars().any(char::is_control)) {
         return Err(usage("--id takes no line breaks and no other control characters"));
     }
-    let cwd = live::working_directory(arguments.cwd.as_deref())?;
+    let cwd = directory::named_or_current(arguments.cwd.as_deref())?;
     let mut new = NewSession::new(arguments.family, cwd);
     new.id = arguments.id;
     new.title = arguments.title;

@@ -98,14 +98,6 @@ pub(super) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The absolute path of an existing directory, as in sessions; any other directory as it is named.
-pub(super) fn whole_path(directory: &str) -> String {
-    match std::path::absolute(directory) {
-        Ok(path) if path.is_dir() => path.to_string_lossy().into_owned(),
-        _ => directory.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,14 @@
 //! `leafline move` and `leafline relocate`.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
-use super::failure::Failure;
+use super::failure::{Failure, usage};
 use super::number::counted;
 use super::output::Output;
 use super::place::Place;
-use super::{Status, text};
+use super::{Status, directory, text};
 
 /// Move a session to another working directory
 ///
@@ -19,21 +21,22 @@ pub(super) struct MoveArguments {
     /// The session: an id, or a unique prefix of one
     session: String,
 
-    /// The working directory
-    cwd: String,
+    /// The working directory, relative to the current one; it need not exist
+    cwd: PathBuf,
 }
 
 /// Tell the store that a folder was moved
 ///
-/// Moves all sessions of a directory and of the directories below it, as `move` does.
+/// Moves all sessions of a directory and of the directories below it, as `move` does. Relative paths are below the
+/// current directory. Fails if no session is there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  leafline relocate ~/work/app ~/projects/app")]
 pub(super) struct Arguments {
     /// The old directory
-    old: String,
+    old: PathBuf,
 
     /// The new directory
-    new: String,
+    new: PathBuf,
 }
 
 #[derive(Serialize)]
@@ -53,13 +56,14 @@ pub(super) fn move_session(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
+    let cwd = directory::whole(&arguments.cwd)?;
     let store = place.open_to_change()?;
     let id = store.session(&arguments.session)?.id().to_owned();
-    store.move_session(&id, &arguments.cwd)?;
+    store.move_session(&id, &cwd)?;
     if out.is_json() {
-        out.json(&Moved { session: &id, cwd: &arguments.cwd })?;
+        out.json(&Moved { session: &id, cwd: &cwd })?;
     } else {
-        let (id, cwd) = (text::printable(&id), text::printable(&arguments.cwd));
+        let (id, cwd) = (text::printable(&id), text::printable(&cwd));
         out.line(format_args!("{id} is in {cwd} now"))?;
     }
     Ok(Status::Done)
@@ -71,12 +75,19 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let sessions = place.open_to_change()?.relocate(&arguments.old, &arguments.new)?;
+    let (old, new) = (directory::whole(&arguments.old)?, directory::whole(&arguments.new)?);
+    if old == new {
+        return Err(usage(&format!("OLD and NEW are the same directory, {old}")));
+    }
+    let sessions = place.open_to_change()?.relocate(&old, &new)?;
+    if sessions == 0 {
+        return Err(Failure::NothingToRelocate { old });
+    }
     if out.is_json() {
         out.json(&Relocated { sessions })?;
     } else {
         let moved = counted(sessions, "session is", "sessions are");
-        out.line(format_args!("{moved} below {} now", text::printable(&arguments.new)))?;
+        out.line(format_args!("{moved} below {} now", text::printable(&new)))?;
     }
     Ok(Status::Done)
 }

@@ -93,7 +93,7 @@ pub(super) fn run(
     }
     let hits = index.search(&SearchQuery {
         session: arguments.session.clone(),
-        sessions: arguments.choice.filter(),
+        sessions: arguments.choice.filter()?,
         roles: arguments.roles.clone(),
         since: arguments.since,
         until: arguments.until,

@@ -24,7 +24,7 @@ pub(super) fn list(
         [] => SessionFiles::of_programs(),
         paths => SessionFiles::new(paths),
     };
-    let filter = SessionFilter { limit: arguments.limit, ..arguments.filter() };
+    let filter = SessionFilter { limit: arguments.limit, ..arguments.filter()? };
     let unreadable = match arguments.quick {
         true => write_recent(files.recent(&filter), out)?,
         false => write_all(arguments, &files, &filter, out)?,

@@ -100,8 +100,8 @@ enum Order {
 }
 
 impl Arguments {
-    fn filter(&self) -> SessionFilter {
-        SessionFilter {
+    fn filter(&self) -> Result<SessionFilter, Failure> {
+        Ok(SessionFilter {
             since: self.since,
             until: self.until,
             text: self.text.clone(),
@@ -112,8 +112,8 @@ impl Arguments {
                 Order::Size => SessionOrder::Size,
             },
             without_agents: !self.agents,
-            ..self.choice.filter()
-        }
+            ..self.choice.filter()?
+        })
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) fn run(
 }
 
 fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status, Failure> {
-    let filter = arguments.filter();
+    let filter = arguments.filter()?;
     let listed = store.list(&SessionFilter { limit: arguments.limit, ..filter.clone() })?;
     if out.is_json() {
         for session in &listed {

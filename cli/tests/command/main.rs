@@ -11,6 +11,7 @@ mod context;
 #[cfg(unix)]
 mod creation;
 mod damage;
+mod directories;
 mod discovery;
 mod engine;
 mod export;
