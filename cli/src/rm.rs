@@ -107,7 +107,7 @@ pub(super) fn run(
 fn chosen(arguments: &Arguments, store: &Store) -> Result<Vec<Chosen>, Failure> {
     let mut all = Vec::new();
     if arguments.sessions.is_empty() {
-        let filter = SessionFilter { until: arguments.older_than, ..arguments.choice.filter() };
+        let filter = SessionFilter { until: arguments.older_than, ..arguments.choice.filter()? };
         all.extend(store.list(&filter)?);
     }
     for id in &arguments.sessions {
