@@ -61,7 +61,7 @@ fn the_same_file_imported_twice_at_once_is_one_session() {
 }
 
 #[test]
-fn a_session_deleted_while_its_file_is_replaced_or_grown_is_imported() {
+fn a_session_deleted_while_its_file_is_replaced_or_grown_stays_deleted() {
     let place = Place::new();
     let other = Store::open(place.store.path()).unwrap();
     let text = header("s", "/w") + &message("a");
@@ -70,15 +70,18 @@ fn a_session_deleted_while_its_file_is_replaced_or_grown_is_imported() {
         ("grown", text.clone() + &message("b")),
         ("replaced", header("s", "/elsewhere") + &message("a")),
     ] {
+        let restore = ImportOptions { restore: true, ..ImportOptions::default() };
         place.write("a.jsonl", &text);
-        place.import(&file);
+        assert_eq!(place.import_with(&file, &restore).status, ImportStatus::Imported, "{name}");
         place.write("a.jsonl", &rewritten);
         let reports = import_while(&place, &file, || {
             let _ = other.remove("s");
         });
         assert_eq!(reports.len(), 1, "{name}: {reports:?}");
         place.assert_sound();
-        place.import(&file);
+        assert_eq!(place.import(&file).status, ImportStatus::Removed, "{name}");
+        assert_eq!(place.store.sessions().unwrap().len(), 0, "{name}");
+        place.import_with(&file, &restore);
         assert_eq!(place.exact("s"), rewritten.as_bytes(), "{name}");
         place.store.remove("s").unwrap();
     }

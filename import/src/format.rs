@@ -12,6 +12,7 @@ use crate::line::{LineScanner, RecoveredLine};
 use crate::migration::Migrate;
 use crate::recover::Recovered;
 use crate::start::{Refusal, Start};
+use crate::surroundings::Surroundings;
 use crate::view::View;
 use crate::writing::Writing;
 
@@ -32,6 +33,8 @@ pub trait Format: Contexts {
     const FOLDER: &'static [&'static str];
     /// Further folders of the home folder, into which the program moves sessions.
     const ASIDE: &'static [&'static [&'static str]] = &[];
+    /// The variables of the environment by which the user can name other folders: what [`Self::named_folders`] reads.
+    const VARIABLES: &'static [&'static str] = &[];
     /// The names of `.jsonl` files in which the program keeps other things than sessions: a search of a folder skips
     /// them.
     const NO_SESSIONS: &'static [&'static str] = &[];
@@ -66,6 +69,13 @@ pub trait Format: Contexts {
     ///
     /// Why it is not one.
     fn detect(prefix: &[u8], is_chosen: bool, complete: bool) -> Result<Start, Refusal>;
+
+    /// Where the program keeps its sessions if variables of the environment name other folders than [`Self::FOLDER`] and
+    /// [`Self::ASIDE`]: first the one in which it begins them.
+    fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {
+        let _ = surroundings;
+        None
+    }
 
     /// Adds what the file's path shows; see [`Start::placed`].
     fn placed(start: Start, path: &Path, prefix: &[u8], is_chosen: bool) -> Start {
@@ -154,9 +164,10 @@ pub trait Format: Contexts {
         true
     }
 
-    /// The folder of the blobs that sessions at this absolute path refer to, existing or not.
-    fn blobs_folder(path: &Path) -> Option<PathBuf> {
-        let _ = path;
+    /// The folder of the blobs that sessions at this absolute path refer to, existing or not. `named` are the program's
+    /// [named folders](Self::named_folders).
+    fn blobs_folder(path: &Path, named: &[PathBuf]) -> Option<PathBuf> {
+        let (_, _) = (path, named);
         None
     }
 
@@ -222,6 +233,24 @@ impl Family {
     #[must_use]
     pub fn folders_aside(self) -> &'static [&'static [&'static str]] {
         with_format!(self, F => F::ASIDE)
+    }
+
+    /// The variables of the environment that name its folders: [`Format::VARIABLES`].
+    #[must_use]
+    pub fn folder_variables(self) -> &'static [&'static str] {
+        with_format!(self, F => F::VARIABLES)
+    }
+
+    /// Where the program keeps its sessions: first the folder in which it begins them. [`Format::named_folders`], else the
+    /// usual ones.
+    #[must_use]
+    pub fn folders(self, surroundings: &Surroundings<'_>) -> Vec<PathBuf> {
+        let usual = || {
+            let all = std::iter::once(self.folder()).chain(self.folders_aside().iter().copied());
+            let home = surroundings.home();
+            all.map(|parts| home.join(parts.iter().collect::<PathBuf>())).collect()
+        };
+        with_format!(self, F => F::named_folders(surroundings)).unwrap_or_else(usual)
     }
 
     /// The names of files in which the program keeps other things than sessions: [`Format::NO_SESSIONS`].
@@ -372,8 +401,8 @@ impl Family {
 
     /// The folder of the blobs that sessions at an absolute path refer to, existing or not: [`Format::blobs_folder`].
     #[must_use]
-    pub fn blobs_folder(self, path: &Path) -> Option<PathBuf> {
-        with_format!(self, F => F::blobs_folder(path))
+    pub fn blobs_folder(self, path: &Path, named: &[PathBuf]) -> Option<PathBuf> {
+        with_format!(self, F => F::blobs_folder(path, named))
     }
 
     /// A message as the model is sent it, as a reader of the conversation sees it: [`Format::view_message`].

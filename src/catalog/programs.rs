@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use leafline_import::Family;
+use leafline_import::{Family, Surroundings};
 
 use super::import::find_files;
 
@@ -21,8 +21,9 @@ pub struct ProgramFolder {
 ///
 /// They are `.pi/agent/sessions` (pi session file document, file location), `.omp/agent/sessions` (omp session storage
 /// document), and, as observed, `.claude/projects`, `.opal/sessions` and `.codex/sessions` with
-/// `.codex/archived_sessions`, all in the home folder: `HOME`, on Windows `USERPROFILE`. Settings of the programs for
-/// another folder are ignored.
+/// `.codex/archived_sessions`, all in the home folder: `HOME`, on Windows `USERPROFILE`. The programs' variables of the
+/// environment for another folder, such as `CLAUDE_CONFIG_DIR`, are heeded ([`Family::folder_variables`]); their settings
+/// files are not. Two programs that heed the same variable have the same folder.
 ///
 /// ```
 /// # fn main() -> leafline::Result<()> {
@@ -43,19 +44,18 @@ pub struct ProgramFolder {
 #[must_use]
 pub fn program_folders() -> Vec<ProgramFolder> {
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
-    home.map(|home| folders_in(&home)).unwrap_or_default()
+    let variable = |name: &str| std::env::var_os(name);
+    home.map(|home| folders_in(&Surroundings::new(&home, &variable))).unwrap_or_default()
 }
 
-fn folders_in(home: &Path) -> Vec<ProgramFolder> {
+fn folders_in(surroundings: &Surroundings<'_>) -> Vec<ProgramFolder> {
     let mut folders = Vec::new();
     for &family in Family::ALL {
-        let of = |parts: &[&str]| {
-            let path = parts.iter().fold(home.to_owned(), |path, part| path.join(part));
-            ProgramFolder { family, path }
-        };
-        folders.push(of(family.folder()));
-        let aside = family.folders_aside().iter().map(|parts| of(parts));
-        folders.extend(aside.filter(ProgramFolder::exists));
+        let of_family = family.folders(surroundings).into_iter().enumerate();
+        let of_family = of_family.map(|(place, path)| (place, ProgramFolder { family, path }));
+        folders.extend(
+            of_family.filter(|(place, folder)| *place == 0 || folder.exists()).map(|(_, one)| one),
+        );
     }
     folders
 }
@@ -81,9 +81,15 @@ impl ProgramFolder {
 
 /// The folder in which a program keeps the blobs of the sessions at these paths: that of the first path that has one.
 pub(super) fn blobs_of(paths: &[impl AsRef<Path>]) -> Option<PathBuf> {
+    let programs = program_folders();
+    let named = |family: Family| -> Vec<PathBuf> {
+        let of_family = programs.iter().filter(|folder| folder.family == family);
+        of_family.filter_map(|folder| std::path::absolute(&folder.path).ok()).collect()
+    };
     paths.iter().find_map(|path| {
         let path = std::path::absolute(path).ok()?;
-        let mut folders = Family::ALL.iter().filter_map(|family| family.blobs_folder(&path));
+        let mut folders =
+            Family::ALL.iter().filter_map(|&family| family.blobs_folder(&path, &named(family)));
         folders.find(|blobs| blobs.is_dir())
     })
 }
@@ -114,7 +120,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_empty() {
         let home = tempfile::tempdir().unwrap();
-        let folders = folders_in(home.path());
+        let folders = folders_in(&Surroundings::new(home.path(), &|_| None));
         assert_eq!(folders.len(), Family::ALL.len());
         assert!(folders.iter().all(|folder| !folder.exists() && folder.size() == (0, 0)));
         let claude = home.path().join(".claude/projects/-work");

@@ -96,3 +96,55 @@ impl Snapshot {
 fn read(session: SessionKey, value: &[u8]) -> Result<RemovedRecord> {
     RemovedRecord::from_bytes(value, || session.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    /// The tables in which a check finds a problem.
+    fn problems(store: &Store) -> Vec<String> {
+        let problems = store.verify().unwrap().problems;
+        problems.into_iter().map(|found| found.kind.to_string()).collect()
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_each_other_are_damage() {
+        let new = crate::NewSession::new(leafline_import::Family::Opal, "/work");
+        type Damage = fn(&redb::WriteTransaction);
+        let damages: [(Damage, &str); 3] = [
+            (
+                |transaction| {
+                    let mut ids = transaction.open_table(tables::REMOVED_IDS).unwrap();
+                    ids.retain(|_, ()| false).unwrap();
+                },
+                "removed_ids",
+            ),
+            (
+                |transaction| {
+                    let mut removed = transaction.open_table(tables::REMOVED).unwrap();
+                    removed.retain(|_, _| false).unwrap();
+                },
+                "removed_ids",
+            ),
+            (
+                |transaction| {
+                    let mut removed = transaction.open_table(tables::REMOVED).unwrap();
+                    let key = removed.first().unwrap().unwrap().0.value();
+                    removed.insert(key, &[1, 255][..]).unwrap();
+                },
+                "removed",
+            ),
+        ];
+        for (damage, table) in damages {
+            let store = Store::in_memory().unwrap();
+            let id = store.create_session(&new).unwrap().id().to_owned();
+            store.remove(&id).unwrap();
+            assert_eq!(problems(&store), [""; 0]);
+            let transaction = store.begin_write().unwrap();
+            damage(&transaction);
+            transaction.commit().unwrap();
+            assert_eq!(problems(&store), [table]);
+        }
+    }
+}

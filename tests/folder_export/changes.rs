@@ -226,8 +226,8 @@ fn a_new_session_in_the_place_of_a_strange_file_waits() {
     exports.gives(&ALL_UNCHANGED);
     exports.store().remove("a").unwrap();
     exports.gives(&[("a", "left"), ("b", "unchanged"), ("c", "unchanged")]);
-    let path = exports.place.write("imported/other.jsonl", session("a", "/w/a", &["another"]));
-    assert_eq!(exports.place.import(&path).status, ImportStatus::Imported);
+    let another = exports.import_as("other", &session("a", "/w/a", &["another"]));
+    assert_eq!(another, ImportStatus::Imported);
     let bytes = std::fs::read(&file).unwrap();
     exports.gives(&[("a", "kept"), ("b", "unchanged"), ("c", "unchanged")]);
     assert_eq!(std::fs::read(&file).unwrap(), bytes);

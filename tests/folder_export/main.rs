@@ -21,7 +21,7 @@ use std::time::SystemTime;
 
 use leafline::Store;
 use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportTotals};
-use leafline::import::ImportOptions;
+use leafline::import::{ImportOptions, ImportStatus};
 use place::Place;
 use serde_json::json;
 
@@ -59,7 +59,14 @@ impl Exports {
 
     /// The session of a file with these bytes.
     fn import(&self, name: &str, bytes: &str) {
-        self.place.import(&self.place.write(&format!("imported/{name}.jsonl"), bytes));
+        self.import_as(name, bytes);
+    }
+
+    /// Imports a file; a session that was removed comes back.
+    fn import_as(&self, name: &str, bytes: &str) -> ImportStatus {
+        let path = self.place.write(&format!("imported/{name}.jsonl"), bytes);
+        let options = ImportOptions { restore: true, ..ImportOptions::default() };
+        self.place.import_with(&path, &options).status
     }
 
     fn store(&self) -> &Store {

@@ -18,13 +18,20 @@ pub(super) fn folders() -> String {
     let mut lines = String::new();
     for family in Family::ALL {
         let folder = Path::new("~").join(family.folder().iter().collect::<PathBuf>());
-        let blobs = family.blobs_folder(&folder);
+        let blobs = family.blobs_folder(&folder, &[]);
         let blobs = blobs
             .map(|blobs| format!(", with the blobs in {}", blobs.display()))
             .unwrap_or_default();
         let program = family.program();
         lines += &format!("  {program:widest$}   {}{blobs}\n", folder.display());
     }
+    let mut named: Vec<&str> = Vec::new();
+    for name in Family::ALL.iter().flat_map(|family| family.folder_variables()) {
+        if !named.contains(name) {
+            named.push(name);
+        }
+    }
+    lines += &format!("or where the programs' own variables say: {}\n", named.join(", "));
     lines
 }
 
@@ -61,9 +68,15 @@ impl Discovery {
         Ok(Self { found, folders })
     }
 
-    /// The folders that exist.
+    /// The folders that exist, each once: programs may share one.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        self.found.iter().map(|folder| folder.path.clone()).collect()
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for folder in &self.found {
+            if !paths.contains(&folder.path) {
+                paths.push(folder.path.clone());
+            }
+        }
+        paths
     }
 
     /// All folders, for JSON.

@@ -25,6 +25,7 @@ mod leftovers;
 mod lists;
 mod live;
 mod manners;
+mod named_folders;
 mod opal;
 mod outputs;
 #[cfg(unix)]

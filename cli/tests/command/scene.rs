@@ -137,6 +137,11 @@ pub(crate) fn command(store: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leafline"));
     command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env("TZ", "UTC");
     command.env("LEAFLINE_STORE", store).stdin(Stdio::null());
+    for family in leafline::Family::ALL {
+        for name in family.folder_variables() {
+            command.env_remove(name);
+        }
+    }
     command
 }
 

@@ -20,7 +20,11 @@ use crate::line::RecoveredLine;
 use crate::migration::NoMigration;
 use crate::recover::Recovered;
 use crate::start::{Agent, Refusal, Start};
+use crate::surroundings::Surroundings;
 use crate::view::{self, Role, View};
+
+/// The variable that names Claude Code's folder.
+const FOLDER_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 
 /// Claude Code's rules.
 #[derive(Debug)]
@@ -32,6 +36,7 @@ impl Format for ClaudeCode {
     type Writing = Self;
 
     const FOLDER: &'static [&'static str] = &[".claude", "projects"];
+    const VARIABLES: &'static [&'static str] = &[FOLDER_VARIABLE];
     const RECOVERY: RecoveryRule = RecoveryRule::Usual;
     const FORKS: ForkRule = ForkRule::Prompts;
     const SIBLINGS_BY_TIME: bool = false;
@@ -39,6 +44,11 @@ impl Format for ClaudeCode {
     const STARTS_AGENTS: bool = true;
     /// The members that distinguish a prompt from the program's own words come after the text.
     const PREFIX_SHOWS_PROMPT: bool = false;
+
+    /// Observed.
+    fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {
+        Some(vec![surroundings.path(FOLDER_VARIABLE)?.join("projects")])
+    }
 
     fn detect(prefix: &[u8], _: bool, complete: bool) -> Result<Start, Refusal> {
         let found = detect::detect(prefix, complete).map_err(|reason| Refusal {

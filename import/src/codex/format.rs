@@ -13,6 +13,7 @@ use crate::file_name::FileName;
 use crate::format::{EntryIds, Format, RecoveryRule};
 use crate::migration::NoMigration;
 use crate::start::{Agent, Refusal, Start};
+use crate::surroundings::Surroundings;
 use crate::text::decode;
 use crate::time::format_timestamp;
 use crate::view::View;
@@ -23,6 +24,9 @@ const SESSIONS: &str = "sessions";
 
 /// The folder of archived sessions (`codex archive`).
 const ARCHIVED: &str = "archived_sessions";
+
+/// The variable that names Codex's folder.
+const HOME_VARIABLE: &str = "CODEX_HOME";
 
 /// The length of the part of a time that is in a rollout's file name.
 const TIME: usize = "2026-11-20T10:00:00".len();
@@ -38,6 +42,7 @@ impl Format for Codex {
 
     const FOLDER: &'static [&'static str] = &[".codex", SESSIONS];
     const ASIDE: &'static [&'static [&'static str]] = &[&[".codex", ARCHIVED]];
+    const VARIABLES: &'static [&'static str] = &[HOME_VARIABLE];
     const NO_SESSIONS: &'static [&'static str] = &[INDEX_FILE];
     const ENTRY_IDS: EntryIds = EntryIds::Ordinals;
     /// Codex skips a torn line.
@@ -45,6 +50,12 @@ impl Format for Codex {
     const STARTS_AGENTS: bool = true;
     /// Whether a prompt is the user's or the program's also depends on the end of the text.
     const PREFIX_SHOWS_PROMPT: bool = false;
+
+    /// Observed.
+    fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {
+        let home = surroundings.path(HOME_VARIABLE)?;
+        Some(vec![home.join(SESSIONS), home.join(ARCHIVED)])
+    }
 
     fn detect(prefix: &[u8], _: bool, complete: bool) -> Result<Start, Refusal> {
         let found = detect(prefix, complete).map_err(|reason| Refusal {

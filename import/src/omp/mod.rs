@@ -1,5 +1,7 @@
 //! What only omp has (omp session storage document). What it shares with pi is in [`crate::pi_omp`].
 
+mod folders;
+
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,7 @@ use crate::pi_omp::{self, SettingsEffect, VersionMigration};
 use crate::recover::Recovered;
 use crate::scan::{Raw, Scan, Scanner};
 use crate::start::{Refusal, Start};
+use crate::surroundings::Surroundings;
 use crate::text::trim;
 use crate::view::{self, View};
 
@@ -24,6 +27,7 @@ impl Format for Omp {
     type Writing = Self;
 
     const FOLDER: &'static [&'static str] = &[".omp", "agent", "sessions"];
+    const VARIABLES: &'static [&'static str] = folders::VARIABLES;
     const KIN: &'static [Family] = &[Family::Pi];
     /// Observed.
     const READS_FIRST_RECORD: bool = true;
@@ -41,11 +45,18 @@ impl Format for Omp {
         pi_omp::file_path(name)
     }
 
-    /// `.omp/agent/blobs` beside `.omp/agent/sessions` (omp session storage document).
-    fn blobs_folder(path: &Path) -> Option<PathBuf> {
+    fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {
+        Some(folders::folders(surroundings))
+    }
+
+    /// `.omp/agent/blobs` beside `.omp/agent/sessions` (omp session storage document), and the same of other folders of
+    /// agents.
+    fn blobs_folder(path: &Path, named: &[PathBuf]) -> Option<PathBuf> {
         let folder: PathBuf = Self::FOLDER.iter().collect();
-        let sessions = path.ancestors().find(|above| above.ends_with(&folder))?;
-        Some(sessions.with_file_name("blobs"))
+        let is_named = path.ancestors().any(|above| named.iter().any(|one| one == above));
+        let sessions = path.ancestors().find(|above| above.ends_with(&folder));
+        let of_agent = named.last().filter(|_| is_named).map(PathBuf::as_path);
+        Some(sessions.or(of_agent)?.with_file_name("blobs"))
     }
 
     fn view(line: &str) -> View {

@@ -11,7 +11,14 @@ use crate::pi_omp::{self, SettingsEffect, VersionMigration};
 use crate::recover::Recovered;
 use crate::scan::{Scan, Scanner};
 use crate::start::{Refusal, Start};
+use crate::surroundings::Surroundings;
 use crate::view::{self, View};
+
+/// The variable that names the agent's folder, which has one for the sessions.
+const AGENT_VARIABLE: &str = "PI_CODING_AGENT_DIR";
+
+/// The variable that names the folder of the sessions itself.
+const SESSIONS_VARIABLE: &str = "PI_CODING_AGENT_SESSION_DIR";
 
 /// pi's rules.
 #[derive(Debug)]
@@ -23,8 +30,21 @@ impl Format for Pi {
     type Writing = Self;
 
     const FOLDER: &'static [&'static str] = &[".pi", "agent", "sessions"];
+    const VARIABLES: &'static [&'static str] = &[SESSIONS_VARIABLE, AGENT_VARIABLE];
     const KIN: &'static [Family] = &[Family::Omp];
     const MADE_UP: &'static [&'static str] = pi_omp::MADE_UP;
+
+    /// Observed of pi 0.73.1 and 0.87.1.
+    fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {
+        let sessions = surroundings.path_from_home(SESSIONS_VARIABLE);
+        let agent = surroundings.path_from_home(AGENT_VARIABLE);
+        if sessions.is_none() && agent.is_none() {
+            return None;
+        }
+        let usual = || surroundings.home().join(".pi").join("agent");
+        let in_agents = agent.unwrap_or_else(usual).join("sessions");
+        Some(sessions.into_iter().chain([in_agents]).collect())
+    }
 
     fn detect(prefix: &[u8], is_chosen: bool, complete: bool) -> Result<Start, Refusal> {
         pi_omp::start(Family::Pi, (prefix, is_chosen, complete), Migration::Pi)

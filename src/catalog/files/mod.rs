@@ -84,7 +84,11 @@ impl SessionFiles {
     #[must_use]
     pub fn of_programs() -> Self {
         let folders = program_folders().into_iter().filter(super::programs::ProgramFolder::exists);
-        Self::new(folders.map(|folder| folder.path))
+        let mut paths: Vec<PathBuf> = folders.map(|folder| folder.path).collect();
+        // Programs may share a folder.
+        paths.sort();
+        paths.dedup();
+        Self::new(paths)
     }
 
     /// The sessions that a filter accepts, in its order; equal ones follow by id, then by path. The facts of each are
@@ -129,8 +133,8 @@ impl SessionFiles {
 
     fn find(&self) -> (Vec<FoundFile>, Vec<UnreadableFile>) {
         let mut unreadable = Vec::new();
-        let files = find_files(&self.paths, &mut |path, error| {
-            unreadable.push(UnreadableFile { path: path.to_owned(), reason: error.to_string() });
+        let files = find_files(&self.paths, &mut |path, problem| {
+            unreadable.push(UnreadableFile { path: path.to_owned(), reason: problem.to_string() });
         });
         (files, unreadable)
     }

@@ -8,8 +8,22 @@ use std::time::SystemTime;
 
 use leafline_import::Family;
 
-/// Receives each file or folder that cannot be examined.
-type Failed<'f> = &'f mut dyn FnMut(&Path, &Error);
+/// Receives each file or folder that is not examined, and why.
+type Failed<'f> = &'f mut dyn FnMut(&Path, &NotFound);
+
+/// Why a file or a folder is not examined.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotFound {
+    /// The system does not let it be seen.
+    #[error("looking at it: {0}")]
+    Failed(#[from] Error),
+    /// A link to a folder above it.
+    #[error("it is a link to a folder that it is in; it is not followed")]
+    Loop,
+    /// A link that leads nowhere.
+    #[error("it is a link that leads nowhere")]
+    Nowhere,
+}
 
 /// A file that may be a session, as it was when it was found.
 #[derive(Debug)]
@@ -25,30 +39,58 @@ impl FoundFile {
     }
 }
 
-/// The files that the paths name, in order: the contents of a folder by name, files and folders mixed. A link to a file
-/// is followed; links to folders are not, since they may form a circle, unless the caller names them.
+/// The files that the paths name, in order: the contents of a folder by name, files and folders mixed. Links are
+/// followed; but each folder is examined only once, at the path where it really is if that is below one of the paths.
 pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundFile> {
-    let mut files = Vec::new();
+    let mut search = Search { roots: Vec::new(), files: Vec::new(), failed };
     for path in paths {
         let path = path.as_ref();
         match std::fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => find_below(path, failed, &mut files),
-            Ok(metadata) => files.push(FoundFile::new(path.to_owned(), &metadata)),
-            Err(error) => failed(path, &error),
+            Ok(metadata) if metadata.is_dir() => search.folder(path),
+            Ok(metadata) => search.files.push(FoundFile::new(path.to_owned(), &metadata)),
+            Err(error) => (search.failed)(path, &error.into()),
         }
     }
-    files
+    search.files
 }
 
-fn find_below(folder: &Path, failed: Failed<'_>, files: &mut Vec<FoundFile>) {
-    // A list instead of recursion: a deep folder is bad input like any other.
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = match std::fs::read_dir(&folder) {
+/// A search of folders.
+struct Search<'f> {
+    /// The folders that are searched with all that is in them: where they really are.
+    roots: Vec<PathBuf>,
+    files: Vec<FoundFile>,
+    failed: Failed<'f>,
+}
+
+/// A folder to be listed.
+struct Folder {
+    path: PathBuf,
+    /// Whether a link on the way to it was followed, so that it may also be a root.
+    is_linked: bool,
+}
+
+impl Search<'_> {
+    /// Searches a folder that the caller names.
+    fn folder(&mut self, path: &Path) {
+        // A folder that cannot be found any more is reported when it is listed.
+        let root = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        self.roots = vec![root];
+        // A list instead of recursion: a deep folder is bad input like any other.
+        let mut folders = vec![Folder { path: path.to_owned(), is_linked: false }];
+        while let Some(folder) = folders.pop() {
+            let inner = self.list(&folder);
+            folders.extend(inner.into_iter().rev());
+        }
+    }
+
+    /// Takes a folder's files, and returns the folders in it.
+    fn list(&mut self, folder: &Folder) -> Vec<Folder> {
+        let mut inner = Vec::new();
+        let entries = match std::fs::read_dir(&folder.path) {
             Ok(entries) => entries,
             Err(error) => {
-                failed(&folder, &error);
-                continue;
+                (self.failed)(&folder.path, &error.into());
+                return inner;
             }
         };
         let mut found = Vec::new();
@@ -56,52 +98,96 @@ fn find_below(folder: &Path, failed: Failed<'_>, files: &mut Vec<FoundFile>) {
             match entry {
                 Ok(entry) => found.push(entry),
                 // The system does not say which of its files the error is about.
-                Err(error) => failed(&folder, &error),
+                Err(error) => (self.failed)(&folder.path, &error.into()),
             }
         }
         found.sort_by_key(DirEntry::file_name);
-        let mut inner = Vec::new();
         for entry in found {
-            match find_at(&entry) {
-                Ok(Found::Folder) => inner.push(entry.path()),
-                Ok(Found::File(file)) => files.push(file),
-                Ok(Found::Nothing) => {}
-                Err(error) => failed(&entry.path(), &error),
+            let path = entry.path();
+            let is_in = match find_at(&entry) {
+                Ok(Found::Folder) if folder.is_linked => self.is_new(&path),
+                Ok(Found::Folder) => Ok(true),
+                Ok(Found::LinkedFolder) => self.follow(&folder.path, &path),
+                Ok(Found::File(file)) => {
+                    self.files.push(file);
+                    Ok(false)
+                }
+                Ok(Found::Nothing) => Ok(false),
+                Err(problem) => Err(problem),
+            };
+            match is_in {
+                Ok(true) => {
+                    let is_linked = folder.is_linked || is_link(&path);
+                    inner.push(Folder { path, is_linked });
+                }
+                Ok(false) => {}
+                Err(problem) => (self.failed)(&path, &problem),
             }
         }
-        folders.extend(inner.into_iter().rev());
+        inner
     }
+
+    /// Whether a link to a folder is to be followed.
+    fn follow(&mut self, folder: &Path, path: &Path) -> Result<bool, NotFound> {
+        let target = std::fs::canonicalize(path)?;
+        if std::fs::canonicalize(folder)?.starts_with(&target) {
+            return Err(NotFound::Loop);
+        }
+        if self.roots.iter().any(|root| target.starts_with(root)) {
+            // It is found where it is.
+            return Ok(false);
+        }
+        self.roots.push(target);
+        Ok(true)
+    }
+
+    /// Whether a folder below a link is not searched as a root.
+    fn is_new(&self, path: &Path) -> Result<bool, NotFound> {
+        Ok(!self.roots.contains(&std::fs::canonicalize(path)?))
+    }
+}
+
+fn is_link(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
 
 /// What a name in a folder stands for.
 enum Found {
     Folder,
+    /// A link to one.
+    LinkedFolder,
     File(FoundFile),
     /// Nothing for an import, or no longer there.
     Nothing,
 }
 
-fn find_at(entry: &DirEntry) -> Result<Found, Error> {
+fn find_at(entry: &DirEntry) -> Result<Found, NotFound> {
     let path = entry.path();
     let is_session = path.extension().is_some_and(|extension| extension == "jsonl")
         && !is_other_file(&entry.file_name());
-    let found = entry.file_type().and_then(|kind| {
-        if kind.is_dir() {
-            return Ok(Found::Folder);
-        }
-        if !is_session {
-            return Ok(Found::Nothing);
-        }
-        let metadata = std::fs::metadata(&path)?;
-        Ok(match metadata.is_file() {
-            true => Found::File(FoundFile::new(path.clone(), &metadata)),
-            false => Found::Nothing,
-        })
-    });
+    let kind = match entry.file_type() {
+        Ok(kind) if kind.is_dir() => return Ok(Found::Folder),
+        Ok(kind) if !is_session && !kind.is_symlink() => return Ok(Found::Nothing),
+        kind => kind,
+    };
+    let found = kind.and_then(|_| std::fs::metadata(&path));
     match found {
+        Ok(metadata) if metadata.is_dir() => Ok(Found::LinkedFolder),
+        Ok(metadata) if metadata.is_file() && is_session => {
+            Ok(Found::File(FoundFile::new(path, &metadata)))
+        }
+        Ok(_) => Ok(Found::Nothing),
         // Deleted since the folder was listed; a link that leads nowhere still exists.
-        Err(error) if error.kind() == ErrorKind::NotFound && is_gone(&path) => Ok(Found::Nothing),
-        found => found,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if is_gone(&path) {
+                Ok(Found::Nothing)
+            } else if is_session {
+                Err(error.into())
+            } else {
+                Err(NotFound::Nowhere)
+            }
+        }
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -112,4 +198,68 @@ fn is_other_file(name: &OsStr) -> bool {
 
 fn is_gone(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// The files that are found below a folder, and what is said of links, as paths below the folder above it.
+    fn found(folder: &Path) -> (Vec<String>, Vec<String>) {
+        let above = folder.parent().unwrap();
+        let name = |path: &Path| path.strip_prefix(above).unwrap().to_string_lossy().into_owned();
+        let mut said = Vec::new();
+        let files = find(&[folder], &mut |path, problem| {
+            said.push(format!("{}: {problem}", name(path)));
+        });
+        (files.iter().map(|file| name(&file.path)).collect(), said)
+    }
+
+    fn write(path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "{}").unwrap();
+    }
+
+    #[test]
+    fn links_to_folders_are_followed_once_and_loops_are_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        for path in ["in/a/1.jsonl", "in/z/2.jsonl", "disk/p/3.jsonl", "disk/4.jsonl"] {
+            write(&at(path));
+        }
+        // To another disk, twice; back from there; within the folder; to the folder itself and above it.
+        symlink(at("disk"), at("in/b")).unwrap();
+        symlink(at("disk/p"), at("in/c")).unwrap();
+        symlink(at("in"), at("disk/back")).unwrap();
+        symlink("../z", at("in/a/y")).unwrap();
+        symlink("..", at("in/a/up")).unwrap();
+        symlink(folder.path(), at("in/above")).unwrap();
+        symlink("nowhere", at("in/gone")).unwrap();
+        symlink("nowhere", at("in/x.jsonl")).unwrap();
+        let (files, said) = found(&at("in"));
+        assert_eq!(files, ["in/a/1.jsonl", "in/b/4.jsonl", "in/b/p/3.jsonl", "in/z/2.jsonl"]);
+        let expected = ["in/a/up: it is a link to", "in/above: it is a link to"];
+        let nowhere = ["in/gone: it is a link that leads nowhere", "in/x.jsonl: looking at it: "];
+        for expected in expected.iter().chain(&nowhere) {
+            assert!(said.iter().any(|said| said.starts_with(expected)), "{expected}: {said:?}");
+        }
+        assert_eq!(said.len(), 4, "{said:?}");
+    }
+
+    #[test]
+    fn a_folder_that_a_link_holds_is_examined_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        write(&at("disk/project/sessions/1.jsonl"));
+        write(&at("disk/project/2.jsonl"));
+        std::fs::create_dir(at("in")).unwrap();
+        // The inner folder first, and then one that it is in.
+        symlink(at("disk/project/sessions"), at("in/a")).unwrap();
+        symlink(at("disk/project"), at("in/b")).unwrap();
+        let (files, said) = found(&at("in"));
+        assert_eq!(files, ["in/a/1.jsonl", "in/b/2.jsonl"]);
+        assert_eq!(said, [""; 0]);
+    }
 }

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossbeam_channel::unbounded;
 
 use self::blob_folder::BlobFolder;
-pub(super) use self::folder::{FoundFile, find as find_files};
+pub(super) use self::folder::{FoundFile, NotFound, find as find_files};
 use self::notes::Notes;
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
@@ -155,7 +155,7 @@ impl Store {
     ) -> Result<ImportTotals> {
         self.sweep()?;
         let mut outcome = Outcome::new(observer);
-        let files = find_files(paths, &mut |path, error| outcome.add(&cannot_be_seen(path, error)));
+        let files = find_files(paths, &mut |path, problem| outcome.add(&not_found(path, problem)));
         outcome.expect(&files);
         let owner = self.begin_owner()?;
         let blobs = how.options.blobs.clone().or_else(|| programs::blobs_of(paths));
@@ -251,10 +251,13 @@ impl Store {
     }
 }
 
-/// The report of a file or folder that cannot be read.
-fn cannot_be_seen(path: &Path, error: &std::io::Error) -> FileReport {
-    FileReport::new(path.to_owned(), ImportStatus::Failed)
-        .with_reason(format!("looking at it: {error}"))
+/// The report of a file or folder that cannot be examined.
+fn not_found(path: &Path, problem: &NotFound) -> FileReport {
+    let status = match problem {
+        NotFound::Failed(_) => ImportStatus::Failed,
+        NotFound::Loop | NotFound::Nowhere => ImportStatus::Skipped,
+    };
+    FileReport::new(path.to_owned(), status).with_reason(problem.to_string())
 }
 
 /// Adds up reports, and passes them on in the order of the files: a report waits for those before it.
