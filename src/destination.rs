@@ -1,10 +1,11 @@
 //! Where an output goes: what a path given by the user leads to, and whether it may be written.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ExportError, FileContext, Result};
+use crate::regular_file::open_regular;
 use crate::store::engine_file::MAGIC;
 
 /// A longer chain of links is a loop for the system too.
@@ -135,7 +136,7 @@ fn is_same_file((path, _): (&Path, &Metadata), store: &Path) -> bool {
 /// Whether a regular file begins like a redb database. One that cannot be read might.
 fn is_database(path: &Path) -> Result<bool> {
     let mut beginning = Vec::with_capacity(MAGIC.len());
-    let file = File::open(path).at("reading", path)?;
+    let file = open_regular(path).at("reading", path)?;
     file.take(MAGIC.len() as u64).read_to_end(&mut beginning).at("reading", path)?;
     Ok(beginning == MAGIC)
 }

@@ -177,6 +177,7 @@ mod history;
 mod layers;
 mod private;
 mod programs;
+mod regular_file;
 #[cfg(feature = "search")]
 pub mod search;
 mod session;

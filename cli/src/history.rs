@@ -149,6 +149,9 @@ pub(super) fn run(
         HistoryCommand::Export { file } => {
             let transfer = place.open_to_read()?.history().export_omp(file)?;
             print_transfer("exported", transfer, shown(file), out)?;
+            if transfer.lost > 0 {
+                return Ok(Status::Failed);
+            }
         }
     }
     Ok(Status::Done)
@@ -210,8 +213,14 @@ fn print_transfer(
         1 => "; 1 row holds no prompt".to_owned(),
         more => format!("; {} rows hold no prompt", count(more)),
     };
+    let lost = match transfer.lost {
+        0 => String::new(),
+        lost => {
+            format!("; {} not in it, removed or changed by the file's own triggers", count(lost))
+        }
+    };
     out.line(format_args!(
-        "{}: {} {done}, {} there already{left_out}",
+        "{}: {} {done}, {} there already{left_out}{lost}",
         text::printable(&file),
         counted(transfer.copied, "prompt", "prompts"),
         count(transfer.present),

@@ -14,6 +14,7 @@ use super::PromptHistory;
 use super::write::indexed_words;
 use crate::destination::{Destination, folder_of};
 use crate::error::{Error, FileContext, PromptError, Result};
+use crate::regular_file::check_regular;
 use crate::store::prompt_record::PromptRecord;
 use crate::store::prompts::ReadPrompts;
 use crate::temporary::{Temporary, remove_left};
@@ -59,6 +60,8 @@ pub struct HistoryTransfer {
     pub present: u64,
     /// Rows without a prompt or without a time: they were skipped.
     pub left_out: u64,
+    /// Prompts that were added to a file and are not in it: its own triggers have removed or changed them.
+    pub lost: u64,
 }
 
 impl PromptHistory {
@@ -74,8 +77,10 @@ impl PromptHistory {
     /// error are kept, and another import adds the rest.
     pub fn import_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
         let path = path.as_ref();
-        // SQLite's error for a missing file says nothing.
-        std::fs::metadata(path).at("reading", path)?;
+        // SQLite's error for a missing file says nothing, and it would wait for a pipe.
+        std::fs::metadata(path)
+            .and_then(|metadata| check_regular(&metadata))
+            .at("reading", path)?;
         let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, read_only).at(path)?;
         connection.busy_timeout(PATIENCE).at(path)?;
@@ -137,9 +142,13 @@ impl PromptHistory {
     ///
     /// A later omp keeps each text once: there a prompt whose text the file has counts as present.
     ///
+    /// What was added is read again before it is committed: a file may have triggers of its own. A prompt counts as copied
+    /// only if it is there, and as lost otherwise.
+    ///
     /// # Errors
     ///
-    /// [`PromptError::OmpFile`] for a file that SQLite cannot write, or for another database,
+    /// [`PromptError::OmpFile`] for a file that SQLite cannot write, for one whose triggers remove or change prompts that
+    /// it had, or for another database,
     /// [`ExportError::WouldReplaceStore`](crate::error::ExportError::WouldReplaceStore) for a store, [`Error::File`]
     /// for anything that is not a file. Nothing has changed then.
     pub fn export_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
@@ -178,16 +187,9 @@ impl PromptHistory {
     }
 
     fn insert_missing(&self, file: &Transaction<'_>, path: &Path) -> Result<HistoryTransfer> {
-        let mut known = Known::default();
-        {
-            let mut rows = file.prepare(&select(file, path)?).at(path)?;
-            let mut rows = rows.query([]).at(path)?;
-            while let Some(row) = rows.next().at(path)? {
-                if let Some(record) = read(row) {
-                    known.add(&record);
-                }
-            }
-        }
+        let before = Known::in_file(file, path)?;
+        let mut known = before.clone();
+        let mut added = Known::default();
         let prompts = self.store.snapshot()?.prompts()?;
         let mut order = Vec::new();
         for number in 0..prompts.count()? {
@@ -207,15 +209,29 @@ impl PromptHistory {
             if known.take(&prompt) || insert.execute(row).at(path)? == 0 {
                 transfer.present += 1;
             } else {
-                transfer.copied += 1;
+                added.add(&prompt);
             }
+        }
+        let after = Known::in_file(file, path)?;
+        if before.counts.iter().any(|(prompt, count)| after.count(*prompt) < *count) {
+            return Err(Error::Prompt(PromptError::OmpFile {
+                path: path.to_owned(),
+                problem:
+                    "its own triggers remove or change prompts that it has when others are added"
+                        .into(),
+            }));
+        }
+        for (prompt, count) in added.counts {
+            let arrived = (after.count(prompt) - before.count(prompt)).min(count);
+            transfer.copied += arrived;
+            transfer.lost += count - arrived;
         }
         Ok(transfer)
     }
 }
 
 /// Prompts by their identity, each with the number of times it occurs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Known {
     counts: HashMap<u128, u64>,
     /// How many of the store's prompts it includes.
@@ -223,6 +239,23 @@ struct Known {
 }
 
 impl Known {
+    /// The prompts of a file.
+    fn in_file(file: &Connection, path: &Path) -> Result<Self> {
+        let mut known = Self::default();
+        let mut rows = file.prepare(&select(file, path)?).at(path)?;
+        let mut rows = rows.query([]).at(path)?;
+        while let Some(row) = rows.next().at(path)? {
+            if let Some(record) = read(row) {
+                known.add(&record);
+            }
+        }
+        Ok(known)
+    }
+
+    fn count(&self, prompt: u128) -> u64 {
+        self.counts.get(&prompt).copied().unwrap_or(0)
+    }
+
     fn add(&mut self, prompt: &PromptRecord) {
         *self.counts.entry(identity(prompt)).or_default() += 1;
     }
@@ -280,9 +313,11 @@ fn text_of(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Refuses a database without omp's table.
+/// Refuses a database without omp's table. A view or a virtual table of that name is none: its rows may never end.
 fn check_table(connection: &Connection, path: &Path) -> Result<()> {
-    if has_column(connection, "prompt").at(path)?
+    let tables = "SELECT count(*) FROM pragma_table_list('history') WHERE schema = 'main' AND type = 'table'";
+    if count(connection, tables).at(path)? > 0
+        && has_column(connection, "prompt").at(path)?
         && has_column(connection, "created_at").at(path)?
     {
         return Ok(());

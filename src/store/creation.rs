@@ -14,6 +14,7 @@ use super::{StoreOptions, format, tables};
 use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::private::make_folders;
+use crate::regular_file::open_regular;
 use crate::temporary::{Temporary, remove_left};
 use crate::whole_file::sync_folder;
 
@@ -59,7 +60,7 @@ pub(super) fn standing(path: &Path) -> Result<Standing> {
         return Ok(Standing::File);
     }
     // A file without read permission is refused when it is opened, with the reason.
-    let unborn = File::open(path).and_then(|file| is_unborn(&file)).unwrap_or(false);
+    let unborn = open_regular(path).and_then(|file| is_unborn(&file)).unwrap_or(false);
     Ok(if unborn { Standing::Nothing } else { Standing::File })
 }
 

@@ -95,7 +95,10 @@ fn omps_history_comes_in_and_goes_out() {
     let said = "history.db: 1 prompt imported, 0 there already; 1 row holds no prompt\n";
     assert!(told.ends_with(said), "{told}");
     let told = scene.run(["history", "import", path(&file), "--json"]).ok().json();
-    assert_eq!(told, json!({"file": path(&file), "copied": 0, "present": 1, "left_out": 1}));
+    assert_eq!(
+        told,
+        json!({"file": path(&file), "copied": 0, "present": 1, "left_out": 1, "lost": 0})
+    );
     let listed = scene.run(["history", "recent"]).ok().text();
     assert_eq!(listed, "2026-02-16T10:20:30.000Z\t/work\tfrom omp\n");
 
@@ -110,6 +113,57 @@ fn omps_history_comes_in_and_goes_out() {
         )
         .unwrap();
     assert_eq!(found, "from leafline");
+}
+
+#[test]
+fn an_export_counts_what_arrives() {
+    let scene = Scene::new();
+    for prompt in ["one", "two", "three"] {
+        scene.run(["history", "add", prompt]).ok();
+    }
+    let database = |name: &str, trigger: &str| {
+        let file = scene.folder().join(name);
+        let schema =
+            "CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, prompt TEXT NOT NULL,
+               created_at INTEGER NOT NULL, cwd TEXT);
+             INSERT INTO history (prompt, created_at) VALUES ('its own', 5);";
+        let connection = Connection::open(&file).unwrap();
+        connection.execute_batch(&format!("{schema}{trigger}")).unwrap();
+        (file, connection)
+    };
+    let count = |connection: &Connection| {
+        connection
+            .query_row("SELECT count(*) FROM history", [], |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
+
+    let keeps_one = "CREATE TRIGGER t AFTER INSERT ON history WHEN new.prompt <> 'two' BEGIN
+           DELETE FROM history WHERE id = new.id; END;";
+    let (file, connection) = database("deletes.db", keeps_one);
+    let run = scene.run(["history", "export", path(&file)]);
+    let said = "1 prompt exported, 0 there already; 2 not in it, removed or changed by the file's own triggers\n";
+    assert!(run.text().ends_with(said), "{}", run.text());
+    run.fails(1);
+    assert_eq!(count(&connection), 2);
+
+    let changes = "CREATE TRIGGER t AFTER INSERT ON history BEGIN
+           UPDATE history SET prompt = 'x' WHERE id = new.id; END;";
+    let (file, _connection) = database("changes.db", changes);
+    let told = scene.run(["history", "export", "--json", path(&file)]);
+    let expected =
+        json!({"file": path(&file), "copied": 0, "present": 0, "left_out": 0, "lost": 3});
+    assert_eq!(told.json(), expected);
+
+    // What the file had is not given up for what is added.
+    let makes_room = "CREATE TRIGGER t AFTER INSERT ON history BEGIN
+           DELETE FROM history WHERE id < new.id; END;";
+    let (file, connection) = database("makes-room.db", makes_room);
+    let said = scene.run(["history", "export", path(&file)]).fails(1);
+    assert!(said.contains("its own triggers remove or change prompts that it has"), "{said}");
+    assert_eq!(count(&connection), 1);
+    let own: String =
+        connection.query_row("SELECT prompt FROM history", [], |row| row.get(0)).unwrap();
+    assert_eq!(own, "its own");
 }
 
 #[test]

@@ -19,6 +19,8 @@ mod families;
 #[cfg(unix)]
 mod flipped_bits;
 mod found_by_reading;
+#[cfg(unix)]
+mod hangs;
 mod history;
 mod import;
 mod leftovers;

@@ -1,6 +1,5 @@
 //! The facts of a session's file that a list shows.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -13,6 +12,7 @@ use crate::catalog::import::pipeline::BLOCK_BYTES;
 use crate::catalog::order::{SortKey, Sortable};
 use crate::catalog::path_text;
 use crate::error::{FileContext, Result};
+use crate::regular_file::open_regular;
 use crate::session::index::records::each_record;
 use crate::session::messages::{self, TakeText};
 use crate::store::session_record::SessionRecord;
@@ -109,7 +109,7 @@ impl FileFacts {
     }
 
     fn walk(&self, take: TakeText<'_>) -> Result<()> {
-        let file = File::open(&self.path).at("opening", &self.path)?;
+        let file = open_regular(&self.path).at("opening", &self.path)?;
         let mut blocks = BlockReader::new(file, BLOCK_BYTES);
         let mut lines = LineReader::new(self.reading);
         let mut buffer = Vec::new();

@@ -1,16 +1,21 @@
 //! A folder of blobs that references are resolved from: omp's `blobs`, each file named by its SHA-256.
 
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Result;
+use crate::regular_file::open_regular;
 use crate::session::index::prepare::Prepared;
 use crate::store::Store;
 use crate::store::blobs::{self, Hash};
 use crate::store::commit::{Batch, Edit};
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
+
+/// The most bytes of a blob in a folder: 256 MiB. It is held in memory as a whole.
+const LONGEST_BLOB: usize = 256 << 20;
 
 /// The folder, and what this import has read from it.
 #[derive(Debug)]
@@ -53,10 +58,15 @@ impl BlobFolder {
         })
     }
 
-    /// A blob's bytes; `None` if the folder does not have them. A file whose bytes do not have the hash in its name is
-    /// not the blob.
+    /// A blob's bytes; `None` if the folder does not have them. What is not a file, what is longer than
+    /// [`LONGEST_BLOB`], and a file whose bytes do not have the hash in its name is not the blob.
     fn bytes(&self, hash: &Hash) -> Option<Vec<u8>> {
-        let bytes = std::fs::read(self.folder.join(blobs::hex(hash))).ok()?;
+        let file = open_regular(&self.folder.join(blobs::hex(hash))).ok()?;
+        let length = file.metadata().ok()?.len();
+        let length = usize::try_from(length).ok().filter(|length| *length <= LONGEST_BLOB)?;
+        let mut bytes = Vec::with_capacity(length);
+        // If it grows meanwhile, it is not the blob.
+        file.take(length as u64).read_to_end(&mut bytes).ok()?;
         (blobs::hash(&bytes) == *hash).then_some(bytes)
     }
 
@@ -87,4 +97,15 @@ impl BlobFolder {
 /// Whether the store does not have a blob's bytes.
 fn lacks(snapshot: &Snapshot, hash: &Hash) -> Result<bool> {
     Ok(snapshot.blob_record(hash)?.is_none_or(|record| record.size.is_none()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_has_the_bound() {
+        let stated = crate::documented::bound("a blob of a folder");
+        assert_eq!(stated, format!("{} MiB", LONGEST_BLOB >> 20));
+    }
 }

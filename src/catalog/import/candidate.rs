@@ -10,6 +10,7 @@ use leafline_import::{Family, NotASession, Reading, Start, detect};
 
 use super::super::file_time::{is_recent, nanoseconds};
 use super::report::{FileReport, ImportStatus, Recovery};
+use crate::regular_file::open_regular;
 use crate::store::fingerprint::Fingerprint;
 use crate::store::session_key::SessionKey;
 use crate::store::source_record::SourceRecord;
@@ -68,7 +69,7 @@ impl Candidate {
                     .with_reason(format!("reading it: {error}")),
             )
         };
-        let mut file = File::open(path).map_err(failed)?;
+        let mut file = open_regular(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let size = metadata.len();
         let mut prefix = Vec::new();

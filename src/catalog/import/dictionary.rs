@@ -9,6 +9,7 @@ use leafline_import::lines;
 
 use super::folder::FoundFile;
 use crate::error::Result;
+use crate::regular_file::open_regular;
 use crate::store::Store;
 use crate::store::chunk::FRAME_TARGET;
 use crate::store::compression::{Compressor, Dictionary, NO_DICTIONARY};
@@ -123,7 +124,7 @@ fn sample(files: &[FoundFile], total: u64) -> Vec<Vec<u8>> {
             break;
         };
         if open.as_ref().is_none_or(|(known, _)| known != path) {
-            open = File::open(path).ok().map(|file| (path.clone(), file));
+            open = open_regular(path).ok().map(|file| (path.clone(), file));
         }
         let Some((_, file)) = &mut open else { continue };
         let mut bytes = Vec::new();

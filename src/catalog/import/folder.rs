@@ -8,6 +8,8 @@ use std::time::SystemTime;
 
 use leafline_import::Family;
 
+use crate::regular_file::check_regular;
+
 /// Receives each file or folder that is not examined, and why.
 type Failed<'f> = &'f mut dyn FnMut(&Path, &NotFound);
 
@@ -47,7 +49,10 @@ pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundF
         let path = path.as_ref();
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => search.folder(path),
-            Ok(metadata) => search.files.push(FoundFile::new(path.to_owned(), &metadata)),
+            Ok(metadata) => match check_regular(&metadata) {
+                Ok(()) => search.files.push(FoundFile::new(path.to_owned(), &metadata)),
+                Err(error) => (search.failed)(path, &error.into()),
+            },
             Err(error) => (search.failed)(path, &error.into()),
         }
     }

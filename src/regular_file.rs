@@ -1,0 +1,94 @@
+//! Opening what others have put in a place. A pipe would wait for a writer, and a device may never end: only regular
+//! files are opened.
+
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::{Error, ErrorKind, Result};
+use std::path::Path;
+
+/// Opens a regular file to read it, without waiting. A link is followed.
+///
+/// # Errors
+///
+/// Those of the system; for anything but a regular file an error that says what it is.
+pub(crate) fn open_regular(path: &Path) -> Result<File> {
+    // Opening a device may have an effect.
+    check_regular(&std::fs::metadata(path)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(WITHOUT_WAITING.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    // Something else may have come there meanwhile.
+    check_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// A pipe is opened at once, and a terminal does not become the process's own.
+#[cfg(unix)]
+pub(crate) const WITHOUT_WAITING: rustix::fs::OFlags =
+    rustix::fs::OFlags::NONBLOCK.union(rustix::fs::OFlags::NOCTTY);
+
+/// Fails for anything but a regular file.
+pub(crate) fn check_regular(metadata: &Metadata) -> Result<()> {
+    match metadata.is_file() {
+        true => Ok(()),
+        false => Err(not_regular(metadata.file_type())),
+    }
+}
+
+fn not_regular(kind: FileType) -> Error {
+    let (error, problem) = match kind {
+        kind if kind.is_dir() => (ErrorKind::IsADirectory, "it is a folder, not a file"),
+        kind => (ErrorKind::InvalidInput, special(kind)),
+    };
+    Error::new(error, problem)
+}
+
+#[cfg(unix)]
+fn special(kind: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match kind {
+        kind if kind.is_fifo() => "it is a pipe, not a file",
+        kind if kind.is_socket() => "it is a socket, not a file",
+        kind if kind.is_char_device() || kind.is_block_device() => "it is a device, not a file",
+        _ => "it is not a regular file",
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: FileType) -> &'static str {
+    "it is not a regular file"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn only_files_are_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "text").unwrap();
+        let mut text = String::new();
+        open_regular(&path).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+        let refused = |path: &Path| open_regular(path).unwrap_err().to_string();
+        assert_eq!(refused(folder.path()), "it is a folder, not a file");
+        assert!(open_regular(&folder.path().join("none")).is_err());
+        #[cfg(unix)]
+        {
+            let (pipe, link) = (folder.path().join("pipe"), folder.path().join("link"));
+            let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+            assert!(made.success());
+            assert_eq!(refused(&pipe), "it is a pipe, not a file");
+            assert_eq!(refused(Path::new("/dev/zero")), "it is a device, not a file");
+            std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+            assert_eq!(refused(&link), "it is a device, not a file");
+        }
+    }
+}
