@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use leafline::Family;
-use leafline::context::ContextLeaf;
+use leafline::context::{ContextLeaf, ContextProgram};
 use leafline::import::ImportOptions;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -67,5 +67,18 @@ fn omp_s_references_become_images_and_pi_s_stay() {
         assert_eq!(context.messages[1].value().unwrap()["content"], blocks(resolved));
         let context = scene.context(ContextLeaf::Entry("c"));
         assert_eq!(context.messages[0].value().unwrap()["summary"]["content"], blocks(resolved));
+        if family == Family::Omp {
+            // omp 14 resolves the blocks of a message's own content alone.
+            let reader = scene.place.store.reader("s").unwrap();
+            let program = ContextProgram { family: None, as_of: Some("14".parse().unwrap()) };
+            let context = reader.build_context(ContextLeaf::Entry("b"), program).unwrap();
+            for message in &context.messages {
+                let message = message.value().unwrap();
+                assert_eq!(message["content"][1], image(&data(true)));
+                assert_eq!(message["content"][4]["content"][0], image(&data(false)));
+            }
+            let message = context.messages[0].value().unwrap();
+            assert_eq!(message["details"]["content"][0], image(&data(false)));
+        }
     }
 }

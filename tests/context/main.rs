@@ -14,3 +14,4 @@ mod place;
 mod requests;
 mod scene;
 mod settings;
+mod versions;

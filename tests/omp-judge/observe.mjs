@@ -1,6 +1,6 @@
 // What omp says of a session.
 
-import { buildSessionContext, request } from "./omp.mjs";
+import { buildSessionContext, hasRequests, request } from "./omp.mjs";
 
 // To omp every line that is JSON is an entry; to Leafline those that are objects.
 const isObject = (entry) => typeof entry === "object" && entry !== null && !Array.isArray(entry);
@@ -27,10 +27,22 @@ export function describe(session) {
 export function observe(session, ids) {
 	const entries = session.getEntries();
 	const byId = new Map(entries.map((entry) => [entry.id, entry]));
-	const told = (make) => {
+	// omp 14 does not come back from a loop of parents.
+	const isLoop = (leaf) => {
+		const passed = new Set();
+		let entry = leaf;
+		while (entry && !passed.has(entry)) {
+			passed.add(entry);
+			entry = entry.parentId ? byId.get(entry.parentId) : undefined;
+		}
+		return entry !== undefined;
+	};
+	const told = (leaf, make) => {
+		if (!hasRequests && isLoop(leaf)) return null;
 		try {
-			// Leafline leaves these two out.
-			const { configuredThinkingLevel, serviceTier, ...context } = make();
+			// Leafline leaves the first two out. The others are omp 14's, and not in its documents.
+			const { configuredThinkingLevel, serviceTier, selectedMCPToolNames, hasPersistedMCPToolSelection, ...context } =
+				make();
 			return JSON.stringify(context);
 		} catch {
 			return null;
@@ -38,10 +50,10 @@ export function observe(session, ids) {
 	};
 	return {
 		...describe(session),
-		context: isObject(entries.at(-1) ?? {}) ? told(() => session.buildSessionContext()) : null,
-		contexts: ids.map((id) => told(() => buildSessionContext(entries, id, byId))),
-		requests: ids.map((id) =>
-			told(() => {
+		context: isObject(entries.at(-1) ?? {}) ? told(entries.at(-1), () => session.buildSessionContext()) : null,
+		contexts: ids.map((id) => told(byId.get(id), () => buildSessionContext(entries, id, byId))),
+		requests: (hasRequests ? ids : []).map((id) =>
+			told(byId.get(id), () => {
 				const context = buildSessionContext(entries, id, byId);
 				return { ...context, messages: request(context.messages) };
 			}),

@@ -53,15 +53,17 @@ crypto.randomUUID = () => {
 };
 
 // Only now, so that omp finds the home, the clock and the ids as they are here.
-const folder = process.env.LEAFLINE_OMP;
+const folder = process.argv[2] ?? process.env.LEAFLINE_OMP;
 const load = (name) =>
 	import(
 		folder
 			? pathToFileURL(join(folder, "src", "session", `${name}.ts`)).href
 			: `@oh-my-pi/pi-coding-agent/session/${name}`
 	);
-export const { SessionManager } = await load("session-manager");
-export const { buildSessionContext } = await load("session-context");
+const manager = await load("session-manager");
+export const { SessionManager } = manager;
+// omp 14 has it beside the manager.
+export const { buildSessionContext } = manager.buildSessionContext ? manager : await load("session-context");
 
 /** The context's messages as omp hands them to its model layer. */
 const { convertToLlm, wrapSteeringForModel } = await load("messages");
@@ -69,3 +71,5 @@ const { filterProviderReplayMessages } = await import(
 	import.meta.resolve("@oh-my-pi/pi-agent-core", folder ? pathToFileURL(join(folder, "package.json")).href : import.meta.url)
 );
 export const request = (messages) => filterProviderReplayMessages(convertToLlm(wrapSteeringForModel(messages)));
+/** Whether omp has what makes a request: omp 14 does not. */
+export const hasRequests = wrapSteeringForModel !== undefined;

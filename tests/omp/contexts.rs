@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use leafline::context::{ContextLeaf, HistoryScope};
+use leafline::context::{ContextLeaf, ContextProgram, HistoryScope, ProgramVersion};
 use leafline::import::{ImportOptions, ImportStatus};
 use leafline::{Family, SessionReader, Store};
 use leafline_judges::{Script, digest, keep_answers};
 use serde_json::{Value, json};
 
-use super::judge::omp;
+use super::judge::{omp, omp_14};
 use super::place::{Reports, corpus};
 use super::{Case, cases, damage, is_full, requests, trees};
 
@@ -30,6 +30,8 @@ pub(crate) struct Question {
     ids: Vec<Option<String>>,
     /// Ids of the entries at which contexts are compared.
     asked: Vec<String>,
+    /// The version of omp that is asked, if it is not today's.
+    as_of: Option<ProgramVersion>,
 }
 
 /// What came of comparisons.
@@ -78,7 +80,13 @@ impl Question {
             ids.iter().flatten().filter(|id| !id.contains(char::REPLACEMENT_CHARACTER)).collect();
         let step = named.len().div_ceil(ENTRIES).max(1);
         let asked = named.iter().rev().step_by(step).map(|id| id.to_string()).collect();
-        Some(Self { name, text, store, session, ids, asked })
+        Some(Self { name, text, store, session, ids, asked, as_of: None })
+    }
+
+    /// The same, for omp 14.9.9.
+    fn of_14(case: Case) -> Option<Self> {
+        let as_of = Some("14.9.9".parse().unwrap());
+        Some(Self { as_of, ..Self::of(case)? })
     }
 
     fn job(&self) -> Value {
@@ -94,7 +102,8 @@ impl Question {
         let reader = self.reader();
         let leaves = self.asked.iter().map(|id| ContextLeaf::Entry(id));
         let leaves = std::iter::once(ContextLeaf::Current).chain(leaves);
-        leaves.map(|leaf| reader.build_context(leaf, None).unwrap().to_json()).collect()
+        let program = ContextProgram { family: None, as_of: self.as_of };
+        leaves.map(|leaf| reader.build_context(leaf, program).unwrap().to_json()).collect()
     }
 
     /// Compares the requests at the entries that are asked for.
@@ -148,7 +157,7 @@ impl Question {
         let name = self.reader().facts().title;
         // A list shows the short summary of a compaction where there is no name (see `listing.rs`).
         let may_be_spare = answer["name"].is_null() && self.text.contains("shortSummary");
-        if !may_be_spare && json!(name) != answer["name"] {
+        if self.as_of.is_none() && !may_be_spare && json!(name) != answer["name"] {
             let name = format!("{}: the name is {name:?} here, and {}", self.name, answer["name"]);
             tally.differences.push(name);
         }
@@ -194,9 +203,9 @@ fn difference(name: &str, ours: &str, theirs: &str) -> String {
     format!("{name}\n  ours {}\n  omp  {}\n", excerpt(ours), excerpt(theirs))
 }
 
-fn compare(judge: &Script, cases: impl Iterator<Item = Case>) -> Tally {
+fn compare(judge: &Script, questions: impl Iterator<Item = Question>) -> Tally {
     let mut tally = Tally::default();
-    let mut questions = cases.filter_map(Question::of).peekable();
+    let mut questions = questions.peekable();
     while questions.peek().is_some() {
         let some: Vec<Question> = questions.by_ref().take(100).collect();
         let jobs: Vec<Value> = some.iter().map(Question::job).collect();
@@ -217,7 +226,15 @@ pub(crate) fn assert_equal(
     cases: impl Iterator<Item = Case>,
     at_least: usize,
 ) -> Tally {
-    let tally = compare(judge, cases);
+    assert_same(judge, cases.filter_map(Question::of), at_least)
+}
+
+fn assert_same(
+    judge: &Script,
+    questions: impl Iterator<Item = Question>,
+    at_least: usize,
+) -> Tally {
+    let tally = compare(judge, questions);
     let shown: String = tally.differences.iter().take(12).cloned().collect();
     assert!(tally.differences.is_empty(), "{} differ\n{shown}", tally.differences.len());
     assert!(tally.contexts >= at_least, "only {} contexts were compared", tally.contexts);
@@ -232,7 +249,10 @@ fn keep(tally: &Tally) {
 /// What omp 18.2.3 said of the cases, as digests: for those who do not have it at hand.
 const ANSWERS: &str = include_str!("answers.txt");
 
-/// The same of its requests.
+/// What omp 14.9.9 said of them.
+const ANSWERS_OF_14: &str = include_str!("answers-14.txt");
+
+/// The requests of omp 18.2.3.
 const REQUESTS: &str = include_str!("requests.txt");
 
 /// The digests by the names of the cases.
@@ -256,6 +276,35 @@ fn answers_that_omp_gave() {
         }
     }
     assert!(answers.is_empty(), "{answers:?}");
+}
+
+#[test]
+fn answers_that_omp_14_gave() {
+    let mut answers = by_name(ANSWERS_OF_14);
+    assert!(answers.len() > 150, "only {} sessions are there", answers.len());
+    for question in cases_of_14(REDUCED).filter_map(Question::of_14) {
+        if let Some(theirs) = answers.remove(&*question.name) {
+            let ours = question.ours();
+            assert_eq!(digest(&ours.join("\n")), theirs, "{}\n{ours:#?}", question.name);
+        }
+    }
+    assert!(answers.is_empty(), "{answers:?}");
+}
+
+/// All kinds of sessions, of the random ones so many of each kind.
+fn cases_of_14(random: u64) -> impl Iterator<Item = Case> {
+    let random = (0..random).map(trees::case).chain((0..random).map(damage::case));
+    cases::all().into_iter().chain(random)
+}
+
+/// By the rules of omp 14.9.9: `context --as-of 14`.
+#[test]
+fn sessions_as_of_omp_14() {
+    let Some(judge) = omp_14() else { return };
+    let sessions = if is_full() { FULL } else { REDUCED };
+    let questions = cases_of_14(sessions).filter_map(Question::of_14);
+    let tally = assert_same(&judge, questions, 2 * usize::try_from(sessions).unwrap());
+    keep_answers("LEAFLINE_OMP_14_ANSWERS", &tally.answers.concat());
 }
 
 #[test]

@@ -92,11 +92,16 @@ fn time_of<C: Conversation>(conversation: &mut C, entry: u64) -> Result<Option<i
 /// What omp hands to a provider that made the summary itself, as JSON.
 pub(super) fn provider_payload(document: &Document<'_>) -> Option<String> {
     let preserved = document.get("preserveData");
-    if let Some([provider, items]) = remote_state(preserved) {
-        let members = [("provider", Some(provider)), ("items", Some(items))];
-        return Some(object("openaiResponsesHistory", &members));
-    }
-    anthropic_payload(document)
+    remote_state(preserved).map(history_payload).or_else(|| anthropic_payload(document))
+}
+
+/// The payload that omp 14.9.9 makes of what a compaction preserves: any list counts as a history.
+pub(super) fn plain_payload(preserved: Option<Raw<'_>>) -> Option<String> {
+    remote_list(preserved).map(history_payload)
+}
+
+fn history_payload([provider, items]: [Raw<'_>; 2]) -> String {
+    object("openaiResponsesHistory", &[("provider", Some(provider)), ("items", Some(items))])
 }
 
 /// The payload of a summary that Anthropic's API made.
@@ -129,10 +134,15 @@ fn object(name: &str, members: &[(&str, Option<Raw<'_>>)]) -> String {
 
 /// Provider and items of a history that OpenAI's API made, where the compaction has one.
 fn remote_state(preserved: Option<Raw<'_>>) -> Option<[Raw<'_>; 2]> {
+    remote_list(preserved).filter(|[_, items]| items.elements().all(Raw::is_object))
+}
+
+/// The same, whatever the list holds.
+fn remote_list(preserved: Option<Raw<'_>>) -> Option<[Raw<'_>; 2]> {
     let state = preserved?.member("openaiRemoteCompaction")?;
     let provider = some_text(state.member("provider"))?;
     let items = state.member("replacementHistory").filter(|items| items.is_array())?;
-    items.elements().all(Raw::is_object).then_some([provider, items])
+    Some([provider, items])
 }
 
 /// `provider`, `content`, `encryptedContent` and `filesText` of a summary that Anthropic's API made.

@@ -66,7 +66,7 @@ pub(super) fn of<C: Conversation>(
 }
 
 /// The record of an entry's line; anything after it on the line is ignored.
-pub(super) fn record_of(line: &str) -> Option<Raw<'_>> {
+pub(in crate::pi_omp::context) fn record_of(line: &str) -> Option<Raw<'_>> {
     Raw::parse(line).ok().or_else(|| Raw::parse(first_record(line)?).ok())
 }
 

@@ -26,18 +26,10 @@ pub(super) fn append<C: Conversation>(
 ) -> Result<bool, C::Error> {
     out.clear();
     let kind = conversation.node_ahead_of_line(entry)?.kind;
-    with_document(conversation, (entry, kind), |document| match kind {
+    with_document(conversation, (entry, kind), &resolved_by_omp, |document| match kind {
         EntryKind::Message => append_message(document, results, out),
         EntryKind::CustomMessage => append_custom(document, out),
-        EntryKind::BranchSummary => {
-            let is_there = document.get("summary").is_some_and(Raw::is_truthy);
-            if is_there {
-                Made::of("branchSummary", out)
-                    .members(document, &["summary", "fromId"])
-                    .end(milliseconds(document.get("timestamp")));
-            }
-            is_there
-        }
+        EntryKind::BranchSummary => append_branch_summary(document, out),
         EntryKind::Compaction => {
             append_compaction(document, milliseconds(document.get("timestamp")), out);
             true
@@ -54,7 +46,8 @@ pub(super) fn append_summary<C: Conversation>(
     out: &mut Vec<u8>,
 ) -> Result<(), C::Error> {
     out.clear();
-    with_document(conversation, (entry, EntryKind::Compaction), |document| {
+    let kind = EntryKind::Compaction;
+    with_document(conversation, (entry, kind), &resolved_by_omp, |document| {
         let own = milliseconds(document.get("timestamp"));
         // A summary that the provider reads as its own must not be newer than what follows it.
         let is_native = compaction::anthropic_payload(document).is_some();
@@ -65,10 +58,11 @@ pub(super) fn append_summary<C: Conversation>(
     .map(|_| ())
 }
 
-/// Reads an entry's line with its images.
-fn with_document<C: Conversation>(
+/// Reads an entry's line with its images, as far as these offsets in it are to be resolved.
+pub(super) fn with_document<C: Conversation>(
     conversation: &mut C,
     (entry, kind): (u64, EntryKind),
+    resolved: &dyn Fn(&str) -> Vec<usize>,
     read: impl FnOnce(&mut Document<'_>) -> bool,
 ) -> Result<bool, C::Error> {
     if !matches!(
@@ -80,7 +74,7 @@ fn with_document<C: Conversation>(
     ) {
         return Ok(false);
     }
-    let decoded = text::decode(conversation.line(entry, Images::Resolved(&resolved_by_omp))?);
+    let decoded = text::decode(conversation.line(entry, Images::Resolved(resolved))?);
     let document = Document::parse(&decoded).ok();
     let document = document.or_else(|| Document::parse(first_record(&decoded)?).ok());
     Ok(document.is_some_and(|mut document| read(&mut document)))
@@ -91,14 +85,26 @@ fn append_message(
     results: Option<&HashSet<Key>>,
     out: &mut Vec<u8>,
 ) -> bool {
-    // omp throws where it is missing or null: there is nothing to be like.
-    if document.get("message").is_none_or(Raw::is_null) {
-        return false;
-    }
     if let (Some(results), Some(content)) = (results, document.get_within("message", "content")) {
         document.set_within("message", "content", without_loose_calls(content, results));
     }
-    document.write_member("message", out)
+    append_whole(document, out)
+}
+
+/// A message as it is written. omp throws where it is missing or null: there is nothing to be like.
+pub(super) fn append_whole(document: &Document<'_>, out: &mut Vec<u8>) -> bool {
+    document.get("message").is_some_and(|message| !message.is_null())
+        && document.write_member("message", out)
+}
+
+pub(super) fn append_branch_summary(document: &Document<'_>, out: &mut Vec<u8>) -> bool {
+    let is_there = document.get("summary").is_some_and(Raw::is_truthy);
+    if is_there {
+        Made::of("branchSummary", out)
+            .members(document, &["summary", "fromId"])
+            .end(milliseconds(document.get("timestamp")));
+    }
+    is_there
 }
 
 /// A custom message; members of the wrong type are replaced by defaults.
@@ -138,16 +144,16 @@ fn append_compaction(document: &Document<'_>, time: Option<i64>, out: &mut Vec<u
 }
 
 /// A message that is being made.
-struct Made<'o>(&'o mut Vec<u8>);
+pub(super) struct Made<'o>(&'o mut Vec<u8>);
 
 impl<'o> Made<'o> {
-    fn of(role: &str, out: &'o mut Vec<u8>) -> Self {
+    pub(super) fn of(role: &str, out: &'o mut Vec<u8>) -> Self {
         out.extend_from_slice(format!("{{\"role\":\"{role}\"").as_bytes());
         Self(out)
     }
 
     /// Adds those of these members that the entry has.
-    fn members(self, document: &Document<'_>, names: &[&str]) -> Self {
+    pub(super) fn members(self, document: &Document<'_>, names: &[&str]) -> Self {
         for name in names {
             let before = self.0.len();
             self.0.extend_from_slice(format!(",\"{name}\":").as_bytes());
@@ -159,13 +165,13 @@ impl<'o> Made<'o> {
     }
 
     /// Adds a member that is given as JSON.
-    fn given(self, name: &str, json: &str) -> Self {
+    pub(super) fn given(self, name: &str, json: &str) -> Self {
         self.0.extend_from_slice(format!(",\"{name}\":{json}").as_bytes());
         self
     }
 
     /// Adds the time, in milliseconds since 1970.
-    fn end(self, time: Option<i64>) {
+    pub(super) fn end(self, time: Option<i64>) {
         // JSON has no NaN.
         let time = time.map_or_else(|| "null".to_owned(), |time| time.to_string());
         self.0.extend_from_slice(format!(",\"timestamp\":{time}}}").as_bytes());

@@ -1,4 +1,4 @@
-//! omp's contexts, as omp 18.2.3 builds them (observed).
+//! omp's contexts, as omp 18.2.3 and omp 14.9.9 build them (observed).
 
 mod above;
 mod compaction;
@@ -6,10 +6,14 @@ mod content;
 mod facts;
 pub(super) mod key;
 mod message;
+mod plain;
 mod reset;
+mod rules;
 mod turns;
 
 use self::compaction::{Compacted, Retained};
+pub(super) use self::facts::record_of;
+use self::rules::Rules;
 use super::request::OfOmp;
 use super::selection::Selection;
 use super::{Program, settings};
@@ -30,7 +34,10 @@ impl Program for Omp {
     }
 
     fn select<C: Conversation>(conversation: &mut C, leaf: u64) -> Result<Selection, C::Error> {
-        Ok(select(conversation, leaf)?.0)
+        match Rules::of(conversation.as_of()) {
+            Rules::Plain => plain::select(conversation, leaf),
+            Rules::Today => Ok(select(conversation, leaf)?.0),
+        }
     }
 
     fn hand_out<C: Conversation>(
@@ -39,6 +46,9 @@ impl Program for Omp {
         scope: HistoryScope,
         take: TakeMessage<'_, C::Error>,
     ) -> Result<(), C::Error> {
+        if Rules::of(conversation.as_of()) == Rules::Plain {
+            return plain::hand_out(conversation, leaf, scope, take);
+        }
         let mut message = Vec::new();
         if scope == HistoryScope::Full {
             for entry in conversation.path(leaf, PathLimit::Root)?.downwards() {
