@@ -5,6 +5,9 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 /** The model that sessions are resumed with: it is told of its surroundings in messages of the role `system`. */
 export const MODEL = "claude-opus-5-5";
 
+/** What stands for a message of the user's of which nothing is left. */
+const NOTHING_LEFT = ["(no content)", "[Orphaned tool result removed due to conversation resume]"];
+
 const PROBE = "PROBE";
 
 /** What the program answers itself where a session ends with the user. */
@@ -90,7 +93,7 @@ function withoutNoAnswer(own) {
   own.splice(place, 1);
   const [before, behind] = [own[place - 1], own[place]];
   if (before?.role !== "user" || behind?.role !== "user" || behind.content.length === 0) return;
-  const blocks = blocksOf(before);
+  const blocks = blocksOf(before).filter(({ text }) => !NOTHING_LEFT.includes(text));
   const more = blocksOf(behind);
   if (blocks.at(-1)?.type === "text" && more[0].type === "text") blocks.at(-1).text += "\n";
   const all = [...blocks, ...more];

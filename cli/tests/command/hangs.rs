@@ -57,7 +57,9 @@ fn what_is_no_file_is_not_imported_and_does_not_keep_the_others() {
             run.fails(1);
             assert!(scene.run(["ls"]).ok().text().contains("good"));
         }
-        for arguments in [&["ls", "--files", named, path(&good)][..], &["ls", "--quick", "--files", named]] {
+        for arguments in
+            [&["ls", "--files", named, path(&good)][..], &["ls", "--quick", "--files", named]]
+        {
             let run = run_in_time(&scene, arguments);
             let said = run.text() + &run.stderr;
             assert!(said.contains(&format!("it is a {kind}, not a file")), "{said}");

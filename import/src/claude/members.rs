@@ -62,6 +62,7 @@ members! {
     is_api_error_message b"isApiErrorMessage"
     content b"content"
     compact_metadata b"compactMetadata"
+    attachment b"attachment"
     leaf_uuid b"leafUuid"
     custom_title b"customTitle"
     ai_title b"aiTitle"

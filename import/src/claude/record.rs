@@ -13,6 +13,9 @@ const COMPACT_BOUNDARY: &str = "compact_boundary";
 /// The subtype of a `system` record that is a command of the user's, or what it printed.
 const LOCAL_COMMAND: &str = "local_command";
 
+/// The type of the attachment that tells of a hook's success.
+const HOOK_SUCCESS: &str = "hook_success";
+
 /// Which record a record names as its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parent<'a> {
@@ -177,6 +180,13 @@ impl<'a> Record<'a> {
     /// `compactMetadata`, of a compact boundary.
     pub(super) fn compact_metadata(&self) -> Option<Raw<'a>> {
         self.members.compact_metadata
+    }
+
+    /// Whether it is an `attachment` of which the model may be told: any but the success of a hook (observed).
+    pub(super) fn is_attachment(&self) -> bool {
+        let attached = self.members.attachment.and_then(|attached| attached.member("type"));
+        self.kind() == RecordKind::Attachment
+            && !attached.is_some_and(|kind| kind.is_text(HOOK_SUCCESS))
     }
 
     /// `content` beside the message: the text of a `system` record.

@@ -61,6 +61,10 @@ pub(super) struct Item {
     pub(super) ordinal: u64,
     pub(super) speaker: Speaker,
     pub(super) said: Said,
+    /// Whether it tells of an error of the API. It is not sent, but the turn ended with it.
+    pub(super) is_error: bool,
+    /// Whether the program wrote it in the user's name.
+    pub(super) is_meta: bool,
 }
 
 impl Item {
@@ -78,18 +82,22 @@ impl Item {
                 ordinal,
                 speaker: Speaker::Command,
                 said: Said::Text(written(text)?),
+                is_error: false,
+                is_meta: false,
             });
         }
         let content = record.scan().members.message_content?;
         match record.kind() {
             RecordKind::User => {
                 let said = heard(content)?;
-                Some(Self { ordinal, speaker: Speaker::User, said })
+                let is_meta = record.is_meta();
+                Some(Self { ordinal, speaker: Speaker::User, said, is_error: false, is_meta })
             }
             RecordKind::Assistant => {
                 let id = record.message_id().map(Cow::into_owned);
                 let said = Said::Blocks(answered(record, content, model)?);
-                Some(Self { ordinal, speaker: Speaker::Model(id), said })
+                let is_error = is_made_up(record) && record.is_api_error_message();
+                Some(Self { ordinal, speaker: Speaker::Model(id), said, is_error, is_meta: false })
             }
             _ => None,
         }
@@ -111,6 +119,11 @@ impl Item {
 
     pub(super) fn is_model(&self) -> bool {
         matches!(self.speaker, Speaker::Model(_))
+    }
+
+    /// Whether the user said it.
+    pub(super) fn is_prompt(&self) -> bool {
+        self.speaker == Speaker::User && !self.is_meta && !self.said.has_results()
     }
 
     /// Its calls.
@@ -157,12 +170,6 @@ fn heard(content: Raw<'_>) -> Option<Said> {
 
 /// The content of a record of the model's.
 fn answered(record: &Record<'_>, content: Raw<'_>, model: Option<&JsonText>) -> Option<Vec<Block>> {
-    let own_model = record.scan().members.message_model;
-    let is_made_up = own_model.is_some_and(|own| own.is_text(NO_MODEL));
-    if is_made_up && record.is_api_error_message() {
-        // It is not sent, but the turn ended with it.
-        return Some(Vec::new());
-    }
     let mut blocks: Vec<Block> = if content.is_string() {
         vec![Block::text(&written(content.as_str())?)]
     } else if content.is_array() && content.elements().next().is_none() {
@@ -170,12 +177,20 @@ fn answered(record: &Record<'_>, content: Raw<'_>, model: Option<&JsonText>) -> 
     } else {
         content.elements().filter_map(Block::read).collect()
     };
+    if blocks.is_empty() {
+        return None;
+    }
     // A model cannot read what another one thought.
-    let is_other = |model: &JsonText| own_model.and_then(model_name).as_ref() != Some(model);
-    if !is_made_up && model.is_some_and(is_other) {
+    let own_model = record.scan().members.message_model.and_then(model_name);
+    if !is_made_up(record) && model.is_some_and(|model| own_model.as_ref() != Some(model)) {
         blocks.retain(|block| block.kind != BlockKind::Thought);
     }
-    (!blocks.is_empty()).then_some(blocks)
+    Some(blocks)
+}
+
+/// Whether the program made a message of the model's up.
+fn is_made_up(record: &Record<'_>) -> bool {
+    record.scan().members.message_model.is_some_and(|model| model.is_text(NO_MODEL))
 }
 
 /// The model that a record names.

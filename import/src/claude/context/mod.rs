@@ -67,7 +67,8 @@ impl Contexts for ClaudeCode {
                 None => turns.finish(),
             }
             while let Some(turn) = turns.next() {
-                for message in pairs.messages(turn) {
+                let is_open = is_last && turns.is_empty() && stream.ends_with_model();
+                for message in pairs.messages(turn, is_open) {
                     take(&message.ordinals, &message.json)?;
                 }
             }

@@ -28,11 +28,12 @@ pub(super) fn near(first: u64, last: u64, of: &Range<u64>) -> Range<u64> {
 /// What is asked of a record near another one.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
-    pub(super) uuid: Vec<u8>,
     /// The message of the API that it is of.
     pub(super) message: Option<Vec<u8>>,
     /// The calls whose results it has.
     pub(super) results: Vec<CallKey>,
+    /// The place that its uuid names: its own, or that of a later copy.
+    pub(super) named: u64,
 }
 
 /// A line beside a path.

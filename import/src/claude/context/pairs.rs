@@ -21,11 +21,16 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// The messages of the next turn.
-    pub(super) fn messages(&mut self, turn: Turn) -> impl Iterator<Item = Message> + use<> {
+    /// The messages of the next turn. `is_open` says that the user's part goes on with the prompt that follows: it is not sent
+    /// if nothing of it is left.
+    pub(super) fn messages(
+        &mut self,
+        turn: Turn,
+        is_open: bool,
+    ) -> impl Iterator<Item = Message> + use<> {
         let Turn { answer, reply } = turn;
         let answer = answer.map(|answer| self.without_lost_calls(answer));
-        let reply = self.reply(answer.as_ref(), reply);
+        let reply = self.reply(answer.as_ref(), reply, is_open);
         self.has_begun = true;
         let answer = answer.map(|Answer { blocks, ordinals, .. }| Message {
             ordinals,
@@ -38,7 +43,7 @@ impl Pairs {
 
     /// The answer without calls that were there before, and without those that the API ran and did not answer.
     fn without_lost_calls(&mut self, mut answer: Answer) -> Answer {
-        answer.blocks = without_empty_texts(answer.blocks, answer.ordinals.len() > 1);
+        answer.blocks = without_empty_texts(answer.blocks);
         let results: HashSet<CallKey> = answer
             .blocks
             .iter()
@@ -59,7 +64,7 @@ impl Pairs {
     }
 
     /// The reply with one result for each call and no other.
-    fn reply(&self, answer: Option<&Answer>, reply: Option<Reply>) -> Option<Reply> {
+    fn reply(&self, answer: Option<&Answer>, reply: Option<Reply>, is_open: bool) -> Option<Reply> {
         let calls = || {
             let blocks = answer.into_iter().flat_map(|answer| &answer.blocks);
             blocks.filter_map(|block| match block.kind {
@@ -71,7 +76,8 @@ impl Pairs {
         let had_words = reply.as_ref().is_some_and(|reply| !reply.said.is_results_only());
         let mut reply = match reply {
             Some(Reply { said: Said::Text(text), ordinals }) if open.is_empty() => {
-                return Some(Reply { said: Said::Text(text), ordinals });
+                let is_left = !is_open || !Block::text(&text).is_blank();
+                return is_left.then_some(Reply { said: Said::Text(text), ordinals });
             }
             Some(reply) => reply,
             None if open.is_empty() => return None,
@@ -90,6 +96,8 @@ impl Pairs {
         sent.append(&mut blocks);
         reply.said = if !sent.is_empty() {
             Said::Blocks(sent)
+        } else if is_open {
+            return None;
         } else if had_words {
             Said::Blocks(vec![Block::no_content()])
         } else if self.has_begun || answer.is_some() {

@@ -60,7 +60,7 @@ pub(super) struct Turns {
 impl Turns {
     /// Takes what the next record says.
     pub(super) fn take(&mut self, item: Item) {
-        let Item { ordinal, speaker, said } = item;
+        let Item { ordinal, speaker, said, .. } = item;
         match speaker {
             Speaker::Model(id) => self.answer(id, said.into_blocks(), ordinal),
             Speaker::User | Speaker::Command => self.reply(said, ordinal),
@@ -70,6 +70,11 @@ impl Turns {
     /// A turn that is complete.
     pub(super) fn next(&mut self) -> Option<Turn> {
         self.complete.pop_front()
+    }
+
+    /// Whether all turns were given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty() && self.complete.is_empty()
     }
 
     /// Says that no record follows.
@@ -86,8 +91,14 @@ impl Turns {
             .filter_map(|turn| turn.answer.as_mut())
             .find(|answer| id.is_some() && answer.id == id);
         if let Some(answer) = same {
-            answer.blocks.extend(blocks);
-            answer.blocks = calls_last(std::mem::take(&mut answer.blocks));
+            let is_white_space = blocks.iter().all(Block::is_blank);
+            let mut joined = std::mem::take(&mut answer.blocks);
+            joined.extend(blocks);
+            // White space alone was sent for what follows.
+            if !is_white_space {
+                joined = without_white_space(joined);
+            }
+            answer.blocks = calls_last(joined);
             answer.ordinals.push(ordinal);
             return;
         }
@@ -127,25 +138,36 @@ fn calls_last(blocks: Vec<Block>) -> Vec<Block> {
     others.into_iter().chain(calls).collect()
 }
 
-/// Takes out empty texts and, of a message in several records, white space. Where thoughts would meet without it, white space
-/// stays, and something stands for an empty text.
-pub(super) fn without_empty_texts(blocks: Vec<Block>, is_joined: bool) -> Vec<Block> {
+/// Takes out white space, unless thoughts would meet.
+fn without_white_space(blocks: Vec<Block>) -> Vec<Block> {
+    without_blanks(blocks, |block, is_between| {
+        (is_between || !block.is_blank() || block.is_empty_text()).then_some(block)
+    })
+}
+
+/// Takes out empty texts; where thoughts would meet without one, something stands for it.
+pub(super) fn without_empty_texts(blocks: Vec<Block>) -> Vec<Block> {
+    without_blanks(blocks, |block, is_between| match block.is_empty_text() {
+        true => is_between.then(Block::empty_text),
+        false => Some(block),
+    })
+}
+
+/// Gives what stands for each text of white space, of which it is told whether it stands between thoughts.
+fn without_blanks(
+    blocks: Vec<Block>,
+    instead: impl Fn(Block, bool) -> Option<Block>,
+) -> Vec<Block> {
     let is_thought = |block: &Block| block.kind == BlockKind::Thought;
     let mut kept: Vec<Block> = Vec::with_capacity(blocks.len());
     let mut rest = blocks.into_iter().peekable();
     while let Some(block) = rest.next() {
-        if !block.is_blank() {
+        if block.is_blank() {
+            let follows = kept.last().is_some_and(is_thought);
+            let is_between = follows && rest.peek().is_some_and(is_thought);
+            kept.extend(instead(block, is_between));
+        } else {
             kept.push(block);
-            continue;
-        }
-        let follows = kept.last().is_some_and(is_thought);
-        let is_between = follows && rest.peek().is_some_and(is_thought);
-        match (block.is_empty_text(), is_between) {
-            (true, true) => kept.push(Block::empty_text()),
-            (true, false) => {}
-            (false, true) => kept.push(block),
-            (false, false) if is_joined => {}
-            (false, false) => kept.push(block),
         }
     }
     kept
