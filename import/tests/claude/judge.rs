@@ -16,10 +16,11 @@ use crate::conversation::{conversation, entry, for_judge, leaf, messages};
 use crate::made;
 
 /// The cases in which the program does otherwise, and why Leafline does not.
-const OTHERWISE: [(&str, &str); 5] = [
+const OTHERWISE: [(&str, &str); 6] = [
     ("time as number", "times that are numbers are none"),
     ("unknown type parent", "the program does not know the type, and its children have no parent"),
     ("beside the path after boundary", "what is ahead of the boundary is not read"),
+    ("call id that continues another", "ids that are not the same name other calls"),
     ("tool reference none", "which tools there are is not known"),
     ("toolsearch", "which tools there are is not known"),
 ];
@@ -124,7 +125,7 @@ fn answers_that_claude_code_gave() {
         }
     }
     assert_eq!(otherwise.len(), OTHERWISE.len(), "{otherwise:?}");
-    assert!(answers.is_empty() && same > 330, "{same} are the same, left are {answers:?}");
+    assert!(answers.is_empty() && same > 370, "{same} are the same, left are {answers:?}");
 }
 
 #[test]
