@@ -175,6 +175,7 @@ pub mod error;
 mod history;
 #[cfg(test)]
 mod layers;
+mod open_folder;
 mod private;
 mod programs;
 mod regular_file;

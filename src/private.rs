@@ -3,7 +3,7 @@
 //! On Unix files are made with mode 0600 and folders with 0700, whatever the process's umask. Elsewhere the system's
 //! rules for new files hold.
 
-use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::Result;
 use std::path::Path;
 
@@ -47,9 +47,9 @@ fn folder_builder() -> DirBuilder {
 }
 
 /// Gives a new file the rights that its user has to the file that it replaces. Other users have none.
-pub(crate) fn keep_rights(file: &File, old: &Metadata) -> Result<()> {
+pub(crate) fn keep_rights(file: &File, old: Permissions) -> Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
-    let mut kept = old.permissions();
+    let mut kept = old;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -110,7 +110,7 @@ mod tests {
         for (before, after) in [(0o644, 0o600), (0o444, 0o400), (0o770, 0o700), (0o600, 0o600)] {
             std::fs::set_permissions(&old, std::fs::Permissions::from_mode(before)).unwrap();
             let file = File::create(&new).unwrap();
-            keep_rights(&file, &std::fs::metadata(&old).unwrap()).unwrap();
+            keep_rights(&file, std::fs::metadata(&old).unwrap().permissions()).unwrap();
             assert_eq!(mode(&new), after);
             std::fs::remove_file(&new).unwrap();
         }

@@ -4,12 +4,16 @@
 //! which the system releases when the process ends, however it ends: so the next process that writes into the folder
 //! recognises abandoned files, and removes them. Only its user can open such a file.
 
-use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{ErrorKind, Result};
 use std::path::Path;
+use std::sync::Arc;
 
 use tempfile::NamedTempFile;
+use uuid::Uuid;
+
+use crate::open_folder::{Kind, OpenFolder};
 
 /// What the name of each begins with. The dot and the missing `.jsonl` keep imports from taking it for a session.
 const PREFIX: &str = ".leafline-tmp-";
@@ -25,86 +29,105 @@ const DATABASE: &str = ".db";
 /// A file that is being made; it is deleted if it is dropped before it gets its name.
 #[derive(Debug)]
 pub(crate) struct Temporary {
-    file: NamedTempFile,
+    file: File,
+    folder: Arc<OpenFolder>,
+    /// Empty once it has its own.
+    name: OsString,
 }
 
 impl Temporary {
     /// Makes an empty file in a folder.
     pub(crate) fn in_folder(folder: &Path) -> Result<Self> {
+        Self::inside(&Arc::new(OpenFolder::open(folder)?))
+    }
+
+    /// The same in an open folder.
+    pub(crate) fn inside(folder: &Arc<OpenFolder>) -> Result<Self> {
         loop {
-            let file =
-                tempfile::Builder::new().prefix(PREFIX).rand_bytes(RANDOM).tempfile_in(folder)?;
+            let digits = Uuid::new_v4().simple().to_string();
+            let name = OsString::from(format!("{PREFIX}{digits:.RANDOM$}"));
+            let file = match folder.create(&name) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                file => file?,
+            };
             // On a system without locks, no process gets one, so none takes the file for abandoned.
-            let _ = file.as_file().lock();
+            let _ = file.lock();
+            let temporary = Self { file, folder: Arc::clone(folder), name };
             // A process that removes leftovers may have removed it meanwhile.
-            if file.path().exists() {
-                return Ok(Self { file });
+            if folder.look(&temporary.name)?.is_some() {
+                return Ok(temporary);
             }
         }
     }
 
     /// The file.
     pub(crate) fn file(&self) -> &File {
-        self.file.as_file()
+        &self.file
     }
 
     /// An empty file beside it for a database, which counts as in use as long as this one does. Drop it first.
     pub(crate) fn database(&self) -> Result<NamedTempFile> {
-        let name = self.file.path().file_name().expect("a temporary file has a name");
-        let folder = self.file.path().parent().expect("a temporary file is in a folder");
         let mut builder = tempfile::Builder::new();
-        builder.prefix(name).suffix(DATABASE).rand_bytes(0);
-        builder.tempfile_in(folder)
+        builder.prefix(&self.name).suffix(DATABASE).rand_bytes(0);
+        builder.tempfile_in(self.folder.path())
     }
 
-    /// Gives it its name.
-    pub(crate) fn rename(self, path: &Path) -> Result<()> {
-        self.file.persist(path).map(drop).map_err(|error| error.error)
+    /// Gives it its name in its folder.
+    pub(crate) fn rename(mut self, name: &OsStr) -> Result<()> {
+        self.folder.rename(&self.name, name)?;
+        self.name.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.name.is_empty() {
+            let _ = self.folder.remove(&self.name);
+        }
     }
 }
 
 /// Removes what killed processes left in a folder. What cannot be examined or removed stays.
 pub(crate) fn remove_left(folder: &Path) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    for name in entries.map(|entry| entry.file_name()) {
+    if let Ok(folder) = OpenFolder::open(folder) {
+        remove_left_inside(&folder);
+    }
+}
+
+/// The same in an open folder.
+pub(crate) fn remove_left_inside(folder: &OpenFolder) {
+    for name in folder.names().into_iter().flatten() {
         match parse(&name) {
             Some((_, "")) => remove_dead(folder, &name),
-            Some((owner, _)) if !is_there(&folder.join(owner)) => remove(&folder.join(&name)),
+            Some((owner, _)) if matches!(folder.look(OsStr::new(owner)), Ok(None)) => {
+                remove(folder, &name);
+            }
             _ => {}
         }
     }
 }
 
 /// Removes a file and its companions, unless its maker is alive, or may be.
-fn remove_dead(folder: &Path, name: &OsStr) {
-    let path = folder.join(name);
+fn remove_dead(folder: &OpenFolder, name: &OsStr) {
     // Skips links, and anything else that was not made here.
-    if !std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
-        return;
-    }
-    let Ok(file) = OpenOptions::new().write(true).open(&path) else { return };
+    let Ok(file) = folder.write(name) else { return };
     if file.try_lock().is_err() {
         return;
     }
     for companion in COMPANIONS {
         let mut name = name.to_owned();
         name.push(companion);
-        remove(&folder.join(name));
+        remove(folder, &name);
     }
     // Last, since its lock stands for the others.
-    remove(&path);
+    remove(folder, name);
 }
 
-fn remove(path: &Path) {
-    if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file()) {
-        let _ = std::fs::remove_file(path);
+fn remove(folder: &OpenFolder, name: &OsStr) {
+    if matches!(folder.look(name), Ok(Some(found)) if found.kind == Kind::File) {
+        let _ = folder.remove(name);
     }
-}
-
-/// Whether there may be such a file.
-fn is_there(path: &Path) -> bool {
-    let looked = std::fs::symlink_metadata(path);
-    !looked.is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// A temporary name: that of the file whose lock stands for it, and the rest.
@@ -118,8 +141,6 @@ fn parse(name: &OsStr) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use super::*;
 
     fn names(folder: &Path) -> usize {
@@ -153,8 +174,9 @@ mod tests {
     fn a_file_stays_until_it_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let temporary = Temporary::in_folder(folder.path()).unwrap();
-        let database = temporary.file.path().with_extension("db");
-        std::fs::write(database, "").unwrap();
+        let mut database = temporary.name.clone();
+        database.push(DATABASE);
+        std::fs::write(folder.path().join(database), "").unwrap();
         remove_left(folder.path());
         assert_eq!(names(folder.path()), 2);
         drop(temporary);
@@ -166,7 +188,7 @@ mod tests {
     fn a_file_that_has_its_place_is_not_removed() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("place");
-        Temporary::in_folder(folder.path()).unwrap().rename(&place).unwrap();
+        Temporary::in_folder(folder.path()).unwrap().rename(OsStr::new("place")).unwrap();
         remove_left(folder.path());
         assert_eq!(names(folder.path()), 1);
         assert!(place.exists());
@@ -181,7 +203,7 @@ mod tests {
                 scope.spawn(move || {
                     for number in 0..200 {
                         let temporary = Temporary::in_folder(path).unwrap();
-                        temporary.rename(&path.join(format!("{writer}-{number}"))).unwrap();
+                        temporary.rename(OsStr::new(&format!("{writer}-{number}"))).unwrap();
                     }
                 });
             }

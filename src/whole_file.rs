@@ -1,41 +1,57 @@
 //! Output files: written under a temporary name and renamed, so that they appear complete, or written to a device or
 //! pipe.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::destination::{Destination, folder_of, refuse_store};
 use crate::error::{FileContext, Result};
-use crate::private::{keep_rights, make_folders};
+use crate::open_folder::{Kind, OpenFolder};
+use crate::private::keep_rights;
 use crate::temporary::{Temporary, remove_left};
 
 /// A file that is being written under a temporary name; it is deleted if it is dropped before it gets its own.
 #[derive(Debug)]
 pub(crate) struct WholeFile {
     temporary: Temporary,
-    /// Its final path: what the given path leads to.
+    /// Its final name in its folder, and its final path.
+    name: OsString,
     place: PathBuf,
     store: PathBuf,
 }
 
 impl WholeFile {
-    /// Begins a file in its final folder, which is made if it does not exist. A link stays, and its target is the final
-    /// path.
+    /// Begins a file in a folder that Leafline manages. A link of its name is not followed but replaced; anything else that
+    /// is not a file is refused.
     ///
-    /// Every output file is written this way, so none replaces the store, another store, or anything that is not a
-    /// file.
-    pub(crate) fn beside(path: &Path, store: &Path) -> Result<Self> {
-        Self::in_place(Destination::of(path, store)?.file(path)?, store)
+    /// Every output file is written this way or by [`OutputFile`], so none replaces the store, another store, or anything
+    /// that is not a file.
+    pub(crate) fn inside(folder: &Arc<OpenFolder>, name: &OsStr, store: &Path) -> Result<Self> {
+        let temporary = Temporary::inside(folder).at("making a file in", folder.path())?;
+        let place = folder.path().join(name);
+        let old = folder.look(name).at("looking at", &place)?;
+        if let Some(old) = old {
+            let kept = match old.kind {
+                Kind::File => keep_rights(temporary.file(), old.permissions),
+                Kind::Link => Ok(()),
+                Kind::Folder | Kind::Other => {
+                    Err(Error::new(ErrorKind::InvalidInput, "it is not a file"))
+                }
+            };
+            kept.at("writing", &place)?;
+        }
+        Ok(Self { temporary, name: name.to_owned(), place, store: store.to_owned() })
     }
 
-    fn in_place(place: PathBuf, store: &Path) -> Result<Self> {
-        let folder = folder_of(&place);
-        make_folders(folder).at("making the folder", folder)?;
-        let temporary = Temporary::in_folder(folder).at("making a file in", folder)?;
-        if let Ok(old) = std::fs::metadata(&place) {
-            keep_rights(temporary.file(), &old).at("writing", &place)?;
-        }
-        Ok(Self { temporary, place, store: store.to_owned() })
+    /// Begins a file at its final path, which is not a link, in its folder, which is made if it does not exist.
+    fn in_place(place: &Path, store: &Path) -> Result<Self> {
+        let folder = folder_of(place);
+        let opened = OpenFolder::make(folder).at("making the folder", folder)?;
+        let name = place.file_name().ok_or_else(|| ErrorKind::InvalidInput.into());
+        Self::inside(&Arc::new(opened), name.at("writing", place)?, store)
     }
 
     /// The file, to be written.
@@ -49,7 +65,7 @@ impl WholeFile {
         self.file().sync_all().at("writing", &self.place)?;
         // It may have come there in the meantime.
         refuse_store(&self.place, &self.store)?;
-        self.temporary.rename(&self.place).at("naming", &self.place)?;
+        self.temporary.rename(&self.name).at("naming", &self.place)?;
         Ok(self.place)
     }
 }
@@ -64,12 +80,13 @@ pub(crate) enum OutputFile {
 }
 
 impl OutputFile {
-    /// Opens it, and removes what killed exports left beside it. A pipe waits for its reader.
+    /// Opens it, and removes what killed exports left beside it. If it is a link, the link stays, and the file that it
+    /// leads to is written. A pipe waits for its reader.
     pub(crate) fn open(path: &Path, store: &Path) -> Result<Self> {
         match Destination::of(path, store)? {
             Destination::File(place) => {
                 remove_left(folder_of(&place));
-                Ok(Self::Whole(WholeFile::in_place(place, store)?))
+                Ok(Self::Whole(WholeFile::in_place(&place, store)?))
             }
             Destination::Stream => {
                 // An open file keeps its content: its opener chose it deliberately.

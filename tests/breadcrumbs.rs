@@ -182,3 +182,32 @@ fn an_id_with_a_slash_is_a_file_in_a_folder() {
         assert_eq!(outside.read().unwrap(), None);
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn what_others_put_in_its_place_is_not_followed() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    let crumbs = Breadcrumbs::new(place.path("crumbs"));
+    let session = place.store.session(&newest(&place.store)).unwrap();
+    let real = crumbs.clone().in_terminal(Some("pts-1"));
+    assert!(real.write("/work", &session).unwrap());
+    let crumb = place.path("crumbs/pts-1");
+    let theirs = place.path("theirs");
+    std::fs::create_dir(&theirs).unwrap();
+    std::fs::rename(&crumb, theirs.join("pts-1")).unwrap();
+    let before = std::fs::read(theirs.join("pts-1")).unwrap();
+    symlink(theirs.join("pts-1"), &crumb).unwrap();
+    symlink(&theirs, place.path("crumbs/apple-x")).unwrap();
+    symlink("/dev/zero", place.path("crumbs/pts-2")).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(place.path("crumbs/pts-3")).status();
+    assert!(pipe.unwrap().success());
+    for terminal in ["pts-1", "pts-2", "pts-3", "apple-x/pts-1", "apple-x/new"] {
+        let here = crumbs.clone().in_terminal(Some(terminal));
+        assert_eq!(here.read().unwrap(), None, "{terminal}");
+        assert!(!here.write("/elsewhere", &session).unwrap(), "{terminal}");
+        here.continue_recent(&place.store, &new()).unwrap();
+    }
+    assert_eq!(std::fs::read(theirs.join("pts-1")).unwrap(), before);
+    assert_eq!(std::fs::read_dir(&theirs).unwrap().count(), 1);
+}

@@ -1,13 +1,15 @@
 //! Breadcrumbs: each terminal's last session (omp session storage document, terminal breadcrumbs).
 
 use std::ffi::OsStr;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{ErrorKind, IsTerminal, Read, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, FileContext, Result, SessionError};
+use crate::open_folder::{Kind, OpenFolder};
 use crate::session::{NewSession, Session};
 use crate::store::Store;
-use crate::temporary::remove_left;
+use crate::temporary::remove_left_inside;
 use crate::whole_file::WholeFile;
 
 /// The longest breadcrumb that is read: two paths.
@@ -96,16 +98,16 @@ impl Breadcrumbs {
             return Ok(false);
         }
         let path = self.folder.join(terminal);
-        if !may_be_written(&path)? {
+        let root = OpenFolder::make(&self.folder).at("making the folder", &self.folder)?;
+        // Another terminal's file may be in the way, or a link.
+        let Ok((folder, name)) = inside(root, terminal, OpenFolder::make_inner) else {
+            return Ok(false);
+        };
+        if !may_be_written(&folder, name).at("reading", &path)? {
             return Ok(false);
         }
-        // An id with a `/` is a file in a folder of this one, as omp has it; another terminal's file may be in its way.
-        let folder = path.parent().unwrap_or(&self.folder);
-        if folder.ancestors().take_while(|&above| above != self.folder).any(Path::is_file) {
-            return Ok(false);
-        }
-        remove_left(folder);
-        let written = WholeFile::beside(&path, session.store().path())?;
+        remove_left_inside(&folder);
+        let written = WholeFile::inside(&Arc::new(folder), name, session.store().path())?;
         written
             .file()
             .write_all(
@@ -121,24 +123,23 @@ impl Breadcrumbs {
         Ok(true)
     }
 
-    /// The terminal's breadcrumb; `None` if there is none, or if the file is not a breadcrumb.
+    /// The terminal's breadcrumb; `None` if there is none, or if something else has its name: another file, a pipe, a
+    /// link, which is not followed.
     ///
     /// # Errors
     ///
     /// [`Error::File`].
     pub fn read(&self) -> Result<Option<Breadcrumb>> {
         let Some(terminal) = &self.terminal else { return Ok(None) };
-        let path = self.folder.join(terminal);
-        if path.is_dir() {
-            return Ok(None);
-        }
-        let mut text = Vec::new();
-        match std::fs::File::open(&path) {
-            Ok(file) => file.take(LONGEST).read_to_end(&mut text).at("reading", &path)?,
-            Err(error) if is_absent(&error) => return Ok(None),
-            Err(source) => return Err(Error::File { action: "reading", path, source }),
+        let root = match OpenFolder::open(&self.folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            root => root.at("opening the folder", &self.folder)?,
         };
-        let Ok(text) = String::from_utf8(text) else { return Ok(None) };
+        let Ok((folder, name)) = inside(root, terminal, OpenFolder::inner) else {
+            return Ok(None);
+        };
+        let text = read(&folder, name).at("reading", &self.folder.join(terminal))?;
+        let Some(text) = text else { return Ok(None) };
         let mut lines = text.trim().lines();
         Ok(lines.next().zip(lines.next()).map(|(cwd, session_file)| Breadcrumb {
             cwd: cwd.to_owned(),
@@ -219,24 +220,40 @@ fn is_inside(id: &str) -> bool {
         && !id.contains(char::is_control)
 }
 
-/// Whether a breadcrumb's file is missing, incompletely written, or a breadcrumb. Anything else with its name is the
-/// user's, and so is a link, wherever it leads.
-fn may_be_written(path: &Path) -> Result<bool> {
-    let found = match std::fs::symlink_metadata(path) {
-        Err(error) if is_absent(&error) => return Ok(true),
-        found => found.at("looking at", path)?,
+/// The folder and the name of a terminal's file. An id with a `/` is a file in a folder of the folder, as omp has it.
+fn inside(
+    root: OpenFolder,
+    terminal: &str,
+    open: impl Fn(&OpenFolder, &OsStr) -> std::io::Result<OpenFolder>,
+) -> std::io::Result<(OpenFolder, &OsStr)> {
+    let (folders, name) = match terminal.rsplit_once('/') {
+        Some((folders, name)) => (Some(folders), name),
+        None => (None, terminal),
     };
-    if !found.is_file() || found.len() > LONGEST {
-        return Ok(false);
-    }
-    let text = String::from_utf8(std::fs::read(path).at("reading", path)?);
-    Ok(text.is_ok_and(|text| text.is_empty() || is_breadcrumb(&text)))
+    let mut folders = folders.into_iter().flat_map(|folders| folders.split('/'));
+    let folder = folders.try_fold(root, |folder, name| open(&folder, OsStr::new(name)))?;
+    Ok((folder, OsStr::new(name)))
 }
 
-/// Whether an error says that no file has the path.
-fn is_absent(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory)
+/// Whether a breadcrumb's file is missing, incompletely written, or a breadcrumb. Anything else with its name is the
+/// user's, and so is a link, wherever it leads.
+fn may_be_written(folder: &OpenFolder, name: &OsStr) -> std::io::Result<bool> {
+    if folder.look(name)?.is_none() {
+        return Ok(true);
+    }
+    let text = read(folder, name)?;
+    Ok(text.is_some_and(|text| text.is_empty() || is_breadcrumb(&text)))
+}
+
+/// The text of a file that may be a breadcrumb; `None` if it is none, or if it is too long or not text.
+fn read(folder: &OpenFolder, name: &OsStr) -> std::io::Result<Option<String>> {
+    if folder.look(name)?.is_none_or(|found| found.kind != Kind::File) {
+        return Ok(None);
+    }
+    let mut text = Vec::new();
+    folder.read(name)?.take(LONGEST + 1).read_to_end(&mut text)?;
+    let is_short = text.len() as u64 <= LONGEST;
+    Ok(String::from_utf8(text).ok().filter(|_| is_short))
 }
 
 /// Whether a text is a directory and the absolute path of a file, each on a line.

@@ -2,22 +2,21 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::blob_file::write_blob;
 use super::lines::LineView;
 use super::render::{Renderer, Rendering};
 use super::saved::saved_lines;
 use super::view::View;
 
-use crate::destination::Destination;
 use crate::error::{Corruption, Error, ExportError, FileContext, Result};
-use crate::private::make_folders;
+use crate::open_folder::OpenFolder;
 use crate::store::blobs;
 use crate::store::chunk::HoleKind;
 use crate::store::fingerprint::Fingerprint;
 use crate::store::originals::read_originals;
 use crate::store::session_record::{SessionRecord, address_bytes};
-use crate::store::snapshot::Snapshot;
-use crate::whole_file::WholeFile;
 
 /// Bytes that are buffered before they are passed to the writer.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
@@ -110,13 +109,14 @@ fn export_in(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> Result<E
             is_settled = !renderer.lacks_blobs;
         }
         ExportMode::References { blobs } => {
-            make_folders(blobs).at("making the folder", blobs)?;
+            let folder = OpenFolder::make(blobs).at("making the folder", blobs)?;
+            let folder = Arc::new(folder);
             let mut renderer = Renderer::new(snapshot, Rendering::References);
             current_lines(&mut renderer, view, &mut take)?;
             let referenced = std::mem::take(&mut renderer.referenced);
             is_settled = referenced.is_empty();
             for hash in referenced {
-                write_blob(snapshot, &hash, blobs)?;
+                write_blob(snapshot, &hash, &folder)?;
             }
         }
     }
@@ -318,24 +318,6 @@ fn refuse_missing(view: View<'_>) -> Result<()> {
             first: blobs::hex(first),
         })),
     }
-}
-
-/// Writes a blob's file under a temporary name and renames it; an existing one has the same bytes.
-fn write_blob(snapshot: &Snapshot, hash: &blobs::Hash, folder: &Path) -> Result<()> {
-    let path = folder.join(blobs::hex(hash));
-    let store = snapshot.store().path();
-    // Anything but a file, or a store, is not that blob.
-    let place = Destination::of(&path, store)?.file(&path)?;
-    if place.exists() {
-        return Ok(());
-    }
-    // A reference that was imported without its blob is exported without it.
-    let Some(bytes) = snapshot.blob(hash)? else {
-        return Ok(());
-    };
-    let file = WholeFile::beside(&path, store)?;
-    file.file().write_all(&bytes).at("writing", &path)?;
-    file.name().map(drop)
 }
 
 /// The fingerprint of the first bytes of a stream.

@@ -2,6 +2,7 @@
 
 mod ancestor;
 mod around;
+mod blob_file;
 mod change;
 mod chunk_lines;
 mod context;

@@ -42,5 +42,17 @@ fn the_files_of_references_are_looked_after() {
     exports.gives(&[("s", "written")]);
     std::fs::remove_dir_all(&blobs).unwrap();
     exports.gives(&[("s", "unchanged")]);
-    assert_eq!(std::fs::read(blobs.join(name)).unwrap(), b"a long text");
+    let blob = blobs.join(name);
+    assert_eq!(std::fs::read(&blob).unwrap(), b"a long text");
+    // One that is damaged, torn or longer is no blob of that name.
+    for damaged in ["b long text", "a long", "", "a long text and more"] {
+        std::fs::write(&blob, damaged).unwrap();
+        exports.gives(&[("s", "unchanged")]);
+        assert_eq!(std::fs::read(&blob).unwrap(), b"a long text");
+    }
+    let time = std::time::SystemTime::UNIX_EPOCH;
+    super::set_modified(&blob, time);
+    exports.gives(&[("s", "unchanged")]);
+    let modified = std::fs::metadata(&blob).unwrap().modified().unwrap();
+    assert_eq!(modified, time, "a good one is not written again");
 }

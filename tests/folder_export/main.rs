@@ -6,6 +6,8 @@
 
 mod blobs;
 mod changes;
+#[cfg(unix)]
+mod links;
 mod manifest;
 mod moves;
 mod names;

@@ -80,13 +80,14 @@ fn a_folder_that_was_moved_with_its_project_is_known() {
 
 #[cfg(unix)]
 #[test]
-fn two_places_that_are_one_file_are_not_one_too_many() {
+fn a_link_to_the_old_place_is_not_the_new_one() {
     let exports = Exports::of_three();
     let old = exports.file("a");
     let link = exports.folder.join("--new-a--");
     std::os::unix::fs::symlink(old.parent().unwrap(), link).unwrap();
     exports.store().move_session("a", "/new/a").unwrap();
-    exports.gives(&[("a", "left"), ("a", "unchanged"), ("b", "unchanged"), ("c", "unchanged")]);
+    let told = exports.gives(&[("a", "failed"), ("b", "unchanged"), ("c", "unchanged")]);
+    assert!(told[0].reason.contains("it is a link, and none is followed"), "{}", told[0].reason);
     assert_eq!(std::fs::read(&old).unwrap(), exports.bytes("a"));
 }
 

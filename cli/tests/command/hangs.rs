@@ -105,3 +105,14 @@ fn an_endless_history_is_none() {
         assert!(said.contains("not a file"), "{said}");
     }
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_breadcrumb_is_no_breadcrumb() {
+    let scene = Scene::new();
+    pipe(&scene, "store.leafline.terminals/tmux-%7");
+    let first = run_in_time(&scene, &["new", "--cwd", "/work"]).text();
+    let again = run_in_time(&scene, &["new", "--continue", "--cwd", "/work"]).text();
+    assert_eq!(first, again);
+    let entry = r#"{"type":"message","message":{"role":"user","content":"Hi"}}"#;
+    assert_eq!(run_in_time(&scene, &["append", first.trim(), entry]).status, 0);
+}

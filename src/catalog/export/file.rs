@@ -1,9 +1,9 @@
 //! Brings one session's file in step.
 
-use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::super::file_time::RECENT;
+use super::file_tree::Place;
 use super::folder::FolderExport;
 use super::manifest::{Digest, Entry, Form};
 use super::places::{self, Listed};
@@ -18,7 +18,7 @@ use crate::whole_file::WholeFile;
 /// A session and its file.
 pub(super) struct Item<'a> {
     pub(super) session: &'a Listed,
-    pub(super) path: PathBuf,
+    pub(super) place: Place,
     /// The file's entry in the manifest.
     pub(super) noted: Option<Entry>,
 }
@@ -33,7 +33,7 @@ struct Found {
 
 /// Writes the file if it is out of date and nothing is lost by it.
 pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Result<ExportOutcome> {
-    let standing = Standing::of(&item.path, item.noted.as_ref())?;
+    let standing = Standing::of(&item.place, item.noted.as_ref())?;
     if let (Standing::AsLeft(stamp), Some(noted)) = (&standing, &item.noted)
         && is_current(export, item.session, noted)
     {
@@ -44,14 +44,14 @@ pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Res
         return Ok(ExportOutcome::Unchanged);
     }
     // The comparison would treat it like any other file.
-    refuse_store(&item.path, export.store.path())?;
+    refuse_store(&item.place.path, export.store.path())?;
     let reader = export.reader(item.session)?;
     let stamp = match standing {
         Standing::Absent | Standing::AsLeft(_) => return write(export, item, &reader, &standing),
         Standing::NoFile => return Ok(ExportOutcome::Kept { reason: KeptReason::NoFile }),
         Standing::Unknown(stamp) => stamp,
     };
-    match Likeness::of(&item.path, &reader, &export.options.mode)? {
+    match Likeness::of(&item.place, &reader, &export.options.mode)? {
         Likeness::Same { fingerprint, is_settled } => {
             let (bytes, modified) = (stamp.bytes(), stamp.lasting());
             note(export, item, &reader, Found { bytes, modified, fingerprint, is_settled });
@@ -78,9 +78,10 @@ fn write(
     reader: &SessionReader,
     standing: &Standing,
 ) -> Result<ExportOutcome> {
-    let path = &item.path;
-    let file = WholeFile::beside(path, export.store.path())?;
-    let written = super::write(reader, &export.options.mode, file.file(), path)?;
+    let place = export.tree.make_place(&item.session.path)?;
+    let (folder, name) = place.in_folder().expect("the folder was made");
+    let file = WholeFile::inside(folder, name, export.store.path())?;
+    let written = super::write(reader, &export.options.mode, file.file(), &place.path)?;
     let mut found = Found {
         bytes: written.exported.bytes,
         modified: None,
@@ -97,13 +98,13 @@ fn write(
     }
     // With the current time, the file could be changed without its time changing.
     if file.file().set_modified(SystemTime::now() - RECENT).is_ok() {
-        found.modified = Stamp::of(file.file().metadata()).and_then(|stamp| stamp.nanoseconds());
+        found.modified = Stamp::of_file(file.file()).and_then(|stamp| stamp.nanoseconds());
     }
-    if Stamp::of(std::fs::metadata(path)) != standing.stamp() && !export.options.replace {
+    if place.stamp() != standing.stamp() && !export.options.replace {
         return Ok(ExportOutcome::Kept { reason: KeptReason::Changed });
     }
-    let place = file.name()?;
-    export.touch(&place);
+    let named = file.name()?;
+    export.touch(&named);
     let bytes = found.bytes;
     note(export, item, reader, found);
     Ok(ExportOutcome::Written { bytes })

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::file::{Item, export_file};
-use super::manifest::{Manifest, below};
+use super::file_tree::FileTree;
+use super::manifest::{Entry, Manifest};
 use super::moved;
 use super::places::{self, Listed};
 use super::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
@@ -22,7 +23,7 @@ const MANIFEST_AGE: Duration = Duration::from_secs(10);
 /// An export of all sessions in progress.
 pub(super) struct FolderExport<'a> {
     pub(super) store: &'a Store,
-    pub(super) folder: &'a Path,
+    pub(super) tree: FileTree<'a>,
     pub(super) options: &'a ExportOptions,
     pub(super) manifest: Manifest,
     /// When the manifest was last written or read.
@@ -45,11 +46,12 @@ impl<'a> FolderExport<'a> {
             refuse_no_folder(folder)?;
         }
         Manifest::refuse_store(folder, store)?;
+        let tree = FileTree::new(folder)?;
         Ok(Self {
             store,
-            folder,
+            manifest: Manifest::read(tree.root(), store.number()?),
+            tree,
             options,
-            manifest: Manifest::read(folder, store.number()?),
             noted: Instant::now(),
             touched: BTreeSet::new(),
             totals: ExportTotals::default(),
@@ -78,29 +80,33 @@ impl<'a> FolderExport<'a> {
     fn tidy(&self, sessions: &[Listed]) {
         let noted = self.manifest.entries().map(|entry| &entry.path);
         let paths = sessions.iter().map(|session| &session.path).chain(noted);
-        let paths = paths.map(|path| below(self.folder, path));
-        let mut folders: BTreeSet<_> = paths.map(|path| folder_of(&path).to_owned()).collect();
+        let mut folders: BTreeSet<_> =
+            paths.filter_map(|path| Some(path.rsplit_once('/')?.0.to_owned())).collect();
         // The manifest no longer names a folder whose sessions are gone.
-        let entries = std::fs::read_dir(self.folder).into_iter().flatten().flatten();
-        let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        folders.extend(inner.map(|entry| entry.path()));
-        folders.insert(self.folder.to_owned());
-        folders.extend(self.options.mode.blobs().map(Path::to_owned));
-        folders.iter().for_each(|folder| remove_left(folder));
+        folders.extend(self.tree.folders());
+        self.tree.remove_left(&folders);
+        self.options.mode.blobs().into_iter().for_each(remove_left);
     }
 
     fn export_session(&mut self, session: &Listed) {
-        let path = below(self.folder, &session.path);
         match self.manifest.get(&session.id).cloned() {
             Some(noted) if noted.path != session.path => {
-                moved::export_moved(self, session, path, &noted)
+                moved::export_moved(self, session, &noted);
             }
-            noted => {
-                let item = Item { session, path, noted };
-                let outcome = export_file(self, &item).unwrap_or_else(ExportOutcome::Failed);
-                self.report(&session.id, item.path, outcome);
-            }
+            noted => drop(self.export_item(session, noted)),
         }
+    }
+
+    /// Brings the file of a session in step, and reports it. Returns whether it is there.
+    pub(super) fn export_item(&mut self, session: &Listed, noted: Option<Entry>) -> bool {
+        let outcome = self
+            .tree
+            .place(&session.path)
+            .and_then(|place| export_file(self, &Item { session, place, noted }));
+        let outcome = outcome.unwrap_or_else(ExportOutcome::Failed);
+        let is_there = matches!(outcome, ExportOutcome::Written { .. } | ExportOutcome::Unchanged);
+        self.report(&session.id, self.tree.path(&session.path), outcome);
+        is_there
     }
 
     /// The session as it is now.
@@ -121,7 +127,7 @@ impl<'a> FolderExport<'a> {
     fn note(&mut self) -> Result<()> {
         std::mem::take(&mut self.touched).iter().for_each(|folder| sync_folder(folder));
         if self.manifest.is_changed() {
-            self.manifest.write(self.folder, self.store)
+            self.manifest.write(&self.tree.make_root()?, self.store)
         } else {
             Ok(())
         }
@@ -130,8 +136,9 @@ impl<'a> FolderExport<'a> {
     /// Reports the files whose sessions are gone, for the last time.
     fn forget(&mut self, known: &HashSet<&str>) {
         for entry in self.manifest.forget_all_but(known) {
-            let path = below(self.folder, &entry.path);
-            if path.exists() {
+            let path = self.tree.path(&entry.path);
+            let place = self.tree.place(&entry.path);
+            if place.is_ok_and(|place| matches!(place.look(), Ok(Some(_)))) {
                 let reason = "its session is not in the store any longer".to_owned();
                 self.report(&entry.session, path, ExportOutcome::Left { reason });
             }

@@ -1,15 +1,18 @@
 //! The manifest: a record in the folder of what an export has written to it, for the next export (docs/export.md).
 
 use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::destination::{folder_of, refuse_store};
 use crate::error::{FileContext, Result};
+use crate::open_folder::OpenFolder;
 use crate::session::ExportMode;
 use crate::store::Store;
 use crate::whole_file::{WholeFile, sync_folder};
@@ -115,9 +118,9 @@ pub(super) struct Manifest {
 impl Manifest {
     /// The folder's manifest. If it is missing, damaged, or of another store or version, it counts as empty: each file
     /// is then compared with what would be written.
-    pub(super) fn read(folder: &Path, store: u64) -> Self {
-        let entries = open(&folder.join(NAME))
-            .and_then(|file| parse(BufReader::new(file.take(LONGEST)), store));
+    pub(super) fn read(folder: Option<&OpenFolder>, store: u64) -> Self {
+        let entries =
+            folder.and_then(open).and_then(|file| parse(BufReader::new(file.take(LONGEST)), store));
         Self { store, entries: entries.unwrap_or_default(), is_changed: false }
     }
 
@@ -158,9 +161,9 @@ impl Manifest {
     }
 
     /// Writes it to a temporary file in the folder and renames that.
-    pub(super) fn write(&mut self, folder: &Path, store: &Store) -> Result<()> {
-        let path = folder.join(NAME);
-        let file = WholeFile::beside(&path, store.path())?;
+    pub(super) fn write(&mut self, folder: &Arc<OpenFolder>, store: &Store) -> Result<()> {
+        let path = folder.path().join(NAME);
+        let file = WholeFile::inside(folder, OsStr::new(NAME), store.path())?;
         self.write_to(BufWriter::new(file.file())).at("writing", &path)?;
         sync_folder(folder_of(&file.name()?));
         self.is_changed = false;
@@ -189,11 +192,10 @@ impl Manifest {
     }
 }
 
-/// The file, if it can be a manifest. Only a regular file is opened: opening a pipe would block.
-fn open(path: &Path) -> Option<File> {
-    let metadata = std::fs::metadata(path).ok()?;
-    (metadata.is_file() && metadata.len() <= LONGEST).then_some(())?;
-    File::open(path).ok()
+/// The file, if it can be a manifest.
+fn open(folder: &OpenFolder) -> Option<File> {
+    let file = folder.read(OsStr::new(NAME)).ok()?;
+    (file.metadata().ok()?.len() <= LONGEST).then_some(file)
 }
 
 /// The entries of a manifest of this store, if it is complete.
@@ -231,11 +233,6 @@ fn leads_below(path: &str) -> bool {
             && components.next().is_none()
     };
     path.ends_with(".jsonl") && path.split('/').all(is_name)
-}
-
-/// The absolute path of a path in the manifest.
-pub(super) fn below(folder: &Path, path: &str) -> PathBuf {
-    path.split('/').fold(folder.to_owned(), |folder, part| folder.join(part))
 }
 
 /// Folds a path so that paths that some file system considers equal become equal.
@@ -314,8 +311,9 @@ mod tests {
     fn only_news_are_a_change() {
         let folder = tempfile::tempdir().unwrap();
         let mut manifest = of([entry("a", "a.jsonl"), entry("b", "b.jsonl")]);
-        manifest.write(folder.path(), &Store::in_memory().unwrap()).unwrap();
-        let mut manifest = Manifest::read(folder.path(), 5);
+        let folder = Arc::new(OpenFolder::open(folder.path()).unwrap());
+        manifest.write(&folder, &Store::in_memory().unwrap()).unwrap();
+        let mut manifest = Manifest::read(Some(&folder), 5);
         manifest.note(entry("a", "a.jsonl"));
         assert!(manifest.forget_all_but(&HashSet::from(["a", "b"])).is_empty());
         assert!(!manifest.is_changed());

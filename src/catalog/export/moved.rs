@@ -1,10 +1,8 @@
 //! Brings the file of a session in step whose path has changed: the old file is removed if nothing is lost by it.
 
-use std::path::{Path, PathBuf};
-
-use super::file::{self, Item};
+use super::file_tree::Place;
 use super::folder::FolderExport;
-use super::manifest::{Entry, below};
+use super::manifest::Entry;
 use super::places::Listed;
 use super::report::{ExportOutcome, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
@@ -23,67 +21,74 @@ enum OldFile {
 }
 
 /// Brings the file at its new path in step, and then removes the old one.
-pub(super) fn export_moved(
-    export: &mut FolderExport<'_>,
-    session: &Listed,
-    path: PathBuf,
-    old: &Entry,
-) {
-    let old_path = below(export.folder, &old.path);
-    let old_file = match look(export, session, old, &old_path) {
-        Ok(OldFile::Foreign) if !export.options.replace => {
+pub(super) fn export_moved(export: &mut FolderExport<'_>, session: &Listed, old: &Entry) {
+    let old_path = export.tree.path(&old.path);
+    let looked = export.tree.place(&old.path).and_then(|place| {
+        let found = look(export, session, old, &place)?;
+        Ok((place, found))
+    });
+    let (old_place, old_file) = match looked {
+        Ok((_, OldFile::Foreign)) if !export.options.replace => {
             let outcome = ExportOutcome::Kept { reason: KeptReason::HoldsMore };
             return export.report(&session.id, old_path, outcome);
         }
-        Ok(old_file) => old_file,
-        Err(error) => return export.report(&session.id, path, ExportOutcome::Failed(error)),
+        Ok(looked) => looked,
+        Err(error) => {
+            let path = export.tree.path(&session.path);
+            return export.report(&session.id, path, ExportOutcome::Failed(error));
+        }
     };
-    let item = Item { session, path, noted: None };
-    let outcome = file::export_file(export, &item).unwrap_or_else(ExportOutcome::Failed);
-    let is_there = matches!(outcome, ExportOutcome::Written { .. } | ExportOutcome::Unchanged);
-    export.report(&session.id, item.path.clone(), outcome);
+    let is_there = export.export_item(session, None);
     let outcome = match old_file {
-        OldFile::Spare(stamp) if is_there => remove(export, &old_path, &item.path, stamp),
+        OldFile::Spare(stamp) if is_there => remove(export, (old, &old_place), session, stamp),
         OldFile::Foreign if is_there => stays(&KeptReason::HoldsMore.to_string()),
         _ => return,
     };
     export.report(&session.id, old_path, outcome);
 }
 
-fn look(export: &FolderExport<'_>, session: &Listed, old: &Entry, path: &Path) -> Result<OldFile> {
-    let stamp = match Standing::of(path, Some(old))? {
+fn look(
+    export: &FolderExport<'_>,
+    session: &Listed,
+    old: &Entry,
+    place: &Place,
+) -> Result<OldFile> {
+    let stamp = match Standing::of(place, Some(old))? {
         Standing::Absent | Standing::NoFile => return Ok(OldFile::Gone),
         Standing::AsLeft(stamp) => return Ok(OldFile::Spare(stamp)),
         Standing::Unknown(stamp) => stamp,
     };
     let reader = export.reader(session)?;
-    Ok(match Likeness::of(path, &reader, &export.options.mode)? {
+    Ok(match Likeness::of(place, &reader, &export.options.mode)? {
         Likeness::Same { .. } | Likeness::Beginning => OldFile::Spare(stamp),
         Likeness::Other => OldFile::Foreign,
     })
 }
 
 /// Removes the old file, once the new one is durable, and its folder if that is empty.
-fn remove(export: &FolderExport<'_>, old: &Path, new: &Path, stamp: Stamp) -> ExportOutcome {
-    sync_folder(folder_of(new));
-    // One path may lead to the other through a link.
-    let is_other = match (old.canonicalize(), new.canonicalize()) {
+fn remove(
+    export: &FolderExport<'_>,
+    (old, place): (&Entry, &Place),
+    session: &Listed,
+    stamp: Stamp,
+) -> ExportOutcome {
+    let new = export.tree.path(&session.path);
+    sync_folder(folder_of(&new));
+    // A file system may take both names for one.
+    let is_other = match (place.path.canonicalize(), new.canonicalize()) {
         (Ok(old), Ok(new)) => old != new,
         _ => false,
     };
-    if !is_other || Stamp::of(std::fs::metadata(old)) != Some(stamp) {
+    if !is_other || place.stamp() != Some(stamp) {
         return stays("it was changed while its session was being exported");
     }
-    if let Err(error) = refuse_store(old, export.store.path()) {
+    if let Err(error) = refuse_store(&place.path, export.store.path()) {
         return stays(&error.to_string());
     }
-    if let Err(error) = std::fs::remove_file(old) {
+    if let Err(error) = place.remove() {
         return stays(&error.to_string());
     }
-    if let Some(folder) = old.parent().filter(|folder| *folder != export.folder) {
-        // Fails if the folder is not empty.
-        let _ = std::fs::remove_dir(folder);
-    }
+    export.tree.remove_empty(&old.path);
     ExportOutcome::Removed
 }
 

@@ -1,13 +1,14 @@
 //! Compares a file with its entry in the manifest, and with what would be written in its place.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::path::Path;
 use std::time::SystemTime;
 
 use super::super::file_time::{is_recent, nanoseconds};
+use super::file_tree::Place;
 use super::manifest::Entry;
 use crate::error::{Error, FileContext, Result};
+use crate::open_folder::{Found, Kind};
 use crate::session::{ExportMode, SessionReader};
 use crate::store::fingerprint::Fingerprint;
 
@@ -23,7 +24,7 @@ pub(super) enum Standing {
     AsLeft(Stamp),
     /// It has changed, or the manifest has no entry for it.
     Unknown(Stamp),
-    /// It is a folder, or something else that is not a file.
+    /// It is a folder, a link, or something else that is not a file.
     NoFile,
 }
 
@@ -36,20 +37,17 @@ pub(super) struct Stamp {
 
 impl Standing {
     /// Examines the file; reads it only if its size is the one in the manifest and its time is not.
-    pub(super) fn of(path: &Path, noted: Option<&Entry>) -> Result<Self> {
-        let stamp = match std::fs::metadata(path) {
-            Ok(metadata) if metadata.is_file() => Stamp::new(&metadata),
-            Ok(_) => return Ok(Self::NoFile),
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::Absent),
-            Err(source) => {
-                return Err(Error::File { action: "looking at", path: path.to_owned(), source });
-            }
+    pub(super) fn of(place: &Place, noted: Option<&Entry>) -> Result<Self> {
+        let stamp = match place.look()? {
+            None => return Ok(Self::Absent),
+            Some(found) if found.kind == Kind::File => Stamp::of_found(&found),
+            Some(_) => return Ok(Self::NoFile),
         };
         let Some(noted) = noted.filter(|noted| noted.bytes == stamp.bytes) else {
             return Ok(Self::Unknown(stamp));
         };
         let is_as_left = (noted.modified.is_some() && noted.modified == stamp.nanoseconds())
-            || fingerprint(path)? == noted.fingerprint.0;
+            || fingerprint(place)? == noted.fingerprint.0;
         Ok(if is_as_left { Self::AsLeft(stamp) } else { Self::Unknown(stamp) })
     }
 
@@ -63,13 +61,15 @@ impl Standing {
 }
 
 impl Stamp {
-    /// The file's stamp; `None` if there is no file.
-    pub(super) fn of(metadata: std::io::Result<Metadata>) -> Option<Self> {
-        metadata.ok().as_ref().map(Self::new)
+    /// The stamp of what was found in a folder.
+    pub(super) fn of_found(found: &Found) -> Self {
+        Self { bytes: found.bytes, modified: found.modified }
     }
 
-    fn new(metadata: &Metadata) -> Self {
-        Self { bytes: metadata.len(), modified: metadata.modified().ok() }
+    /// An open file's stamp.
+    pub(super) fn of_file(file: &File) -> Option<Self> {
+        let metadata = file.metadata().ok()?;
+        Some(Self { bytes: metadata.len(), modified: metadata.modified().ok() })
     }
 
     /// The file's size.
@@ -89,12 +89,15 @@ impl Stamp {
     }
 }
 
-fn fingerprint(path: &Path) -> Result<u128> {
-    let mut file = File::open(path).at("reading", path)?;
+fn fingerprint(place: &Place) -> Result<u128> {
+    fingerprint_of(place.read()?).at("reading", &place.path)
+}
+
+fn fingerprint_of(mut file: File) -> std::io::Result<u128> {
     let mut fingerprint = Fingerprint::default();
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
-        match read_full(&mut file, &mut buffer).at("reading", path)? {
+        match read_full(&mut file, &mut buffer)? {
             0 => return Ok(fingerprint.digest()),
             read => fingerprint.take(buffer.get(..read).unwrap_or_default()),
         }
@@ -119,8 +122,9 @@ pub(super) enum Likeness {
 
 impl Likeness {
     /// Compares a file with an export up to the first difference.
-    pub(super) fn of(path: &Path, reader: &SessionReader, mode: &ExportMode) -> Result<Self> {
-        let mut comparing = Comparing::new(File::open(path).at("reading", path)?);
+    pub(super) fn of(place: &Place, reader: &SessionReader, mode: &ExportMode) -> Result<Self> {
+        let path = &place.path;
+        let mut comparing = Comparing::new(place.read()?);
         let exported = reader.export_noting(mode, &mut comparing);
         if let Some(source) = comparing.failure {
             return Err(Error::File { action: "reading", path: path.to_owned(), source });
@@ -219,7 +223,11 @@ mod tests {
         let stopped = expected.chunks(piece).any(|piece| comparing.write_all(piece).is_err());
         assert_eq!(stopped, comparing.difference.is_some());
         let is_same = !stopped && comparing.is_at_end().unwrap();
-        assert!(!is_same || comparing.fingerprint.digest() == fingerprint(&path).unwrap());
+        assert!(
+            !is_same
+                || comparing.fingerprint.digest()
+                    == fingerprint_of(File::open(&path).unwrap()).unwrap()
+        );
         comparing.difference.or((!is_same).then_some(Likeness::Other))
     }
 

@@ -1,0 +1,168 @@
+//! The files below the folder of an export: no link below it is followed, and no file is written through one.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::standing::Stamp;
+use crate::error::{FileContext, Result};
+use crate::open_folder::{Found, Kind, OpenFolder};
+use crate::temporary::remove_left_inside;
+
+/// The folder of an export and those below it.
+pub(super) struct FileTree<'a> {
+    folder: &'a Path,
+    /// `None` until it is there.
+    root: Option<Arc<OpenFolder>>,
+}
+
+/// The place of a file.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Its path, for messages.
+    pub(super) path: PathBuf,
+    name: OsString,
+    /// `None` if there is no such folder.
+    folder: Option<Arc<OpenFolder>>,
+}
+
+impl<'a> FileTree<'a> {
+    pub(super) fn new(folder: &'a Path) -> Result<Self> {
+        let root = match OpenFolder::open(folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            root => Some(Arc::new(root.at("opening the folder", folder)?)),
+        };
+        Ok(Self { folder, root })
+    }
+
+    /// The folder, if it is there.
+    pub(super) fn root(&self) -> Option<&OpenFolder> {
+        self.root.as_deref()
+    }
+
+    /// The folder, made if it is not there.
+    pub(super) fn make_root(&mut self) -> Result<Arc<OpenFolder>> {
+        if let Some(root) = &self.root {
+            return Ok(Arc::clone(root));
+        }
+        let made = OpenFolder::make(self.folder).at("making the folder", self.folder)?;
+        Ok(Arc::clone(self.root.insert(Arc::new(made))))
+    }
+
+    /// The whole path of a relative one, whose parts have `/` between them.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        path.split('/').fold(self.folder.to_owned(), |folder, part| folder.join(part))
+    }
+
+    /// The place of a file, whether it and its folders are there or not.
+    ///
+    /// # Errors
+    ///
+    /// If something on the way is not a folder, such as a link to one.
+    pub(super) fn place(&self, path: &str) -> Result<Place> {
+        let (folders, name) = parts(path);
+        let mut folder = self.root.clone();
+        let mut at = self.folder.to_owned();
+        for part in folders {
+            at.push(part);
+            folder = match folder.map(|folder| folder.inner(OsStr::new(part))) {
+                None => None,
+                Some(Err(error)) if error.kind() == ErrorKind::NotFound => None,
+                Some(opened) => Some(Arc::new(opened.at("opening the folder", &at)?)),
+            };
+        }
+        Ok(Place { path: self.path(path), name: name.into(), folder })
+    }
+
+    /// The same with its folders, which are made if they are not there.
+    pub(super) fn make_place(&mut self, path: &str) -> Result<Place> {
+        let (folders, name) = parts(path);
+        let mut folder = self.make_root()?;
+        let mut at = self.folder.to_owned();
+        for part in folders {
+            at.push(part);
+            let inner = folder.make_inner(OsStr::new(part)).at("making the folder", &at)?;
+            folder = Arc::new(inner);
+        }
+        Ok(Place { path: self.path(path), name: name.into(), folder: Some(folder) })
+    }
+
+    /// Removes a file's folder if it is empty, and not the folder of the export.
+    pub(super) fn remove_empty(&self, path: &str) {
+        if let Some((folder, _)) = path.rsplit_once('/')
+            && let Ok(Place { name, folder: Some(above), .. }) = self.place(folder)
+        {
+            // Fails if it is not empty.
+            let _ = above.remove_folder(&name);
+        }
+    }
+
+    /// The names of the folders in the folder.
+    pub(super) fn folders(&self) -> Vec<String> {
+        let Some(root) = self.root() else { return Vec::new() };
+        let is_folder = |name: &OsString| matches!(root.look(name), Ok(Some(found)) if found.kind == Kind::Folder);
+        let names = root.names().into_iter().flatten().filter(is_folder);
+        // A name that is not text was not made here.
+        names.filter_map(|name| name.into_string().ok()).collect()
+    }
+
+    /// Removes what killed exports left behind in the folder and in these below it.
+    pub(super) fn remove_left(&self, folders: &BTreeSet<String>) {
+        self.root().into_iter().for_each(remove_left_inside);
+        for folder in folders {
+            if let Ok(Place { name, folder: Some(above), .. }) = self.place(folder)
+                && let Ok(folder) = above.inner(&name)
+            {
+                remove_left_inside(&folder);
+            }
+        }
+    }
+}
+
+impl Place {
+    /// The folder and the name in it, if the folder is there.
+    pub(super) fn in_folder(&self) -> Option<(&Arc<OpenFolder>, &OsStr)> {
+        Some((self.folder.as_ref()?, &self.name))
+    }
+
+    /// What is there. A link is a link, whatever it leads to.
+    pub(super) fn look(&self) -> Result<Option<Found>> {
+        match self.in_folder() {
+            Some((folder, name)) => folder.look(name).at("looking at", &self.path),
+            None => Ok(None),
+        }
+    }
+
+    /// The file's stamp; `None` if there is no file.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        let found = self.look().ok().flatten();
+        found.filter(|found| found.kind == Kind::File).as_ref().map(Stamp::of_found)
+    }
+
+    /// Opens the file to read it.
+    pub(super) fn read(&self) -> Result<File> {
+        let (folder, name) =
+            self.in_folder().ok_or(ErrorKind::NotFound.into()).at("reading", &self.path)?;
+        folder.read(name).at("reading", &self.path)
+    }
+
+    /// Removes the file.
+    pub(super) fn remove(&self) -> std::io::Result<()> {
+        match self.in_folder() {
+            Some((folder, name)) => folder.remove(name),
+            None => Err(ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+/// The folders of a relative path, and the name.
+fn parts(path: &str) -> (impl Iterator<Item = &str>, &str) {
+    let (folders, name) = match path.rsplit_once('/') {
+        Some((folders, name)) => (Some(folders), name),
+        None => (None, path),
+    };
+    (folders.into_iter().flat_map(|folders| folders.split('/')), name)
+}
