@@ -56,6 +56,7 @@ pub(super) fn run(
     let options = ImportOptions {
         family: arguments.sources.family(),
         blobs: arguments.sources.blobs.clone(),
+        longest_line: arguments.sources.longest_line,
         ..ImportOptions::default()
     };
     let store = place.open_or_create()?;

@@ -8,6 +8,19 @@ use std::iter::FusedIterator;
 
 use memchr::{memchr, memrchr};
 
+/// The longest line that a [`BlockReader`] reads if it is told no other bound: 1 GiB, the terminator aside.
+pub const LONGEST_LINE: u64 = 1 << 30;
+
+/// A line is longer than its reader reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the line that begins at byte {at} has more than {longest} bytes, the bound for a line")]
+pub struct LineTooLong {
+    /// Where it begins, in bytes from the beginning of the source.
+    pub at: u64,
+    /// The bound.
+    pub longest: u64,
+}
+
 /// Splits bytes into lines; each keeps its `\n`, and only the last may lack one.
 ///
 /// ```
@@ -53,7 +66,7 @@ impl FusedIterator for Lines<'_> {}
 ///
 /// A block has about the target size; it is longer only for a single line. Memory in use is the larger of the target
 /// and the longest line, plus at most one target of bytes carried over to the next block. The blocks put together are
-/// the source.
+/// the source. A line longer than [`LONGEST_LINE`], or another bound, is an error, [`LineTooLong`], and ends the reading.
 ///
 /// ```
 /// use leafline_import::lines::BlockReader;
@@ -74,20 +87,48 @@ pub struct BlockReader<R> {
     target_bytes: usize,
     carry: Vec<u8>,
     ended: bool,
+    longest: u64,
+    /// Where the next block begins.
+    at: u64,
+    failed: Option<LineTooLong>,
 }
 
 impl<R: Read> BlockReader<R> {
     /// A reader of blocks of about `target_bytes` bytes (at least 1).
     pub fn new(reader: R, target_bytes: usize) -> Self {
-        Self { reader, target_bytes: target_bytes.max(1), carry: Vec::new(), ended: false }
+        Self {
+            reader,
+            target_bytes: target_bytes.max(1),
+            carry: Vec::new(),
+            ended: false,
+            longest: LONGEST_LINE,
+            at: 0,
+            failed: None,
+        }
+    }
+
+    /// The same with another bound for a line, in bytes without its terminator.
+    #[must_use]
+    pub fn longest_line(self, longest: u64) -> Self {
+        Self { longest, ..self }
+    }
+
+    /// The same for a source that begins at this byte of a file, for the error of a long line.
+    #[must_use]
+    pub fn beginning_at(self, at: u64) -> Self {
+        Self { at, ..self }
     }
 
     /// The next block, in `buffer`: its contents are dropped and its memory is reused. `None` at the end.
     ///
     /// # Errors
     ///
-    /// Errors of the source. No byte read before the error is lost: the next call continues there.
+    /// Errors of the source: no byte read before one is lost, and the next call continues there. [`LineTooLong`] within an
+    /// error of the kind `InvalidData`, which each further call returns too.
     pub fn next_block(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
+        if let Some(failed) = self.failed {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, failed));
+        }
         buffer.clear();
         buffer.append(&mut self.carry);
         let mut searched = 0;
@@ -113,11 +154,40 @@ impl<R: Read> BlockReader<R> {
                 let end = searched + newline + 1;
                 self.carry.extend_from_slice(&buffer[end..]);
                 buffer.truncate(end);
-                return Ok(Some(buffer));
+                break;
             }
             searched = buffer.len();
+            // Here it is a part of one line.
+            if searched as u64 > self.longest {
+                return Err(self.fail(self.at));
+            }
         }
+        self.check(&buffer)?;
+        self.at += buffer.len() as u64;
         Ok((!buffer.is_empty()).then_some(buffer))
+    }
+
+    /// Fails if a line of a block is too long.
+    fn check(&mut self, block: &[u8]) -> io::Result<()> {
+        if block.len() as u64 <= self.longest {
+            return Ok(());
+        }
+        let mut at = self.at;
+        for line in split(block) {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            if text.len() as u64 > self.longest {
+                return Err(self.fail(at));
+            }
+            at += line.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, at: u64) -> io::Error {
+        let failed = LineTooLong { at, longest: self.longest };
+        self.failed = Some(failed);
+        self.carry = Vec::new();
+        io::Error::new(io::ErrorKind::InvalidData, failed)
     }
 
     /// Returns the source; bytes already read ahead are dropped.
@@ -151,6 +221,37 @@ mod tests {
             all.extend_from_slice(&block);
         }
         assert_eq!(all, bytes);
+    }
+
+    #[test]
+    fn a_line_has_a_bound() {
+        let bytes = b"one\ntwelve bytes\nthr\n";
+        for target in [1, 5, 64] {
+            for longest in 0..20 {
+                let mut reader = BlockReader::new(&bytes[..], target).longest_line(longest);
+                let mut read = Vec::new();
+                let failed = loop {
+                    match reader.next_block(Vec::new()) {
+                        Ok(Some(block)) => read.extend(block),
+                        Ok(None) => break None,
+                        Err(error) => break Some(error.downcast::<LineTooLong>().unwrap()),
+                    }
+                };
+                let at = match longest {
+                    0..3 => Some(0),
+                    3..12 => Some(4),
+                    _ => None,
+                };
+                assert_eq!(failed, at.map(|at| LineTooLong { at, longest }), "{target} {longest}");
+                assert!(bytes.starts_with(&read), "what is before it may be given");
+                assert!(failed.is_some() || read == bytes);
+                assert_eq!(reader.next_block(Vec::new()).is_err(), failed.is_some(), "and again");
+            }
+        }
+        // An endless line is given up as soon as it is too long.
+        let mut reader = BlockReader::new(io::repeat(b' '), 64).longest_line(1000).beginning_at(7);
+        let failed = reader.next_block(Vec::new()).unwrap_err().downcast::<LineTooLong>().unwrap();
+        assert_eq!(failed, LineTooLong { at: 7, longest: 1000 });
     }
 
     /// Fails once in the middle, as a network file may.

@@ -256,7 +256,7 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
         let lines = reader.stored_lines(from, |entry| {
             let bytes = entry.line().len() as u64;
             read = entry.place().number();
-            self.add(session, &entry)?;
+            self.add(session, entry)?;
             self.done.bytes += bytes;
             self.uncommitted += bytes;
             unreported += bytes;
@@ -306,15 +306,17 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
         removed.map(drop).map_err(|error| self.index.failed(&error))
     }
 
-    fn add(&mut self, session: SessionKey, entry: &Entry) -> Result<()> {
-        let view = entry.view();
+    fn add(&mut self, session: SessionKey, entry: Entry) -> Result<()> {
+        let (view, ordinal) = (entry.view(), entry.ordinal());
+        // A long line and what it says are not both in memory longer than needed.
+        drop(entry);
         if !SEARCHED.contains(&view.role) {
             return Ok(());
         }
         let fields = &self.index.fields;
         let mut document = TantivyDocument::new();
         document.add_u64(fields.session, session.raw());
-        document.add_u64(fields.ordinal, entry.ordinal());
+        document.add_u64(fields.ordinal, ordinal);
         document.add_u64(fields.role, role_number(view.role));
         if let Some(time) = view.time {
             document.add_i64(fields.time, time);

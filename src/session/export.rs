@@ -202,6 +202,19 @@ fn lines(
     let mut buffer = Vec::with_capacity(BUFFER_BYTES + (64 << 10));
     while let Some(line) = cursor.next()? {
         read.count(&line);
+        // A long line is passed on as it is stored, if nothing is cut out of it.
+        if line.text.len() >= BUFFER_BYTES && line.holes.is_empty() {
+            for piece in [&*buffer, line.text] {
+                if let Some(rendered) = &mut rendered {
+                    rendered.take(piece);
+                }
+                if !take(piece)? {
+                    return Ok(());
+                }
+            }
+            buffer.clear();
+            continue;
+        }
         renderer.render(line.text, line.holes, &mut buffer)?;
         if buffer.len() >= BUFFER_BYTES {
             if let Some(rendered) = &mut rendered {

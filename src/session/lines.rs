@@ -97,6 +97,13 @@ impl<'s> LineCursor<'s> {
         line.ok_or_else(|| self.rows.no_line(ordinal).into())
     }
 
+    /// The text of the line read last, taken from the cursor if it is long; it cannot be read again then.
+    #[cfg(feature = "search")]
+    pub(crate) fn take_text(&mut self, ordinal: Ordinal) -> Result<Vec<u8>> {
+        let text = self.chunk.as_mut().and_then(|chunk| chunk.take_text(ordinal));
+        text.ok_or_else(|| self.rows.no_line(ordinal).into())
+    }
+
     /// Drops the chunks that were left first, until the others are short enough.
     fn drop_old(&mut self) {
         let mut bytes = 0;
@@ -113,7 +120,14 @@ fn open(rows: SessionRows<'_>, chunk: &Chunk<'_>) -> Result<OpenChunk> {
     let first = chunk.first();
     let mut text = Vec::new();
     for index in 0..chunk.frames().len() {
-        text.extend_from_slice(&rows.decompress_frame(chunk, index)?);
+        let mut frame = rows.decompress_frame(chunk, index)?;
+        // A long line is not copied.
+        if frame.len() > text.len() {
+            frame.splice(..0, text.drain(..));
+            text = frame;
+        } else {
+            text.extend_from_slice(&frame);
+        }
     }
     let mut at = 0usize;
     let mut starts = vec![0];
@@ -130,6 +144,23 @@ fn open(rows: SessionRows<'_>, chunk: &Chunk<'_>) -> Result<OpenChunk> {
 }
 
 impl OpenChunk {
+    /// The text of a line; a long one is taken away.
+    #[cfg(feature = "search")]
+    fn take_text(&mut self, ordinal: Ordinal) -> Option<Vec<u8>> {
+        let index = usize::try_from(ordinal.lines_since(self.first)?).ok()?;
+        let (start, end) = (*self.starts.get(index)?, *self.starts.get(index + 1)?);
+        if end - start <= MOST_KEPT {
+            return Some(self.text.get(start..end)?.to_vec());
+        }
+        let behind = self.text.split_off(end);
+        let mut line = std::mem::take(&mut self.text);
+        self.text.extend_from_slice(line.get(..start)?);
+        self.text.extend(behind);
+        line.drain(..start);
+        self.starts.iter_mut().skip(index + 1).for_each(|at| *at -= end - start);
+        Some(line)
+    }
+
     fn holds(&self, ordinal: Ordinal) -> bool {
         ordinal.index_from(self.first).is_some_and(|index| index < self.nodes.len())
     }

@@ -210,8 +210,9 @@ impl SessionReader {
     ) -> Result<()> {
         let mut cursor = self.view().cursor_from(from);
         while let Some(line) = cursor.next()? {
-            let text = line.text.to_vec();
-            if !take(Entry::with_node(self.reading(), line.ordinal, line.node, text))? {
+            let (ordinal, node) = (line.ordinal, *line.node);
+            let text = cursor.take_text(ordinal)?;
+            if !take(Entry::with_node(self.reading(), ordinal, &node, text))? {
                 break;
             }
         }

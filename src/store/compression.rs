@@ -59,6 +59,12 @@ impl Compressor {
         .expect("the buffer holds the most that zstd may write");
         (written < text.len()).then_some(&self.out[..])
     }
+
+    /// Gives memory back that one very long text has taken, all but so many bytes.
+    pub(crate) fn shrink(&mut self, kept: usize) {
+        self.out.clear();
+        self.out.shrink_to(kept);
+    }
 }
 
 /// Decompressors shared by readers of all threads: a context takes 160 KiB, and is not made for each read.

@@ -91,6 +91,7 @@ pub(super) fn run(
         blobs: arguments.sources.blobs.clone(),
         replace: arguments.replace,
         restore: arguments.restore,
+        longest_line: arguments.sources.longest_line,
     };
     if let Some(discovery) = discovery.as_ref().filter(|_| !out.is_json()) {
         discovery.print(out)?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use leafline::Family;
+use leafline_import::lines::LONGEST_LINE;
 
 use super::discovery::Discovery;
 use crate::failure::Failure;
@@ -22,6 +23,10 @@ pub(crate) struct Sources {
     /// The folder of the blobs that sessions refer to, each named by its SHA-256 [default: omp's own, for omp's folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) blobs: Option<PathBuf>,
+
+    /// The most bytes of a line, which is held in memory as a whole; a file with a longer line fails
+    #[arg(long, value_name = "BYTES", default_value_t = LONGEST_LINE)]
+    pub(crate) longest_line: u64,
 }
 
 impl Sources {

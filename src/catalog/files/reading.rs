@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io::{Seek, SeekFrom};
 
-use leafline_import::lines::BlockReader;
 use leafline_import::{Effect, LineReader, PointerKind, Reading};
 
 use crate::catalog::import::agents;
@@ -75,7 +74,7 @@ impl FileReader {
     ) -> std::io::Result<()> {
         let reader = reader_of(&mut self.lines, candidate.reading());
         candidate.file.seek(SeekFrom::Start(0))?;
-        let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
+        let mut blocks = candidate.blocks();
         let mut opens_file = true;
         while let Some(block) = blocks.next_block(std::mem::take(&mut self.buffer))? {
             take(reader, &block, opens_file);

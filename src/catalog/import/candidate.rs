@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use leafline_import::format::RecoveryRule;
+use leafline_import::lines::{BlockReader, LONGEST_LINE};
 use leafline_import::{Family, NotASession, Reading, Start, detect};
 
 use super::super::file_time::{is_recent, nanoseconds};
+use super::pipeline::BLOCK_BYTES;
 use super::report::{FileReport, ImportStatus, Recovery};
 use crate::regular_file::open_regular;
 use crate::store::fingerprint::Fingerprint;
@@ -42,6 +44,8 @@ pub(in crate::catalog) struct Candidate {
     recovery: Recovery,
     /// Whether bytes after `size` are ignored.
     is_cut: bool,
+    /// The most bytes of a line.
+    pub(super) longest_line: u64,
 }
 
 impl Candidate {
@@ -105,6 +109,7 @@ impl Candidate {
             start,
             recovery,
             is_cut: false,
+            longest_line: LONGEST_LINE,
         };
         Ok((candidate, prefix))
     }
@@ -151,6 +156,11 @@ impl Candidate {
     pub(in crate::catalog) fn bytes(&self) -> impl Read {
         let limit = if self.is_cut { self.size } else { u64::MAX };
         (&self.file).take(limit)
+    }
+
+    /// The same in blocks of whole lines.
+    pub(in crate::catalog) fn blocks(&self) -> BlockReader<impl Read> {
+        BlockReader::new(self.bytes(), BLOCK_BYTES).longest_line(self.longest_line)
     }
 
     /// Ignores a last line without an end if the file was written a moment ago: its writer is about to finish the line.

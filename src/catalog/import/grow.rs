@@ -85,7 +85,9 @@ impl Growth<'_> {
             return failed(report, &error);
         }
         let gained = candidate.size - record.bytes;
-        let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES);
+        let mut blocks = BlockReader::new((&candidate.file).take(gained), BLOCK_BYTES)
+            .longest_line(candidate.longest_line)
+            .beginning_at(record.bytes);
         let mut preparer = Preparer::new(record.reading());
         let mut record = Box::new(record.clone());
         loop {

@@ -6,7 +6,7 @@ use std::io::{BufReader, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use leafline_import::lines::{BlockReader, split};
+use leafline_import::lines::split;
 use leafline_import::migration::Migrated;
 use leafline_import::{Migration, text};
 
@@ -152,6 +152,7 @@ impl<'s> Reader<'s> {
                 return Ok(Ok(()));
             }
         };
+        candidate.longest_line = self.options.longest_line;
         // The store's content counts only if no session with the same id is still being written.
         if in_flight.contains(candidate.external_id()) {
             go_on!(feeder.flush());
@@ -451,7 +452,7 @@ fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<Impor
         return None;
     }
     candidate.file.seek(SeekFrom::Start(0)).ok()?;
-    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
+    let mut blocks = candidate.blocks();
     let mut digest = Digest::default();
     while let Some(block) = blocks.next_block(Vec::new()).ok()? {
         digest.take(&block);
@@ -470,7 +471,7 @@ fn copy(
     outcome: &mut Outcome<'_>,
 ) -> Read {
     candidate.file.seek(SeekFrom::Start(0))?;
-    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
+    let mut blocks = candidate.blocks();
     let mut digest = Digest::default();
     let mut opens_file = true;
     let reading = candidate.reading();
@@ -496,7 +497,7 @@ fn migrate(
     let ahead = || Ok(BufReader::with_capacity(BLOCK_BYTES, candidate.bytes()));
     let mut migrator = migration.begin(ahead)?;
     candidate.file.seek(SeekFrom::Start(0))?;
-    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
+    let mut blocks = candidate.blocks();
     let mut digest = Digest::default();
     let mut dropped = 0;
     let mut migrated = feeder.buffer();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use leafline_import::Family;
+use leafline_import::lines::LONGEST_LINE;
 use serde::Serialize;
 
 use crate::catalog::path_text;
@@ -10,7 +11,7 @@ use crate::store::removed_record::RemovedRecord;
 use crate::store::session_record::SessionRecord;
 
 /// How an import works.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct ImportOptions {
     /// The family of the files; `None` detects it from their content.
     pub family: Option<Family>,
@@ -23,6 +24,22 @@ pub struct ImportOptions {
     pub replace: bool,
     /// Whether files of sessions that were removed from the store are imported again.
     pub restore: bool,
+    /// The most bytes of a line, its terminator aside: [`LONGEST_LINE`] by default, 1 GiB. A line is held in memory as a
+    /// whole. A file with a longer one fails, with the byte at which the line begins, and does not affect the others.
+    pub longest_line: u64,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self {
+            family: None,
+            blobs: None,
+            recovery: Recovery::default(),
+            replace: false,
+            restore: false,
+            longest_line: LONGEST_LINE,
+        }
+    }
 }
 
 /// Which records are recovered from lines that are not JSON, because they have several records or a torn one whose id

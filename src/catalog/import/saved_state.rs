@@ -3,12 +3,11 @@
 
 use std::io::{self, Seek, SeekFrom};
 
-use leafline_import::lines::{BlockReader, split};
+use leafline_import::lines::split;
 use leafline_import::{EntryKind, Family, Line, LineReader, text};
 
 use super::candidate::Candidate;
 use super::digest::Digest;
-use super::pipeline::BLOCK_BYTES;
 use crate::error::Result;
 use crate::session::export::exact_bytes;
 use crate::session::lines::LineCursor;
@@ -49,7 +48,7 @@ fn holds_all(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<boo
     if let Err(error) = candidate.file.seek(SeekFrom::Start(0)) {
         return Ok(Err(error));
     }
-    let mut blocks = BlockReader::new(candidate.bytes(), BLOCK_BYTES);
+    let mut blocks = candidate.blocks();
     let mut entries = Entries { view, family: view.record().known_family(), cursor: view.cursor() };
     let mut lines = LineReader::new(view.reading());
     let mut header_is_read = false;

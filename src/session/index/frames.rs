@@ -51,31 +51,55 @@ impl FrameEncoder {
         self.lengths.push((self.text.len() - before) as u64);
     }
 
+    /// Makes a frame of a line alone, whose stored bytes are in one piece: a long line is not copied.
+    pub(crate) fn push_alone(
+        &mut self,
+        text: &[u8],
+        holes: &[Hole],
+        frames: &mut EncodedFrames,
+        dictionary: &Dictionary,
+    ) {
+        self.close(frames, dictionary);
+        encode(&mut self.compressor, (text, &[text.len() as u64], holes), frames, dictionary);
+    }
+
     /// Turns the gathered lines, if any, into a frame.
     pub(crate) fn close(&mut self, frames: &mut EncodedFrames, dictionary: &Dictionary) {
         if self.lengths.is_empty() {
             return;
         }
-        let compressed = self.compressor.compress(&self.text, dictionary);
-        let bytes = compressed.unwrap_or(&self.text);
-        frames.push(EncodedFrame {
-            frame: &Frame {
-                lines: self.lengths.len() as u64,
-                text_len: self.text.len() as u64,
-                stored_len: bytes.len() as u64,
-                compressed: compressed.is_some(),
-                check: text_check(&self.text),
-            },
-            bytes,
-            lengths: &self.lengths,
-            holes: &self.holes,
-        });
+        let lines = (&*self.text, &*self.lengths, &*self.holes);
+        encode(&mut self.compressor, lines, frames, dictionary);
         self.lengths.clear();
         self.holes.clear();
         self.text.clear();
         // One very long line should not hold its memory for the rest of the work.
         self.text.shrink_to(KEPT_TEXT);
     }
+}
+
+/// Compresses lines into a frame: their text, the length of each, and their holes.
+fn encode(
+    compressor: &mut Compressor,
+    (text, lengths, holes): (&[u8], &[u64], &[Hole]),
+    frames: &mut EncodedFrames,
+    dictionary: &Dictionary,
+) {
+    let compressed = compressor.compress(text, dictionary);
+    let bytes = compressed.unwrap_or(text);
+    frames.push(EncodedFrame {
+        frame: &Frame {
+            lines: lengths.len() as u64,
+            text_len: text.len() as u64,
+            stored_len: bytes.len() as u64,
+            compressed: compressed.is_some(),
+            check: text_check(text),
+        },
+        bytes,
+        lengths,
+        holes,
+    });
+    compressor.shrink(KEPT_TEXT);
 }
 
 #[cfg(test)]

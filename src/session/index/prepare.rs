@@ -21,6 +21,9 @@ use crate::store::type_counts::{OTHER, name_to_count};
 /// The number of type names that the counts of a block distinguish.
 const TYPE_NAMES: usize = 256;
 
+/// A line of so many stored bytes is not copied beside others: 1 MiB.
+const LONG_LINE: usize = 1 << 20;
+
 /// What a line says about its place in the tree.
 #[derive(Debug, Clone)]
 pub(crate) enum ParentName {
@@ -154,7 +157,12 @@ fn push_line(
         encoder.close(&mut prepared.frames, dictionary);
     }
     let (pieces, holes, blobs) = take_apart(line, cut);
-    encoder.push(pieces.into_iter(), holes.into_iter());
+    match &*pieces {
+        &[whole] if length >= LONG_LINE => {
+            encoder.push_alone(whole, &holes, &mut prepared.frames, dictionary);
+        }
+        _ => encoder.push(pieces.into_iter(), holes.into_iter()),
+    }
     prepared.blobs.extend(blobs);
     prepared.text_bytes += length as u64;
 }
