@@ -24,7 +24,7 @@ A SESSION is a session's id, or any unique prefix of it.
 The store is one file: --store, else LEAFLINE_STORE,
 else leafline/sessions.leafline in the platform's data folder.
 
-Exit status: 0 for success, 1 for a failure, 2 for wrong usage.";
+Exit status: 0 for success, 1 for a failure, 2 for wrong usage, 130 if ctrl-c stopped it.";
 
 /// Stores coding agents' sessions in one file, and exports each of them byte for byte.
 ///

@@ -55,9 +55,9 @@ pub(super) enum Failure {
         /// The bytes to read, for a person.
         bytes: String,
     },
-    /// Ctrl-c could not be handled for a watch.
+    /// The system does not allow ctrl-c to be handled.
     #[error("ctrl-c cannot be listened for: {0}")]
-    Watch(String),
+    Interrupt(#[source] std::io::Error),
     /// The home folder, which contains the programs' folders, is not known.
     #[error(
         "your home folder is not known, in which the programs keep their sessions; name files or folders"

@@ -15,6 +15,7 @@ use serde_json::json;
 use super::Status;
 use super::advice::advised;
 use super::failure::{Failure, complain};
+use super::interrupt::Interrupt;
 use super::number::{bytes, counted};
 use super::output::Output;
 use super::place::Place;
@@ -67,8 +68,8 @@ impl Indexing {
 
     /// Updates the index after so many new bytes: at once if that is quick, else in a separate process, without waiting
     /// for it. The sessions are safe, so a failure to update is reported but does not fail the command.
-    pub(super) fn follow(self, store: &Store, new_bytes: u64) {
-        if self.no_index || new_bytes < LEFT_TO_SEARCH {
+    pub(super) fn follow(self, store: &Store, new_bytes: u64, interrupt: &Interrupt) {
+        if self.no_index || new_bytes < LEFT_TO_SEARCH || interrupt.is_set() {
             return;
         }
         if new_bytes > DONE_IN_A_MOMENT && start_in_background(store) {
@@ -77,7 +78,7 @@ impl Indexing {
             }
             return;
         }
-        match update(store, &AtomicBool::new(false)) {
+        match update(store, interrupt) {
             // The updating process will find the new lines, or the next search does.
             Err(Error::Search(SearchError::IndexBusy { .. })) => {}
             Ok(done) => report_damaged(&done),
@@ -126,12 +127,12 @@ pub(super) fn run(
         store.remove_search_index()?;
     }
     let begun = Instant::now();
-    let done = update(&store, &*stop_on_ctrl_c()?)?;
+    let done = update(&store, &Interrupt::listen()?)?;
     print_update(&done, begun, out)?;
     report_damaged(&done);
     if !done.is_complete {
         complain("stopped; the next `leafline index` goes on from here");
-        return Ok(Status::Failed);
+        return Ok(Status::Stopped);
     }
     Ok(if done.damaged.is_empty() { Status::Done } else { Status::Failed })
 }
@@ -171,23 +172,14 @@ fn report_damaged(done: &IndexUpdate) {
     }
 }
 
-/// Updates the index until `stop` is set.
-fn update(store: &Store, stop: &AtomicBool) -> leafline::Result<IndexUpdate> {
+/// Updates the index until it is interrupted.
+fn update(store: &Store, interrupt: &Interrupt) -> leafline::Result<IndexUpdate> {
     let index = SearchIndex::open_or_create(store)?;
     let mut bar = Bar::of_bytes(index.lag()?.bytes);
     index.update(|read| {
         bar.advance(read);
-        !stop.load(Ordering::Relaxed)
+        !interrupt.is_set()
     })
-}
-
-/// A flag that ctrl-c sets from now on.
-pub(super) fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopping = Arc::clone(&stop);
-    ctrlc::set_handler(move || stopping.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::Watch(error.to_string()))?;
-    Ok(stop)
 }
 
 /// Keeps the index up to date on its own thread, until it is dropped.

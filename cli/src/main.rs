@@ -21,6 +21,7 @@ mod fork;
 mod history;
 mod import;
 mod index;
+mod interrupt;
 mod label;
 mod live;
 mod ls;
@@ -64,6 +65,8 @@ enum Status {
     Done,
     /// Part of it failed, and was reported.
     Failed,
+    /// Ctrl-c ended it early, which was reported.
+    Stopped,
 }
 
 /// Runs the command that the arguments select.
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Status::Done) => ExitCode::SUCCESS,
         Ok(Status::Failed) => ExitCode::FAILURE,
+        Ok(Status::Stopped) => ExitCode::from(interrupt::STOPPED),
         // The reader closed the pipe: that is not a failure.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {

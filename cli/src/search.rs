@@ -54,7 +54,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     choice: SessionChoice,
 
-    /// Only entries of this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w for how long ago
+    /// Only entries of this time or later: 2026-02-16, 2026-02-16T10:20, or for how long ago 30m (minutes),
+    /// 12h, 7d or 2w
     #[arg(long, value_name = "TIME", value_parser = time::moment)]
     since: Option<i64>,
 

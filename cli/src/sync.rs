@@ -8,8 +8,9 @@ use leafline::import::{FileReport, ImportObserver, ImportOptions, ImportStatus};
 
 use super::Status;
 use super::failure::{Failure, complain};
-use super::import::{Sources, Teller, print_totals};
-use super::index::{Follower, Indexing, stop_on_ctrl_c};
+use super::import::{Listing, Sources, Teller, print_totals};
+use super::index::{Follower, Indexing};
+use super::interrupt::Interrupt;
 use super::number::counted;
 use super::output::Output;
 use super::place::Place;
@@ -23,11 +24,11 @@ use super::place::Place;
 /// `leafline rm` deleted stay deleted.
 ///
 /// Prints a line for each file that added something, could not be read, was refused or is of a deleted session, as import
-/// does, and the totals.
-/// With --json, one object for each of those files, then one with the totals.
+/// does, and the totals. --verbose lists all files, --quiet only failures. With --json, one object for each of those
+/// files, then one with the totals.
 ///
 /// With --watch, follows the system's file events until ctrl-c, and stores new lines some 50 ms after they were
-/// written.
+/// written. Without it, ctrl-c stops as in an import.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -42,9 +43,19 @@ pub(super) struct Arguments {
     #[arg(long)]
     watch: bool,
 
+    /// Let a file replace its session even if the session holds what the file lacks
+    #[arg(long, conflicts_with = "watch")]
+    replace: bool,
+
+    #[command(flatten)]
+    listing: Listing,
+
     #[command(flatten)]
     indexing: Indexing,
 }
+
+/// What is usually not listed.
+const USUALLY_HIDDEN: &[ImportStatus] = &[ImportStatus::Unchanged, ImportStatus::Skipped];
 
 /// Syncs the store.
 pub(super) fn run(
@@ -57,19 +68,27 @@ pub(super) fn run(
         family: arguments.sources.family(),
         blobs: arguments.sources.blobs.clone(),
         longest_line: arguments.sources.longest_line,
+        replace: arguments.replace,
         ..ImportOptions::default()
     };
+    // Before the store is opened: one that is being created is then completed.
+    let interrupt = Interrupt::listen()?;
     let store = place.open_or_create()?;
+    let listing = arguments.listing;
+    let teller = Teller::new(out, listing.hidden(USUALLY_HIDDEN), interrupt.clone());
     if arguments.watch {
-        return watch(&store, &paths, &options, arguments.indexing, out);
+        return watch(&store, &paths, &options, (arguments.indexing, &interrupt), teller);
     }
     let begun = Instant::now();
-    let mut news = News { teller: Teller::new(out), follower: None };
-    let synced = store.sync(&paths, &options, &mut news);
-    let told = news.teller.finish();
+    let mut teller = teller;
+    let synced = store.sync(&paths, &options, &mut teller);
+    let told = teller.finish();
     let totals = synced?;
-    told.and_then(|()| print_totals(&totals, None, begun, out))?;
-    arguments.indexing.follow(&store, totals.new_bytes);
+    told.and_then(|()| print_totals(&totals, None, begun, listing, out))?;
+    arguments.indexing.follow(&store, totals.new_bytes, &interrupt);
+    if interrupt.is_set() {
+        return Ok(Status::Stopped);
+    }
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file is", "files are");
         complain(&format!("{failed} not in step; the lines that begin with \"failed\" say why"));
@@ -82,15 +101,14 @@ fn watch(
     store: &Store,
     paths: &[PathBuf],
     options: &ImportOptions,
-    indexing: Indexing,
-    out: &mut Output,
+    (indexing, interrupt): (Indexing, &Interrupt),
+    teller: Teller<'_>,
 ) -> Result<Status, Failure> {
-    let stop = stop_on_ctrl_c()?;
     let mut watching = store.watch(paths, options)?;
-    let mut news = News { teller: Teller::new(out), follower: None };
+    let mut news = News { teller, follower: None };
     let watched = std::thread::scope(|scope| {
         news.follower = indexing.is_wanted().then(|| Follower::start(store, scope));
-        let watched = watching.run(&mut news, &stop);
+        let watched = watching.run(&mut news, interrupt.flag());
         news.follower = None;
         watched
     });
@@ -99,7 +117,7 @@ fn watch(
     told.map(|()| Status::Done)
 }
 
-/// Reports files that added something, and those that failed.
+/// Reports files, and has the search index follow those that added something.
 struct News<'o> {
     teller: Teller<'o>,
     /// Adds the new lines to the search index.
@@ -116,11 +134,10 @@ impl ImportObserver for News<'_> {
     }
 
     fn file(&mut self, report: &FileReport) {
-        if matches!(report.status, ImportStatus::Unchanged | ImportStatus::Skipped) {
-            return;
-        }
         self.teller.file(report);
-        if let Some(follower) = &self.follower {
+        if let Some(follower) = &self.follower
+            && !USUALLY_HIDDEN.contains(&report.status)
+        {
             follower.notice();
         }
     }

@@ -18,11 +18,13 @@ pub(super) fn iso(milliseconds: i64) -> Option<String> {
 }
 
 /// A point in time from an option, in milliseconds since 1970: a date, or a date and time, local or with an offset; or
-/// how long ago, as `30m`, `12h`, `7d` or `2w`.
+/// how long ago, as `30m` (minutes), `12h`, `7d` or `2w`.
 pub(super) fn moment(text: &str) -> Result<i64, String> {
     let wrong = || {
+        let months =
+            if may_mean_months(text) { "; m is minutes, and months have no letter" } else { "" };
         format!(
-            "{text:?} is not a time: give a date as 2026-02-16, a time as 2026-02-16T10:20, or 12h, 7d, 2w for how long ago"
+            "{text:?} is not a time: give a date as 2026-02-16, a time as 2026-02-16T10:20, or 30m (minutes), 12h, 7d, 2w for how long ago{months}"
         )
     };
     if let Some((at, unit)) = text.char_indices().next_back()
@@ -47,6 +49,12 @@ pub(super) fn moment(text: &str) -> Result<i64, String> {
     Ok(zoned.timestamp().as_millisecond())
 }
 
+/// Whether it is a number of what may be months: `3M`, `3mo`, `2 months`.
+fn may_mean_months(text: &str) -> bool {
+    let unit = text.trim_start_matches(|character: char| character.is_ascii_digit());
+    unit != text && unit.trim_start().to_lowercase().starts_with('m')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,7 +68,11 @@ mod tests {
         let ago = Timestamp::now().as_millisecond() - moment("2d").unwrap();
         assert!((172_800_000..172_860_000).contains(&ago), "{ago}");
         for wrong in ["", "d", "7y", "yesterday", "4294967296d", "2026-13-01"] {
-            assert!(moment(wrong).is_err(), "{wrong}");
+            let error = moment(wrong).unwrap_err();
+            assert!(error.contains("30m (minutes)") && !error.contains("months"), "{error}");
+        }
+        for wrong in ["3M", "3mo", "2 months", "3min"] {
+            assert!(moment(wrong).unwrap_err().contains("months have no letter"), "{wrong}");
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::import::{ImportObserver, ImportOptions};
+use super::import::{FileReport, ImportObserver, ImportOptions, ImportStatus};
 use crate::error::{Error, Result};
 use crate::store::Store;
 
@@ -86,7 +86,8 @@ impl Watch {
     ///
     /// If the store itself fails; a file's failure is in its report.
     pub fn run(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
-        self.store.sync_until(stop, &self.roots, &self.options, observer)?;
+        let mut all = Until { observer, stop, is_news_only: false };
+        self.store.sync(&self.roots, &self.options, &mut all)?;
         let now = Instant::now();
         for root in self.roots.clone() {
             self.due.insert(root, (now + QUIET, true));
@@ -171,21 +172,37 @@ impl Watch {
         if there.is_empty() {
             return Ok(());
         }
-        self.store.sync_until(stop, &there, &self.options, &mut News(observer)).map(drop)
+        let mut news = Until { observer, stop, is_news_only: true };
+        self.store.sync(&there, &self.options, &mut news).map(drop)
     }
 }
 
-/// Passes on what a sync has found, except for files with nothing new.
-struct News<'o>(&'o mut dyn ImportObserver);
+/// Passes on what a sync has found, until it is stopped.
+struct Until<'o> {
+    observer: &'o mut dyn ImportObserver,
+    stop: &'o AtomicBool,
+    /// Whether files with nothing new, and how many there are, are left out.
+    is_news_only: bool,
+}
 
-impl ImportObserver for News<'_> {
-    fn read(&mut self, bytes: u64) {
-        self.0.read(bytes);
+impl ImportObserver for Until<'_> {
+    fn begin(&mut self, files: u64, bytes: u64) {
+        if !self.is_news_only {
+            self.observer.begin(files, bytes);
+        }
     }
 
-    fn file(&mut self, report: &super::import::FileReport) {
-        if report.status != super::import::ImportStatus::Unchanged {
-            self.0.file(report);
+    fn read(&mut self, bytes: u64) {
+        self.observer.read(bytes);
+    }
+
+    fn file(&mut self, report: &FileReport) {
+        if !self.is_news_only || report.status != ImportStatus::Unchanged {
+            self.observer.file(report);
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.observer.is_stopped()
     }
 }

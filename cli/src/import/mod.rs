@@ -2,26 +2,26 @@
 
 mod discovery;
 mod sources;
+mod teller;
 
 use std::time::Instant;
 
 use leafline::error::StoreError;
-use leafline::import::{
-    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery,
-};
+use leafline::import::{ImportOptions, ImportStatus, ImportTotals, Recovery};
 use leafline::{Error, Store};
 use serde::Serialize;
 
 use self::discovery::{Discovery, FoundFolder};
 pub(super) use self::sources::Sources;
-use super::advice::with_advice;
+pub(super) use self::teller::{Listing, Teller};
+use super::Status;
 use super::failure::{Failure, complain};
 use super::index::Indexing;
+use super::interrupt::Interrupt;
 use super::number::{bytes, counted, counts};
-use super::output::{BAD, FAINT, GOOD, Output};
-use super::place::{Place, shown};
-use super::progress::{Bar, Spinner};
-use super::{Status, text};
+use super::output::Output;
+use super::place::Place;
+use super::progress::Spinner;
 
 /// Import session files into the store
 ///
@@ -32,10 +32,14 @@ use super::{Status, text};
 /// whose session `leafline rm` deleted, which stays deleted unless --restore is given. A large import returns unused space
 /// to the system at its end.
 ///
-/// Prints a line a file: status, session id, entries, size, path and remarks; then the totals. With --json, one object
-/// a file (path, status, session, family, version, lines, entries, malformed, bytes, reason), then one object with the
+/// Prints a line for each file that is not unchanged: status, session id, entries, size, path and remarks; then the
+/// totals. --verbose lists the unchanged files too, --quiet only failures. With --json, one object a file (path, status,
+/// session, family, version, lines, entries, malformed, bytes, reason), unchanged ones too, then one object with the
 /// totals, by status; without a PATH it also has the programs' folders, as folders: [{family, path, exists, files,
 /// bytes}].
+///
+/// ctrl-c stops between two files or inside one, which then leaves nothing; the exit status is 130. The next run goes on
+/// from there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
 Without a PATH:
@@ -71,8 +75,14 @@ pub(super) struct Arguments {
     no_compact: bool,
 
     #[command(flatten)]
+    listing: Listing,
+
+    #[command(flatten)]
     indexing: Indexing,
 }
+
+/// What is usually not listed: in a second import, nearly all files.
+const USUALLY_HIDDEN: &[ImportStatus] = &[ImportStatus::Unchanged];
 
 /// Imports the files.
 pub(super) fn run(
@@ -93,20 +103,28 @@ pub(super) fn run(
         restore: arguments.restore,
         longest_line: arguments.sources.longest_line,
     };
-    if let Some(discovery) = discovery.as_ref().filter(|_| !out.is_json()) {
+    let listing = arguments.listing;
+    if let Some(discovery) = discovery.as_ref().filter(|_| !out.is_json() && !listing.is_quiet()) {
         discovery.print(out)?;
     }
+    // Before the store is opened: one that is being created is then completed.
+    let interrupt = Interrupt::listen()?;
     let mut store = place.open_or_create()?;
     let begun = Instant::now();
-    let mut teller = Teller::new(out);
+    // A program counts on an object a file.
+    let hidden = listing.hidden(if out.is_json() { &[] } else { USUALLY_HIDDEN });
+    let mut teller = Teller::new(out, hidden, interrupt.clone());
     let imported = store.import(&paths, &options, &mut teller);
     let told = teller.finish();
     let totals = imported?;
-    let told = told.and_then(|()| print_totals(&totals, discovery.as_ref(), begun, out));
-    if !arguments.no_compact && store.is_worth_compacting(&totals)? {
+    let told = told.and_then(|()| print_totals(&totals, discovery.as_ref(), begun, listing, out));
+    if !arguments.no_compact && !interrupt.is_set() && store.is_worth_compacting(&totals)? {
         compact(&mut store)?;
     }
-    arguments.indexing.follow(&store, totals.new_bytes);
+    arguments.indexing.follow(&store, totals.new_bytes, &interrupt);
+    if interrupt.is_set() {
+        return Ok(Status::Stopped);
+    }
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file was", "files were");
         complain(&format!("{failed} not imported; the lines that begin with \"failed\" say why"));
@@ -124,87 +142,6 @@ fn compact(store: &mut Store) -> Result<(), Failure> {
     }
 }
 
-/// Reports the import while it runs.
-pub(super) struct Teller<'o> {
-    out: &'o mut Output,
-    bar: Bar,
-    /// Why nothing more can be printed. The import continues without it.
-    failure: Option<Failure>,
-}
-
-impl<'o> Teller<'o> {
-    pub(super) fn new(out: &'o mut Output) -> Self {
-        Self { out, bar: Bar::of_bytes(0), failure: None }
-    }
-
-    /// Returns why not everything could be reported.
-    pub(super) fn finish(self) -> Result<(), Failure> {
-        self.failure.map_or(Ok(()), Err)
-    }
-}
-
-impl ImportObserver for Teller<'_> {
-    fn begin(&mut self, _files: u64, bytes: u64) {
-        self.bar = Bar::of_bytes(bytes);
-    }
-
-    fn read(&mut self, bytes: u64) {
-        self.bar.advance(bytes);
-    }
-
-    fn file(&mut self, report: &FileReport) {
-        if self.failure.is_none() {
-            let out = &mut *self.out;
-            self.failure = self.bar.aside(|| print_file(report, out)).err();
-        }
-    }
-}
-
-fn print_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
-    let report = with_advice(report);
-    if out.is_json() {
-        out.json(&*report)?;
-    } else {
-        let line = describe(&report, out);
-        out.line(format_args!("{line}"))?;
-    }
-    out.show()
-}
-
-fn describe(report: &FileReport, out: &Output) -> String {
-    let (status, style) = match report.status {
-        ImportStatus::Imported => ("imported", GOOD),
-        ImportStatus::Grown => ("grown", GOOD),
-        ImportStatus::Unchanged => ("unchanged", FAINT),
-        ImportStatus::Replaced => ("replaced", GOOD),
-        ImportStatus::Removed => ("removed", FAINT),
-        ImportStatus::Failed => ("failed", BAD),
-        // Skipped, or a status added by a later library.
-        _ => ("skipped", FAINT),
-    };
-    let session = report.session.as_deref().unwrap_or("-");
-    let entries = match &report.session {
-        Some(_) => counted(report.entries, "entry", "entries"),
-        None => "-".to_owned(),
-    };
-    let mut line = format!(
-        "{}  {:<36}  {entries:>14}  {:>8}  {}",
-        out.paint(style, &format!("{status:<9}")),
-        text::printable(session),
-        bytes(report.bytes),
-        text::printable(&shown(&report.path)),
-    );
-    let mut remarks = Vec::new();
-    if report.malformed > 0 {
-        remarks.push(counted(report.malformed, "malformed line", "malformed lines"));
-    }
-    remarks.extend(report.reason.as_deref().map(|reason| text::printable(reason).into_owned()));
-    if !remarks.is_empty() {
-        line.push_str(&format!("  ({})", remarks.join("; ")));
-    }
-    line
-}
-
 /// The totals, and the folders found if no path was given.
 #[derive(Serialize)]
 struct TotalsJson<'a> {
@@ -218,8 +155,12 @@ pub(super) fn print_totals(
     totals: &ImportTotals,
     discovery: Option<&Discovery>,
     begun: Instant,
+    listing: Listing,
     out: &mut Output,
 ) -> Result<(), Failure> {
+    if listing.is_quiet() && !out.is_json() {
+        return Ok(());
+    }
     if out.is_json() {
         out.json(&TotalsJson { totals, folders: discovery.map(Discovery::folders) })?;
         return out.show();

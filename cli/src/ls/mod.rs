@@ -56,8 +56,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     choice: SessionChoice,
 
-    /// Only sessions with a message at this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w for how long
-    /// ago
+    /// Only sessions with a message at this time or later: 2026-02-16, 2026-02-16T10:20, or for how long ago 30m
+    /// (minutes), 12h, 7d or 2w
     #[arg(long, value_name = "TIME", value_parser = time::moment)]
     since: Option<i64>,
 

@@ -15,7 +15,31 @@ fn a_line_a_file_and_a_total() {
     assert!(text.lines().last().unwrap().starts_with("18 files: 18 imported; "), "{text}");
 
     let again = scene.run(["import", path(&samples())]).ok().text();
-    assert!(again.lines().last().unwrap().starts_with("18 files: 18 unchanged; "), "{again}");
+    assert!(again.starts_with("18 files: 18 unchanged; "), "{again}");
+}
+
+#[test]
+fn what_is_unchanged_is_summed_up_or_listed() {
+    let scene = Scene::of_samples();
+    let samples = samples();
+    for command in ["import", "sync"] {
+        let told = |more: &str| scene.run([command, path(&samples), more]).ok().text();
+        assert_eq!(told("--no-index").lines().count(), 1, "{command}");
+        let all = told("-v");
+        assert_eq!(all.lines().filter(|line| line.starts_with("unchanged ")).count(), SAMPLES);
+        assert_eq!(
+            (all.lines().count(), told("--verbose").lines().count()),
+            (SAMPLES + 1, SAMPLES + 1)
+        );
+        assert_eq!((told("-q"), told("--quiet")), (String::new(), String::new()));
+        scene.run([command, path(&samples), "-q", "-v"]).fails(2);
+        let totals = scene.run(["--json", command, path(&samples), "-q"]).ok().json();
+        assert_eq!(totals["unchanged"], SAMPLES);
+    }
+    // What fails is always listed.
+    let run = scene.run(["import", "-q", "gone.jsonl"]);
+    assert!(run.text().starts_with("failed ") && run.text().lines().count() == 1, "{}", run.text());
+    run.fails(1);
 }
 
 #[test]

@@ -69,6 +69,13 @@ fn a_time_that_is_none_is_wrong_usage() {
     let run = Scene::of_samples().run(["ls", "--since", "yesterday"]);
     assert_eq!(run.status, 2);
     assert!(run.stderr.contains("2026-02-16"), "{}", run.stderr);
+    let months = Scene::of_samples().run(["ls", "--since", "3mo"]).fails(2);
+    assert!(months.contains("m is minutes, and months have no letter"), "{months}");
+    for command in ["ls", "search"] {
+        let help = Scene::new().run([command, "--help"]).ok().text();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains("30m (minutes)"), "{help}");
+    }
 }
 
 #[test]

@@ -23,6 +23,8 @@ mod found_by_reading;
 mod hangs;
 mod history;
 mod import;
+#[cfg(unix)]
+mod interrupted;
 mod leftovers;
 mod lists;
 mod live;

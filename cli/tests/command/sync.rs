@@ -142,6 +142,25 @@ fn a_sync_tells_what_is_new() {
 }
 
 #[test]
+fn a_sync_takes_a_shortened_file_with_replace() {
+    let scene = Scene::new();
+    let bytes = session(Family::Pi, 7, 50_000);
+    let path = scene.write("one.jsonl", &bytes);
+    let path = path.to_str().unwrap();
+    scene.run(["sync", path]).ok();
+    let half = bytes.iter().take(25_000).rposition(|&byte| byte == b'\n').unwrap() + 1;
+    std::fs::write(path, &bytes[..half]).unwrap();
+    let refused = scene.run(["sync", path]);
+    assert!(refused.text().contains("--replace takes the file all the same"), "{}", refused.text());
+    refused.fails(1);
+    let taken = scene.run(["sync", "--replace", path]).ok().text();
+    assert!(taken.starts_with("replaced "), "{taken}");
+    let id = scene.run(["--json", "ls"]).ok().json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(scene.run(["export", &id]).ok().stdout, bytes[..half]);
+    scene.run(["sync", "--replace", "--watch", path]).fails(2);
+}
+
+#[test]
 fn a_sync_that_is_killed_is_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
     let (store, path) = (folder.path().join("s.leafline"), folder.path().join("s.jsonl"));

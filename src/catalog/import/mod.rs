@@ -22,7 +22,6 @@ mod writer;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::unbounded;
 
@@ -57,14 +56,6 @@ const ATTEMPTS: u32 = 8;
 struct How<'h> {
     options: &'h ImportOptions,
     mode: Mode,
-    /// Ends the import before the next file once it is set.
-    stop: Option<&'h AtomicBool>,
-}
-
-impl How<'_> {
-    fn is_stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-    }
 }
 
 impl Store {
@@ -98,7 +89,7 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.import_by(paths, &How { options, mode: Mode::Import, stop: None }, observer)
+        self.import_by(paths, &How { options, mode: Mode::Import }, observer)
     }
 
     /// Brings the store in step with files and folders: does what [`Self::import`] does, at the cost of what is new.
@@ -132,19 +123,7 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.import_by(paths, &How { options, mode: Mode::Sync, stop: None }, observer)
-    }
-
-    /// [`Self::sync`] until `stop` is set, which is checked between files. What was stored until then stays.
-    #[cfg(feature = "watch")]
-    pub(super) fn sync_until(
-        &self,
-        stop: &AtomicBool,
-        paths: &[impl AsRef<Path>],
-        options: &ImportOptions,
-        observer: &mut dyn ImportObserver,
-    ) -> Result<ImportTotals> {
-        self.import_by(paths, &How { options, mode: Mode::Sync, stop: Some(stop) }, observer)
+        self.import_by(paths, &How { options, mode: Mode::Sync }, observer)
     }
 
     fn import_by(
@@ -180,7 +159,7 @@ impl Store {
         for attempt in 1.. {
             let notes = Notes::new(self, attempt == 1);
             let again = self.import_once(&files, how, blobs, (owner, notes), outcome)?;
-            if again.is_empty() || how.is_stopped() {
+            if again.is_empty() || outcome.observer.is_stopped() {
                 break;
             }
             files.retain(|file| again.contains(&file.path));
@@ -212,12 +191,18 @@ impl Store {
             let choice = dictionary::Choice::new(self, files);
             let mut reader = Reader::new(self, (how.options, how.mode), blobs, choice, notes);
             let mut in_flight = HashSet::new();
-            for file in files.iter().take_while(|_| !how.is_stopped()) {
+            for file in files {
+                if outcome.observer.is_stopped() {
+                    break;
+                }
                 while let Ok(ended) = ended.try_recv() {
                     outcome.end(ended, &mut again);
                 }
                 match reader.read_file(file, &mut in_flight, feeder, outcome) {
-                    Ok(step) => step?,
+                    Ok(Ok(())) => {}
+                    // In the middle of the file; the notes on those before it count.
+                    Ok(Err(Stopped)) if outcome.observer.is_stopped() => break,
+                    Ok(Err(Stopped)) => return Err(Stopped),
                     Err(error) => {
                         reader_error = Some(error);
                         return Err(Stopped);

@@ -61,7 +61,7 @@ struct Numbered {
     bytes: usize,
 }
 
-/// The pipeline has ended early: the writer failed, and reports why itself.
+/// The pipeline ends early: the writer failed, and reports why itself, or the import was stopped.
 #[derive(Debug)]
 pub(super) struct Stopped;
 

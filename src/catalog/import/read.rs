@@ -476,6 +476,9 @@ fn copy(
     let mut opens_file = true;
     let reading = candidate.reading();
     while let Some(block) = blocks.next_block(feeder.buffer())? {
+        if outcome.observer.is_stopped() {
+            return Ok(Err(super::Stopped));
+        }
         digest.take(&block);
         outcome.observer.read(block.len() as u64);
         go_on!(feeder.send_lines(block, opens_file, reading, dictionary));
@@ -503,6 +506,9 @@ fn migrate(
     let mut migrated = feeder.buffer();
     migrated.clear();
     while let Some(block) = blocks.next_block(Vec::new())? {
+        if outcome.observer.is_stopped() {
+            return Ok(Err(super::Stopped));
+        }
         digest.take(&block);
         outcome.observer.read(block.len() as u64);
         for line in split(&block) {

@@ -253,6 +253,12 @@ pub trait ImportObserver {
     fn file(&mut self, report: &FileReport) {
         let _ = report;
     }
+
+    /// Whether the import is to end now. It asks before each file and each block of one (1 MiB). What is stored by then
+    /// stays; a file that is only half read leaves nothing, and is not reported.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// Observes nothing.

@@ -118,10 +118,11 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    /// Commits what is left.
+    /// Commits what is left. A file that was not read to its end leaves nothing: its reader was stopped, or fails with
+    /// the reason.
     pub(super) fn finish(mut self) -> Result<()> {
-        if self.current.is_some() {
-            self.abandon("the import ended before the file did")?;
+        if let Some(current) = self.current.take() {
+            self.batch.forget(current.start.session);
         }
         self.commit()?;
         Ok(())

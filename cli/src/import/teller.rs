@@ -1,0 +1,154 @@
+//! What an import or a sync says of its files while it runs.
+
+use leafline::import::{FileReport, ImportObserver, ImportStatus};
+
+use crate::advice::with_advice;
+use crate::failure::{Failure, complain};
+use crate::interrupt::Interrupt;
+use crate::number::{bytes, count, counted};
+use crate::output::{BAD, FAINT, GOOD, Output};
+use crate::place::shown;
+use crate::progress::Bar;
+use crate::text;
+
+/// Which files are listed.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Listing {
+    /// List the files that brought nothing new, too
+    #[arg(short, long, conflicts_with = "quiet")]
+    verbose: bool,
+
+    /// List only the files that failed, without totals
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl Listing {
+    /// Whether totals, folders and the like are printed.
+    pub(crate) fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
+    /// The files that are left out: these, unless all or only the failed ones are wanted.
+    pub(crate) fn hidden(self, usually: &'static [ImportStatus]) -> &'static [ImportStatus] {
+        match self {
+            Self { verbose: true, .. } => &[],
+            Self { quiet: true, .. } => &[
+                ImportStatus::Imported,
+                ImportStatus::Grown,
+                ImportStatus::Replaced,
+                ImportStatus::Unchanged,
+                ImportStatus::Skipped,
+                ImportStatus::Removed,
+            ],
+            _ => usually,
+        }
+    }
+}
+
+/// Reports the import while it runs, and ends it when it is interrupted.
+pub(crate) struct Teller<'o> {
+    out: &'o mut Output,
+    hidden: &'static [ImportStatus],
+    interrupt: Interrupt,
+    bar: Bar,
+    /// The files that are known, and those whose outcome is.
+    files: u64,
+    ended: u64,
+    /// Why nothing more can be printed. The import continues without it.
+    failure: Option<Failure>,
+}
+
+impl<'o> Teller<'o> {
+    /// One that lists all files except for the hidden ones.
+    pub(crate) fn new(
+        out: &'o mut Output,
+        hidden: &'static [ImportStatus],
+        interrupt: Interrupt,
+    ) -> Self {
+        let bar = Bar::of_bytes(0);
+        Self { out, hidden, interrupt, bar, files: 0, ended: 0, failure: None }
+    }
+
+    /// Says how far an import came that was interrupted, once its bar is gone; and why not everything could be
+    /// reported.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        drop(self.bar);
+        if self.ended < self.files && self.interrupt.is_set() {
+            complain(&format!(
+                "stopped after {} of {}: those are stored, and the next run goes on from there",
+                count(self.ended),
+                counted(self.files, "file", "files")
+            ));
+        }
+        self.failure.map_or(Ok(()), Err)
+    }
+}
+
+impl ImportObserver for Teller<'_> {
+    fn begin(&mut self, files: u64, bytes: u64) {
+        self.bar = Bar::of_bytes(bytes);
+        self.files = files;
+    }
+
+    fn read(&mut self, bytes: u64) {
+        self.bar.advance(bytes);
+    }
+
+    fn file(&mut self, report: &FileReport) {
+        self.ended += 1;
+        if self.failure.is_none() && !self.hidden.contains(&report.status) {
+            let out = &mut *self.out;
+            self.failure = self.bar.aside(|| print_file(report, out)).err();
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.interrupt.is_set()
+    }
+}
+
+fn print_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
+    let report = with_advice(report);
+    if out.is_json() {
+        out.json(&*report)?;
+    } else {
+        let line = describe(&report, out);
+        out.line(format_args!("{line}"))?;
+    }
+    out.show()
+}
+
+fn describe(report: &FileReport, out: &Output) -> String {
+    let (status, style) = match report.status {
+        ImportStatus::Imported => ("imported", GOOD),
+        ImportStatus::Grown => ("grown", GOOD),
+        ImportStatus::Unchanged => ("unchanged", FAINT),
+        ImportStatus::Replaced => ("replaced", GOOD),
+        ImportStatus::Removed => ("removed", FAINT),
+        ImportStatus::Failed => ("failed", BAD),
+        // Skipped, or a status added by a later library.
+        _ => ("skipped", FAINT),
+    };
+    let session = report.session.as_deref().unwrap_or("-");
+    let entries = match &report.session {
+        Some(_) => counted(report.entries, "entry", "entries"),
+        None => "-".to_owned(),
+    };
+    let mut line = format!(
+        "{}  {:<36}  {entries:>14}  {:>8}  {}",
+        out.paint(style, &format!("{status:<9}")),
+        text::printable(session),
+        bytes(report.bytes),
+        text::printable(&shown(&report.path)),
+    );
+    let mut remarks = Vec::new();
+    if report.malformed > 0 {
+        remarks.push(counted(report.malformed, "malformed line", "malformed lines"));
+    }
+    remarks.extend(report.reason.as_deref().map(|reason| text::printable(reason).into_owned()));
+    if !remarks.is_empty() {
+        line.push_str(&format!("  ({})", remarks.join("; ")));
+    }
+    line
+}

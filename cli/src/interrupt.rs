@@ -1,0 +1,40 @@
+//! Ctrl-c, and the request to terminate, for commands that end well before they are done.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::failure::Failure;
+
+/// The exit status of a command that ctrl-c has stopped: 128 and the signal's number, as shells have it.
+pub(super) const STOPPED: u8 = 130;
+
+/// Whether the command is to end.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens from now on. The first signal is noted; a second one ends the process at once.
+    pub(super) fn listen() -> Result<Self, Failure> {
+        let interrupt = Self::default();
+        for signal in [SIGINT, SIGTERM] {
+            // In this order: the second signal finds the flag that the first one has set.
+            let flag = || Arc::clone(&interrupt.0);
+            signal_hook::flag::register_conditional_shutdown(signal, STOPPED.into(), flag())
+                .and_then(|_| signal_hook::flag::register(signal, flag()))
+                .map_err(Failure::Interrupt)?;
+        }
+        Ok(interrupt)
+    }
+
+    /// Whether a signal has come.
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// The flag that a signal sets.
+    pub(super) fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
+}
