@@ -49,7 +49,7 @@ pub(super) enum Failure {
     },
     /// There is no search index, and building it takes a while.
     #[error(
-        "no session is in the search index yet; `leafline index` makes it, from {bytes} of sessions, if it is not at it already"
+        "no session is in the search index yet; `leafline index`, or a search without --no-wait, makes it from {bytes} of sessions, or waits for the process that is at it"
     )]
     NoIndex {
         /// The bytes to read, for a person.

@@ -1,6 +1,6 @@
 //! `leafline index`, and the index after an import or a sync.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,20 +25,21 @@ use super::progress::Bar;
 const LEFT_TO_SEARCH: u64 = 4 << 20;
 
 /// Up to this many new bytes are indexed before an import or a sync ends: a second or two.
-pub(super) const DONE_IN_A_MOMENT: u64 = 64 << 20;
+const DONE_IN_A_MOMENT: u64 = 64 << 20;
 
 /// The longest time that new lines wait for the index while a folder is watched.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How long a search waits for another process that updates the index, and how often it checks.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a search waits for another process that updates the index and commits nothing, and how often it checks. A
+/// commit comes every 512 MB of lines, which take some ten seconds on two cores.
+const PATIENCE: Duration = Duration::from_secs(120);
 const SHORT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Update the search index
 ///
 /// `leafline search` uses an index in a folder beside the store, named after the store's file with .search appended. It
 /// is built from the store, so it may be deleted. An import or a sync updates it at its end (in the background for more
-/// than 64 MiB), and a search adds a small rest; so this command is for an index that was deleted, that --no-index left
+/// than 64 MiB), and a search waits for that and adds the rest; so this command is for an index that was deleted, that --no-index left
 /// behind, or whose build was stopped.
 ///
 /// Reports damaged sessions, indexes all others, and then exits with status 1.
@@ -68,20 +69,38 @@ impl Indexing {
 
     /// Updates the index after so many new bytes: at once if that is quick, else in a separate process, without waiting
     /// for it. The sessions are safe, so a failure to update is reported but does not fail the command.
-    pub(super) fn follow(self, store: &Store, new_bytes: u64, interrupt: &Interrupt) {
+    pub(super) fn follow(
+        self,
+        store: &Store,
+        new_bytes: u64,
+        interrupt: &Interrupt,
+        is_quiet: bool,
+    ) {
         if self.no_index || new_bytes < LEFT_TO_SEARCH || interrupt.is_set() {
             return;
         }
         if new_bytes > DONE_IN_A_MOMENT && start_in_background(store) {
-            if std::io::stderr().is_terminal() {
-                let _ = writeln!(std::io::stderr(), "made searchable in the background");
+            let told = format!(
+                "leafline: {} are made searchable in the background; a search waits for it",
+                bytes(new_bytes)
+            );
+            if !is_quiet {
+                // A hint; nothing depends on it.
+                let _ = writeln!(std::io::stderr(), "{told}");
             }
             return;
         }
         match update(store, interrupt) {
             // The updating process will find the new lines, or the next search does.
             Err(Error::Search(SearchError::IndexBusy { .. })) => {}
-            Ok(done) => report_damaged(&done),
+            Ok(done) => {
+                report_damaged(&done);
+                if !done.is_complete {
+                    complain(
+                        "the sessions are stored, but not all of them are searchable yet; a search or `leafline index` goes on with that",
+                    );
+                }
+            }
             Err(error) => complain(&format!("the sessions are stored, but {}", advised(&error))),
         }
     }
@@ -175,7 +194,7 @@ fn report_damaged(done: &IndexUpdate) {
 /// Updates the index until it is interrupted.
 fn update(store: &Store, interrupt: &Interrupt) -> leafline::Result<IndexUpdate> {
     let index = SearchIndex::open_or_create(store)?;
-    let mut bar = Bar::of_bytes(index.lag()?.bytes);
+    let mut bar = Bar::of_index(index.lag()?.bytes);
     index.update(|read| {
         bar.advance(read);
         !interrupt.is_set()
@@ -239,39 +258,49 @@ pub(super) enum Readiness {
     Complete,
     /// The index lacks this many sessions.
     Behind(u64),
-    /// The index is empty, and there is too much to read while the user waits.
+    /// The index is empty, and lacks this many bytes of sessions.
     Missing(u64),
 }
 
-/// Updates the index for a search if that is quick.
-pub(super) fn prepare(index: &SearchIndex, most: u64) -> leafline::Result<Readiness> {
-    let begun = Instant::now();
-    loop {
-        let lag = index.lag()?;
-        if lag.sessions == 0 {
-            return Ok(Readiness::Complete);
-        }
-        if lag.bytes > most {
-            let is_empty = index.is_empty()?;
-            return Ok(if is_empty {
-                Readiness::Missing(lag.bytes)
-            } else {
-                Readiness::Behind(lag.sessions)
-            });
-        }
-        match index.update(|_| true) {
+/// Brings the index up to date for a search. While another process is at it, waits for that, as long as the other gets
+/// on.
+pub(super) fn complete(index: &SearchIndex, interrupt: &Interrupt) -> leafline::Result<Readiness> {
+    let mut lag = index.lag()?;
+    let mut bar = Bar::of_index(lag.bytes);
+    let mut moved = Instant::now();
+    while lag.sessions > 0 && !interrupt.is_set() {
+        let updated = index.update(|read| {
+            bar.advance(read);
+            !interrupt.is_set()
+        });
+        match updated {
+            Ok(done) if !done.is_complete => break,
             Ok(done) if done.damaged.is_empty() => return Ok(Readiness::Complete),
             Ok(done) => return Ok(Readiness::Behind(done.damaged.len() as u64)),
-            Err(Error::Search(SearchError::IndexBusy { .. })) if begun.elapsed() < PATIENCE => {
-                std::thread::sleep(SHORT_PAUSE);
-            }
+            Err(Error::Search(SearchError::IndexBusy { .. })) if moved.elapsed() < PATIENCE => {}
             // The indexed part can be searched.
-            Err(Error::Search(SearchError::IndexBusy { .. } | SearchError::Index { .. })) => {
-                return Ok(Readiness::Behind(lag.sessions));
-            }
+            Err(Error::Search(SearchError::IndexBusy { .. } | SearchError::Index { .. })) => break,
             Err(error) => return Err(error),
         }
+        std::thread::sleep(SHORT_PAUSE);
+        let now = index.lag()?;
+        if now.bytes < lag.bytes {
+            moved = Instant::now();
+        }
+        bar.advance(lag.bytes.saturating_sub(now.bytes));
+        lag = now;
     }
+    readiness(index)
+}
+
+/// What the index has as it is.
+pub(super) fn readiness(index: &SearchIndex) -> leafline::Result<Readiness> {
+    let lag = index.lag()?;
+    Ok(match lag.sessions {
+        0 => Readiness::Complete,
+        _ if index.is_empty()? => Readiness::Missing(lag.bytes),
+        sessions => Readiness::Behind(sessions),
+    })
 }
 
 /// Prints to standard error that the index lacks sessions.

@@ -30,6 +30,14 @@ impl Bar {
         )
     }
 
+    /// A bar for an index that is made from this many bytes. It turns even if nothing is known to have been read.
+    pub(super) fn of_index(total: u64) -> Self {
+        Self::new(
+            total,
+            "{spinner} indexing {wide_bar} {decimal_bytes}/{decimal_total_bytes} {elapsed}",
+        )
+    }
+
     /// A bar for this many sessions.
     pub(super) fn of_sessions(total: u64) -> Self {
         Self::new(total, "{wide_bar} {human_pos}/{human_len} sessions {eta}")

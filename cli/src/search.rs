@@ -7,12 +7,12 @@ use leafline::search::{SearchHit, SearchIndex, SearchQuery};
 use leafline::view::Role;
 use serde_json::json;
 
-use super::failure::Failure;
-use super::index::{DONE_IN_A_MOMENT, Readiness, prepare, report_behind};
+use super::failure::{Failure, complain};
+use super::index::{Readiness, complete, readiness, report_behind};
+use super::interrupt::Interrupt;
 use super::number::bytes;
 use super::output::{FAINT, KIND, Output, STRONG};
 use super::place::Place;
-use super::progress::Spinner;
 use super::session_choice::SessionChoice;
 use super::table::write_tabs;
 use super::{Status, text, time};
@@ -31,7 +31,8 @@ const USUAL_LIMIT: usize = 20;
 /// ordinal, role, time (milliseconds since 1970), score, family, title, cwd, snippet {text, matches}, where matches are
 /// ranges of bytes of the text.
 ///
-/// Uses the index beside the store, and updates it first if that takes only a moment. `leafline index` builds it.
+/// Uses the index beside the store, and brings it up to date first; if another process is at it, as after a large import,
+/// waits for it. --no-wait searches what is indexed already.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -63,6 +64,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = time::moment)]
     until: Option<i64>,
 
+    /// Search the index as it is, without updating it or waiting for another process that does
+    #[arg(long)]
+    no_wait: bool,
+
     /// Show at most this many
     #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT)]
     limit: usize,
@@ -85,9 +90,16 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
     let index = SearchIndex::open_or_create(&store)?;
-    let readiness = {
-        let _spinner = Spinner::new("updating the search index");
-        prepare(&index, DONE_IN_A_MOMENT)?
+    let readiness = if arguments.no_wait {
+        readiness(&index)?
+    } else {
+        let interrupt = Interrupt::listen()?;
+        let readiness = complete(&index, &interrupt)?;
+        if interrupt.is_set() {
+            complain("stopped; the next search or `leafline index` goes on with the index");
+            return Ok(Status::Stopped);
+        }
+        readiness
     };
     if let Readiness::Missing(lacking) = readiness {
         return Err(Failure::NoIndex { bytes: bytes(lacking) });

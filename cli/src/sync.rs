@@ -85,7 +85,7 @@ pub(super) fn run(
     let told = teller.finish();
     let totals = synced?;
     told.and_then(|()| print_totals(&totals, None, begun, listing, out))?;
-    arguments.indexing.follow(&store, totals.new_bytes, &interrupt);
+    arguments.indexing.follow(&store, totals.new_bytes, &interrupt, listing.is_quiet());
     if interrupt.is_set() {
         return Ok(Status::Stopped);
     }

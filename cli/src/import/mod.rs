@@ -121,7 +121,7 @@ pub(super) fn run(
     if !arguments.no_compact && !interrupt.is_set() && store.is_worth_compacting(&totals)? {
         compact(&mut store)?;
     }
-    arguments.indexing.follow(&store, totals.new_bytes, &interrupt);
+    arguments.indexing.follow(&store, totals.new_bytes, &interrupt, listing.is_quiet());
     if interrupt.is_set() {
         return Ok(Status::Stopped);
     }
