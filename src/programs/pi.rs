@@ -54,7 +54,7 @@ pub trait PiSession: Sealed {
     ///
     /// # Errors
     ///
-    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) for details that are not JSON; those of
+    /// [`LiveError::InvalidEntry`](crate::error::LiveError::InvalidEntry) for members that are not JSON; those of
     /// [`Session::append`].
     fn append_compaction(&mut self, compaction: &Compaction<'_>) -> Result<String>;
 

@@ -24,9 +24,9 @@ const operations = {
 		run: ({ session }, { provider, modelId }) => ({ id: session.appendModelChange(provider, modelId) }),
 	},
 	append_compaction: {
-		takes: ["summary", "firstKept", "tokensBefore", "details?", "fromHook?"],
-		run: ({ session }, { summary, firstKept, tokensBefore, details, fromHook }) => ({
-			id: session.appendCompaction(summary, idOf(session, firstKept), tokensBefore, details, fromHook),
+		takes: ["summary", "firstKept", "tokensBefore", "details?", "fromHook?", "usage?"],
+		run: ({ session }, { summary, firstKept, tokensBefore, details, fromHook, usage }) => ({
+			id: session.appendCompaction(summary, idOf(session, firstKept), tokensBefore, details, fromHook, usage),
 		}),
 	},
 	append_custom_entry: {

@@ -169,12 +169,9 @@ fn a_branch_summary_keeps_its_text_and_details_in_its_metadata() {
 fn refusals(session: &mut Session) -> Vec<leafline::Result<()>> {
     let compaction = Compaction {
         summary: "s",
-        short_summary: None,
         first_kept_entry_id: Some("a"),
         tokens_before: 1,
-        details: None,
-        from_extension: None,
-        preserve_data: None,
+        ..Compaction::default()
     };
     let nothing = None::<&()>;
     vec![

@@ -2,7 +2,7 @@
 
 use leafline::error::{LiveError, SessionError};
 use leafline::live::Persistence;
-use leafline::pi::PiSession;
+use leafline::pi::{Compaction, PiSession};
 use leafline::{Error, Family, NewSession, Session, Store};
 use serde_json::{Value, json};
 
@@ -109,6 +109,72 @@ fn context_edits_and_usage_are_written_as_pi_writes_them() {
     let theirs = results.last().unwrap()["observed"]["file"].as_str().unwrap();
     let ours = String::from_utf8(ours).unwrap();
     assert_eq!(comparable(&ours), comparable(theirs));
+}
+
+#[test]
+fn compactions_with_usage_and_a_system_message_are_those_of_pi() {
+    fn compaction<'a>(usage: Option<&'a str>, system_message: Option<&'a str>) -> Compaction<'a> {
+        Compaction {
+            summary: "s",
+            tokens_before: 9,
+            details: Some("[1]"),
+            from_extension: Some(true),
+            usage,
+            system_message,
+            ..Compaction::default()
+        }
+    }
+    let system = json!({"role": "system", "content": "Be brief", "timestamp": 4});
+    let usage = usage().to_string();
+    let written = |told: &str| {
+        let store = Store::in_memory().unwrap();
+        let mut session = session(&store, Family::Pi);
+        let first = session.append_message(&messages()[0]).unwrap();
+        session.append_message(&messages()[1]).unwrap();
+        session.append_message(&system).unwrap();
+        let first_kept_entry_id = Some(&*first);
+        for (usage, told) in [(Some(&*usage), Some(told)), (None, None)] {
+            let compaction = Compaction { first_kept_entry_id, ..compaction(usage, told) };
+            session.append_compaction(&compaction).unwrap();
+        }
+        let mut ours = Vec::new();
+        let reader = session.reader().unwrap();
+        reader.export(&leafline::export::ExportMode::Current, &mut ours).unwrap();
+        comparable(&String::from_utf8(ours).unwrap())
+    };
+    let ours = written(&system.to_string());
+    assert!(
+        ours[3].ends_with(&format!(
+            r##""firstKeptEntryId":"#0","tokensBefore":9,"details":[1],"usage":{usage},"fromHook":true,"systemMessage":{system}}}"##
+        )),
+        "{}",
+        ours[3]
+    );
+    let store = Store::in_memory().unwrap();
+    let refused = session(&store, Family::Pi).append_compaction(&compaction(Some("{"), None));
+    assert!(matches!(refused, Err(Error::Live(LiveError::InvalidEntry { .. }))), "{refused:?}");
+
+    let Some(oracle) = Oracle::find_version(Version::V0_87) else { return };
+    let append = |message: &Value| json!({"do": "append_message", "message": message});
+    let compact = json!({"do": "append_compaction", "summary": "s", "firstKept": 0,
+        "tokensBefore": 9, "details": [1], "fromHook": true,
+        "usage": serde_json::from_str::<Value>(&usage).unwrap()});
+    let operations = [
+        append(&messages()[0]),
+        append(&messages()[1]),
+        append(&system),
+        compact,
+        json!({"do": "observe"}),
+    ];
+    let job = json!({"op": "play", "cwd": "/work", "operations": operations});
+    let answers = oracle.ask(&job.to_string());
+    assert_eq!(answers[0]["ok"], true, "{}", answers[0]);
+    let results = answers[0]["results"].as_array().unwrap();
+    let theirs = results.last().unwrap()["observed"]["file"].as_str().unwrap();
+    // pi gives its system message the compaction's time.
+    let last: Value = serde_json::from_str(theirs.lines().last().unwrap()).unwrap();
+    assert_eq!(last["systemMessage"]["content"], "Be brief");
+    assert_eq!(written(&last["systemMessage"].to_string())[..4], comparable(theirs));
 }
 
 #[test]

@@ -56,6 +56,9 @@ pub(super) struct Arguments {
     full: bool,
 
     /// Print the messages of the request as JSON, in the program's form for all models
+    ///
+    /// What a program does to them for one model or endpoint is left out: of omp, all that its model layer does; of pi,
+    /// the form of each provider.
     #[arg(long)]
     request: bool,
 

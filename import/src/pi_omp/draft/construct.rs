@@ -24,6 +24,11 @@ pub struct Compaction<'a> {
     pub from_extension: Option<bool>,
     /// omp: anything, as JSON text.
     pub preserve_data: Option<&'a str>,
+    /// pi since 0.87: what the summary cost, as JSON text: an object with the members of a message's `usage`.
+    pub usage: Option<&'a str>,
+    /// pi since 0.87: the message of the role `system` that counts from here on, as JSON text. pi takes the last one of the
+    /// context, with the compaction's time.
+    pub system_message: Option<&'a str>,
 }
 
 /// Each function follows the method of that name in both programs' session managers, and the types of the documents. An
@@ -77,7 +82,9 @@ impl Draft {
             .json("tokensBefore", &compaction.tokens_before.to_string())?
             .optional_json("details", compaction.details)?
             .made_by_extension(family, compaction.from_extension)
-            .optional_json("preserveData", compaction.preserve_data)?;
+            .optional_json("preserveData", compaction.preserve_data)?
+            .optional_json("usage", compaction.usage)?
+            .optional_json("systemMessage", compaction.system_message)?;
         draft.arrange();
         Ok(draft)
     }

@@ -85,7 +85,9 @@ static PI_COMPACTION: Layout = after_time(&[
     optional("firstKeptEntryId", Expected::TextOrNull),
     required("tokensBefore", Expected::Number),
     optional("details", Expected::Anything),
+    optional("usage", Expected::Anything),
     optional("fromHook", Expected::Anything),
+    optional("systemMessage", Expected::Anything),
 ]);
 
 static OMP_COMPACTION: Layout = after_time(&[

@@ -75,6 +75,7 @@ fn summaries_of_both_families() {
         details: Some("{}"),
         from_extension: Some(false),
         preserve_data: Some("1"),
+        ..Compaction::default()
     };
     let write = |family, compaction| own(&Draft::compaction(family, &compaction).unwrap());
     assert_eq!(
@@ -84,6 +85,11 @@ fn summaries_of_both_families() {
     assert_eq!(
         write(Family::Pi, compaction),
         r#"@,"summary":"s","firstKeptEntryId":"a","tokensBefore":9007199254740992,"details":{},"fromHook":false,"shortSummary":"t","preserveData":1"#
+    );
+    let later = Compaction { usage: Some("2"), system_message: Some("3"), ..compaction };
+    assert_eq!(
+        write(Family::Pi, later),
+        r#"@,"summary":"s","firstKeptEntryId":"a","tokensBefore":9007199254740992,"details":{},"usage":2,"fromHook":false,"systemMessage":3,"shortSummary":"t","preserveData":1"#
     );
     assert_eq!(write(Family::Pi, Compaction::default()), r#"@,"summary":"","tokensBefore":0"#);
     let branch = |family, details, from_extension| {
