@@ -164,6 +164,50 @@ fn what_is_left_out() {
 }
 
 #[test]
+fn what_came_with_a_message() {
+    let sent = ["assistant: →t1 Bash", "user: ←t1 out t1 + beside\n + next"];
+    assert_eq!(told("note below a call"), sent);
+    assert_eq!(told("note below a result"), sent);
+    let without = ["assistant: →t1 Bash", "user: ←t1 out t1 + next"];
+    for name in ["note that leads to a prompt", "note on a sidechain"] {
+        assert_eq!(told(name), without, "{name}");
+    }
+    assert_eq!(told("note below a text"), ["assistant: x", "user: \"next\""]);
+    assert_eq!(
+        told("result of another message")[1..3],
+        ["assistant: →t2 Bash", "user: ←t2 out t2 + next"]
+    );
+}
+
+#[test]
+fn results_ahead_of_their_calls() {
+    let sent = ["assistant: →t1 Bash", "user: ←t1 out t1 + next"];
+    for name in ["result ahead of its call", "result ahead of its call and of another message"] {
+        let told = told(name);
+        assert_eq!(told[told.len() - 3..told.len() - 1], sent, "{name}");
+    }
+    let missing = format!("user: ←t1 {MISSING} + next");
+    for name in ["prompt between result and call", "result between calls of one message"] {
+        assert_eq!(told(name)[2], missing, "{name}");
+    }
+}
+
+#[test]
+fn the_turn_with_which_a_session_ends() {
+    for name in ["attachment in the last turn", "attachment beside the last turn"] {
+        assert_eq!(
+            told(name)[1..3],
+            ["assistant: →t1 Bash".to_owned(), format!("user: ←t1 {MISSING}")]
+        );
+    }
+    for name in ["success of a hook in the last turn", "thought behind a result at the end"] {
+        assert!(!told(name).concat().contains("→t1"), "{name}");
+    }
+    assert_eq!(told("lost result and error at the end"), ["user: \"hi\"", "assistant: x"]);
+    assert_eq!(told("lost result and thought at the end")[2], "user: \"(no content)\"");
+}
+
+#[test]
 fn orphans_go_on_at_the_entry_before_them_in_time() {
     assert_eq!(
         told("dangling"),
