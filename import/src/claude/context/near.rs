@@ -52,7 +52,7 @@ impl Neighbour {
     pub(super) fn of(node: Option<Node>) -> Self {
         match node {
             Some(Node {
-                role: MessageRole::Assistant | MessageRole::ToolResult,
+                role: MessageRole::Assistant | MessageRole::ToolResult | MessageRole::User,
                 is_sidechain,
                 ..
             }) => Self::Unread { is_sidechain },

@@ -137,12 +137,20 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
         }
         // What does not hang on the message is of it where it is the only result of one of its calls.
         let at_hand = found.iter().filter(|item| !deeper.contains(&item.ordinal));
-        let answered: HashSet<CallKey> =
+        let mut answered: HashSet<CallKey> =
             self.read.iter().chain(at_hand).flat_map(Item::results).collect();
+        answered.extend(&self.answered_beside);
+        found.sort_by_key(|item| item.ordinal);
         found.retain(|item: &Item| {
+            if notes.contains(&item.ordinal) {
+                return !calls.is_empty();
+            }
             let is_wanted = |key: CallKey| calls.contains(&key) && !answered.contains(&key);
-            (!deeper.contains(&item.ordinal) || item.results().any(is_wanted))
-                && (!notes.contains(&item.ordinal) || !calls.is_empty())
+            if deeper.contains(&item.ordinal) && !item.results().any(is_wanted) {
+                return false;
+            }
+            answered.extend(item.results());
+            true
         });
         self.taken.extend(found.iter().map(|item| item.ordinal));
         self.answered_beside.extend(found.iter().flat_map(Item::results));
