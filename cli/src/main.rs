@@ -42,6 +42,7 @@ mod show;
 mod stats;
 mod sync;
 mod table;
+mod terminal;
 mod text;
 mod time;
 mod transcript;

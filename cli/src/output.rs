@@ -7,8 +7,11 @@ use std::path::Path;
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use serde_json::Serializer;
 
 use super::failure::Failure;
+use super::terminal::TerminalText;
+use super::text::PrintableJson;
 
 /// The width of a terminal that does not report one.
 const USUAL_WIDTH: usize = 80;
@@ -39,6 +42,7 @@ pub(super) struct Output {
     /// The terminal's columns, when it is one.
     width: Option<usize>,
     colour: bool,
+    terminal: TerminalText,
 }
 
 impl Output {
@@ -51,7 +55,8 @@ impl Output {
         });
         // The choice honours NO_COLOR and the like, and whether this is a terminal.
         let colour = anstream::AutoStream::choice(&stdout) != ColorChoice::Never;
-        Self { out: BufWriter::with_capacity(64 << 10, stdout.lock()), json, width, colour }
+        let out = BufWriter::with_capacity(64 << 10, stdout.lock());
+        Self { out, json, width, colour, terminal: TerminalText::default() }
     }
 
     /// Whether JSON was requested.
@@ -66,7 +71,8 @@ impl Output {
 
     /// Writes one value as JSON on a line of its own.
     pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        match serde_json::to_writer(&mut self.out, value) {
+        let mut serializer = Serializer::with_formatter(&mut self.out, PrintableJson);
+        match value.serialize(&mut serializer) {
             Ok(()) => {}
             Err(error) if error.is_io() => return Err(Failure::Output(error.into())),
             Err(error) => return Err(Failure::Json(error)),
@@ -141,11 +147,17 @@ pub(super) fn is_standard_output(_: &Path) -> bool {
 }
 
 impl Write for Output {
+    /// A session's bytes as they are; on a terminal, without what would control it.
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.out.write(bytes)
+        if self.width.is_none() {
+            return self.out.write(bytes);
+        }
+        self.out.write_all(self.terminal.of(bytes).as_bytes())?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
+        self.out.write_all(self.terminal.rest().as_bytes())?;
         self.out.flush()
     }
 }

@@ -1,7 +1,9 @@
 //! Makes the text of sessions fit for a terminal.
 
 use std::borrow::Cow;
+use std::io::Write;
 
+use serde_json::ser::Formatter;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Marks omitted text.
@@ -32,6 +34,46 @@ pub(super) fn printable(text: &str) -> Cow<'_, str> {
 /// The lines of a text, each fit for a terminal: tabs become spaces, and empty lines at the end are dropped.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = String> {
     text.trim_end().lines().map(|line| printable(&line.replace('\t', TAB)).into_owned())
+}
+
+/// JSON as serde writes it, with the same characters of strings as `\u` escapes. The values are the same. JSON that is
+/// passed on as it is, is not changed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PrintableJson;
+
+impl Formatter for PrintableJson {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> std::io::Result<()> {
+        writer.write_all(escaped_as_json(fragment, is_unprintable).as_bytes())
+    }
+}
+
+/// Lines of a session for a terminal: the same characters as `\u` escapes, except for tabs and ends of lines.
+pub(super) fn printable_lines(text: &str) -> Cow<'_, str> {
+    escaped_as_json(text, |character| {
+        !matches!(character, '\n' | '\t') && is_unprintable(character)
+    })
+}
+
+/// Writes some characters as JSON's escapes.
+fn escaped_as_json(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_escaped(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
 }
 
 /// Control characters, line and paragraph separators, and characters that set the direction of text.
@@ -101,6 +143,18 @@ mod tests {
             printable("a\u{1b}[31mb\nc\u{9b}d\u{202e}e"),
             r"a\u{1b}[31mb\nc\u{9b}d\u{202e}e"
         );
+    }
+
+    #[test]
+    fn json_is_printable_and_the_same() {
+        use serde::Serialize;
+        let value = serde_json::json!({"a\u{9b}b": ["plain, Käse, 🍂", "\u{1b}[2J\n\u{7f}\u{202e}x\u{feff}"]});
+        let mut written = Vec::new();
+        let mut serializer = serde_json::Serializer::with_formatter(&mut written, PrintableJson);
+        value.serialize(&mut serializer).unwrap();
+        let text = String::from_utf8(written).unwrap();
+        assert_eq!(text, r#"{"a\u009bb":["plain, Käse, 🍂","\u001b[2J\n\u007f\u202ex\ufeff"]}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 
     #[test]

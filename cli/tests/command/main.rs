@@ -22,6 +22,8 @@ mod found_by_reading;
 #[cfg(unix)]
 mod hangs;
 mod history;
+#[cfg(unix)]
+mod hostile;
 mod import;
 #[cfg(unix)]
 mod interrupted;
