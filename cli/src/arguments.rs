@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use anstream::ColorChoice;
+use clap::{Parser, Subcommand, ValueEnum};
 
 use super::{
     append, branch, children, context, export, extract, fork, history, import, index, label, ls,
@@ -20,7 +21,8 @@ Examples:
   leafline append 019c6605 < entries.jsonl     add entries, one a line
   leafline export 019c6605 -o session.jsonl    write the file back
 
-A SESSION is a session's id, or any unique prefix of it.
+A SESSION is a session's id, or any unique prefix of it. An ENTRY of it is
+named likewise, or is @leaf, or @last, the last one of the file.
 The store is one file: --store, else LEAFLINE_STORE,
 else leafline/sessions.leafline in the platform's data folder.
 
@@ -42,8 +44,30 @@ pub(super) struct Arguments {
     #[arg(long, global = true)]
     pub(super) json: bool,
 
+    /// When to use colours; auto: on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub(super) color: Colour,
+
     #[command(subcommand)]
     pub(super) command: Command,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Colour {
+    /// The same for the standard streams.
+    pub(super) fn choice(self) -> ColorChoice {
+        match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

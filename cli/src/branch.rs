@@ -4,6 +4,7 @@ use leafline::error::SessionError;
 use leafline::{Error, Session};
 use serde_json::json;
 
+use super::entry_choice::entry_id;
 use super::failure::Failure;
 use super::output::Output;
 use super::place::Place;
@@ -28,7 +29,7 @@ pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
     session: String,
 
-    /// The entry's id
+    /// The entry's id, or a unique prefix of it, or @leaf or @last
     entry: String,
 
     /// A summary of the abandoned branch
@@ -46,25 +47,26 @@ pub(super) fn run(
     let mut session = live::session(&store, &arguments.session)?;
     if let Some(summary) = &arguments.summary {
         let entry = origin(&session, &arguments.entry)?;
-        let id = session.branch_with_summary(entry, summary, None::<&()>, None)?;
+        let id = session.branch_with_summary(entry.as_deref(), summary, None::<&()>, None)?;
         live::print_entry(&id, out)?;
         return Ok(Status::Done);
     }
-    session.branch(&arguments.entry)?;
+    let entry = entry_id(&session.reader()?, &arguments.entry)?;
+    session.branch(&entry)?;
     if out.is_json() {
-        out.json(&json!({ "leaf": arguments.entry }))?;
+        out.json(&json!({ "leaf": entry }))?;
     }
     Ok(Status::Done)
 }
 
 /// The entry that is meant; `None` for the place before all.
-fn origin<'e>(session: &Session, entry: &'e str) -> Result<Option<&'e str>, Failure> {
-    if entry != ROOT {
-        return Ok(Some(entry));
+fn origin(session: &Session, named: &str) -> Result<Option<String>, Failure> {
+    if named == ROOT {
+        return match session.get_entry(named) {
+            Ok(_) => Ok(Some(named.to_owned())),
+            Err(Error::Session(SessionError::EntryNotFound { .. })) => Ok(None),
+            Err(error) => Err(error.into()),
+        };
     }
-    match session.get_entry(entry) {
-        Ok(_) => Ok(Some(entry)),
-        Err(Error::Session(SessionError::EntryNotFound { .. })) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    entry_id(&session.reader()?, named).map(Some)
 }

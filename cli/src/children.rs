@@ -2,6 +2,7 @@
 
 use leafline::Entry;
 
+use super::entry_choice::entry_id;
 use super::entry_json::EntryJson;
 use super::failure::Failure;
 use super::output::Output;
@@ -19,8 +20,12 @@ pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
     session: String,
 
-    /// The entry's id
+    /// The entry's id, or a unique prefix of it, or @leaf or @last
     entry: String,
+
+    /// List at most this many
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 /// Lists the children.
@@ -31,7 +36,9 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
     let reader = store.reader(&arguments.session)?;
-    let children = reader.get_children(Some(&arguments.entry))?;
+    let entry = entry_id(&reader, &arguments.entry)?;
+    let mut children = reader.get_children(Some(&entry))?;
+    children.truncate(arguments.limit.unwrap_or(usize::MAX));
     if out.is_json() {
         for child in &children {
             out.json(&EntryJson::new(child))?;

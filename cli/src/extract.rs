@@ -1,5 +1,6 @@
 //! `leafline extract`.
 
+use super::entry_choice::entry_id;
 use super::failure::Failure;
 use super::output::Output;
 use super::place::Place;
@@ -31,7 +32,8 @@ pub(super) fn run(
     let store = place.open_to_change()?;
     let spinner = Spinner::new("copying the branch");
     let session = live::session(&store, &arguments.session)?;
-    let branch = session.create_branched_session(&arguments.entry)?;
+    let entry = entry_id(&session.reader()?, &arguments.entry)?;
+    let branch = session.create_branched_session(&entry)?;
     drop(spinner);
     live::print_session(branch.id(), out)?;
     Ok(Status::Done)

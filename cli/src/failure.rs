@@ -89,6 +89,14 @@ pub(super) enum Failure {
         /// The old directory.
         old: String,
     },
+    /// The session has no leaf, or no entry with an id.
+    #[error("session {session} has no entry that {named} can name")]
+    NoEntryId {
+        /// The session's id.
+        session: String,
+        /// `@leaf` or `@last`.
+        named: String,
+    },
     /// The argument is not an entry.
     #[error(
         "ENTRY-JSON: {problem}; give a JSON object such as \

@@ -101,7 +101,7 @@ enum HistoryCommand {
 #[derive(Debug, clap::Args)]
 struct Limit {
     /// List at most this many, up to 1,000
-    #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT, allow_negative_numbers = true)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = USUAL_LIMIT, allow_negative_numbers = true)]
     limit: i64,
 }
 

@@ -1,5 +1,6 @@
 //! `leafline label`.
 
+use super::entry_choice::entry_id;
 use super::failure::Failure;
 use super::output::Output;
 use super::place::Place;
@@ -34,6 +35,7 @@ pub(super) fn run(
     let store = place.open_to_change()?;
     let mut session = live::session(&store, &arguments.session)?;
     let label = arguments.text.as_deref().filter(|label| !label.is_empty());
-    live::print_entry(&session.append_label_change(&arguments.entry, label)?, out)?;
+    let entry = entry_id(&session.reader()?, &arguments.entry)?;
+    live::print_entry(&session.append_label_change(&entry, label)?, out)?;
     Ok(Status::Done)
 }

@@ -12,6 +12,7 @@ mod children;
 mod compact;
 mod context;
 mod directory;
+mod entry_choice;
 mod entry_json;
 mod export;
 mod extract;
@@ -73,6 +74,7 @@ enum Status {
 /// Runs the command that the arguments select.
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    arguments.color.choice().write_global();
     let mut out = Output::new(arguments.json);
     let place = Place::new(arguments.store);
     let outcome = dispatch(arguments.command, &place, &mut out);

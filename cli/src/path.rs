@@ -6,6 +6,7 @@ use leafline::error::ExportError;
 use leafline::{Entry, SessionReader};
 
 use super::Status;
+use super::entry_choice::entry_id;
 use super::entry_json::EntryJson;
 use super::failure::{Failure, usage};
 use super::output::Output;
@@ -59,7 +60,8 @@ pub(super) fn run(
     }
     let store = place.open_to_read()?;
     let reader = store.reader(&arguments.session)?;
-    let from = arguments.from.as_deref();
+    let from = arguments.from.as_deref().map(|from| entry_id(&reader, from)).transpose()?;
+    let from = from.as_deref();
     if arguments.text {
         let mut transcript = Transcript::new(out, arguments.full);
         return walk(&reader, from, |entry| transcript.entry(entry));

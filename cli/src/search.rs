@@ -69,7 +69,7 @@ pub(super) struct Arguments {
     no_wait: bool,
 
     /// Show at most this many
-    #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = USUAL_LIMIT)]
     limit: usize,
 }
 

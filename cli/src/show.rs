@@ -5,6 +5,7 @@ use std::io::Write;
 use leafline::{Entry, SessionFacts, SessionReader};
 use serde::Serialize;
 
+use super::entry_choice::entry_id;
 use super::entry_json::EntryJson;
 use super::failure::Failure;
 use super::number::{bytes, count, counted};
@@ -27,7 +28,7 @@ pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
     session: String,
 
-    /// The entry's id
+    /// The entry's id, or a unique prefix of it, or @leaf or @last
     entry: Option<String>,
 }
 
@@ -58,7 +59,7 @@ pub(super) fn run(
     let store = place.open_to_read()?;
     let reader = store.reader(&arguments.session)?;
     match &arguments.entry {
-        Some(id) => show_entry(&reader.get_entry(id)?, out)?,
+        Some(named) => show_entry(&reader.get_entry(&entry_id(&reader, named)?)?, out)?,
         None => show_session(&reader, &store.agents_of(&reader.id())?, out)?,
     }
     Ok(Status::Done)

@@ -46,6 +46,18 @@ pub enum SessionError {
         /// The entry's id.
         entry: String,
     },
+    /// The ids of several entries of the session begin with the given text.
+    #[error("{prefix:?} is the beginning of {count} entry ids of session {session} ({}); give more of it", .examples.join(", "))]
+    AmbiguousEntry {
+        /// The session's id.
+        session: String,
+        /// What was asked for.
+        prefix: String,
+        /// How many ids begin with it.
+        count: usize,
+        /// The first few of them.
+        examples: Vec<String>,
+    },
     /// The session's program has no such operation, or Leafline does not write its family.
     #[error("session {id} is one of {family}, for which there is no {operation}")]
     WrongFamily {

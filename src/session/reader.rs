@@ -15,6 +15,9 @@ use crate::store::session_rows::SessionRows;
 use crate::store::snapshot::Snapshot;
 use crate::temporary::remove_left;
 
+/// How many ids an error names.
+const EXAMPLES: usize = 3;
+
 /// A session as it was when the reader was made, whatever is written later.
 ///
 /// Making a reader costs a few microseconds, once for all reads through it. It keeps old pages of the store alive, so
@@ -101,6 +104,36 @@ impl SessionReader {
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
         let found = find_entry(self.view().rows(), self.reading(), id)?;
         found.ok_or_else(|| self.view().not_found(id))
+    }
+
+    /// The id of the entry that has this id, or whose id alone begins with it.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::EntryNotFound`] if there is none, [`SessionError::AmbiguousEntry`] if several ids begin with it.
+    pub fn find_entry_id(&self, prefix: &str) -> Result<String> {
+        let rows = self.view().rows();
+        if rows.entry(prefix.as_bytes())?.is_some() {
+            return Ok(prefix.to_owned());
+        }
+        let (mut count, mut examples) = (0, Vec::new());
+        if !prefix.is_empty() {
+            rows.each_id_beginning_with(prefix.as_bytes(), |id| {
+                count += 1;
+                if examples.len() < EXAMPLES {
+                    examples.push(String::from_utf8_lossy(id).into_owned());
+                }
+            })?;
+        }
+        match (count, examples.pop()) {
+            (1, Some(only)) => Ok(only),
+            (_, None) => Err(self.view().not_found(prefix)),
+            (_, Some(last)) => {
+                examples.push(last);
+                let (session, prefix) = (self.id(), prefix.to_owned());
+                Err(SessionError::AmbiguousEntry { session, prefix, count, examples }.into())
+            }
+        }
     }
 
     /// The line with this ordinal, entry or not; `None` after the session's end.

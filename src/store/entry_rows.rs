@@ -51,6 +51,24 @@ impl<'s> SessionRows<'s> {
         count(self.entries()?)
     }
 
+    /// Hands out the ids that begin with a prefix, in order.
+    pub(crate) fn each_id_beginning_with(
+        self,
+        prefix: &[u8],
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<()> {
+        let from = (self.session.raw(), prefix)..(self.session.end(), &b""[..]);
+        for row in self.snapshot.entries()?.range(from)? {
+            let (key, _) = row?;
+            let id = key.value().1;
+            if !id.starts_with(prefix) {
+                break;
+            }
+            take(id);
+        }
+        Ok(())
+    }
+
     fn entries(self) -> Result<IdRange<'s>> {
         let all = (self.session.raw(), &b""[..])..(self.session.end(), &b""[..]);
         Ok(self.snapshot.entries()?.range(all)?)

@@ -4,11 +4,12 @@ mod settings;
 
 use std::io::{self, Write};
 
+use leafline::Family;
 use leafline::context::{ContextLeaf, ContextProgram, HistoryScope, ProgramVersion};
 use leafline::error::ExportError;
-use leafline::{Family, SessionReader};
 
 use super::Status;
+use super::entry_choice::entry_id;
 use super::failure::Failure;
 use super::family::any_family;
 use super::output::Output;
@@ -85,7 +86,9 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
     let reader = store.reader(&arguments.session)?;
-    let leaf = leaf(&reader, arguments.leaf.as_deref())?;
+    // The programs fall back to the last entry if an id does not exist; here that is an error.
+    let leaf = arguments.leaf.as_deref().map(|leaf| entry_id(&reader, leaf)).transpose()?;
+    let leaf = leaf.as_deref().map_or(ContextLeaf::Current, ContextLeaf::Entry);
     let program = ContextProgram { family: arguments.family, as_of: arguments.as_of };
     let scope = if arguments.full { HistoryScope::Full } else { HistoryScope::Context };
     if arguments.request || out.is_json() {
@@ -113,15 +116,4 @@ pub(super) fn run(
     }
     out.line(format_args!("{}", settings::summary(messages, &settings)))?;
     Ok(Status::Done)
-}
-
-/// The entry of the context. The programs fall back to the last entry if an id does not exist; here that is an error.
-fn leaf<'e>(reader: &SessionReader, named: Option<&'e str>) -> Result<ContextLeaf<'e>, Failure> {
-    match named {
-        Some(id) => {
-            reader.get_entry(id)?;
-            Ok(ContextLeaf::Entry(id))
-        }
-        None => Ok(ContextLeaf::Current),
-    }
 }

@@ -6,6 +6,7 @@
 
 mod agents;
 mod changing;
+mod choices;
 mod claude;
 mod context;
 #[cfg(unix)]
