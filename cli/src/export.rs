@@ -26,8 +26,9 @@ use super::{Status, text};
 /// is a link, its target is written; a device, a pipe or a descriptor such as /dev/fd/3 is written directly. Never
 /// overwrites a store, neither the one in use nor another.
 ///
-/// With --all, writes every session to a folder, under its program's folder and file names: --<cwd>--/<time>_<id>.jsonl
-/// for pi and omp, <project>/<id>.jsonl for Claude Code, <id>.jsonl for Opal. Skips sessions that have not changed
+/// With --all, writes every session to a folder, laid out as its program's own: FOLDER/claude/projects/<project>/<id>.jsonl,
+/// FOLDER/pi/sessions/--<cwd>--/<time>_<id>.jsonl, and so for each program, which can use FOLDER/claude and so on in place
+/// of its own: CLAUDE_CONFIG_DIR=FOLDER/claude claude --resume <id>. Skips sessions that have not changed
 /// since the last export, after checking the file's size and time. Keeps and reports a file to which someone else has
 /// added; import it with `leafline sync FOLDER`, or overwrite it with --replace. A session whose project was moved
 /// moves too. The files of deleted sessions stay. .leafline-manifest in the folder records what was written. The next

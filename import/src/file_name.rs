@@ -14,6 +14,8 @@ pub struct FileName<'a> {
     pub created_ms: Option<i64>,
     /// Whether it came from another session.
     pub has_parent: bool,
+    /// The session that started it, if it is an agent's.
+    pub agent_of: Option<&'a str>,
     /// The header's line, if the family [needs it](crate::format::Format::is_named_by_header).
     pub header: Option<&'a [u8]>,
 }
@@ -61,6 +63,7 @@ mod tests {
                 cwd,
                 created_ms: Some(0),
                 has_parent: false,
+                agent_of: None,
                 header: None,
             });
             path.to_string_lossy().replace('\\', "/")
@@ -70,6 +73,73 @@ mod tests {
         assert_eq!(path_of(Family::Opal, "../x", None), "_..-x.jsonl");
         assert_eq!(path_of(Family::Claude, "4f2e", Some("/home/me")), "-home-me/4f2e.jsonl");
         assert_eq!(path_of(Family::Claude, "agent-a1", None), "-/agent-a1.jsonl");
+    }
+
+    #[test]
+    fn imported_files_keep_the_places_that_their_programs_gave_them() {
+        let rollout = "rollout-2026-02-18T09-00-00-019c6f5a-0023-7c4e-9d21-5a7be0c30023";
+        let (dated, archived) = (
+            format!("/h/.codex/sessions/2026/02/18/{rollout}.jsonl"),
+            format!("/h/.codex/archived_sessions/{rollout}.jsonl"),
+        );
+        let pi = "/h/sessions/.pi/agent/sessions/--w--/2026-02-18T09-00-00-000Z_s.jsonl";
+        for (family, path, expected) in [
+            (Family::Pi, pi, Some("sessions/--w--/2026-02-18T09-00-00-000Z_s.jsonl")),
+            (Family::Omp, "/h/sessions/-work/1_s.jsonl", Some("sessions/-work/1_s.jsonl")),
+            (Family::Omp, "/h/sessions/-work/1_t.jsonl", None),
+            (Family::Omp, "/h/sessions/work/1_s.jsonl", None),
+            (Family::Pi, "/h/sessions/1_s.jsonl", None),
+            (Family::Pi, "/h/elsewhere/--w--/1_s.jsonl", None),
+            (Family::Claude, "/h/.claude/projects/-w/s.jsonl", Some("projects/-w/s.jsonl")),
+            (
+                Family::Claude,
+                "/h/projects/-w/p/subagents/deep/s.jsonl",
+                Some("projects/-w/p/subagents/deep/s.jsonl"),
+            ),
+            (Family::Claude, "e:/h/projects/e--w/s.jsonl", Some("projects/e--w/s.jsonl")),
+            (Family::Claude, "/h/projects/tide.clock/s.jsonl", None),
+            (Family::Claude, "/h/projects/clock/s.jsonl", None),
+            (Family::Claude, "/h/projects/-w/backup/s.jsonl", None),
+            (Family::Claude, "/h/projects/-w/t.jsonl", None),
+            (Family::Opal, "/h/sessions/s.jsonl", Some("sessions/s.jsonl")),
+            (Family::Opal, "/h/sessions/old/s.jsonl", None),
+            (Family::Codex, &dated, dated.get("/h/.codex/".len()..)),
+            (Family::Codex, &archived, archived.get("/h/.codex/".len()..)),
+            (Family::Codex, "/h/sessions/2026/02/18/s.jsonl", None),
+        ] {
+            let name = FileName {
+                id: "s",
+                cwd: None,
+                created_ms: None,
+                has_parent: false,
+                agent_of: None,
+                header: None,
+            };
+            let placed = family.placed_path(&name, std::path::Path::new(path));
+            let placed = placed.map(|path| path.to_string_lossy().replace('\\', "/"));
+            assert_eq!(placed.as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_exports_is_laid_out_as_the_programs_own() {
+        for (family, expected) in [
+            (Family::Pi, "sessions/--w--/s.jsonl"),
+            (Family::Claude, "projects/-w/p/subagents/s.jsonl"),
+            (Family::Opal, "sessions/s.jsonl"),
+            (Family::Codex, "sessions/s.jsonl"),
+        ] {
+            let name = FileName {
+                id: "s",
+                cwd: Some("/w"),
+                created_ms: None,
+                has_parent: true,
+                agent_of: Some("p"),
+                header: None,
+            };
+            let path = family.program_path(&name);
+            assert_eq!(path.to_string_lossy().replace('\\', "/"), expected);
+        }
     }
 
     #[test]

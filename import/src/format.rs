@@ -151,6 +151,10 @@ pub trait Format: Contexts {
     /// The path of a session's file, relative to the folder of all the family's sessions.
     fn file_path(name: &FileName<'_>) -> PathBuf;
 
+    /// Whether the program would find a session's file at this path, below the folder of all the family's sessions, or
+    /// below one of [`Self::ASIDE`]; the parts of the path.
+    fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool;
+
     /// Whether a session's file name contains facts from its header: then [`Self::file_path`] is given the header too.
     fn is_named_by_header(name: &FileName<'_>) -> bool {
         let _ = name;
@@ -385,6 +389,33 @@ impl Family {
     #[must_use]
     pub fn file_path(self, name: &FileName<'_>) -> PathBuf {
         with_format!(self, F => F::file_path(name))
+    }
+
+    /// The path of a session's file in a folder that the program can use in place of its own (`~/.claude` and the like):
+    /// the last part of [`Self::folder`], then [`Self::file_path`].
+    #[must_use]
+    pub fn program_path(self, name: &FileName<'_>) -> PathBuf {
+        let sessions = self.folder().last().copied().unwrap_or_default();
+        Path::new(sessions).join(self.file_path(name))
+    }
+
+    /// The same for a file that was imported from such a folder, by its path: where the program had put it. `None` if the
+    /// path is of another kind.
+    #[must_use]
+    pub fn placed_path(self, name: &FileName<'_>, source: &Path) -> Option<PathBuf> {
+        let parts: Option<Vec<&str>> =
+            source.components().map(|part| part.as_os_str().to_str()).collect();
+        let parts = parts?;
+        let all = std::iter::once(self.folder()).chain(self.folders_aside().iter().copied());
+        let folders: Vec<&str> = all.filter_map(|folder| folder.last().copied()).collect();
+        let is_file_path = |below: &[&str]| with_format!(self, F => F::is_file_path(name, below));
+        (0..parts.len()).rev().find_map(|place| {
+            let (folder, below) = parts.get(place..)?.split_first()?;
+            (folders.contains(folder) && is_file_path(below)).then(|| {
+                let path: PathBuf = parts.iter().skip(place).collect();
+                path
+            })
+        })
     }
 
     /// Whether a session's file name contains facts from its header: [`Format::is_named_by_header`].

@@ -1,7 +1,7 @@
 // Claude Code itself, in a home of its own.
 
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Home } from "../judges/home.mjs";
 import { StandIn } from "./stand-in.mjs";
@@ -20,6 +20,12 @@ export class Claude {
     this.work = this.home.work;
     this.folder = join(this.home.path, ".claude/projects", this.work.replace(/[^a-zA-Z0-9]/g, "-"));
     this.api = new StandIn();
+  }
+
+  /** The same with another folder in place of the program's own. */
+  in(folder) {
+    const project = basename(this.folder);
+    return Object.assign(Object.create(this), { folder: join(folder, "projects", project), config: folder });
   }
 
   async start() {
@@ -46,6 +52,7 @@ export class Claude {
       DISABLE_ERROR_REPORTING: "1",
       DISABLE_AUTOUPDATER: "1",
       IS_SANDBOX: "1",
+      ...(this.config && { CLAUDE_CONFIG_DIR: this.config }),
     };
     const onStart = (child) => (run.onHang = () => child.kill(signal));
     const { code, out, errors } = await this.home.run(program, args, { env, timeout: PATIENCE, onStart });

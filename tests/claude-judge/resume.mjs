@@ -24,6 +24,9 @@ export async function resume(claude, { id, file }) {
   }
 }
 
+/** The same for a session in another folder than the program's own. */
+export const exported = (claude, { folder, id }) => resumed(claude.in(folder), id);
+
 /** The same for a session that has a file. */
 export async function resumed(claude, id) {
   const file = readFileSync(claude.path(id), "utf8");

@@ -9,6 +9,7 @@ mod contexts;
 mod corpus;
 mod damage;
 mod document;
+mod exported;
 mod folded;
 mod forks;
 mod growth;

@@ -97,7 +97,8 @@ fn a_reverted_session_has_two_addresses() {
         .unwrap();
     let exported = |id: &str| {
         std::fs::read_to_string(
-            folder.join(format!("2026/11/20/rollout-2026-11-20T10-00-00-{id}.jsonl")),
+            folder
+                .join(format!("codex/sessions/2026/11/20/rollout-2026-11-20T10-00-00-{id}.jsonl")),
         )
     };
     assert_eq!(exported(ID).unwrap(), first);

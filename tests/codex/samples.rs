@@ -123,11 +123,11 @@ fn what_was_said_is_found() {
     assert_eq!(found("\"how long should it bake\""), [(EARLIER.to_owned(), "32".to_owned())]);
 }
 
-/// A folder in Codex's layout: its names are those of the samples, except for the time zone.
+/// A folder in Codex's layout: its names are those of the samples.
 #[test]
 fn a_folder_of_them_is_named_as_codex_names_it() {
     let (place, _) = imported();
-    let folder = place.path("out/sessions");
+    let folder = place.path("out");
     place
         .store
         .export_all(
@@ -136,9 +136,12 @@ fn a_folder_of_them_is_named_as_codex_names_it() {
             &mut |_: &leafline::export::ExportReport| {},
         )
         .unwrap();
-    let path = folder.join(format!("2026/02/18/rollout-2026-02-18T08-59-59-{TODAY}.jsonl"));
+    let sessions = "codex/sessions";
+    let path =
+        folder.join(format!("{sessions}/2026/02/18/rollout-2026-02-18T08-59-59-{TODAY}.jsonl"));
     assert!(std::fs::read(&path).unwrap() == file(TODAY));
-    let path = folder.join(format!("2025/11/20/rollout-2025-11-20T19-04-07-{EARLIER}.jsonl"));
+    let path =
+        folder.join(format!("{sessions}/2025/11/20/rollout-2025-11-20T20-04-07-{EARLIER}.jsonl"));
     assert!(std::fs::read(&path).unwrap() == file(EARLIER));
     // What is imported from there is the same session.
     let again = place.import(&path);

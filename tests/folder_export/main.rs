@@ -6,6 +6,7 @@
 
 mod blobs;
 mod changes;
+mod layout;
 #[cfg(unix)]
 mod links;
 mod manifest;

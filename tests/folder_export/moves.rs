@@ -39,7 +39,7 @@ fn an_old_file_that_someone_added_to_is_brought_in_first() {
     for _ in 0..2 {
         let told = exports.gives(&[("a", "kept"), ("b", "unchanged"), ("c", "unchanged")]);
         assert_eq!(exports.folder.join(&told[0].path), old);
-        assert!(!exports.folder.join("--new-a--").exists());
+        assert!(!exports.folder.join("pi/sessions/--new-a--").exists());
     }
     assert_eq!(exports.sync().grown, 1);
     let told = exports.gives(&[
@@ -69,7 +69,7 @@ fn an_old_file_that_someone_added_to_is_never_removed() {
 fn a_folder_that_was_moved_with_its_project_is_known() {
     let exports = Exports::of_three();
     let old = exports.file("a");
-    let new = exports.folder.join("--new-a--");
+    let new = exports.folder.join("pi/sessions/--new-a--");
     std::fs::rename(old.parent().unwrap(), &new).unwrap();
     exports.store().move_session("a", "/new/a").unwrap();
     let before = exports.stamps();
@@ -83,7 +83,7 @@ fn a_folder_that_was_moved_with_its_project_is_known() {
 fn a_link_to_the_old_place_is_not_the_new_one() {
     let exports = Exports::of_three();
     let old = exports.file("a");
-    let link = exports.folder.join("--new-a--");
+    let link = exports.folder.join("pi/sessions/--new-a--");
     std::os::unix::fs::symlink(old.parent().unwrap(), link).unwrap();
     exports.store().move_session("a", "/new/a").unwrap();
     let told = exports.gives(&[("a", "failed"), ("b", "unchanged"), ("c", "unchanged")]);

@@ -24,7 +24,7 @@ fn paths(exports: &Exports) -> Vec<String> {
 fn sessions_of_one_name_keep_their_numbers() {
     let exports = alike();
     let first = paths(&exports);
-    let name = "--w--/2026-03-01T08-00-00-000Z_x-y";
+    let name = "pi/sessions/--w--/2026-03-01T08-00-00-000Z_x-y";
     let expected = [format!("{name}.jsonl"), format!("{name}-2.jsonl"), format!("{name}-3.jsonl")];
     assert_eq!(first, expected);
     // The order of the list changes, and the numbers stay.

@@ -3,6 +3,7 @@
 // Reads jobs as JSON lines from standard input and answers each with one JSON line. README.md says what they hold.
 
 import { answerJobs } from "../judges/jobs.mjs";
+import { exported } from "./exported.mjs";
 import { list } from "./list.mjs";
 import { describe, flatten, MOST_NODES, survey } from "./observe.mjs";
 import { SessionManager } from "./pi.mjs";
@@ -32,4 +33,4 @@ function loadOrError(job) {
 	}
 }
 
-await answerJobs({ list, load: loadOrError, play });
+await answerJobs({ exported, list, load: loadOrError, play });

@@ -11,6 +11,7 @@
 mod context;
 mod edited;
 mod edits;
+mod exported;
 mod listing;
 mod oracle;
 #[path = "../place/mod.rs"]

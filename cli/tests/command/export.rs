@@ -91,8 +91,8 @@ fn all_sessions_go_into_documented_names() {
     let run = on_samples(["export", "--all", "-o", path(&folder), "--as", "exact"]).ok();
     assert_eq!(run.text().lines().count(), SAMPLES + 1);
     assert!(run.text().contains("\n18 sessions: 18 written; "), "{}", run.text());
-    let target = folder
-        .join(format!("--home-robin-work-tide-clock--/2026-02-16T10-20-30-112Z_{PI_3}.jsonl"));
+    let name = format!("2026-02-16T10-20-30-112Z_{PI_3}.jsonl");
+    let target = folder.join("pi/sessions/--home-robin-work-tide-clock--").join(name);
     assert_eq!(std::fs::read(target).unwrap(), sample(PI_3));
 }
 

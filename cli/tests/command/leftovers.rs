@@ -17,8 +17,9 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// A project's folder of an exported one.
 fn project(all: &Path) -> PathBuf {
-    let name = names(all).into_iter().find(|name| name.starts_with("--")).unwrap();
-    all.join(name)
+    let sessions = all.join("pi/sessions");
+    let name = names(&sessions).into_iter().find(|name| name.starts_with("--")).unwrap();
+    sessions.join(name)
 }
 
 #[test]
@@ -52,11 +53,15 @@ fn a_folder_without_sessions_any_longer_is_tidied_too() {
     let scene = Scene::of_samples();
     let all = scene.folder().join("all");
     scene.run(["export", "--all", "-o", path(&all)]).ok();
-    let left = all.join("--gone--").join(NAME);
-    std::fs::create_dir(left.parent().unwrap()).unwrap();
-    std::fs::write(&left, "half").unwrap();
+    // The last one is as exports put them before.
+    let folders = ["pi/sessions/--gone--", "codex/sessions/2020/01/02", "--gone--"];
+    let left = folders.map(|folder| all.join(folder).join(NAME));
+    for left in &left {
+        std::fs::create_dir_all(left.parent().unwrap()).unwrap();
+        std::fs::write(left, "half").unwrap();
+    }
     scene.run(["export", "--all", "-o", path(&all)]).ok();
-    assert!(!left.exists());
+    assert!(left.iter().all(|left| !left.exists()));
 }
 
 #[test]
@@ -155,7 +160,8 @@ mod unix {
     fn being_written(folder: &Path, child: &mut Child) -> Option<PathBuf> {
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(20) && child.try_wait().unwrap().is_none() {
-            let folders = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            let sessions = folder.join("pi/sessions");
+            let folders = std::fs::read_dir(sessions).into_iter().flatten().flatten();
             for project in folders.filter(|entry| entry.path().is_dir()) {
                 for name in names(&project.path()) {
                     if name.starts_with(".leafline-") {

@@ -35,7 +35,7 @@ fn a_session_of_opals_from_its_beginning_to_its_file() {
 
     let folder = scene.folder().join("out");
     scene.run(["export", "--all", "-o", folder.to_str().unwrap()]).ok();
-    let file = folder.join(format!("{session}.jsonl"));
+    let file = folder.join(format!("opal/sessions/{session}.jsonl"));
     let report = scene.run(["import", file.to_str().unwrap(), "--json"]).ok().text();
     assert!(report.contains("\"unchanged\""), "{report}");
     assert!(scene.run(["verify"]).ok().text().contains("no problems"));
@@ -81,7 +81,7 @@ fn what_a_family_does_not_have_is_told() {
     let folder = scene.folder().join("out");
     scene.run(["export", "--all", "-o", folder.to_str().unwrap()]).ok();
     assert_eq!(
-        std::fs::read_to_string(folder.join("-work/c1.jsonl")).unwrap(),
+        std::fs::read_to_string(folder.join("claude/projects/-work/c1.jsonl")).unwrap(),
         format!("{record}\n")
     );
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The folder, below one with a session's name, that holds the files of its agents.
-const SUBAGENTS: &str = "subagents";
+pub(super) const SUBAGENTS: &str = "subagents";
 
 /// The session in whose folder of agents a file stands (observed): it is in `<session>/subagents`, at any depth below it.
 pub(super) fn session_of_agents_folder(path: &Path) -> Option<String> {
@@ -32,6 +32,13 @@ pub fn project_folder_name(cwd: &str) -> String {
             _ => '-',
         })
         .collect()
+}
+
+/// Whether a name is one that [`project_folder_name`] gives an absolute path: other folders are called `projects` too.
+pub(super) fn is_project_folder(name: &str) -> bool {
+    let after_drive = name.get(1..).is_some_and(|rest| rest.starts_with("--"));
+    (name.starts_with('-') || after_drive)
+        && name.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::claude::detect::{self, MOST_UNMARKED, NotASession};
-use crate::claude::folder::{project_folder_name, session_of_agents_folder};
+use crate::claude::folder::{
+    SUBAGENTS, is_project_folder, project_folder_name, session_of_agents_folder,
+};
 use crate::claude::leaf::{
     self, Boundary, LeafEntry, LeafFacts, LeafLookup, LeafPointer, LeafSource,
 };
@@ -121,7 +123,25 @@ impl Format for ClaudeCode {
         let folder = project_folder_name(name.cwd.unwrap_or_default());
         // A session that states no working directory has no project: its folder is that of the root.
         let folder = if folder.is_empty() { "-" } else { shorten(&folder) };
-        PathBuf::from(folder).join(name.of_id())
+        let folder = PathBuf::from(folder);
+        match name.agent_of {
+            Some(session) => {
+                let session = FileName { id: session, ..*name }.plain_id();
+                folder.join(session).join(SUBAGENTS).join(name.of_id())
+            }
+            None => folder.join(name.of_id()),
+        }
+    }
+
+    /// In a project's folder, or in that of a session's agents.
+    fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool {
+        let Some((file, folders)) = below.split_last() else { return false };
+        *file == name.of_id()
+            && match folders {
+                [project] => is_project_folder(project),
+                [project, _, agents, ..] => is_project_folder(project) && *agents == SUBAGENTS,
+                _ => false,
+            }
     }
 
     fn is_usual_id(id: &[u8]) -> bool {

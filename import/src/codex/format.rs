@@ -101,6 +101,17 @@ impl Format for Codex {
         path
     }
 
+    fn is_file_path(_: &FileName<'_>, below: &[&str]) -> bool {
+        let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+        match below {
+            [year, month, day, file] => {
+                [year, month, day].into_iter().all(is_number) && RolloutName::parse(file).is_some()
+            }
+            [file] => RolloutName::parse(file).is_some(),
+            _ => false,
+        }
+    }
+
     /// A reverted session goes on in a file with both ids in its name; its header names the file before it.
     fn is_named_by_header(name: &FileName<'_>) -> bool {
         name.has_parent
@@ -197,7 +208,14 @@ mod tests {
     #[test]
     fn files_are_named_as_codex_names_them() {
         let path = |id: &str, header: Option<&[u8]>, created_ms| {
-            let name = FileName { id, cwd: Some("/w"), created_ms, has_parent: false, header };
+            let name = FileName {
+                id,
+                cwd: Some("/w"),
+                created_ms,
+                has_parent: false,
+                agent_of: None,
+                header,
+            };
             Codex::file_path(&name).to_string_lossy().replace('\\', "/")
         };
         let time = Some(1_795_168_800_123);

@@ -45,6 +45,10 @@ impl Format for Omp {
         pi_omp::file_path(name)
     }
 
+    fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool {
+        pi_omp::is_file_path(name, below)
+    }
+
     fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {
         Some(folders::folders(surroundings))
     }

@@ -91,6 +91,10 @@ impl Format for Opal {
         PathBuf::from(name.of_id())
     }
 
+    fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool {
+        matches!(below, [file] if *file == name.of_id())
+    }
+
     fn view(line: &str) -> View {
         view::opal(line)
     }

@@ -67,6 +67,10 @@ impl Format for Pi {
         pi_omp::file_path(name)
     }
 
+    fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool {
+        pi_omp::is_file_path(name, below)
+    }
+
     fn view(line: &str) -> View {
         view::pi_omp(line)
     }

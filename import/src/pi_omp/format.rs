@@ -87,6 +87,13 @@ pub(crate) fn file_path(name: &FileName<'_>) -> PathBuf {
     PathBuf::from(folder_name(name.cwd)).join(file_name(name))
 }
 
+/// Whether it is a file in the folder of a project, and is named by the session's id.
+pub(crate) fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool {
+    let [folder, file] = below else { return false };
+    let ending = format!("_{}.jsonl", name.plain_id());
+    folder.starts_with('-') && (file.ends_with(&ending) || *file == name.of_id())
+}
+
 /// The folder of a session: its working directory without the leading slash, with `/`, `\` and `:` as `-`,
 /// between two dashes (pi and omp documents, file location).
 fn folder_name(cwd: Option<&str>) -> String {

@@ -90,23 +90,25 @@ impl<'a> FileTree<'a> {
         Ok(Place { path: self.path(path), name: name.into(), folder: Some(folder) })
     }
 
-    /// Removes a file's folder if it is empty, and not the folder of the export.
+    /// Removes the folders of a file that are empty, but not the folder of the export.
     pub(super) fn remove_empty(&self, path: &str) {
-        if let Some((folder, _)) = path.rsplit_once('/')
+        let mut path = path;
+        while let Some((folder, _)) = path.rsplit_once('/')
             && let Ok(Place { name, folder: Some(above), .. }) = self.place(folder)
-        {
             // Fails if it is not empty.
-            let _ = above.remove_folder(&name);
+            && above.remove_folder(&name).is_ok()
+        {
+            path = folder;
         }
     }
 
-    /// The names of the folders in the folder.
-    pub(super) fn folders(&self) -> Vec<String> {
-        let Some(root) = self.root() else { return Vec::new() };
-        let is_folder = |name: &OsString| matches!(root.look(name), Ok(Some(found)) if found.kind == Kind::Folder);
-        let names = root.names().into_iter().flatten().filter(is_folder);
-        // A name that is not text was not made here.
-        names.filter_map(|name| name.into_string().ok()).collect()
+    /// The paths of the folders in the folder, down to a depth.
+    pub(super) fn folders(&self, depth: usize) -> Vec<String> {
+        let mut all = Vec::new();
+        if let Some(root) = self.root() {
+            add_folders(root, "", depth, &mut all);
+        }
+        all
     }
 
     /// Removes what killed exports left behind in the folder and in these below it.
@@ -154,6 +156,21 @@ impl Place {
         match self.in_folder() {
             Some((folder, name)) => folder.remove(name),
             None => Err(ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+/// Adds the paths of the folders in a folder, down to a depth. No link is followed.
+fn add_folders(folder: &OpenFolder, path: &str, depth: usize, all: &mut Vec<String>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    for name in folder.names().into_iter().flatten() {
+        // A name that is not text was not made here, and most others are those of sessions.
+        let Some(text) = name.to_str().filter(|name| !name.ends_with(".jsonl")) else { continue };
+        let is_folder = matches!(folder.look(&name), Ok(Some(found)) if found.kind == Kind::Folder);
+        if is_folder && let Ok(inner) = folder.inner(&name) {
+            let path = if path.is_empty() { text.to_owned() } else { format!("{path}/{text}") };
+            add_folders(&inner, &path, depth, all);
+            all.push(path);
         }
     }
 }

@@ -20,6 +20,10 @@ use crate::whole_file::sync_folder;
 /// How often a long export writes the manifest: after a crash, files that it lacks are compared again.
 const MANIFEST_AGE: Duration = Duration::from_secs(10);
 
+/// How deep the folders of sessions' files are: that of a program, of its sessions, and three for a day, or for a project and
+/// the agents of a session.
+const DEEPEST: usize = 5;
+
 /// An export of all sessions in progress.
 pub(super) struct FolderExport<'a> {
     pub(super) store: &'a Store,
@@ -83,7 +87,7 @@ impl<'a> FolderExport<'a> {
         let mut folders: BTreeSet<_> =
             paths.filter_map(|path| Some(path.rsplit_once('/')?.0.to_owned())).collect();
         // The manifest no longer names a folder whose sessions are gone.
-        folders.extend(self.tree.folders());
+        folders.extend(self.tree.folders(DEEPEST));
         self.tree.remove_left(&folders);
         self.options.mode.blobs().into_iter().for_each(remove_left);
     }

@@ -28,8 +28,10 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 impl Store {
     /// Brings the files in `folder` in step with the store, one for each session, and reports each: new and changed
-    /// sessions are written, and nothing else is touched. Files have the names that the session's program gives them:
-    /// `--<cwd>--/<time>_<id>.jsonl` (pi and omp), `<project>/<id>.jsonl` (Claude Code), `<id>.jsonl` (Opal).
+    /// sessions are written, and nothing else is touched. The folder has one for each program, named by its family, which
+    /// the program can use in place of its own: `pi/sessions/--<cwd>--/<time>_<id>.jsonl`, and so for omp,
+    /// `claude/projects/<project>/<id>.jsonl` and `<id>/subagents/<agent>.jsonl` there, `opal/sessions/<id>.jsonl`,
+    /// `codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
     ///
     /// The folder's manifest, `.leafline-manifest`, records what was written. If neither a session nor its file's size
     /// and time of modification have changed, the file is not opened. A file that someone else has changed is compared:

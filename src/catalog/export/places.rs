@@ -1,7 +1,7 @@
 //! The sessions of the store, and the path of each one's file.
 
 use std::collections::HashSet;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use leafline_import::FileName;
 use xxhash_rust::xxh3::xxh3_128;
@@ -11,7 +11,9 @@ use crate::error::{Error, Result};
 use crate::session::{SessionFacts, SharedTexts};
 use crate::store::Store;
 use crate::store::session_key::SessionKey;
+use crate::store::sessions::SessionRow;
 use crate::store::snapshot::Snapshot;
+use crate::store::source_record::path_of_bytes;
 
 /// A session to be exported.
 #[derive(Debug)]
@@ -70,18 +72,41 @@ fn named(store: &Store) -> Result<Vec<Listed>> {
         let record = record_digest(row.bytes());
         let facts = SessionFacts::listed(&row.listed()?, &mut texts);
         let (id, cwd) = (&*facts.id, facts.cwd.as_deref());
-        let has_parent = facts.parent_session.is_some();
-        let name = FileName { id, cwd, created_ms: facts.created, has_parent, header: None };
+        let parent = facts.parent_session.as_deref();
+        let agent_of = facts.agent.as_ref().and(parent);
+        let (created_ms, has_parent) = (facts.created, parent.is_some());
+        let name = FileName { id, cwd, created_ms, has_parent, agent_of, header: None };
         let header = match facts.family.is_named_by_header(&name) {
             true => header_line(&snapshot, row.key())?,
             false => None,
         };
         let name = FileName { header: header.as_deref(), ..name };
-        let path = with_slashes(&facts.family.file_path(&name));
+        let path = placed(&row, &name)?;
+        let path = path.unwrap_or_else(|| facts.family.program_path(&name));
+        let path = format!("{}/{}", facts.family.name(), with_slashes(&path));
         let (key, modified) = (row.key(), facts.modified);
         listed.push(Listed { id: facts.id.into(), key, record, path, modified });
     }
     Ok(listed)
+}
+
+/// Where the session's program had put its file, from which it was imported, unless its project has moved since to another
+/// place. A damaged record names none here: the session's export reports the damage.
+fn placed(row: &SessionRow, name: &FileName<'_>) -> Result<Option<PathBuf>> {
+    let record = match row.record() {
+        Err(Error::Corrupted(_)) => return Ok(None),
+        record => record?,
+    };
+    let family = record.known_family();
+    let before = FileName { cwd: record.cwd.as_deref(), ..*name };
+    if family.file_path(&before) != family.file_path(name) {
+        return Ok(None);
+    }
+    // A second session with the same id has the id in its file's name, not its address.
+    let id = String::from_utf8_lossy(&record.external_id);
+    let name = FileName { id: &id, ..*name };
+    let mut paths = record.sources.iter().filter_map(|source| path_of_bytes(source));
+    Ok(paths.find_map(|path| family.placed_path(&name, &path)))
 }
 
 /// The text of a session's header line as it is stored. A damaged session has none here: its export reports the damage.

@@ -14,6 +14,7 @@ use crate::store::removed_record::RemovedRecord;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
+use crate::store::source_record::path_of_bytes;
 
 /// What to do with a file.
 #[derive(Debug)]
@@ -254,16 +255,9 @@ pub(super) fn free_number(store: &Store, id: &[u8], from: u32) -> Result<u32> {
     Ok(number)
 }
 
-#[cfg(unix)]
+/// Whether a source is still there. A path that cannot be made from its bytes is assumed to exist.
 fn exists(source: &[u8]) -> bool {
-    use std::os::unix::ffi::OsStrExt;
-    std::path::Path::new(std::ffi::OsStr::from_bytes(source)).exists()
-}
-
-/// On other systems a path that is not Unicode cannot be made from its bytes: its file is assumed to exist.
-#[cfg(not(unix))]
-fn exists(source: &[u8]) -> bool {
-    std::str::from_utf8(source).map_or(true, |path| std::path::Path::new(path).exists())
+    path_of_bytes(source).is_none_or(|path| path.exists())
 }
 
 /// Whether the file begins with all of the session's lines.
