@@ -77,7 +77,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
                     if node.kind != EntryKind::Compaction {
                         let below = self.below(child, below, is_on_path)?;
                         waiting.push_back((child, below));
-                        if below == Below::Note
+                        if matches!(below, Below::Note { .. })
                             && let Some(read) = self.record(child)?
                             && self.is_named(child, &read)?
                         {
@@ -108,14 +108,14 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
                     }
                     if read.item.as_ref().is_some_and(|item| item.said.has_results()) {
                         found.extend(read.item);
-                        deeper.extend((below != Below::Message).then_some(child));
+                        deeper.extend(below.is_deep().then_some(child));
                         waiting.push_back((child, Below::Result));
                     } else if node.role == MessageRole::Meta
-                        && self.below(child, below, is_on_path)? == Below::Note
+                        && let note @ Below::Note { .. } = self.below(child, below, is_on_path)?
                     {
                         found.extend(read.item);
                         notes.insert(child);
-                        waiting.push_back((child, Below::Note));
+                        waiting.push_back((child, note));
                     }
                 }
             }
@@ -172,9 +172,14 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             Below::Message | Below::Result if is_on_path => below,
             Below::Message | Below::Result => {
                 let id = self.message.clone();
-                if self.is_note(entry, Some(&id))? { Below::Note } else { Below::Branch }
+                let is_deep = below.is_deep();
+                if self.is_note(entry, Some(&id))? {
+                    Below::Note { is_deep }
+                } else {
+                    Below::Branch { is_deep }
+                }
             }
-            Below::Parent | Below::Note | Below::Branch => below,
+            Below::Parent | Below::Note { .. } | Below::Branch { .. } => below,
         })
     }
 
@@ -276,7 +281,14 @@ enum Below {
     /// A result of one of its calls.
     Result,
     /// What came with one of these, and with nothing of another conversation.
-    Note,
+    Note { is_deep: bool },
     /// Another conversation.
-    Branch,
+    Branch { is_deep: bool },
+}
+
+impl Below {
+    /// Whether a result of the message is between.
+    fn is_deep(self) -> bool {
+        matches!(self, Self::Result | Self::Note { is_deep: true } | Self::Branch { is_deep: true })
+    }
 }
