@@ -117,8 +117,9 @@
 //! - [`pi`], [`omp`], [`claude`] and [`opal`] have what belongs to one program: its entries as drafts, and, except for
 //!   Claude Code, a trait with the methods of its session manager under its own names. An operation that a family's program does not have is a
 //!   [`SessionError::WrongFamily`](error::SessionError::WrongFamily).
-//! - [`export`]: [`SessionReader::export`] writes a session in one of several forms, [`Store::export_file`] a file, and
-//!   [`Store::export_all`] brings a folder of files in step.
+//! - [`export`]: [`SessionReader::export`] writes a session in one of several forms, [`Store::export_file`] a file,
+//!   [`Store::export_all`] brings a folder of files in step, and [`Store::export_to_source`] puts a session back where
+//!   its program looks for it. [`Store::without_files`] are those whose files are gone.
 //! - `search`: an index beside the store, which finds entries by their words.
 //! - [`prompts`]: [`Store::history`] keeps the prompts given to agents.
 //! - [`verify`] checks every table against the lines, [`statistics`] says where the bytes are; [`Store::remove`] and

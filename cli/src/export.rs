@@ -26,6 +26,10 @@ use super::{Status, text};
 /// is a link, its target is written; a device, a pipe or a descriptor such as /dev/fd/3 is written directly. Never
 /// overwrites a store, neither the one in use nor another.
 ///
+/// With --to-source, writes the session to the path in its program's folder from which it was imported, or that the program
+/// would give it, so that the program can resume it. A file that is there is never overwritten: if it is another one, it is
+/// kept, and the exit status is 1.
+///
 /// With --all, writes every session to a folder, laid out as its program's own: FOLDER/claude/projects/<project>/<id>.jsonl,
 /// FOLDER/pi/sessions/--<cwd>--/<time>_<id>.jsonl, and so for each program, which can use FOLDER/claude and so on in place
 /// of its own: CLAUDE_CONFIG_DIR=FOLDER/claude claude --resume <id>. Skips sessions that have not changed
@@ -43,12 +47,17 @@ Examples:
   leafline export 019c6605 --as exact -o session.jsonl
   leafline export 019c6605 --as original | cmp - session.jsonl
   leafline export 019c7bd3 --as refs --blobs blobs -o session.jsonl
+  leafline export --to-source 5b0c7a52
   leafline export --all -o sessions
   leafline sync sessions && leafline export --all -o sessions")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     session: Option<String>,
+
+    /// Put the session back where its program looks for it, unless there is another file
+    #[arg(long, requires = "session", conflicts_with_all = ["all", "output", "form", "blobs"])]
+    to_source: bool,
 
     /// Every session
     #[arg(long, requires = "output")]
@@ -101,6 +110,9 @@ pub(super) fn run(
         ));
     }
     let store = place.open_to_read()?;
+    if let Some(session) = arguments.session.as_ref().filter(|_| arguments.to_source) {
+        return to_source(&store, session, out);
+    }
     match (arguments.session, arguments.output) {
         // The report on a file would end up in the middle of the session.
         (Some(session), Some(path)) if !is_dash && !is_standard_output(&path) => {
@@ -160,6 +172,22 @@ fn to_file(
         out,
     )?;
     Ok(Status::Done)
+}
+
+fn to_source(store: &Store, session: &str, out: &mut Output) -> Result<Status, Failure> {
+    let spinner = Spinner::new("exporting");
+    let report = store.export_to_source(session)?;
+    drop(spinner);
+    let (session, path) = (report.session.as_str(), shown(&report.path));
+    let (bytes, reason) = match &report.outcome {
+        ExportOutcome::Written { bytes } => (Some(*bytes), None),
+        ExportOutcome::Kept { reason } => (None, Some(reason.to_string())),
+        _ => (None, None),
+    };
+    let status = report.outcome.name();
+    print_outcome(&Told { status, session, path, bytes, reason }, out)?;
+    let is_kept = matches!(report.outcome, ExportOutcome::Kept { .. });
+    Ok(if is_kept { Status::Failed } else { Status::Done })
 }
 
 fn all(

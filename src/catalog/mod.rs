@@ -5,6 +5,7 @@ pub(crate) mod export;
 mod file_time;
 pub(crate) mod files;
 pub(crate) mod filter;
+mod gone;
 pub(crate) mod import;
 pub(crate) mod list;
 mod order;

@@ -37,6 +37,11 @@ pub enum ExportError {
         /// Whether it is the store that is being read, under any name.
         is_in_use: bool,
     },
+    /// The user's home folder, in which the session's program has its own, is not known.
+    #[error(
+        "the folder in which the session's program looks for it is not known: there is no home folder"
+    )]
+    NoProgramFolder,
     /// Writing exported bytes to the caller's writer failed.
     #[error("writing the export: {0}")]
     Output(#[source] std::io::Error),

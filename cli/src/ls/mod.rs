@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use leafline::list::{SessionFilter, SessionOrder};
 use leafline::{SessionFacts, Store};
+use serde::Serialize;
 
 use self::rows::Row;
 use super::failure::{Failure, usage};
@@ -22,6 +23,7 @@ use super::{Status, time};
 const EXAMPLES: &str = "\
 Examples:
   leafline ls --limit 10
+  leafline ls --gone                           what the programs have deleted
   leafline ls --cwd . --since 7d
   leafline ls | cut -f 1,3
   leafline ls --json | jq .cwd
@@ -38,6 +40,9 @@ Examples:
 /// Leaves out an agent's session if the store has the session that started it: `leafline show` of that one lists its
 /// agents, and --agents lists all. With --json each has the members agent and parent_session.
 ///
+/// A session whose files are gone, as their program may have deleted them, is marked `gone`, in an eighth column; with
+/// --json as gone. --gone lists only those, and `leafline export --to-source` puts one back.
+///
 /// With --files, lists session files, imported or not, without a store: the given files and those in the given folders,
 /// or else what the programs keep in your home folder. Leaves out files that are not sessions. Without a terminal, or
 /// with --json, prints each path. Reads every file whole, to count entries and find the time of the last message;
@@ -52,6 +57,10 @@ pub(super) struct Arguments {
     /// List the sessions of agents too
     #[arg(long)]
     agents: bool,
+
+    /// List only sessions that the store alone has: the files that they were imported from are gone
+    #[arg(long, conflicts_with = "files")]
+    gone: bool,
 
     #[command(flatten)]
     choice: SessionChoice,
@@ -134,19 +143,28 @@ pub(super) fn run(
 
 fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status, Failure> {
     let filter = arguments.filter()?;
-    let listed = store.list(&SessionFilter { limit: arguments.limit, ..filter.clone() })?;
+    // What is gone is only known once it was looked for.
+    let limit = arguments.limit.filter(|_| !arguments.gone);
+    let mut listed = store.list(&SessionFilter { limit, ..filter.clone() })?;
+    let gone = store.without_files(listed.iter().map(|session| &*session.id))?;
+    if arguments.gone {
+        listed.retain(|session| gone.contains(&*session.id));
+        listed.truncate(arguments.limit.unwrap_or(usize::MAX));
+    }
+    let is_gone = |session: &SessionFacts| gone.contains(&*session.id);
     if out.is_json() {
         for session in &listed {
-            write_json(arguments, store, session, out)?;
+            write_json(arguments, store, (session, is_gone(session)), out)?;
         }
     } else {
-        let rows: Vec<Row<'_>> = listed.iter().map(Row::of_session).collect();
+        let rows: Vec<Row<'_>> =
+            listed.iter().map(|session| Row::of_session(session, is_gone(session))).collect();
         rows::write(&rows, || ids_around(store, &listed), out)?;
     }
     // The list comes before the hint about it.
     out.show()?;
     // For a list with a limit, counting what it leaves out would cost a read of all sessions.
-    let is_whole = arguments.limit.is_none() || listed.is_empty();
+    let is_whole = !arguments.gone && (arguments.limit.is_none() || listed.is_empty());
     if is_whole && std::io::stderr().is_terminal() {
         hint(store, filter, listed.len())?;
     }
@@ -162,17 +180,27 @@ fn ids_around(store: &Store, listed: &[SessionFacts]) -> Result<Vec<String>, Fai
     Ok(ids)
 }
 
+/// A session in the list, as JSON.
+#[derive(Serialize)]
+struct Listed<'f> {
+    #[serde(flatten)]
+    facts: &'f SessionFacts,
+    /// Whether the files that it was imported from are gone.
+    gone: bool,
+}
+
 fn write_json(
     arguments: &Arguments,
     store: &Store,
-    session: &SessionFacts,
+    (facts, gone): (&SessionFacts, bool),
     out: &mut Output,
 ) -> Result<(), Failure> {
+    let listed = Listed { facts, gone };
     if !arguments.all_messages_text {
-        return out.json(session);
+        return out.json(&listed);
     }
-    let reader = store.reader(&session.id)?;
-    all_text::write(session, |take| reader.message_texts(|_, text| take(text)), out)
+    let reader = store.reader(&facts.id)?;
+    all_text::write(&listed, |take| reader.message_texts(|_, text| take(text)), out)
 }
 
 /// A hint for the user about what is not listed.

@@ -13,6 +13,9 @@ use crate::{text, time};
 /// The shortest id shown, even if fewer characters would be unique.
 const SHORTEST_ID: usize = 8;
 
+/// Marks a session whose file is gone.
+const GONE: &str = "gone";
+
 /// The columns of a session in a list.
 pub(super) struct Row<'f> {
     id: &'f str,
@@ -25,10 +28,12 @@ pub(super) struct Row<'f> {
     modified: Option<i64>,
     /// The file, if the session is not in a store.
     path: Option<String>,
+    /// Whether the files that it was imported from are gone.
+    is_gone: bool,
 }
 
 impl<'f> Row<'f> {
-    pub(super) fn of_session(facts: &'f SessionFacts) -> Self {
+    pub(super) fn of_session(facts: &'f SessionFacts, is_gone: bool) -> Self {
         Self {
             id: &facts.id,
             family: facts.family.name(),
@@ -38,6 +43,7 @@ impl<'f> Row<'f> {
             bytes: facts.bytes,
             modified: facts.modified,
             path: None,
+            is_gone,
         }
     }
 
@@ -51,6 +57,7 @@ impl<'f> Row<'f> {
             bytes: facts.bytes,
             modified: facts.modified,
             path: Some(shown(&facts.path)),
+            is_gone: false,
         }
     }
 
@@ -64,6 +71,7 @@ impl<'f> Row<'f> {
             bytes: session.bytes,
             modified: session.file_modified,
             path: Some(shown(&session.path)),
+            is_gone: false,
         }
     }
 
@@ -75,7 +83,7 @@ impl<'f> Row<'f> {
         text::printable(self.cwd.unwrap_or_default()).into_owned()
     }
 
-    /// Its columns for a program: uncut, followed by the path if there is one.
+    /// Its columns for a program: uncut, followed by the path if there is one, or by `gone`.
     fn plain(&self) -> Vec<String> {
         let mut cells = vec![
             text::printable(self.id).into_owned(),
@@ -87,6 +95,7 @@ impl<'f> Row<'f> {
             self.modified.and_then(time::iso).unwrap_or_default(),
         ];
         cells.extend(self.path.as_deref().map(|path| text::printable(path).into_owned()));
+        cells.extend(self.is_gone.then(|| GONE.to_owned()));
         cells
     }
 }
@@ -106,7 +115,7 @@ pub(super) fn write(
     let mut ids = ids()?;
     ids.sort_unstable();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let mut table = Table::new([
+    let mut columns = vec![
         Column::Whole("id"),
         Column::Whole("family"),
         Column::Text("title"),
@@ -114,9 +123,12 @@ pub(super) fn write(
         Column::Number("entries"),
         Column::Number("size"),
         Column::Whole("modified"),
-    ]);
+    ];
+    let is_any_gone = rows.iter().any(|row| row.is_gone);
+    columns.extend(is_any_gone.then_some(Column::Whole("file")));
+    let mut table = Table::new(columns);
     for row in rows {
-        table.push([
+        let mut cells = vec![
             text::printable(unique_prefix(row.id, &ids)).into_owned(),
             row.family.to_owned(),
             row.title(),
@@ -124,7 +136,11 @@ pub(super) fn write(
             row.entries.map(count).unwrap_or_default(),
             bytes(row.bytes),
             row.modified.and_then(time::local).unwrap_or_default(),
-        ]);
+        ];
+        if is_any_gone {
+            cells.push(if row.is_gone { GONE.to_owned() } else { String::new() });
+        }
+        table.push(cells);
     }
     table.write(out)
 }

@@ -20,6 +20,7 @@ mod families;
 #[cfg(unix)]
 mod flipped_bits;
 mod found_by_reading;
+mod gone;
 #[cfg(unix)]
 mod hangs;
 mod history;

@@ -8,6 +8,7 @@ mod moved;
 mod places;
 mod report;
 mod standing;
+mod to_source;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::session::{SessionFacts, SharedTexts};
 use crate::store::Store;
 use crate::store::session_key::SessionKey;
+use crate::store::session_record::SessionRecord;
 use crate::store::sessions::SessionRow;
 use crate::store::snapshot::Snapshot;
 use crate::store::source_record::path_of_bytes;
@@ -97,20 +98,29 @@ fn placed(row: &SessionRow, name: &FileName<'_>) -> Result<Option<PathBuf>> {
         Err(Error::Corrupted(_)) => return Ok(None),
         record => record?,
     };
+    Ok(placed_source(&record, name).map(|(_, placed)| placed))
+}
+
+/// The path of the session's file in a folder of its program, from which it was imported: the whole path, and the part that
+/// the program gave it.
+pub(super) fn placed_source(
+    record: &SessionRecord,
+    name: &FileName<'_>,
+) -> Option<(PathBuf, PathBuf)> {
     let family = record.known_family();
     let before = FileName { cwd: record.cwd.as_deref(), ..*name };
     if family.file_path(&before) != family.file_path(name) {
-        return Ok(None);
+        return None;
     }
     // A second session with the same id has the id in its file's name, not its address.
     let id = String::from_utf8_lossy(&record.external_id);
     let name = FileName { id: &id, ..*name };
     let mut paths = record.sources.iter().filter_map(|source| path_of_bytes(source));
-    Ok(paths.find_map(|path| family.placed_path(&name, &path)))
+    paths.find_map(|path| family.placed_path(&name, &path).map(|placed| (path, placed)))
 }
 
 /// The text of a session's header line as it is stored. A damaged session has none here: its export reports the damage.
-fn header_line(snapshot: &Snapshot, session: SessionKey) -> Result<Option<Vec<u8>>> {
+pub(super) fn header_line(snapshot: &Snapshot, session: SessionKey) -> Result<Option<Vec<u8>>> {
     let line = match snapshot.session(session)? {
         Some(record) => snapshot.rows(session).line(record.header, None),
         None => return Ok(None),

@@ -68,6 +68,8 @@ pub enum KeptReason {
     NoFile,
     /// It changed during the export.
     Changed,
+    /// It has other bytes than the session, and is not to be overwritten.
+    Differs,
 }
 
 impl fmt::Display for KeptReason {
@@ -75,6 +77,7 @@ impl fmt::Display for KeptReason {
         formatter.write_str(match self {
             Self::HoldsMore => "it holds what the session does not",
             Self::NoFile => "something that is not a file is in its place",
+            Self::Differs => "there is another file in its place",
             Self::Changed => "it was changed while it was being exported",
         })
     }

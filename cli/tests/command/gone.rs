@@ -1,0 +1,107 @@
+//! Sessions whose files their programs have deleted.
+
+use std::path::PathBuf;
+
+use crate::scene::{AGENTS, CLAUDE, PI_3, Run, Scene, command, finished, path, sample};
+
+/// Runs the command with the scene's folder as the home folder.
+fn at_home<'a>(scene: &Scene, arguments: impl IntoIterator<Item = &'a str>) -> Run {
+    let mut command = command(&scene.store());
+    command.env("HOME", scene.folder()).env("USERPROFILE", scene.folder());
+    finished(command.args(arguments).output().unwrap())
+}
+
+/// A home folder with a session of Claude Code's, an agent of it and one of pi's, all imported; and their files.
+fn home() -> (Scene, [PathBuf; 3]) {
+    let scene = Scene::new();
+    let project = format!(".claude/projects/-home-robin-work-tide-clock/{CLAUDE}");
+    let name = format!("2026-02-16T10-20-30-112Z_{PI_3}.jsonl");
+    let files = [
+        scene.write(&format!("{project}.jsonl"), &sample(CLAUDE)),
+        scene.write(&format!("{project}/subagents/{}.jsonl", AGENTS[1]), &sample(AGENTS[1])),
+        scene.write(&format!(".pi/agent/sessions/--home--/{name}"), &sample(PI_3)),
+    ];
+    at_home(&scene, ["import"]).ok();
+    (scene, files)
+}
+
+fn gone(scene: &Scene) -> Vec<String> {
+    let listed = at_home(scene, ["ls", "--gone", "--agents", "--json"]).ok().json_lines();
+    assert!(listed.iter().all(|session| session["gone"] == true), "{listed:?}");
+    listed.iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_session_whose_file_was_deleted_stays_and_is_marked() {
+    let (scene, files) = home();
+    assert_eq!(gone(&scene), [""; 0]);
+    let before = at_home(&scene, ["ls"]).ok().text();
+    assert!(before.lines().all(|line| line.split('\t').count() == 7), "{before}");
+    std::fs::remove_file(&files[0]).unwrap();
+    let told = at_home(&scene, ["sync"]).ok().text();
+    assert!(told.contains("2 unchanged"), "{told}");
+    assert_eq!(gone(&scene), [CLAUDE]);
+    let listed = at_home(&scene, ["ls"]).ok().text();
+    let marked: Vec<&str> = listed.lines().filter(|line| line.ends_with("\tgone")).collect();
+    assert!(marked.len() == 1 && marked[0].starts_with(CLAUDE), "{listed}");
+    // A limit is of what is listed.
+    std::fs::remove_file(&files[2]).unwrap();
+    assert_eq!(at_home(&scene, ["ls", "--gone"]).ok().text().lines().count(), 2);
+    assert_eq!(at_home(&scene, ["ls", "--gone", "--limit", "1"]).ok().text().lines().count(), 1);
+    // What was made here never had a file.
+    scene.run(["new", "--id", "s1", "--cwd", "/work"]).ok();
+    assert_eq!(gone(&scene).len(), 2);
+    assert_eq!(scene.run(["export", CLAUDE]).ok().stdout, sample(CLAUDE));
+}
+
+#[test]
+fn a_session_is_put_back_where_its_program_looks_for_it() {
+    let (scene, files) = home();
+    std::fs::remove_dir_all(scene.folder().join(".claude")).unwrap();
+    std::fs::remove_dir_all(scene.folder().join(".pi")).unwrap();
+    for (id, file) in [CLAUDE, AGENTS[1], PI_3].iter().zip(&files) {
+        let told = at_home(&scene, ["export", "--to-source", id]).ok().text();
+        assert!(told.starts_with("written") && told.contains(path(file)), "{told}");
+        assert_eq!(std::fs::read(file).unwrap(), sample(id), "{id}");
+        let folder = file.parent().unwrap();
+        let left = std::fs::read_dir(folder).unwrap().filter(|entry| {
+            entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".leafline")
+        });
+        assert_eq!(left.count(), 0);
+        // Again there is nothing to do.
+        let told = at_home(&scene, ["export", "--to-source", id, "--json"]).ok().json();
+        assert_eq!(told["status"], "unchanged");
+    }
+    assert_eq!(gone(&scene), [""; 0]);
+    let told = at_home(&scene, ["sync"]).ok().text();
+    assert!(told.starts_with("3 files: 3 unchanged"), "{told}");
+}
+
+#[test]
+fn another_file_in_its_place_is_never_overwritten() {
+    let (scene, files) = home();
+    for other in [&b""[..], b"another\n", &sample(CLAUDE)[..100]] {
+        std::fs::write(&files[0], other).unwrap();
+        let run = at_home(&scene, ["export", "--to-source", CLAUDE]);
+        assert_eq!(run.status, 1, "{}", run.text());
+        assert!(run.text().starts_with("kept") && run.text().contains("another file"));
+        assert_eq!(std::fs::read(&files[0]).unwrap(), other);
+    }
+    std::fs::remove_file(&files[0]).unwrap();
+    std::fs::create_dir(&files[0]).unwrap();
+    assert_eq!(at_home(&scene, ["export", "--to-source", CLAUDE]).status, 1);
+    at_home(&scene, ["export", "--to-source"]).fails(2);
+    at_home(&scene, ["export", "--to-source", CLAUDE, "-o", "x"]).fails(2);
+}
+
+#[test]
+fn a_session_from_elsewhere_goes_to_its_programs_folder() {
+    let scene = Scene::new();
+    let file = scene.write("backup/session.jsonl", &sample(PI_3));
+    scene.run(["import", path(&file)]).ok();
+    std::fs::remove_file(&file).unwrap();
+    at_home(&scene, ["export", "--to-source", PI_3]).ok();
+    let name = format!("2026-02-16T10-20-30-112Z_{PI_3}.jsonl");
+    let folder = scene.folder().join(".pi/agent/sessions/--home-robin-work-tide-clock--");
+    assert_eq!(std::fs::read(folder.join(name)).unwrap(), sample(PI_3));
+}

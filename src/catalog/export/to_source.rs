@@ -1,0 +1,83 @@
+//! Puts a session back where its program looks for it.
+
+use std::path::PathBuf;
+
+use leafline_import::FileName;
+
+use super::places;
+use super::report::{ExportOutcome, ExportReport, KeptReason};
+use super::standing::{Likeness, Stamp, Standing};
+use crate::catalog::programs::program_folders;
+use crate::destination::{folder_of, refuse_store};
+use crate::error::{Error, ExportError, Result};
+use crate::session::{ExportMode, SessionReader};
+use crate::store::Store;
+use crate::whole_file::{WholeFile, sync_folder};
+
+impl Store {
+    /// Writes a session to the file where its program looks for it: the path in the program's own folder from which it was
+    /// imported, or else the one that the program would give it there. Folders that are missing are made.
+    ///
+    /// The file is written under a temporary name and renamed. A file that is there is never overwritten: if it has the
+    /// session's bytes, the outcome is [`ExportOutcome::Unchanged`], otherwise [`ExportOutcome::Kept`].
+    ///
+    /// # Errors
+    ///
+    /// [`ExportError::NoProgramFolder`] if the user's home folder is not known; [`Error::File`] of the file, and those of
+    /// [`SessionReader::export`].
+    pub fn export_to_source(&self, session: &str) -> Result<ExportReport> {
+        let id = self.session(session)?.id().to_owned();
+        let reader = self.reader(&id)?;
+        let path = place_of(&reader)?;
+        let outcome = put(self, &reader, &path)?;
+        Ok(ExportReport { session: id, path, outcome })
+    }
+}
+
+/// The path at which the program looks for the session.
+fn place_of(reader: &SessionReader) -> Result<PathBuf> {
+    let record = reader.record();
+    let family = record.known_family();
+    let id = record.id();
+    let parent = record.parent_session.as_deref();
+    let header = places::header_line(reader.snapshot(), reader.key())?;
+    let name = FileName {
+        id: &id,
+        cwd: record.directory(),
+        created_ms: record.created,
+        has_parent: parent.is_some(),
+        agent_of: record.agent.as_ref().and(parent),
+        header: header.as_deref(),
+    };
+    if let Some((source, _)) = places::placed_source(record, &name) {
+        return Ok(source);
+    }
+    let mut folders = program_folders().into_iter().filter(|folder| folder.family == family);
+    let folder = folders.next().ok_or(Error::Export(ExportError::NoProgramFolder))?;
+    Ok(folder.path.join(family.file_path(&name)))
+}
+
+fn put(store: &Store, reader: &SessionReader, path: &PathBuf) -> Result<ExportOutcome> {
+    let mode = ExportMode::Current;
+    match Standing::of(path, None)? {
+        Standing::Absent => {}
+        Standing::NoFile => return Ok(ExportOutcome::Kept { reason: KeptReason::NoFile }),
+        Standing::AsLeft(_) | Standing::Unknown(_) => {
+            refuse_store(path, store.path())?;
+            return Ok(match Likeness::of(path, reader, &mode)? {
+                Likeness::Same { .. } => ExportOutcome::Unchanged,
+                Likeness::Beginning | Likeness::Other => {
+                    ExportOutcome::Kept { reason: KeptReason::Differs }
+                }
+            });
+        }
+    }
+    let file = WholeFile::beside(path, store.path())?;
+    let written = super::write(reader, &mode, file.file(), path)?;
+    // The program may have come with a file of its own.
+    if Stamp::of(std::fs::symlink_metadata(path)).is_some() {
+        return Ok(ExportOutcome::Kept { reason: KeptReason::Changed });
+    }
+    sync_folder(folder_of(&file.name()?));
+    Ok(ExportOutcome::Written { bytes: written.exported.bytes })
+}
