@@ -48,6 +48,10 @@ pub(super) struct Arguments {
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub(super) color: Colour,
 
+    /// Write as to a terminal of so many columns
+    #[arg(long, global = true, hide = true, value_name = "COLUMNS")]
+    pub(super) width: Option<usize>,
+
     #[command(subcommand)]
     pub(super) command: Command,
 }

@@ -75,7 +75,7 @@ enum Status {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     arguments.color.choice().write_global();
-    let mut out = Output::new(arguments.json);
+    let mut out = Output::new(arguments.json, arguments.width);
     let place = Place::new(arguments.store);
     let outcome = dispatch(arguments.command, &place, &mut out);
     let outcome = outcome.and_then(|status| {

@@ -11,7 +11,7 @@ use serde_json::Serializer;
 
 use super::failure::Failure;
 use super::terminal::TerminalText;
-use super::text::PrintableJson;
+use super::text::{self, PrintableJson};
 
 /// The width of a terminal that does not report one.
 const USUAL_WIDTH: usize = 80;
@@ -43,20 +43,24 @@ pub(super) struct Output {
     width: Option<usize>,
     colour: bool,
     terminal: TerminalText,
+    /// Whether lines for a person are in ASCII.
+    ascii: bool,
 }
 
 impl Output {
-    /// Standard output, for JSON or for people.
-    pub(super) fn new(json: bool) -> Self {
+    /// Standard output, for JSON or for people. With a width it counts as a terminal of so many columns.
+    pub(super) fn new(json: bool, width: Option<usize>) -> Self {
         let stdout = std::io::stdout();
-        let width = stdout.is_terminal().then(|| {
+        let of_terminal = stdout.is_terminal().then(|| {
             let size = terminal_size::terminal_size_of(&stdout);
             size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0))
         });
+        let width = width.or(of_terminal);
+        let ascii = width.is_some() && is_ascii_locale();
         // The choice honours NO_COLOR and the like, and whether this is a terminal.
         let colour = anstream::AutoStream::choice(&stdout) != ColorChoice::Never;
         let out = BufWriter::with_capacity(64 << 10, stdout.lock());
-        Self { out, json, width, colour, terminal: TerminalText::default() }
+        Self { out, json, width, colour, ascii, terminal: TerminalText::default() }
     }
 
     /// Whether JSON was requested.
@@ -83,7 +87,11 @@ impl Output {
 
     /// Writes a line for a person.
     pub(super) fn line(&mut self, line: Arguments<'_>) -> Result<(), Failure> {
-        self.out.write_fmt(line)?;
+        if self.ascii {
+            self.out.write_all(text::ascii(&line.to_string()).as_bytes())?;
+        } else {
+            self.out.write_fmt(line)?;
+        }
         self.out.write_all(b"\n")?;
         Ok(())
     }
@@ -104,6 +112,13 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// Whether the user's locale is the plain one, of which only ASCII is certain.
+fn is_ascii_locale() -> bool {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
+    let locale = set.into_iter().find(|locale| !locale.is_empty());
+    locale.is_some_and(|locale| locale == "C" || locale == "POSIX")
 }
 
 /// Whether standard output is this file, under any name.

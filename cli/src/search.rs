@@ -10,6 +10,7 @@ use serde_json::json;
 use super::failure::{Failure, complain};
 use super::index::{Readiness, complete, readiness, report_behind};
 use super::interrupt::Interrupt;
+use super::ls::unique_prefix;
 use super::number::bytes;
 use super::output::{FAINT, KIND, Output, STRONG};
 use super::place::Place;
@@ -113,8 +114,15 @@ pub(super) fn run(
         limit: arguments.limit,
         ..SearchQuery::new(arguments.query.join(" "))
     })?;
+    let mut ids: Vec<String> = hits.iter().map(|hit| hit.session.clone()).collect();
+    if out.width().is_some() {
+        ids.extend(store.neighbouring_ids(hits.iter().map(|hit| &*hit.session))?);
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     for hit in &hits {
-        print_hit(hit, out)?;
+        print_hit(hit, &ids, out)?;
     }
     out.show()?;
     if let Readiness::Behind(sessions) = readiness {
@@ -126,11 +134,14 @@ pub(super) fn run(
     Ok(Status::Done)
 }
 
-fn print_hit(hit: &SearchHit, out: &mut Output) -> Result<(), Failure> {
+fn print_hit(hit: &SearchHit, ids: &[&str], out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
         return out.json(&as_json(hit));
     }
-    let session = text::printable(&hit.session);
+    // A prefix that no other session has, on a terminal.
+    let session =
+        if out.width().is_some() { unique_prefix(&hit.session, ids) } else { &hit.session };
+    let session = text::printable(session);
     let entry = text::printable(hit.entry.as_deref().unwrap_or_default());
     let snippet = &hit.snippet;
     if out.width().is_none() {
@@ -143,8 +154,13 @@ fn print_hit(hit: &SearchHit, out: &mut Output) -> Result<(), Failure> {
     let time = hit.time.and_then(time::local).unwrap_or_default();
     let (strong, kind) = (out.paint(STRONG, &session), out.paint(KIND, hit.role.name()));
     let title = text::one_line(hit.title.as_deref().unwrap_or_default(), 60);
-    let title = out.paint(FAINT, &title);
-    out.line(format_args!("{strong}  {entry}  {time}  {kind}  {title}"))?;
+    let taken = [&*session, &*entry, &*time, hit.role.name()].map(text::width);
+    let taken = taken.iter().sum::<usize>() + 8;
+    let room = out.width().unwrap_or_default().saturating_sub(taken);
+    let title = text::fit(&title, room);
+    let title = out.paint(FAINT, &text::isolated(&title));
+    let heading = format!("{strong}  {entry}  {time}  {kind}  {title}");
+    out.line(format_args!("{}", heading.trim_end()))?;
     let mut said = String::new();
     let mut end = 0;
     for place in &snippet.matches {
@@ -155,7 +171,11 @@ fn print_hit(hit: &SearchHit, out: &mut Output) -> Result<(), Failure> {
         end = place.end;
     }
     said.push_str(&text::printable(snippet.text.get(end..).unwrap_or_default()));
-    out.line(format_args!("    {said}"))
+    let said = format!("    {said}");
+    for line in text::wrapped(&said, out.width().unwrap_or(usize::MAX)) {
+        out.line(format_args!("{line}"))?;
+    }
+    Ok(())
 }
 
 fn as_json(hit: &SearchHit) -> serde_json::Value {

@@ -10,6 +10,9 @@ const GAP: usize = 2;
 /// The narrowest width to which a column is cut.
 const NARROWEST: usize = 8;
 
+/// The width to which paths are cut before any text is: enough for most names of projects.
+const SHORT_PATH: usize = 14;
+
 /// A column's alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
@@ -79,19 +82,25 @@ impl Table {
         };
         let mut excess = (widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1))
             .saturating_sub(terminal);
-        // The widest column shrinks first, so that short ones stay whole.
-        while excess > 0 {
-            let texts = widths
-                .iter_mut()
-                .zip(&self.columns)
-                .filter(|(_, column)| matches!(column, Column::Text(_) | Column::Path(_)));
-            let Some((widest, _)) =
-                texts.max_by_key(|(width, _)| **width).filter(|(width, _)| **width > NARROWEST)
-            else {
-                break;
-            };
-            *widest -= 1;
-            excess -= 1;
+        // Paths shrink first, as what is read is beside them, and of several columns the widest.
+        let is_path = |column: &Column| matches!(column, Column::Path(_));
+        let is_text = |column: &Column| matches!(column, Column::Text(_));
+        for (shrinks, least) in [
+            (is_path as fn(&Column) -> bool, SHORT_PATH),
+            (is_text, NARROWEST),
+            (is_path, NARROWEST),
+        ] {
+            while excess > 0 {
+                let columns = widths.iter_mut().zip(&self.columns);
+                let widest = columns
+                    .filter(|(_, column)| shrinks(column))
+                    .map(|(width, _)| width)
+                    .max()
+                    .filter(|width| **width > least);
+                let Some(widest) = widest else { break };
+                *widest -= 1;
+                excess -= 1;
+            }
         }
         widths
     }
@@ -108,7 +117,7 @@ impl Table {
                 line.push_str(&padding);
                 line.push_str(&cell);
             } else {
-                line.push_str(&cell);
+                line.push_str(&text::isolated(&cell));
                 line.push_str(&padding);
             }
             line.push_str(&" ".repeat(GAP));

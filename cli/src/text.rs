@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
+use anstream::adapter::strip_str;
 use serde_json::ser::Formatter;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -107,6 +108,71 @@ pub(super) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(cut)
 }
 
+/// The text in lines of at most this many columns, broken between words; the lines after the first are indented like
+/// it. A word that is wider than a line is left whole. Styles take no columns.
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let indent = &text[..text.len() - text.trim_start_matches(' ').len()];
+    let mut lines = Vec::new();
+    let mut line = indent.to_owned();
+    let (mut taken, mut is_empty) = (indent.len(), true);
+    for word in text[indent.len()..].split(' ') {
+        let word_width = width(&strip_str(word).to_string());
+        if !is_empty && taken + 1 + word_width > columns {
+            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+            (taken, is_empty) = (indent.len(), true);
+        }
+        if !is_empty {
+            line.push(' ');
+            taken += 1;
+        }
+        line.push_str(word);
+        taken += word_width;
+        is_empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
+/// The text with isolates around it if it has characters that are written from right to left: those must not move what
+/// stands beside it.
+pub(super) fn isolated(text: &str) -> Cow<'_, str> {
+    if text.chars().any(is_right_to_left) {
+        Cow::Owned(format!("\u{2068}{text}\u{2069}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// The blocks of Hebrew, Arabic, Syriac, Thaana, N'Ko and their like, and of their presentation forms.
+fn is_right_to_left(character: char) -> bool {
+    matches!(
+        character,
+        '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}'
+    )
+}
+
+/// The same columns in ASCII: the command's own signs as similar ones, any other character as a question mark for each
+/// of its columns.
+pub(super) fn ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            ascii if ascii.is_ascii() => plain.push(ascii),
+            '…' => plain.push('~'),
+            '│' | '├' => plain.push('|'),
+            '─' => plain.push('-'),
+            '┊' => plain.push(':'),
+            '◆' | '●' => plain.push('*'),
+            '◇' => plain.push('o'),
+            '→' => plain.push('>'),
+            '←' | '◀' => plain.push('<'),
+            '·' => plain.push('.'),
+            other => plain.extend(std::iter::repeat_n('?', other.width().unwrap_or(0))),
+        }
+    }
+    plain
+}
+
 /// The end of the text, cut to this many columns.
 pub(super) fn fit_end(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
@@ -179,6 +245,28 @@ mod tests {
         assert_eq!(fit("日本語", 5), "日本…");
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fit("abc", 0), "");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("  one two three", 9), ["  one two", "  three"]);
+        assert_eq!(wrapped("日本 日本 a", 9), ["日本 日本", "a"]);
+        assert_eq!(wrapped("a longestword b", 5), ["a", "longestword", "b"]);
+        assert_eq!(wrapped("a \u{1b}[1mbold\u{1b}[0m c", 8), ["a \u{1b}[1mbold\u{1b}[0m c"]);
+        assert_eq!(wrapped("", 8), [""]);
+        assert_eq!(wrapped("a  b", 8), ["a  b"]);
+    }
+
+    #[test]
+    fn text_from_right_to_left_stays_in_its_cell() {
+        assert_eq!(isolated("plain"), "plain");
+        assert_eq!(isolated("שלום a"), "\u{2068}שלום a\u{2069}");
+        assert_eq!(width(&isolated("שלום")), 4);
+    }
+
+    #[test]
+    fn ascii_keeps_the_columns() {
+        assert_eq!(ascii("├─● Käse 日 … e\u{301}"), "|-* K?se ?? ~ e");
     }
 
     #[test]

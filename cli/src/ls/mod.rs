@@ -13,6 +13,7 @@ use leafline::{SessionFacts, Store};
 use serde::Serialize;
 
 use self::rows::Row;
+pub(super) use self::rows::unique_prefix;
 use super::failure::{Failure, usage};
 use super::number::counted;
 use super::output::Output;

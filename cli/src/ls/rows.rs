@@ -15,6 +15,11 @@ const SHORTEST_ID: usize = 8;
 
 /// Marks a session whose file is gone.
 const GONE: &str = "gone";
+/// A narrower terminal gets the title in place of the size and the time of day.
+const WIDE: usize = 100;
+
+/// The length of a date, `2026-02-16`.
+const DATE: usize = 10;
 
 /// The columns of a session in a list.
 pub(super) struct Row<'f> {
@@ -115,15 +120,18 @@ pub(super) fn write(
     let mut ids = ids()?;
     ids.sort_unstable();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let is_narrow = out.width().is_some_and(|width| width < WIDE);
     let mut columns = vec![
         Column::Whole("id"),
         Column::Whole("family"),
         Column::Text("title"),
         Column::Path("folder"),
         Column::Number("entries"),
-        Column::Number("size"),
-        Column::Whole("modified"),
     ];
+    if !is_narrow {
+        columns.push(Column::Number("size"));
+    }
+    columns.push(Column::Whole("modified"));
     let is_any_gone = rows.iter().any(|row| row.is_gone);
     columns.extend(is_any_gone.then_some(Column::Whole("file")));
     let mut table = Table::new(columns);
@@ -134,9 +142,14 @@ pub(super) fn write(
             row.title(),
             row.cwd(),
             row.entries.map(count).unwrap_or_default(),
-            bytes(row.bytes),
-            row.modified.and_then(time::local).unwrap_or_default(),
         ];
+        let mut modified = row.modified.and_then(time::local).unwrap_or_default();
+        if is_narrow {
+            modified.truncate(DATE);
+        } else {
+            cells.push(bytes(row.bytes));
+        }
+        cells.push(modified);
         if is_any_gone {
             cells.push(if row.is_gone { GONE.to_owned() } else { String::new() });
         }
@@ -147,7 +160,7 @@ pub(super) fn write(
 
 /// The shortest prefix of an id that no other of the sorted ids has, but long enough to recognise. An id that is a
 /// prefix of another one stays whole: the whole id names that session.
-fn unique_prefix<'i>(id: &'i str, sorted: &[&str]) -> &'i str {
+pub(crate) fn unique_prefix<'i>(id: &'i str, sorted: &[&str]) -> &'i str {
     let place = sorted.partition_point(|other| *other < id);
     let before = place.checked_sub(1).and_then(|before| sorted.get(before));
     let neighbours = before.into_iter().chain(sorted.get(place + 1));

@@ -125,7 +125,16 @@ impl<'o> Transcript<'o> {
 
     fn lines(&mut self, text: &str) -> Result<(), Failure> {
         for line in text::lines(text) {
-            self.out.line(format_args!("{}", format!("{INDENT}{line}").trim_end()))?;
+            let line = format!("{INDENT}{line}");
+            let line = line.trim_end();
+            match self.out.width() {
+                Some(width) => {
+                    for part in text::wrapped(line, width) {
+                        self.out.line(format_args!("{part}"))?;
+                    }
+                }
+                None => self.out.line(format_args!("{line}"))?,
+            }
         }
         Ok(())
     }

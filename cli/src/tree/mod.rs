@@ -51,6 +51,9 @@ pub(super) struct Arguments {
     fold: bool,
 }
 
+/// The least columns for the title in the heading.
+const NARROWEST_TITLE: usize = 8;
+
 /// Draws the tree.
 pub(super) fn run(
     arguments: &Arguments,
@@ -76,12 +79,19 @@ pub(super) fn run(
 
 fn write_heading(facts: &SessionFacts, outline: &Outline, out: &mut Output) -> Result<(), Failure> {
     let id = out.paint(STRONG, &text::printable(&facts.id));
-    let title = facts.title.as_ref().map(|title| format!("  {}", text::one_line(title, 200)));
-    out.line(format_args!(
-        "{id}{}  {}, {}, {}",
-        title.unwrap_or_default(),
+    let counts = format!(
+        "{}, {}, {}",
         counted(facts.entries, "entry", "entries"),
         counted(outline.roots().len() as u64, "root", "roots"),
         counted(outline.branches(), "branch", "branches"),
-    ))
+    );
+    let title = facts.title.as_ref().map(|title| text::one_line(title, 200)).unwrap_or_default();
+    let taken = text::width(&facts.id) + text::width(&counts) + 4;
+    let room = out.width().map_or(usize::MAX, |width| width.saturating_sub(taken));
+    let title = match text::fit(&title, room) {
+        // A title that is cut to a few characters says nothing.
+        title if title.is_empty() || room < NARROWEST_TITLE => String::new(),
+        title => format!("  {}", text::isolated(&title)),
+    };
+    out.line(format_args!("{id}{title}  {counts}"))
 }

@@ -40,6 +40,7 @@ mod outputs;
 mod owners;
 #[cfg(unix)]
 mod permissions;
+mod pictures;
 mod reading;
 mod removed;
 #[cfg(unix)]

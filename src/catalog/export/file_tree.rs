@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::standing::Stamp;
+use crate::destination::folder_of;
 use crate::error::{FileContext, Result};
 use crate::open_folder::{Found, Kind, OpenFolder};
 use crate::temporary::remove_left_inside;
@@ -125,6 +126,30 @@ impl<'a> FileTree<'a> {
 }
 
 impl Place {
+    /// The place of a file in a folder that is not one of Leafline's: the path is followed to the folder, whatever links are in
+    /// it.
+    pub(super) fn at(path: &Path) -> Result<Self> {
+        let above = folder_of(path);
+        let folder = match OpenFolder::open(above) {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            opened => Some(Arc::new(opened.at("opening the folder", above)?)),
+        };
+        let name = path.file_name().ok_or(ErrorKind::InvalidInput.into()).at("writing", path)?;
+        Ok(Self { path: path.to_owned(), name: name.to_owned(), folder })
+    }
+
+    /// Makes the folder if it is not there.
+    pub(super) fn make_folder(&mut self) -> Result<&Arc<OpenFolder>> {
+        let folder = match self.folder.take() {
+            Some(folder) => folder,
+            None => {
+                let above = folder_of(&self.path);
+                Arc::new(OpenFolder::make(above).at("making the folder", above)?)
+            }
+        };
+        Ok(self.folder.insert(folder))
+    }
+
     /// The folder and the name in it, if the folder is there.
     pub(super) fn in_folder(&self) -> Option<(&Arc<OpenFolder>, &OsStr)> {
         Some((self.folder.as_ref()?, &self.name))

@@ -1,12 +1,13 @@
 //! Puts a session back where its program looks for it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use leafline_import::FileName;
 
+use super::file_tree::Place;
 use super::places;
 use super::report::{ExportOutcome, ExportReport, KeptReason};
-use super::standing::{Likeness, Stamp, Standing};
+use super::standing::{Likeness, Standing};
 use crate::catalog::programs::program_folders;
 use crate::destination::{folder_of, refuse_store};
 use crate::error::{Error, ExportError, Result};
@@ -57,14 +58,15 @@ fn place_of(reader: &SessionReader) -> Result<PathBuf> {
     Ok(folder.path.join(family.file_path(&name)))
 }
 
-fn put(store: &Store, reader: &SessionReader, path: &PathBuf) -> Result<ExportOutcome> {
+fn put(store: &Store, reader: &SessionReader, path: &Path) -> Result<ExportOutcome> {
     let mode = ExportMode::Current;
-    match Standing::of(path, None)? {
+    let mut place = Place::at(path)?;
+    match Standing::of(&place, None)? {
         Standing::Absent => {}
         Standing::NoFile => return Ok(ExportOutcome::Kept { reason: KeptReason::NoFile }),
         Standing::AsLeft(_) | Standing::Unknown(_) => {
             refuse_store(path, store.path())?;
-            return Ok(match Likeness::of(path, reader, &mode)? {
+            return Ok(match Likeness::of(&place, reader, &mode)? {
                 Likeness::Same { .. } => ExportOutcome::Unchanged,
                 Likeness::Beginning | Likeness::Other => {
                     ExportOutcome::Kept { reason: KeptReason::Differs }
@@ -72,10 +74,11 @@ fn put(store: &Store, reader: &SessionReader, path: &PathBuf) -> Result<ExportOu
             });
         }
     }
-    let file = WholeFile::beside(path, store.path())?;
+    let name = path.file_name().expect("the place of a file has its name");
+    let file = WholeFile::inside(place.make_folder()?, name, store.path())?;
     let written = super::write(reader, &mode, file.file(), path)?;
     // The program may have come with a file of its own.
-    if Stamp::of(std::fs::symlink_metadata(path)).is_some() {
+    if place.look()?.is_some() {
         return Ok(ExportOutcome::Kept { reason: KeptReason::Changed });
     }
     sync_folder(folder_of(&file.name()?));

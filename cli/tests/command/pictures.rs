@@ -1,0 +1,109 @@
+//! What a terminal shows, at three widths, compared with the pictures in `pictures/`.
+//!
+//! `LEAFLINE_DRAW=1 cargo test --workspace --test command pictures` draws them again; look at what has changed.
+
+use std::path::Path;
+
+use crate::scene::{CLAUDE, PI_3, Run, Scene, command, file, finished, header, message, path};
+
+const WIDTHS: [usize; 3] = [80, 120, 200];
+
+fn run(scene: &Scene, locale: &str, width: usize, arguments: &[&str]) -> Run {
+    let mut command = command(&scene.store());
+    command.env_remove("LC_ALL").env_remove("LC_CTYPE").env("LANG", locale);
+    command.args(["--width", &width.to_string()]).args(arguments);
+    finished(command.output().unwrap())
+}
+
+/// The columns of a line whose characters all take one.
+fn columns(line: &str) -> usize {
+    line.chars().count()
+}
+
+#[test]
+fn the_pictures_are_as_they_were() {
+    let scene = Scene::of_samples();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/command/pictures");
+    for (name, arguments) in [
+        ("ls", &["ls"][..]),
+        ("search", &["search", "timers"]),
+        ("tree", &["tree", PI_3]),
+        ("path", &["path", CLAUDE, "--text"]),
+        ("show", &["show", CLAUDE]),
+    ] {
+        for width in WIDTHS {
+            let text = run(&scene, "C.UTF-8", width, arguments).ok().text();
+            let picture = folder.join(format!("{name}-{width}.txt"));
+            if std::env::var_os("LEAFLINE_DRAW").is_some() {
+                std::fs::create_dir_all(&folder).unwrap();
+                std::fs::write(&picture, &text).unwrap();
+            }
+            let expected = std::fs::read_to_string(&picture).unwrap();
+            assert!(text == expected, "{}:\n{text}", path(&picture));
+            for line in text.lines().filter(|_| name != "show") {
+                assert!(columns(line) <= width, "{name} at {width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_list_at_80_columns_has_room_for_titles() {
+    let title = "A title of some length, of which enough is to be read";
+    let mut header = header("019c6605-4c90-7d2a-9b41-5f0e3c77a1d2");
+    header = header.replace("/work", "/home/someone/work/projects/of-some-length/and-depth");
+    let scene = Scene::of_session(&file([header, message("a", None, title)]));
+    let text = run(&scene, "C.UTF-8", 80, &["ls"]).ok().text();
+    assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
+    assert!(text.contains("A title of some length,"), "{text}");
+}
+
+#[test]
+fn odd_text_keeps_the_table_straight() {
+    let scene = Scene::new();
+    for (id, title) in [
+        ("s1", "e\u{301}e\u{301}e\u{301} combining"),
+        ("s2", "\u{5e9}\u{5dc}\u{5d5}\u{5dd} from right to left"),
+        ("s3", "日本語 wide"),
+        ("s4", "plain"),
+    ] {
+        let bytes = file([header(id), message("a", None, title)]);
+        scene.run(["import", path(&scene.write(&format!("{id}.jsonl"), &bytes))]).ok();
+    }
+    let text = run(&scene, "C.UTF-8", 80, &["ls"]).ok().text();
+    // Where the folder begins, in columns: characters of no width do not count, wide ones do twice.
+    let place = |line: &str| -> usize {
+        let before = line.split("/work").next().unwrap();
+        before
+            .chars()
+            .map(|character| match character {
+                '\u{301}' | '\u{2068}' | '\u{2069}' => 0,
+                '\u{3000}'..='\u{9fff}' => 2,
+                _ => 1,
+            })
+            .sum()
+    };
+    let places: Vec<usize> = text.lines().skip(1).map(place).collect();
+    assert_eq!(places.len(), 4);
+    assert!(places.iter().all(|at| *at == places[0]), "{places:?} {text}");
+    assert!(
+        text.contains("\u{2068}\u{5e9}\u{5dc}\u{5d5}\u{5dd} from right to left\u{2069}"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_plain_locale_gets_ascii() {
+    let scene = Scene::of_samples();
+    for arguments in [&["tree", PI_3][..], &["ls"], &["path", CLAUDE, "--text"]] {
+        let plain = run(&scene, "C", 80, arguments).ok().text();
+        assert!(plain.is_ascii(), "{plain}");
+        let usual = run(&scene, "C.UTF-8", 80, arguments).ok().text();
+        assert_eq!(plain.lines().count(), usual.lines().count());
+    }
+    assert!(run(&scene, "C", 80, &["tree", PI_3]).ok().text().contains("|-* user"));
+    // What a program reads is never changed.
+    let mut command = command(&scene.store());
+    let piped = finished(command.env("LC_ALL", "C").args(["tree", PI_3]).output().unwrap()).ok();
+    assert!(!piped.text().is_ascii());
+}
