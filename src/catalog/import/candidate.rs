@@ -237,5 +237,6 @@ mod tests {
         use crate::documented::{bound, number};
         let header = format!("in the first {} MiB of the file", number(LONGEST_PREFIX >> 20));
         assert_eq!(bound("header"), header);
+        assert_eq!(bound("a line"), format!("{} GiB, set by the caller", LONGEST_LINE >> 30));
     }
 }
