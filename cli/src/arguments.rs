@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use super::{
     append, branch, children, context, export, extract, fork, history, import, index, label, ls,
-    name, new, path, relocate, reset_leaf, rm, search, show, stats, sync, tree, verify,
+    man, name, new, path, relocate, reset_leaf, rm, search, show, stats, sync, tree, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -107,6 +107,7 @@ pub(super) enum Command {
     /// reads or writes, the command fails and changes nothing. A large import compacts by itself.
     #[command(after_help = "Example:\n  leafline compact")]
     Compact,
+    Man(man::Arguments),
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ Examples:
   leafline branch 019c6605 39f90f81 --summary \"Fake timers were tried; the test timed out.\"")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The entry's id, or a unique prefix of it, or @leaf or @last

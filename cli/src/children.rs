@@ -18,6 +18,7 @@ use super::{Status, preview, text, time};
 #[command(after_help = "Example:\n  leafline children 019c6605 39f90f81")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The entry's id, or a unique prefix of it, or @leaf or @last

@@ -52,7 +52,11 @@ Examples:
   leafline sync sessions && leafline export --all -o sessions")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    #[arg(
+        required_unless_present = "all",
+        conflicts_with = "all",
+        add = crate::completion::sessions()
+    )]
     session: Option<String>,
 
     /// Put the session back where its program looks for it, unless there is another file

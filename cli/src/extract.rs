@@ -17,6 +17,7 @@ use leafline::pi::PiSession;
 #[command(after_help = "Example:\n  leafline extract 019c6605 5937c1f0")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The id of the entry that the branch ends with

@@ -97,6 +97,14 @@ pub(super) enum Failure {
         /// `@leaf` or `@last`.
         named: String,
     },
+    /// The manual pages could not be written.
+    #[error("writing the manual pages to {path}: {source}")]
+    Manual {
+        /// The folder.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// The argument is not an entry.
     #[error(
         "ENTRY-JSON: {problem}; give a JSON object such as \

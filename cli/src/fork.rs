@@ -20,6 +20,7 @@ use super::{Status, directory, live};
 )]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The working directory that the new session is for [default: the current one]

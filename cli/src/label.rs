@@ -17,6 +17,7 @@ use leafline::pi::PiSession;
 )]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The id of the entry to label

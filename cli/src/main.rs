@@ -10,6 +10,7 @@ mod arguments;
 mod branch;
 mod children;
 mod compact;
+mod completion;
 mod context;
 mod directory;
 mod entry_choice;
@@ -26,6 +27,7 @@ mod interrupt;
 mod label;
 mod live;
 mod ls;
+mod man;
 mod name;
 mod new;
 mod number;
@@ -53,7 +55,8 @@ mod verify;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use clap_complete::CompleteEnv;
 
 use self::arguments::{Arguments, Command};
 use self::failure::Failure;
@@ -73,6 +76,8 @@ enum Status {
 
 /// Runs the command that the arguments select.
 fn main() -> ExitCode {
+    // For a shell that asks for completions; it ends the process.
+    CompleteEnv::with_factory(Arguments::command).complete();
     let arguments = Arguments::parse();
     arguments.color.choice().write_global();
     let mut out = Output::new(arguments.json, arguments.width);
@@ -123,5 +128,6 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Move(arguments) => relocate::move_session(&arguments, place, out),
         Command::Relocate(arguments) => relocate::run(&arguments, place, out),
         Command::Compact => compact::run(place, out),
+        Command::Man(arguments) => man::run(&arguments),
     }
 }

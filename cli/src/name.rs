@@ -18,6 +18,7 @@ use super::{Status, live, text};
 )]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The name

@@ -32,6 +32,7 @@ Examples:
   leafline path 019c6605 --from 5937c1f0 | jq -r .message.role")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The entry at which the path ends, instead of the leaf

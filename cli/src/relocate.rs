@@ -19,6 +19,7 @@ use super::{Status, directory, text};
 #[command(after_help = "Example:\n  leafline move 019c6605 ~/work/new-name")]
 pub(super) struct MoveArguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The working directory, relative to the current one; it need not exist

@@ -15,6 +15,7 @@ use super::{Status, live};
 #[command(after_help = "Example:\n  leafline reset-leaf 019c6605")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 }
 

@@ -44,7 +44,8 @@ pub(super) struct Arguments {
     #[arg(
         required_unless_present_any = ["older_than", "family", "cwd"],
         conflicts_with_all = ["older_than", "family", "cwd"],
-        value_name = "SESSION"
+        value_name = "SESSION",
+        add = crate::completion::sessions()
     )]
     sessions: Vec<String>,
 

@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     query: Vec<String>,
 
     /// Only in this session: its id, or a unique prefix of it
-    #[arg(long, value_name = "SESSION")]
+    #[arg(long, value_name = "SESSION", add = crate::completion::sessions())]
     session: Option<String>,
 
     /// Only entries of this role; may be given several times

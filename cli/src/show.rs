@@ -26,6 +26,7 @@ use super::{Status, text, time};
 )]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The entry's id, or a unique prefix of it, or @leaf or @last

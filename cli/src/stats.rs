@@ -21,6 +21,7 @@ use super::{Status, text};
 #[command(after_help = "Examples:\n  leafline stats\n  leafline stats 019c6605 --json | jq .blobs")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: Option<String>,
 }
 

@@ -20,6 +20,7 @@ use super::{Status, text};
 )]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: Option<String>,
 }
 

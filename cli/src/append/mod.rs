@@ -37,6 +37,7 @@ Examples:
   leafline path 019c6605 | jq -c 'select(.type == \"message\")' | leafline append 019c7bd3")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The entry, instead of standard input

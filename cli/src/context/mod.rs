@@ -46,6 +46,7 @@ Examples:
   leafline context 019c6605 --as-of 0.73 --json")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// The entry at which the conversation ends, instead of the leaf

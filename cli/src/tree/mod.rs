@@ -37,6 +37,7 @@ Examples:
   leafline tree 019c6605 --full | less")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
     session: String,
 
     /// Show every entry of a row

@@ -8,6 +8,7 @@ mod agents;
 mod changing;
 mod choices;
 mod claude;
+mod completion;
 mod context;
 #[cfg(unix)]
 mod creation;
