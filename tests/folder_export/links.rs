@@ -26,8 +26,8 @@ fn a_link_in_the_place_of_a_project_is_not_followed() {
     let mut exports = Exports::of_three();
     let outside = outside(&exports);
     let leftover = outside.join(".leafline-tmp-0123456789abcdef");
-    std::fs::create_dir(&exports.folder).unwrap();
-    let link = exports.folder.join("--w-a--");
+    let link = exports.folder.join("pi/sessions/--w-a--");
+    std::fs::create_dir_all(link.parent().unwrap()).unwrap();
     symlink(&outside, &link).unwrap();
     for replace in [false, true] {
         exports.options.replace = replace;
@@ -90,7 +90,7 @@ fn a_folder_that_becomes_a_link_at_any_moment_leads_nowhere() {
     let exports = Exports::of_three();
     let outside = outside(&exports);
     exports.run();
-    let (project, away) = (exports.folder.join("--w-a--"), exports.place.path("away"));
+    let (project, away) = (exports.folder.join("pi/sessions/--w-a--"), exports.place.path("away"));
     let link = exports.place.path("link");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {

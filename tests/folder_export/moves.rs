@@ -13,7 +13,7 @@ fn a_project_that_has_moved_takes_its_file_along() {
         ("b", "unchanged"),
         ("c", "unchanged"),
     ]);
-    assert!(told[1].path.starts_with("--new-a--/"), "{told:?}");
+    assert!(told[1].path.starts_with("pi/sessions/--new-a--/"), "{told:?}");
     assert_eq!(std::fs::read(exports.folder.join(&told[1].path)).unwrap(), exports.bytes("a"));
     assert!(!old.exists() && !old.parent().unwrap().exists());
     exports.gives(&[("a", "unchanged"), ("b", "unchanged"), ("c", "unchanged")]);
