@@ -320,7 +320,7 @@ fn other_files_are_refused_and_stay_as_they_are() {
         assert_eq!(std::fs::read(file).ok(), before);
     }
     let folder = place.folder.path();
-    assert!(matches!(history.import_omp(folder), Err(Error::Prompt(PromptError::OmpFile { .. }))));
+    assert!(matches!(history.import_omp(folder), Err(Error::File { .. })));
     assert!(matches!(history.export_omp(folder), Err(Error::File { .. })));
     assert!(matches!(history.export_omp(place.path("no/folder.db")), Err(Error::File { .. })));
     // An empty file is an empty database: there is nothing to read, and room for a history.
