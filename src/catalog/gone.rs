@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
@@ -13,7 +13,7 @@ use crate::store::source_record::path_of_bytes;
 impl Store {
     /// Those of these sessions that were imported from files, none of which is there any more: the store alone has them.
     /// A session that was made in the store never had a file, and is not among them; nor is an id that the store does not
-    /// have. It costs a look at the file system for each session.
+    /// have, or a session whose record is damaged. It costs a look at the file system for each session.
     ///
     /// ```
     /// # fn main() -> leafline::Result<()> {
@@ -33,7 +33,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Corrupted`] if a session's record is damaged.
+    /// Those of the engine; [`Error::Corrupted`] if the record of a file is damaged.
     pub fn without_files<'i>(
         &self,
         sessions: impl IntoIterator<Item = &'i str>,
@@ -42,7 +42,11 @@ impl Store {
         let mut gone = HashSet::new();
         for id in sessions {
             let Some(key) = snapshot.key_of(id.as_bytes())? else { continue };
-            let Some(record) = snapshot.session(key)? else { continue };
+            let record = match snapshot.session(key) {
+                Ok(Some(record)) => record,
+                Ok(None) | Err(Error::Corrupted(_)) => continue,
+                Err(error) => return Err(error),
+            };
             if !record.sources.is_empty() && files_of(&snapshot, key, &record)?.next().is_none() {
                 gone.insert(id.to_owned());
             }

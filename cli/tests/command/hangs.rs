@@ -83,7 +83,7 @@ fn what_is_no_file_is_no_blob() {
     std::fs::File::options().write(true).open(sparse).unwrap().set_len(1 << 40).unwrap();
     for blobs in [pipes, links, huge] {
         let blobs = scene.folder().join(blobs);
-        run_in_time(&scene, &["import", path(&session), "--blobs", path(&blobs)]).ok();
+        run_in_time(&scene, &["import", "--restore", path(&session), "--blobs", path(&blobs)]).ok();
         assert_eq!(scene.run(["stats", "--json"]).ok().json()["blobs"]["missing"], 1);
         scene.run(["rm", OMP_3]).ok();
     }
