@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::block::CallKey;
 use crate::MessageRole;
@@ -26,7 +27,7 @@ pub(super) fn near(first: u64, last: u64, of: &Range<u64>) -> Range<u64> {
 }
 
 /// What is asked of a record near another one.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Known {
     /// The message of the API that it is of.
     pub(super) message: Option<Vec<u8>>,
@@ -44,7 +45,7 @@ pub(super) enum Neighbour {
     /// A message that was not read; whether it is on a sidechain.
     Unread { is_sidechain: bool },
     /// A message that was read.
-    Read { is_sidechain: bool, known: Known },
+    Read { is_sidechain: bool, known: Rc<Known> },
 }
 
 impl Neighbour {

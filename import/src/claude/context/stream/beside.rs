@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 
 use super::{AHEAD, Read, Stream};
 use crate::claude::context::block::CallKey;
@@ -221,7 +222,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
 
     /// What is beside the path near a message's records, in the order of the file. What stands ahead of the boundary that the path
     /// begins with is not looked at: lines that are read grow with the context.
-    fn read_near(&mut self, first: u64, last: u64) -> Result<Vec<(u64, Known)>, C::Error> {
+    fn read_near(&mut self, first: u64, last: u64) -> Result<Vec<(u64, Rc<Known>)>, C::Error> {
         let mut found = Vec::new();
         for place in near(first, last, &self.lines) {
             if self.on_path.contains(place) {
@@ -234,12 +235,13 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             let own = self.is_on_sidechain;
             match self.neighbours.get(place) {
                 Some(Neighbour::Read { is_sidechain, known }) if *is_sidechain == own => {
-                    found.push((place, known.clone()));
+                    found.push((place, Rc::clone(known)));
                 }
                 Some(&Neighbour::Unread { is_sidechain }) if is_sidechain == own => {
                     let neighbour = match self.known(place)? {
                         Some(known) => {
-                            found.push((place, known.clone()));
+                            let known = Rc::new(known);
+                            found.push((place, Rc::clone(&known)));
                             Neighbour::Read { is_sidechain, known }
                         }
                         None => Neighbour::Silent,
