@@ -57,6 +57,14 @@ impl OpenFolder {
         Ok(Self { folder: system::open(path)?, path: path.to_owned() })
     }
 
+    /// Opens a folder; `None` if there is none.
+    pub(crate) fn open_if_there(path: &Path) -> Result<Option<Self>> {
+        match Self::open(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
     /// Makes a folder that is not there, and those that it is in, and opens it.
     pub(crate) fn make(path: &Path) -> Result<Self> {
         make_folders(path)?;
@@ -149,6 +157,15 @@ impl OpenFolder {
     pub(crate) fn names(&self) -> Result<Vec<OsString>> {
         system::names(&self.folder)
     }
+}
+
+/// The folders of a relative path, whose parts have `/` between them, and its last part.
+pub(crate) fn parts(path: &str) -> (impl Iterator<Item = &OsStr>, &OsStr) {
+    let (folders, name) = match path.rsplit_once('/') {
+        Some((folders, name)) => (Some(folders), name),
+        None => (None, path),
+    };
+    (folders.into_iter().flat_map(|folders| folders.split('/')).map(OsStr::new), OsStr::new(name))
 }
 
 /// Fails for what is not the name of something in a folder, such as a path that leads out of it.

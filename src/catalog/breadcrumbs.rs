@@ -1,12 +1,12 @@
 //! Breadcrumbs: each terminal's last session (omp session storage document, terminal breadcrumbs).
 
 use std::ffi::OsStr;
-use std::io::{ErrorKind, IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, FileContext, Result, SessionError};
-use crate::open_folder::{Kind, OpenFolder};
+use crate::open_folder::{Kind, OpenFolder, parts};
 use crate::session::{NewSession, Session};
 use crate::store::Store;
 use crate::temporary::remove_left_inside;
@@ -131,10 +131,9 @@ impl Breadcrumbs {
     /// [`Error::File`].
     pub fn read(&self) -> Result<Option<Breadcrumb>> {
         let Some(terminal) = &self.terminal else { return Ok(None) };
-        let root = match OpenFolder::open(&self.folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            root => root.at("opening the folder", &self.folder)?,
-        };
+        let root =
+            OpenFolder::open_if_there(&self.folder).at("opening the folder", &self.folder)?;
+        let Some(root) = root else { return Ok(None) };
         let Ok((folder, name)) = inside(root, terminal, OpenFolder::inner) else {
             return Ok(None);
         };
@@ -226,13 +225,8 @@ fn inside(
     terminal: &str,
     open: impl Fn(&OpenFolder, &OsStr) -> std::io::Result<OpenFolder>,
 ) -> std::io::Result<(OpenFolder, &OsStr)> {
-    let (folders, name) = match terminal.rsplit_once('/') {
-        Some((folders, name)) => (Some(folders), name),
-        None => (None, terminal),
-    };
-    let mut folders = folders.into_iter().flat_map(|folders| folders.split('/'));
-    let folder = folders.try_fold(root, |folder, name| open(&folder, OsStr::new(name)))?;
-    Ok((folder, OsStr::new(name)))
+    let (mut folders, name) = parts(terminal);
+    Ok((folders.try_fold(root, |folder, name| open(&folder, name))?, name))
 }
 
 /// Whether a breadcrumb's file is missing, incompletely written, or a breadcrumb. Anything else with its name is the

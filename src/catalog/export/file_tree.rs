@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::standing::Stamp;
 use crate::destination::folder_of;
 use crate::error::{FileContext, Result};
-use crate::open_folder::{Found, Kind, OpenFolder};
+use crate::open_folder::{Found, Kind, OpenFolder, parts};
 use crate::temporary::remove_left_inside;
 
 /// The folder of an export and those below it.
@@ -32,11 +32,8 @@ pub(super) struct Place {
 
 impl<'a> FileTree<'a> {
     pub(super) fn new(folder: &'a Path) -> Result<Self> {
-        let root = match OpenFolder::open(folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            root => Some(Arc::new(root.at("opening the folder", folder)?)),
-        };
-        Ok(Self { folder, root })
+        let root = OpenFolder::open_if_there(folder).at("opening the folder", folder)?;
+        Ok(Self { folder, root: root.map(Arc::new) })
     }
 
     /// The folder, if it is there.
@@ -69,7 +66,7 @@ impl<'a> FileTree<'a> {
         let mut at = self.folder.to_owned();
         for part in folders {
             at.push(part);
-            folder = match folder.map(|folder| folder.inner(OsStr::new(part))) {
+            folder = match folder.map(|folder| folder.inner(part)) {
                 None => None,
                 Some(Err(error)) if error.kind() == ErrorKind::NotFound => None,
                 Some(opened) => Some(Arc::new(opened.at("opening the folder", &at)?)),
@@ -85,7 +82,7 @@ impl<'a> FileTree<'a> {
         let mut at = self.folder.to_owned();
         for part in folders {
             at.push(part);
-            let inner = folder.make_inner(OsStr::new(part)).at("making the folder", &at)?;
+            let inner = folder.make_inner(part).at("making the folder", &at)?;
             folder = Arc::new(inner);
         }
         Ok(Place { path: self.path(path), name: name.into(), folder: Some(folder) })
@@ -130,12 +127,9 @@ impl Place {
     /// it.
     pub(super) fn at(path: &Path) -> Result<Self> {
         let above = folder_of(path);
-        let folder = match OpenFolder::open(above) {
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            opened => Some(Arc::new(opened.at("opening the folder", above)?)),
-        };
+        let folder = OpenFolder::open_if_there(above).at("opening the folder", above)?;
         let name = path.file_name().ok_or(ErrorKind::InvalidInput.into()).at("writing", path)?;
-        Ok(Self { path: path.to_owned(), name: name.to_owned(), folder })
+        Ok(Self { path: path.to_owned(), name: name.to_owned(), folder: folder.map(Arc::new) })
     }
 
     /// Makes the folder if it is not there.
@@ -198,13 +192,4 @@ fn add_folders(folder: &OpenFolder, path: &str, depth: usize, all: &mut Vec<Stri
             all.push(path);
         }
     }
-}
-
-/// The folders of a relative path, and the name.
-fn parts(path: &str) -> (impl Iterator<Item = &str>, &str) {
-    let (folders, name) = match path.rsplit_once('/') {
-        Some((folders, name)) => (Some(folders), name),
-        None => (None, path),
-    };
-    (folders.into_iter().flat_map(|folders| folders.split('/')), name)
 }

@@ -109,10 +109,14 @@ impl Search<'_> {
         found.sort_by_key(DirEntry::file_name);
         for entry in found {
             let path = entry.path();
+            let mut is_linked = folder.is_linked;
             let is_in = match find_at(&entry) {
                 Ok(Found::Folder) if folder.is_linked => self.is_new(&path),
                 Ok(Found::Folder) => Ok(true),
-                Ok(Found::LinkedFolder) => self.follow(&folder.path, &path),
+                Ok(Found::LinkedFolder) => {
+                    is_linked = true;
+                    self.follow(&folder.path, &path)
+                }
                 Ok(Found::File(file)) => {
                     self.files.push(file);
                     Ok(false)
@@ -121,10 +125,7 @@ impl Search<'_> {
                 Err(problem) => Err(problem),
             };
             match is_in {
-                Ok(true) => {
-                    let is_linked = folder.is_linked || is_link(&path);
-                    inner.push(Folder { path, is_linked });
-                }
+                Ok(true) => inner.push(Folder { path, is_linked }),
                 Ok(false) => {}
                 Err(problem) => (self.failed)(&path, &problem),
             }
@@ -150,10 +151,6 @@ impl Search<'_> {
     fn is_new(&self, path: &Path) -> Result<bool, NotFound> {
         Ok(!self.roots.contains(&std::fs::canonicalize(path)?))
     }
-}
-
-fn is_link(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
 
 /// What a name in a folder stands for.

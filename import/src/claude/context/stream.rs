@@ -196,19 +196,18 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
 
     /// Reads an entry; `None` of one that can say nothing.
     fn record(&mut self, entry: u64) -> Result<Option<Read>, C::Error> {
-        let model = self.model.clone();
-        self.with_record(entry, |record, _| Read {
+        self.with_record(entry, |record, _, model| Read {
             uuid: record.uuid().map(Cow::into_owned),
             message_id: record.message_id().map(Cow::into_owned),
-            item: Item::read(record, entry, model.as_ref()),
+            item: Item::read(record, entry, model),
         })
     }
 
-    /// Makes something of an entry; `None` of one that can say nothing.
+    /// Makes something of an entry, its node and the model that the context is for; `None` of one that can say nothing.
     fn with_record<T>(
         &mut self,
         entry: u64,
-        make: impl FnOnce(&Record<'_>, Node) -> T,
+        make: impl FnOnce(&Record<'_>, Node, Option<&JsonText>) -> T,
     ) -> Result<Option<T>, C::Error> {
         let node = self.conversation.node_ahead_of_line(entry)?;
         if !matches!(node.kind, EntryKind::Message | EntryKind::System)
@@ -227,7 +226,7 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
         {
             record = self.scanner.scan(whole);
         }
-        Ok(Some(make(&record, node)))
+        Ok(Some(make(&record, node, self.model.as_ref())))
     }
 }
 

@@ -256,7 +256,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
 
     /// Reads of a record what is asked of those near others; `None` of one that can say nothing.
     fn known(&mut self, place: u64) -> Result<Option<Known>, C::Error> {
-        let read = self.with_record(place, |record, node| {
+        let read = self.with_record(place, |record, node, _| {
             let message = record.message_id().filter(|_| node.role == MessageRole::Assistant);
             let message = message.map(Cow::into_owned);
             Some((record.uuid()?.into_owned(), message, Item::results_of(record)))
