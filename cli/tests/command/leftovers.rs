@@ -150,11 +150,12 @@ fn leftovers_are_no_sessions() {
 
 #[cfg(unix)]
 mod unix {
-    use std::process::{Child, Command, Stdio};
+    use std::process::{Child, Stdio};
     use std::time::{Duration, Instant};
 
     use super::*;
     use crate::scene::{command, file, header, message};
+    use crate::signals::{go_on, stop};
 
     /// The file that a process is writing below a folder, once there is one.
     fn being_written(folder: &Path, child: &mut Child) -> Option<PathBuf> {
@@ -173,11 +174,6 @@ mod unix {
         None
     }
 
-    fn signal(child: &Child, signal: &str) {
-        let id = child.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
-    }
-
     /// An export that was stopped while it wrote a file, and that file.
     fn stopped(scene: &Scene, all: &Path) -> (Child, PathBuf) {
         for _ in 0..20 {
@@ -186,11 +182,11 @@ mod unix {
             export.args(["export", "--all", "-o", path(all)]).stdout(Stdio::null());
             let mut child = export.spawn().unwrap();
             if let Some(written) = being_written(all, &mut child) {
-                signal(&child, "-STOP");
+                stop(&child);
                 if written.exists() {
                     return (child, written);
                 }
-                signal(&child, "-CONT");
+                go_on(&child);
             }
             child.wait().unwrap();
         }
@@ -228,7 +224,7 @@ mod unix {
         // Another one takes the place of the file meanwhile, and nothing that is in use.
         let out = written.with_file_name("other.jsonl");
         scene.run(["export", "long", "-o", path(&out)]).ok();
-        signal(&child, "-CONT");
+        go_on(&child);
         assert!(child.wait().unwrap().success());
         assert_eq!(names(written.parent().unwrap()).len(), 2);
     }

@@ -49,6 +49,8 @@ mod removing;
 mod scene;
 mod search;
 mod search_folder;
+#[cfg(unix)]
+mod signals;
 mod sync;
 mod tree;
 mod tree_model;

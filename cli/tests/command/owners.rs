@@ -3,7 +3,7 @@
 
 use std::ops::Bound::Included;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use leafline_generate::Shape;
@@ -12,6 +12,7 @@ use redb::{
 };
 
 use super::scene::{Scene, command, finished, path, run_on};
+use super::signals::{go_on, stop};
 
 const UNFINISHED: TableDefinition<u64, u64> = TableDefinition::new("unfinished");
 
@@ -43,19 +44,30 @@ fn is_header_free(store: &Path) -> bool {
     !file.query_lock_range(Included(0), Included(319)).unwrap()
 }
 
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+/// Begins an import, and stops it when some of its rows are committed and some are not. Who gets the engine's lock is the
+/// system's choice, so an import may be done before this process had it once; then it is begun again.
+fn stopped_import(store: &Path, file: &Path) -> Child {
+    let before = store.exists().then(|| std::fs::read(store).unwrap());
+    for _ in 0..20 {
+        let mut child = command(store)
+            .args(["import", "--no-index", "--no-compact", path(file)])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        if is_stopped_halfway(store, &mut child) {
+            return child;
+        }
+        match &before {
+            Some(bytes) => std::fs::write(store, bytes).unwrap(),
+            None => std::fs::remove_file(store).unwrap(),
+        }
+    }
+    panic!("each import was done before it could be stopped");
 }
 
-/// Begins an import, and stops it when some of its rows are committed and some are not.
-fn stopped_import(store: &Path, file: &Path) -> Child {
-    let mut child = command(store)
-        .args(["import", "--no-index", "--no-compact", path(file)])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+/// Stops an import between two of its commits; not if it has ended before.
+fn is_stopped_halfway(store: &Path, import: &mut Child) -> bool {
     let begun = Instant::now();
     while !store.exists() {
         assert!(begun.elapsed() < PATIENCE, "the import makes no store");
@@ -69,14 +81,16 @@ fn stopped_import(store: &Path, file: &Path) -> Child {
         let transaction = database.begin_write().unwrap();
         let is_begun = transaction.open_table(UNFINISHED).unwrap().iter().unwrap().next().is_some();
         if is_begun {
-            signal(&child, "-STOP");
+            stop(import);
         }
         transaction.abort().unwrap();
         if is_begun && is_header_free(store) {
-            return child;
+            return true;
         }
-        signal(&child, "-CONT");
-        assert!(child.try_wait().unwrap().is_none(), "the import has ended too early");
+        go_on(import);
+        if import.try_wait().unwrap().is_some() {
+            return false;
+        }
         std::thread::sleep(Duration::from_micros(50));
     }
 }
@@ -134,7 +148,7 @@ fn an_import_survives_whoever_opens_its_store_by_another_name() {
     std::fs::rename(scene.store(), &moved).unwrap();
     interfere(&moved, &small);
     assert_eq!(unfinished(&moved), marks, "moved");
-    signal(&child, "-CONT");
+    go_on(&child);
     finished(child.wait_with_output().unwrap()).ok();
     let exported = run_on(&moved, ["export", &id, "--as", "exact"]).ok().stdout;
     assert!(
@@ -196,7 +210,7 @@ fn an_import_whose_rows_were_taken_fails_loudly() {
             }
             transaction.commit().unwrap();
         }
-        signal(&child, "-CONT");
+        go_on(&child);
         let run = finished(child.wait_with_output().unwrap());
         assert_eq!(run.status, 1, "{victim}: {}{}", run.text(), run.stderr);
         assert!(run.text().contains("was removed before it was complete"), "{}", run.text());
@@ -223,7 +237,7 @@ fn an_import_into_a_file_that_is_gone_fails_loudly() {
                 std::fs::rename(scene.folder().join("other"), scene.store()).unwrap();
             }
         }
-        signal(&child, "-CONT");
+        go_on(&child);
         let told = finished(child.wait_with_output().unwrap()).fails(1);
         assert!(told.contains("deleted or replaced"), "{told}");
         scene.run(["import", "--no-index", path(&file)]).ok();
