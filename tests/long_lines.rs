@@ -17,6 +17,14 @@ use leafline::import::{ImportOptions, ImportStatus};
 /// The bytes of the line, unless the variable says otherwise.
 const LINE: u64 = 300_000_000;
 
+/// What the line consists of. LEAFLINE_LONG_LINE_OF=words makes it one of words; then, what becomes of it is in memory beside
+/// it, and the words of the index too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineOf {
+    Spaces,
+    Words,
+}
+
 /// What the rest may take. It took 17 MB.
 const REST: u64 = 100_000_000;
 
@@ -30,11 +38,31 @@ fn peak() -> u64 {
     line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// A session with a line of spaces between others.
-fn write(path: &Path, bytes: u64) {
+/// A session with a long line between others: of spaces, or of a message of random words, which hardly shrinks.
+fn write(path: &Path, bytes: u64, of: LineOf) {
     let mut out = BufWriter::new(File::create(path).unwrap());
     writeln!(out, "{HEADER}").unwrap();
-    std::io::copy(&mut std::io::repeat(b' ').take(bytes), &mut out).unwrap();
+    match of {
+        LineOf::Spaces => {
+            std::io::copy(&mut std::io::repeat(b' ').take(bytes), &mut out).unwrap();
+        }
+        LineOf::Words => {
+            let line = MESSAGE.replace("\"a\"", "\"words\"");
+            let (before, after) = line.split_once("a needle").unwrap();
+            write!(out, "{before}").unwrap();
+            let mut state = 1u64;
+            let bytes = usize::try_from(bytes).unwrap();
+            let mut left = bytes.saturating_sub(before.len() + after.len());
+            while left > 0 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let word = format!("{:011x} ", state >> 20);
+                let length = left.min(word.len());
+                out.write_all(&word.as_bytes()[..length]).unwrap();
+                left -= length;
+            }
+            write!(out, "{after}").unwrap();
+        }
+    }
     write!(out, "\n{MESSAGE}\n").unwrap();
     out.into_inner().unwrap();
 }
@@ -45,7 +73,11 @@ fn a_long_line_is_in_memory_once_and_has_a_bound() {
     let bytes = std::env::var("LEAFLINE_LONG_LINE").map_or(LINE, |bytes| bytes.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("long.jsonl");
-    write(&file, bytes);
+    let of = match std::env::var("LEAFLINE_LONG_LINE_OF").as_deref() {
+        Ok("words") => LineOf::Words,
+        _ => LineOf::Spaces,
+    };
+    write(&file, bytes, of);
     let store = Store::open(folder.path().join("store")).unwrap();
     let mut told = Vec::new();
     let mut check = |what: &'static str| told.push((what, peak()));
@@ -68,10 +100,13 @@ fn a_long_line_is_in_memory_once_and_has_a_bound() {
     let totals = store.import(&[&out], &ImportOptions::default(), &mut ()).unwrap();
     assert_eq!((totals.unchanged, totals.failed), (1, 0));
     check("comparison");
+    assert!(store.verify().unwrap().problems.is_empty());
+    check("verify");
     for (what, peak) in &told {
         eprintln!("{what}: {peak} bytes at most, for a line of {bytes}");
     }
-    assert!(told.iter().all(|(_, peak)| *peak <= bytes + REST), "{told:?}");
+    let most = if of == LineOf::Words { 3 * bytes } else { bytes };
+    assert!(told.iter().all(|(_, peak)| *peak <= most + REST), "{told:?}");
     drop(store);
     bounds();
 }
@@ -80,7 +115,7 @@ fn a_long_line_is_in_memory_once_and_has_a_bound() {
 fn bounds() {
     let folder = tempfile::tempdir().unwrap();
     let (long, good) = (folder.path().join("1.jsonl"), folder.path().join("2.jsonl"));
-    write(&long, 3_000_000);
+    write(&long, 3_000_000, LineOf::Spaces);
     std::fs::write(&good, format!("{}\n{MESSAGE}\n", HEADER.replace("long", "good"))).unwrap();
     let store = Store::in_memory().unwrap();
     let import = |longest_line: u64| {

@@ -15,7 +15,10 @@ pub(super) const SEARCHED: &[Role] = &[
     Role::Custom,
 ];
 
-/// The passages of an entry: text and reasoning, tool calls and their output, and errors.
+/// The most bytes of an entry's text that are searched: one entry may say a gigabyte, and its words have to fit in memory.
+const MOST_SEARCHED: usize = 16 << 20;
+
+/// The passages of an entry, as far as they are searched: text and reasoning, tool calls and their output, and errors.
 pub(super) fn passages(view: View) -> Vec<String> {
     let mut passages = Vec::with_capacity(view.parts.len());
     for part in view.parts {
@@ -30,8 +33,23 @@ pub(super) fn passages(view: View) -> Vec<String> {
         }
     }
     passages.extend(view.error);
+    shorten(&mut passages, MOST_SEARCHED);
     passages.retain(|passage| !passage.is_empty());
     passages
+}
+
+/// Drops what comes after the first `left` bytes, as much as is whole characters.
+fn shorten(passages: &mut [String], mut left: usize) {
+    for passage in passages {
+        if passage.len() > left {
+            let is_end = |end: &usize| passage.is_char_boundary(*end);
+            passage.truncate((0..=left).rev().find(is_end).unwrap_or(0));
+            passage.shrink_to_fit();
+            left = 0;
+        } else {
+            left -= passage.len();
+        }
+    }
 }
 
 /// JSON as a person reads it: its strings without quotes and escapes.
@@ -79,6 +97,23 @@ mod tests {
         assert_eq!(plain(r#""ls\t-l""#), "ls\t-l");
         assert_eq!(plain(r#"{"torn":"a"#), "{torn:a");
         assert_eq!(plain(""), "");
+    }
+
+    #[test]
+    fn what_is_searched_of_an_entry_has_a_bound() {
+        let all = ["abc", "dé€f", "g"].map(str::to_owned);
+        let of = |left: usize| {
+            let mut passages = all.clone();
+            shorten(&mut passages, left);
+            passages
+        };
+        assert_eq!(of(100), all);
+        assert_eq!(of(11), all);
+        assert_eq!(of(10), ["abc", "dé€f", ""]);
+        assert_eq!(of(8), ["abc", "dé", ""]);
+        assert_eq!(of(5), ["abc", "d", ""]);
+        assert_eq!(of(2), ["ab", "", ""]);
+        assert_eq!(of(0), ["", "", ""]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::io::{IsTerminal, Write};
 use leafline::Family;
 use leafline::error::SessionError;
 use leafline::live::{EntryDraft, NotWritten, Persistence};
+use leafline_import::lines::LONGEST_LINE;
 
 use self::stream::Stream;
 use super::failure::Failure;
@@ -47,6 +48,10 @@ pub(super) struct Arguments {
     /// Store what is given as it is, also in a session of omp's
     #[arg(long)]
     keep_everything: bool,
+
+    /// Refuse a line of the input with more bytes than this
+    #[arg(long, value_name = "BYTES", default_value_t = LONGEST_LINE)]
+    longest_line: u64,
 }
 
 /// Appends the entries.
@@ -80,7 +85,7 @@ pub(super) fn run(
         let _ = writeln!(std::io::stderr(), "one entry a line, as JSON; Ctrl-D ends");
     }
     // Standard input has a small buffer of its own: large reads go past it.
-    Stream::new(&mut session, family, out).append(input.lock())?;
+    Stream::new(&mut session, family, arguments.longest_line, out).append(input.lock())?;
     Ok(Status::Done)
 }
 

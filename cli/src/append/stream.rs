@@ -27,6 +27,8 @@ pub(super) struct Stream<'a> {
     out: &'a mut Output,
     batch: Vec<EntryDraft>,
     batch_bytes: usize,
+    /// The most bytes of a line.
+    longest_line: u64,
     /// Entries that are on disk.
     stored: u64,
     /// Why ids can no longer be printed. The entries are stored all the same.
@@ -34,9 +36,15 @@ pub(super) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// A stream into a session.
-    pub(super) fn new(session: &'a mut Session, family: Family, out: &'a mut Output) -> Self {
-        Self { session, family, out, batch: Vec::new(), batch_bytes: 0, stored: 0, unheard: None }
+    /// A stream into a session, of lines with at most so many bytes.
+    pub(super) fn new(
+        session: &'a mut Session,
+        family: Family,
+        longest_line: u64,
+        out: &'a mut Output,
+    ) -> Self {
+        let (batch, batch_bytes, stored, unheard) = (Vec::new(), 0, 0, None);
+        Self { session, family, out, batch, batch_bytes, longest_line, stored, unheard }
     }
 
     /// Appends all lines, or those before the first that is not an entry.
@@ -71,9 +79,14 @@ impl<'a> Stream<'a> {
 
     /// Adds a line to the batch; `false` at the end of the input. Fails if the line is invalid.
     fn take_line(&mut self, input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, String> {
-        let read = input.read_until(b'\n', line);
+        // With its line feed, and a byte more, by which one that is too long is known.
+        let read = input.take(self.longest_line.saturating_add(2)).read_until(b'\n', line);
         if read.map_err(|error| format!("it cannot be read: {error}"))? == 0 {
             return Ok(false);
+        }
+        if line.strip_suffix(b"\n").unwrap_or(line).len() as u64 > self.longest_line {
+            let longest = self.longest_line;
+            return Err(format!("it has more than {longest} bytes, the bound for a line"));
         }
         let Ok(json) = std::str::from_utf8(line) else {
             return Err("the entry is not UTF-8 text".to_owned());

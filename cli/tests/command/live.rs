@@ -224,6 +224,24 @@ fn a_long_stream_stops_at_a_line_that_is_no_entry() {
 }
 
 #[test]
+fn a_line_of_a_stream_has_a_bound() {
+    let scene = Scene::of_new_session();
+    let long = USER.len().to_string();
+    let arguments = ["append", "s1", "--longest-line", &long];
+    let longer = format!(" {USER}");
+    let run =
+        scene.run_with_input(arguments, &file([USER, USER, &longer, USER].map(str::to_owned)));
+    assert_eq!(run.text().lines().count(), 2);
+    let complaint = run.fails(1);
+    let said = format!("line 3: it has more than {long} bytes, the bound for a line");
+    assert!(complaint.contains(&said), "{complaint}");
+    // The last line needs no line feed, and an endless one is given up.
+    scene.run_with_input(arguments, USER.as_bytes()).ok();
+    scene.run_with_input(arguments, longer.as_bytes()).fails(1);
+    scene.is_sound();
+}
+
+#[test]
 fn a_label_in_a_stream_needs_an_entry() {
     let scene = Scene::of_new_session();
     let target = scene.run(["append", "s1", USER]).id();

@@ -110,13 +110,19 @@ impl Checker<'_> {
             self.expected.lines += 1;
             self.expected.text_bytes += line.text.len() as u64;
             let name = self.check_line(&line, findings)?;
-            bytes.clear();
-            let rendered = Renderer::new(self.view.snapshot(), Rendering::Exact)
-                .render(line.text, line.holes, &mut bytes);
-            if findings.absorb(rendered)?.is_some() {
-                self.imported.take(&bytes);
-                self.expected.bytes += bytes.len() as u64;
-                self.expected.count_type(name, bytes.len() as u64);
+            // A long line is not copied.
+            let whole = if line.holes.is_empty() {
+                Some(line.text)
+            } else {
+                bytes.clear();
+                let rendered = Renderer::new(self.view.snapshot(), Rendering::Exact)
+                    .render(line.text, line.holes, &mut bytes);
+                findings.absorb(rendered)?.map(|()| &*bytes)
+            };
+            if let Some(whole) = whole {
+                self.imported.take(whole);
+                self.expected.bytes += whole.len() as u64;
+                self.expected.count_type(name, whole.len() as u64);
             }
             for hole in line.holes.iter().filter(|hole| !hole.kind.is_cut()) {
                 let record = self.view.snapshot().blob_record(&hole.hash)?;
