@@ -30,7 +30,8 @@ export class StandIn {
 
   /**
    * A new run. `script` has the answers to come, `{blocks?, usage?, stop?, status?, hang?}`; a short message where there
-   * is none. `onHang` is called when an answer with `hang` has been given and is not ended.
+   * is none, and for a summary, which the program asks for by itself: it takes none of them. `onHang` is called when an
+   * answer with `hang` has been given and is not ended.
    */
   begin() {
     const name = `run${this.#runs.size}`;
@@ -51,7 +52,7 @@ export class StandIn {
     if (request.method !== "POST" || path !== "v1/messages" || !run) return json(404, {});
     const asked = JSON.parse(body);
     run.requests.push(asked);
-    const turn = run.script.shift() ?? {};
+    const turn = (isForSummary(asked) ? null : run.script.shift()) ?? {};
     if (turn.status) return json(turn.status, { type: "error", error: { type: turn.error, message: "no" } });
     this.#stream(asked, turn, run, response);
   }
@@ -77,6 +78,10 @@ export class StandIn {
     response.end();
   }
 }
+
+/** Whether a request is for the summary of a compaction. */
+const isForSummary = ({ messages }) =>
+  JSON.stringify(messages.at(-1)?.content ?? "").includes("CRITICAL: Respond with TEXT ONLY");
 
 /** A block as it is streamed: empty first, and then what fills it. */
 function parts(block) {
