@@ -11,9 +11,6 @@ const installed = new URL("../../target/claude-judge/claude_agent_sdk/_bundled/c
 /** The program: what `LEAFLINE_CLAUDE` names, or the one that is installed in `target`. */
 const program = process.env.LEAFLINE_CLAUDE ?? fileURLToPath(installed);
 
-/** How long a run may take, in milliseconds. */
-const PATIENCE = 60_000;
-
 export class Claude {
   constructor() {
     this.home = new Home("claude");
@@ -55,7 +52,7 @@ export class Claude {
       ...(this.config && { CLAUDE_CONFIG_DIR: this.config }),
     };
     const onStart = (child) => (run.onHang = () => child.kill(signal));
-    const { code, out, errors } = await this.home.run(program, args, { env, timeout: PATIENCE, onStart });
+    const { code, out, errors } = await this.home.run(program, args, { env, onStart });
     if (code === 0) return out;
     throw new Error(errors.trim() || out.trim() || `claude ended with ${code}`);
   }

@@ -24,7 +24,9 @@ export async function play(claude, { seed }) {
     const start = turn === 0 ? ["--session-id", id] : ["--resume", id];
     const settings = ["--model", MODEL, "--dangerously-skip-permissions", "--output-format", "json"];
     // A session that was interrupted is gone on with.
-    await claude.run(run, ["-p", ...start, `Prompt ${turn}`, ...settings]).catch(() => {});
+    await claude.run(run, ["-p", ...start, `Prompt ${turn}`, ...settings]).catch((error) => {
+      if (error.hangs) throw error;
+    });
   }
   const file = readFileSync(claude.path(id), "utf8");
   if (!file.endsWith("\n")) appendFileSync(claude.path(id), "\n");

@@ -1,7 +1,6 @@
-// A conversation with `codex app-server`.
+// A conversation with `codex app-server`, which answers and ends in time.
 
-/** How long a turn may take, in milliseconds. */
-const PATIENCE = 30_000;
+import { inTime } from "../judges/home.mjs";
 
 export class AppServer {
   #next = 1;
@@ -31,7 +30,7 @@ export class AppServer {
 
   async stop() {
     this.child.stdin.end();
-    await this.ended;
+    await inTime(this.ended, "the server's end");
   }
 
   #send(message) {
@@ -49,26 +48,26 @@ export class AppServer {
 
   call(method, params) {
     const id = this.#next++;
-    return new Promise((done, fail) => {
+    const answered = new Promise((done, fail) => {
       this.#answers.set(id, ({ result, error }) =>
         error ? fail(new Error(`${method}: ${JSON.stringify(error)}`)) : done(result),
       );
       this.#send({ id, method, params });
     });
+    return inTime(answered, method);
   }
 
   /** The next notification of a method, of a thread. */
   next(method, threadId) {
-    return new Promise((done, fail) => {
-      const late = setTimeout(() => fail(new Error(`no ${method} came`)), PATIENCE);
+    const came = new Promise((done) => {
       const waiting = (message) => {
         if (message.method !== method || message.params.threadId !== threadId) return;
-        clearTimeout(late);
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         done(message.params);
       };
       this.#waiting.push(waiting);
     });
+    return inTime(came, method);
   }
 
   /** A turn from its prompt to its end; gives its id. */

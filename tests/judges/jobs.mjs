@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 
 /**
  * Answers all jobs: `jobs` has a function for each `op`. So many are under way at once. A job that throws has the answer
- * `{"ok":false,"error":"..."}`.
+ * `{"ok":false,"error":"..."}`, with `"hangs":true` where the program took too long.
  */
 export async function answerJobs(jobs, { atOnce = 1 } = {}) {
   let running = 0;
@@ -29,7 +29,8 @@ async function answer(jobs, line) {
     if (!Object.hasOwn(jobs, job.op)) throw new Error(`no operation is called ${job.op}`);
     return JSON.stringify(await jobs[job.op](job));
   } catch (error) {
-    return JSON.stringify({ ok: false, error: String(error?.message ?? error) });
+    const hangs = error?.hangs ? { hangs: true } : {};
+    return JSON.stringify({ ok: false, error: String(error?.message ?? error), ...hangs });
   }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use leafline::context::{ContextLeaf, ContextProgram, HistoryScope, ProgramVersion};
 use leafline::import::{ImportOptions, ImportStatus};
 use leafline::{Family, SessionReader, Store};
-use leafline_judges::{Script, digest, keep_answers};
+use leafline_judges::{Script, digest, hangs, keep_answers};
 use serde_json::{Value, json};
 
 use super::judge::{omp, omp_14};
@@ -42,6 +42,8 @@ pub(crate) struct Tally {
     requests: usize,
     /// omp refuses the file, or throws.
     untold: usize,
+    /// Damaged files that omp does not survive.
+    hanging: usize,
     /// Sessions of which omp reads other entries.
     other_entries: usize,
     differences: Vec<String>,
@@ -90,7 +92,7 @@ impl Question {
     }
 
     fn job(&self) -> Value {
-        json!({"op": "context", "text": self.text, "leaves": self.asked})
+        json!({"op": "context", "name": self.name, "text": self.text, "leaves": self.asked})
     }
 
     pub(crate) fn reader(&self) -> SessionReader {
@@ -143,6 +145,11 @@ impl Question {
     }
 
     fn compare(&self, answer: &Value, tally: &mut Tally) {
+        if hangs(answer) {
+            tally.hanging += 1;
+            assert!(self.name.starts_with("damaged"), "{}: {answer}", self.name);
+            return;
+        }
         if answer["ok"] != true {
             tally.untold += 1;
             return;
@@ -214,8 +221,13 @@ fn compare(judge: &Script, questions: impl Iterator<Item = Question>) -> Tally {
         }
     }
     println!(
-        "{} contexts compared with omp, {} equal, and {} requests; {} untold; {} sessions with other entries",
-        tally.contexts, tally.equal, tally.requests, tally.untold, tally.other_entries
+        "{} contexts compared with omp, {} equal, and {} requests; {} untold; {} sessions with other entries; omp does not survive {}",
+        tally.contexts,
+        tally.equal,
+        tally.requests,
+        tally.untold,
+        tally.other_entries,
+        tally.hanging
     );
     tally
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use leafline_judges::{Answers, Questions, Script, folder, is_to_be_asked, runs};
+use leafline_judges::{Answers, Questions, Script, folder, hangs, is_to_be_asked, runs};
 use serde_json::Value;
 
 /// A node of a tree, depth first: id, depth, label.
@@ -114,7 +114,9 @@ impl Oracle {
 
     /// Passes jobs to pi, one per line, and returns its answers in their order: null for one that `serde_json` refuses.
     pub(crate) fn ask(&self, jobs: &str) -> Vec<Value> {
-        self.script.ask(&jobs.lines().collect::<Vec<&str>>())
+        let answers = self.script.ask(&jobs.lines().collect::<Vec<&str>>());
+        assert!(!answers.iter().any(hangs), "pi hangs");
+        answers
     }
 }
 

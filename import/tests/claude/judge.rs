@@ -63,7 +63,8 @@ fn ask(judge: &Script, cases: &[Case]) -> Vec<Resumed> {
         .zip(cases)
         .map(|(number, case)| {
             let id = format!("00000000-0000-4000-9000-{number:012}");
-            json!({"op": "resume", "id": id, "file": for_judge(&case.file)})
+            let file = for_judge(&case.file);
+            json!({"op": "resume", "name": case.name, "id": id, "file": file})
         })
         .collect();
     judge.ask(&jobs).iter().map(Resumed::of).collect()
@@ -73,14 +74,20 @@ fn is_otherwise(case: &Case) -> bool {
     OTHERWISE.iter().any(|(name, _)| *name == case.name)
 }
 
-/// Compares sessions with what the program sends. Of those that are not known, `most` may differ.
-fn compare(judge: &Script, cases: &[Case], most: usize) {
+/// Compares sessions with what the program sends. Of those that are not known, `most` may differ. Gives the number of those
+/// that the program does not survive.
+fn compare(judge: &Script, cases: &[Case], most: usize) -> usize {
     let (mut differences, mut kept) = (Vec::new(), String::new());
-    let mut resumed = 0;
+    let (mut resumed, mut hanging) = (0, 0);
     for (case, answer) in cases.iter().zip(ask(judge, cases)) {
         let Some(theirs) = answer.messages else {
             let error = answer.error.unwrap_or_default();
-            assert!(error.starts_with("No conversation found"), "{}: {error}", case.name);
+            hanging += usize::from(answer.hangs);
+            assert!(
+                answer.hangs || error.starts_with("No conversation found"),
+                "{}: {error}",
+                case.name
+            );
             continue;
         };
         resumed += 1;
@@ -93,10 +100,15 @@ fn compare(judge: &Script, cases: &[Case], most: usize) {
         let name = case.name.escape_debug();
         kept.push_str(&format!("{} {} {name}\n", digest_of_values(&theirs), at.unwrap_or("-")));
     }
-    println!("{resumed} of {} sessions compared, {} differ", cases.len(), differences.len());
+    println!(
+        "{resumed} of {} sessions compared, {} differ; the program does not survive {hanging}",
+        cases.len(),
+        differences.len()
+    );
     keep_answers("LEAFLINE_CLAUDE_ANSWERS", &kept);
     let differing = differences.len();
     assert!(differing <= most, "{differing} differ\n{}", differences.join("\n"));
+    hanging
 }
 
 /// What Claude Code 2.1.330 sent for each case, as the digest of its text, and the record at which it resumed it.
@@ -133,7 +145,7 @@ fn sessions_of_every_kind() {
     let Some(judge) = claude() else { return };
     let step = if count(0) > 0 { 1 } else { 6 };
     let cases: Vec<Case> = cases::all().into_iter().step_by(step).collect();
-    compare(&judge, &cases, 0);
+    assert_eq!(compare(&judge, &cases, 0), 0);
 }
 
 /// Every second one is damaged. Beyond those that are known some differ: `docs/conformance.md` says which.
@@ -144,7 +156,7 @@ fn sessions_at_random() {
     let (whole, damaged): (Vec<u64>, Vec<u64>) = (0..count).partition(|seed| seed % 2 == 0);
     let beyond = usize::try_from(count.saturating_sub(KEPT)).unwrap();
     let cases = |seeds: Vec<u64>| seeds.into_iter().map(random).collect::<Vec<_>>();
-    compare(&judge, &cases(whole), beyond / 50);
+    assert_eq!(compare(&judge, &cases(whole), beyond / 50), 0);
     compare(&judge, &cases(damaged), beyond / 12);
 }
 

@@ -11,10 +11,11 @@ mod script;
 
 pub use comparison::{difference, digest, digest_of_values, keep_answers};
 pub use resumed::{Resumed, with_strings};
-pub use script::{Answers, Questions, Script};
+pub use script::{Answers, Questions, Script, hangs};
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// The repository.
 fn root() -> &'static Path {
@@ -47,12 +48,15 @@ pub fn is_to_be_asked(is_there: bool, required: &str, missing: &str) -> bool {
     false
 }
 
+/// How long a job may take that runs a program many times, each of which has its own limit (`home.mjs`).
+const JOB_OF_RUNS: Duration = Duration::from_secs(1800);
+
 /// A program that `variable` names, or that `./setup` has installed in `target`.
 fn installed(script: &str, variable: &str, program: &str, required: &str) -> Option<Script> {
     let is_there = std::env::var_os(variable).is_some() || root().join(program).exists();
     let missing = format!("{variable} is not set, and {program} is not installed");
     is_to_be_asked(is_there, required, &missing)
-        .then(|| Script::new("node", folder(script), &["judge.mjs"]))
+        .then(|| Script::new("node", folder(script), &["judge.mjs"]).with_patience(JOB_OF_RUNS))
 }
 
 /// Claude Code, ready to be asked.

@@ -11,6 +11,8 @@ pub struct Resumed {
     pub leaf: Option<String>,
     /// What it said.
     pub error: Option<String>,
+    /// Whether it took too long.
+    pub hangs: bool,
 }
 
 impl Resumed {
@@ -27,6 +29,7 @@ impl Resumed {
             messages: messages.map(|messages| with_strings(messages.iter().map(message).collect())),
             leaf: text("leaf"),
             error: text("error"),
+            hangs: crate::hangs(answer),
         }
     }
 }
