@@ -15,13 +15,25 @@ export class Codex {
   constructor() {
     this.home = new Home("codex");
     this.work = this.home.work;
+    /** Its configuration and its sessions. */
+    this.folder = this.home.path;
     this.api = new StandIn();
   }
 
   async start() {
     await this.api.start();
+    this.#configure();
+  }
+
+  /** Uses another folder in place of its own from now on. */
+  moveTo(folder) {
+    this.folder = folder;
+    this.#configure();
+  }
+
+  #configure() {
     writeFileSync(
-      join(this.home.path, "config.toml"),
+      join(this.folder, "config.toml"),
       `model = "gpt-5"
 model_provider = "local"
 [model_providers.local]
@@ -39,7 +51,7 @@ env_key = "LOCAL_KEY"
   }
 
   get #env() {
-    return { CODEX_HOME: this.home.path, LOCAL_KEY: "x" };
+    return { CODEX_HOME: this.folder, LOCAL_KEY: "x" };
   }
 
   spawn(args) {
@@ -56,7 +68,7 @@ env_key = "LOCAL_KEY"
 
   /** The files of all rollouts. */
   paths() {
-    return rollouts(join(this.home.path, "sessions"));
+    return rollouts(join(this.folder, "sessions"));
   }
 
   /** The texts of all rollouts by the names of their files. */
@@ -65,15 +77,15 @@ env_key = "LOCAL_KEY"
   }
 
   /**
-   * Resumes a session with a new prompt, and gives what of the request's input is from the rollout: all but the
+   * Resumes a session by its id or its name with a new prompt, and gives what of the request's input is from the rollout: all but the
    * instructions, which come first, and what was added to the rollout in this run. Where Codex compacts before it sends
    * the prompt, it is the request for the summary. Each item is a text of JSON.
    */
-  async resume(id, path, model) {
+  async resume(called, path, model) {
     const before = readFileSync(path);
     this.api.requests.length = 0;
     const settings = model ? ["-m", model] : [];
-    await this.run(["exec", "--skip-git-repo-check", ...settings, "resume", id, "PROBE"]);
+    await this.run(["exec", "--skip-git-repo-check", ...settings, "resume", "--all", called, "PROBE"]);
     const { requests } = this.api;
     const request = requests.find((body) => JSON.stringify(body.input).includes('"PROBE"'));
     if (!request) throw new Error("no request has the prompt");

@@ -34,6 +34,14 @@ async function resume({ id, file, model }) {
   }
 }
 
+/** The same for a session in a folder that takes the place of Codex's own; it is resumed by its name if that is given. */
+async function exported(codex, { folder, id, name, model }) {
+  codex.moveTo(folder);
+  const path = codex.paths().find((path) => path.endsWith(`${id}.jsonl`));
+  if (!path) throw new Error(`no rollout is called ${id}`);
+  return { context: await codex.resume(name ?? id, path, model) };
+}
+
 /** What a job does in a home in which nothing has been yet. */
 const inNewHome = (job) => async (settings) => {
   const codex = await started();
@@ -56,7 +64,8 @@ async function sessions(codex, { model }) {
 }
 
 try {
-  await answerJobs({ resume, sessions: inNewHome(sessions), play: inNewHome(play) }, { atOnce: AT_ONCE });
+  const jobs = { resume, exported: inNewHome(exported), sessions: inNewHome(sessions), play: inNewHome(play) };
+  await answerJobs(jobs, { atOnce: AT_ONCE });
 } finally {
   for (const codex of idle) codex.stop();
 }

@@ -9,6 +9,7 @@
 #[allow(dead_code, reason = "shared with the tests of the formats")]
 mod cases;
 mod contexts;
+mod exported;
 mod images;
 mod judge;
 mod names;

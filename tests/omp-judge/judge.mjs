@@ -49,6 +49,16 @@ async function list({ folder }) {
 	};
 }
 
-await answerJobs({ load, context, list, play });
+/** What omp goes on with in a project, and says of it before it does. */
+async function exported({ cwd }) {
+	const session = await SessionManager.continueRecent(cwd);
+	const told = { ok: true, file: session.getSessionFile(), ...observe(session, []) };
+	session.appendMessage({ role: "user", content: "And now?", timestamp: Date.now() });
+	await session.flush();
+	await session.close();
+	return told;
+}
+
+await answerJobs({ exported, load, context, list, play });
 // omp may have left something running.
 process.exit(0);

@@ -12,7 +12,8 @@ for (const name of Object.keys(process.env)) {
 }
 process.env.HOME = home;
 process.env.USERPROFILE = home;
-process.env.PI_CODING_AGENT_DIR = join(home, "agent");
+/** A folder that takes the place of omp's own is the second argument. */
+process.env.PI_CODING_AGENT_DIR = process.argv[3] ?? join(home, "agent");
 export const blobs = join(home, "agent", "blobs");
 process.on("exit", () => rmSync(home, { recursive: true, force: true }));
 
@@ -53,7 +54,7 @@ crypto.randomUUID = () => {
 };
 
 // Only now, so that omp finds the home, the clock and the ids as they are here.
-const folder = process.argv[2] ?? process.env.LEAFLINE_OMP;
+const folder = process.argv[2] || process.env.LEAFLINE_OMP;
 const load = (name) =>
 	import(
 		folder

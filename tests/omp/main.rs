@@ -12,6 +12,7 @@ mod cases;
 mod contexts;
 mod damage;
 mod expected;
+mod exported;
 mod judge;
 mod listing;
 mod operations;
