@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::claude::kind::RecordKind;
 use crate::claude::path::{Extent, above};
@@ -200,5 +201,38 @@ impl OnPath {
     pub(super) fn contains(&self, place: u64) -> bool {
         let behind = self.runs.partition_point(|&(first, _)| first <= place);
         self.runs[..behind].last().is_some_and(|&(_, last)| place <= last)
+    }
+
+    /// The places of a range that are not among them.
+    pub(super) fn gaps(&self, of: Range<u64>) -> impl Iterator<Item = u64> + use<'_> {
+        let first = self.runs.partition_point(|&(_, last)| last < of.start);
+        let mut runs = self.runs[first..].iter().peekable();
+        let mut next = of.start;
+        std::iter::from_fn(move || {
+            while let Some((_, last)) = runs.next_if(|&&(first, _)| first <= next) {
+                next = next.max(last.saturating_add(1));
+            }
+            let place = Some(next).filter(|place| of.contains(place))?;
+            next += 1;
+            Some(place)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_what_is_not_contained() {
+        for runs in [vec![], vec![(0, 0)], vec![(2, 4), (5, 5), (8, 9)]] {
+            let on_path = OnPath { runs };
+            for (start, end) in (0..12).flat_map(|start| (start..12).map(move |end| (start, end))) {
+                let expected: Vec<u64> =
+                    (start..end).filter(|&place| !on_path.contains(place)).collect();
+                let gaps: Vec<u64> = on_path.gaps(start..end).collect();
+                assert_eq!(gaps, expected, "{start}..{end} of {:?}", on_path.runs);
+            }
+        }
     }
 }

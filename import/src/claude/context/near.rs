@@ -1,7 +1,6 @@
 //! What stands near an entry in the file. The program finds records by their ids in the whole session; time has to grow
 //! with the context, and records that belong together stand near each other.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -12,8 +11,8 @@ use crate::conversation::{Conversation, Node};
 /// How many lines before and behind an entry are searched.
 const NEIGHBOURS: u64 = 64;
 
-/// How many lines are remembered.
-const REMEMBERED: usize = 1024;
+/// How many lines are remembered: of those whose places differ by a multiple of it, the one that was looked at last.
+const REMEMBERED: u64 = 1024;
 
 /// All lines up to the last entry.
 pub(super) fn lines<C: Conversation>(conversation: &C) -> Result<Range<u64>, C::Error> {
@@ -64,17 +63,23 @@ impl Neighbour {
 
 /// The lines beside a path that were looked at, so that each is read once.
 #[derive(Debug, Default)]
-pub(super) struct Neighbours(HashMap<u64, Neighbour>);
+pub(super) struct Neighbours(Vec<Option<(u64, Neighbour)>>);
 
 impl Neighbours {
     pub(super) fn get(&self, place: u64) -> Option<&Neighbour> {
-        self.0.get(&place)
+        let (own, neighbour) = self.0.get(Self::slot(place))?.as_ref()?;
+        (*own == place).then_some(neighbour)
     }
 
     pub(super) fn insert(&mut self, place: u64, neighbour: Neighbour) {
-        if self.0.len() >= REMEMBERED {
-            self.0.clear();
+        let slot = Self::slot(place);
+        if self.0.len() <= slot {
+            self.0.resize_with(slot + 1, || None);
         }
-        self.0.insert(place, neighbour);
+        self.0[slot] = Some((place, neighbour));
+    }
+
+    fn slot(place: u64) -> usize {
+        usize::try_from(place % REMEMBERED).unwrap_or(0)
     }
 }

@@ -121,6 +121,10 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
                 }
             }
         }
+        if near.is_empty() && found.is_empty() {
+            self.first_copies.clear();
+            return Ok(());
+        }
         let is_of_message = |item: &&Item| item.id() == Some(&id);
         let known = self.ready.iter().chain(&self.read).chain(&found).filter(is_of_message);
         let calls: HashSet<CallKey> = known.flat_map(Item::calls).map(|(key, _)| key).collect();
@@ -140,13 +144,16 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
         let at_hand = found.iter().filter(|item| !deeper.contains(&item.ordinal));
         let mut answered: HashSet<CallKey> =
             self.read.iter().chain(at_hand).flat_map(Item::results).collect();
-        answered.extend(&self.answered_beside);
+        // Those of the whole path so far: they are many.
+        let answered_beside = &self.answered_beside;
         found.sort_by_key(|item| item.ordinal);
         found.retain(|item: &Item| {
             if notes.contains(&item.ordinal) {
                 return !calls.is_empty();
             }
-            let is_wanted = |key: CallKey| calls.contains(&key) && !answered.contains(&key);
+            let is_wanted = |key: CallKey| {
+                calls.contains(&key) && !answered.contains(&key) && !answered_beside.contains(&key)
+            };
             if deeper.contains(&item.ordinal) && !item.results().any(is_wanted) {
                 return false;
             }
@@ -157,7 +164,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
         self.answered_beside.extend(found.iter().flat_map(Item::results));
         // A record stands in the place of the first with its uuid.
         self.first_copies.clear();
-        for (place, known) in near.iter().rev() {
+        for (place, known) in near.iter().rev().filter(|(place, known)| known.named != *place) {
             self.first_copies.insert(known.named, *place);
         }
         let place =
@@ -224,10 +231,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
     /// begins with is not looked at: lines that are read grow with the context.
     fn read_near(&mut self, first: u64, last: u64) -> Result<Vec<(u64, Rc<Known>)>, C::Error> {
         let mut found = Vec::new();
-        for place in near(first, last, &self.lines) {
-            if self.on_path.contains(place) {
-                continue;
-            }
+        for place in self.on_path.gaps(near(first, last, &self.lines)) {
             if self.neighbours.get(place).is_none() {
                 let node = self.conversation.node_of_line(place)?;
                 self.neighbours.insert(place, Neighbour::of(node));

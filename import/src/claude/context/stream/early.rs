@@ -44,10 +44,10 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
         if !item.said.has_results() || self.early.moved.contains(&item.ordinal) {
             return Ok(false);
         }
-        let mut open: HashSet<CallKey> = item.results().collect();
-        if open.iter().any(|key| self.early.calls.contains(key)) {
+        if item.results().any(|key| self.early.calls.contains(&key)) {
             return Ok(false);
         }
+        let mut open: HashSet<CallKey> = item.results().collect();
         // The message, and the last of its records.
         let mut found: Option<(Vec<u8>, usize)> = None;
         let mut at = 1;
