@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use leafline_import::text;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Row, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior};
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -26,6 +28,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The most prompts in one commit, and the most bytes of them.
 const PROMPTS_A_COMMIT: usize = 4096;
 const BYTES_A_COMMIT: usize = 4 << 20;
+
+/// The instructions of SQLite's machine that one prompt may take, triggers included: omp's takes some hundreds, and one
+/// that looks through a million rows ten million.
+const INSERT_STEPS: u64 = 100_000_000;
+
+/// The instructions that the tables may take. An index of words that is made anew takes some tens a prompt.
+const SCHEMA_STEPS: u64 = 1_000_000_000;
+
+/// How many instructions pass between two checks.
+const STEPS_A_CHECK: i32 = 10_000;
 
 /// The table and its index, as omp creates them.
 const TABLE: &str = "
@@ -148,7 +160,7 @@ impl PromptHistory {
     /// # Errors
     ///
     /// [`PromptError::OmpFile`] for a file that SQLite cannot write, for one whose triggers remove or change prompts that
-    /// it had, or for another database,
+    /// it had or do not end, or for another database,
     /// [`ExportError::WouldReplaceStore`](crate::error::ExportError::WouldReplaceStore) for a store, [`Error::File`]
     /// for anything that is not a file. Nothing has changed then.
     pub fn export_omp(&self, path: impl AsRef<Path>) -> Result<HistoryTransfer> {
@@ -173,20 +185,28 @@ impl PromptHistory {
         let writable = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(file, writable).at(path)?;
         connection.busy_timeout(PATIENCE).at(path)?;
+        let steps = Steps::of(&mut connection).at(path)?;
         let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = begun.at(path)?;
         let is_empty = count(&transaction, "SELECT count(*) FROM sqlite_master").at(path)? == 0;
         if !is_empty {
             check_table(&transaction, path)?;
         }
-        make_schema(&transaction).at(path)?;
-        let transfer = self.insert_missing(&transaction, path)?;
+        steps.allow(SCHEMA_STEPS);
+        make_schema(&transaction).map_err(|error| too_long(error, path))?;
+        steps.allow(u64::MAX);
+        let transfer = self.insert_missing(&transaction, &steps, path)?;
         transaction.commit().at(path)?;
         connection.close().map_err(|(_, error)| error).at(path)?;
         Ok(transfer)
     }
 
-    fn insert_missing(&self, file: &Transaction<'_>, path: &Path) -> Result<HistoryTransfer> {
+    fn insert_missing(
+        &self,
+        file: &Transaction<'_>,
+        steps: &Steps,
+        path: &Path,
+    ) -> Result<HistoryTransfer> {
         let before = Known::in_file(file, path)?;
         let mut known = before.clone();
         let mut added = Known::default();
@@ -206,12 +226,17 @@ impl PromptHistory {
         for (_, number) in order {
             let prompt = prompts.prompt(number)?;
             let row = (&prompt.prompt, second(&prompt), &prompt.cwd);
-            if known.take(&prompt) || insert.execute(row).at(path)? == 0 {
+            if known.take(&prompt) {
                 transfer.present += 1;
-            } else {
-                added.add(&prompt);
+                continue;
+            }
+            steps.allow(INSERT_STEPS);
+            match insert.execute(row).map_err(|error| too_long(error, path))? {
+                0 => transfer.present += 1,
+                _ => added.add(&prompt),
             }
         }
+        steps.allow(u64::MAX);
         let after = Known::in_file(file, path)?;
         if before.counts.iter().any(|(prompt, count)| after.count(*prompt) < *count) {
             return Err(Error::Prompt(PromptError::OmpFile {
@@ -228,6 +253,44 @@ impl PromptHistory {
         }
         Ok(transfer)
     }
+}
+
+/// Bounds what SQLite does for one statement. A trigger of the file's own may never end.
+struct Steps(Arc<AtomicU64>);
+
+impl Steps {
+    /// Without a bound at first.
+    fn of(connection: &mut Connection) -> rusqlite::Result<Self> {
+        let left = Arc::new(AtomicU64::new(u64::MAX));
+        let counted = Arc::clone(&left);
+        connection.progress_handler(
+            STEPS_A_CHECK,
+            Some(move || {
+                let rest = counted
+                    .load(Ordering::Relaxed)
+                    .saturating_sub(STEPS_A_CHECK.unsigned_abs().into());
+                counted.store(rest, Ordering::Relaxed);
+                rest == 0
+            }),
+        )?;
+        Ok(Self(left))
+    }
+
+    /// How many of its virtual machine's instructions SQLite may run from now on.
+    fn allow(&self, steps: u64) {
+        self.0.store(steps, Ordering::Relaxed);
+    }
+}
+
+/// Says of a statement that was ended why it was.
+fn too_long(error: rusqlite::Error, path: &Path) -> Error {
+    let problem = match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => {
+            "its own triggers do not end when prompts are added; nothing was changed".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    Error::Prompt(PromptError::OmpFile { path: path.to_owned(), problem })
 }
 
 /// Prompts by their identity, each with the number of times it occurs.

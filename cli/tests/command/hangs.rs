@@ -17,6 +17,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const ENDLESS: &str = "CREATE VIEW history AS WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)
     SELECT 'a prompt' AS prompt, n AS created_at, '/work' AS cwd FROM numbers;";
 
+/// A trigger that counts for ever.
+const ENDLESS_TRIGGER: &str = "CREATE TRIGGER endless AFTER INSERT ON history BEGIN
+    SELECT count(*) FROM (WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT n FROM numbers);
+    END;";
+
 /// Runs the command; panics if it does not end.
 fn run_in_time(scene: &Scene, arguments: &[&str]) -> Run {
     let mut child = command(&scene.store())
@@ -104,6 +109,21 @@ fn an_endless_history_is_none() {
         let said = run_in_time(&scene, &["history", "import", named]).fails(1);
         assert!(said.contains("not a file"), "{said}");
     }
+}
+
+#[test]
+fn a_trigger_that_never_ends_is_ended() {
+    let scene = Scene::new();
+    let database = scene.folder().join("history.db");
+    scene.run(["history", "add", "a prompt"]).ok();
+    scene.run(["history", "export", path(&database)]).ok();
+    let connection = Connection::open(&database).unwrap();
+    connection.execute_batch(ENDLESS_TRIGGER).unwrap();
+    scene.run(["history", "add", "another prompt"]).ok();
+    let said = run_in_time(&scene, &["history", "export", path(&database)]).fails(1);
+    assert!(said.contains("its own triggers do not end"), "{said}");
+    let count = "SELECT count(*) FROM history";
+    assert_eq!(connection.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
 }
 
 #[test]
