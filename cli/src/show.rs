@@ -15,6 +15,9 @@ use super::preview::{self, LONGEST};
 use super::table::{Column, Table};
 use super::{Status, text, time};
 
+/// The columns of a fact's name.
+const NAME_WIDTH: usize = 9;
+
 /// Show a session, or one entry of it
 ///
 /// Shows a session's header, its size, the agents that it started, and its entries and bytes by type. For an entry,
@@ -174,10 +177,17 @@ pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), 
     Ok(())
 }
 
-fn write_fact(name: &str, fact: Option<&str>, out: &mut Output) -> Result<(), Failure> {
+/// Prints a fact beside its name. On a terminal that is too narrow for it, its further lines stand below the first.
+pub(super) fn write_fact(name: &str, fact: Option<&str>, out: &mut Output) -> Result<(), Failure> {
     let Some(fact) = fact else { return Ok(()) };
-    let name = out.paint(FAINT, &format!("{name:<9}"));
-    out.line(format_args!("{name} {fact}"))
+    let name = out.paint(FAINT, &format!("{name:<NAME_WIDTH$}"));
+    let Some(width) = out.width() else { return out.line(format_args!("{name} {fact}")) };
+    let mut beside = name;
+    for line in text::wrapped(fact, width.saturating_sub(NAME_WIDTH + 1)) {
+        out.line(format_args!("{beside} {}", text::isolated(&line)))?;
+        beside = " ".repeat(NAME_WIDTH);
+    }
+    Ok(())
 }
 
 fn printable(text: &str) -> String {

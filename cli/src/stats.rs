@@ -9,7 +9,7 @@ use super::number::{bytes, count, counted, ratio};
 use super::output::Output;
 use super::place::{Place, shown};
 use super::progress::Spinner;
-use super::show::write_facts;
+use super::show::{write_fact, write_facts};
 use super::table::{Column, Table};
 use super::{Status, text};
 
@@ -59,20 +59,18 @@ fn show_store(statistics: &Statistics, path: &str, out: &mut Output) -> Result<(
     if out.is_json() {
         return out.json(&WithRatio { statistics, ratio });
     }
-    out.line(format_args!("store     {}", text::printable(path)))?;
+    write_fact("store", Some(&text::printable(path)), out)?;
     let jsonl = bytes(statistics.line_bytes);
-    out.line(format_args!(
-        "file      {}{}",
-        bytes(statistics.file_bytes),
-        of_jsonl(ratio, &jsonl)
-    ))?;
+    let file = format!("{}{}", bytes(statistics.file_bytes), of_jsonl(ratio, &jsonl));
+    write_fact("file", Some(&file), out)?;
     let lines = counted(statistics.lines, "line", "lines");
     let entries = counted(statistics.entries, "entry", "entries");
-    out.line(format_args!("sessions  {}: {lines}, {entries}", count(statistics.sessions)))?;
-    out.line(format_args!("text      {} to compress, blobs apart", bytes(statistics.text_bytes)))?;
+    let sessions = format!("{}: {lines}, {entries}", count(statistics.sessions));
+    write_fact("sessions", Some(&sessions), out)?;
+    show_text(statistics.text_bytes, out)?;
     show_blobs(&statistics.blobs, out)?;
     if statistics.prompts > 0 {
-        out.line(format_args!("prompts   {}", count(statistics.prompts)))?;
+        write_fact("prompts", Some(&count(statistics.prompts)), out)?;
     }
     let mut tables = Table::new([
         Column::Whole("table"),
@@ -103,18 +101,22 @@ fn show_session(statistics: &SessionStatistics, out: &mut Output) -> Result<(), 
     write_facts(&statistics.facts, out)?;
     let jsonl = bytes(statistics.facts.bytes);
     let chunks = counted(statistics.chunks, "chunk", "chunks");
-    out.line(format_args!(
-        "stored    {} in {chunks}{}",
-        bytes(statistics.stored_bytes),
-        of_jsonl(ratio, &jsonl)
-    ))?;
-    out.line(format_args!("text      {} to compress, blobs apart", bytes(statistics.text_bytes)))?;
+    let stored = bytes(statistics.stored_bytes);
+    let stored = format!("{stored} in {chunks}{}", of_jsonl(ratio, &jsonl));
+    write_fact("stored", Some(&stored), out)?;
+    show_text(statistics.text_bytes, out)?;
     if statistics.original_bytes > 0 {
         let original = bytes(statistics.original_bytes);
-        out.line(format_args!("original  {original} for the file as it was before its migration"))?;
+        let original = format!("{original} for the file as it was before its migration");
+        write_fact("original", Some(&original), out)?;
     }
     show_blobs(&statistics.blobs, out)?;
     show_types(&statistics.facts.types, statistics.facts.bytes, out)
+}
+
+fn show_text(text_bytes: u64, out: &mut Output) -> Result<(), Failure> {
+    let text = format!("{} to compress, blobs apart", bytes(text_bytes));
+    write_fact("text", Some(&text), out)
 }
 
 fn of_jsonl(ratio: Option<f64>, jsonl: &str) -> String {
@@ -128,11 +130,10 @@ fn show_blobs(blobs: &BlobStatistics, out: &mut Output) -> Result<(), Failure> {
         0 => String::new(),
         missing => format!("; {} missing", count(missing)),
     };
-    out.line(format_args!(
-        "blobs     {}, {}; {references}, {saved} saved by keeping each once{missing}",
-        count(blobs.count),
-        bytes(blobs.bytes)
-    ))
+    let [number, size] = [count(blobs.count), bytes(blobs.bytes)];
+    let blobs =
+        format!("{number}, {size}; {references}, {saved} saved by keeping each once{missing}");
+    write_fact("blobs", Some(&blobs), out)
 }
 
 fn show_types(types: &[TypeFacts], whole: u64, out: &mut Output) -> Result<(), Failure> {

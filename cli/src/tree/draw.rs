@@ -184,7 +184,7 @@ impl<'a> Drawing<'a> {
         let words = text::fit(&words, room);
         if !words.is_empty() {
             line.push(' ');
-            line.push_str(&words);
+            line.push_str(&text::isolated(&words));
         }
         for mark in marks {
             line.push(' ');
@@ -241,5 +241,5 @@ fn bullet(entry: &OutlineEntry) -> char {
 }
 
 fn name(name: &str) -> String {
-    text::fit(&text::printable(name), LONGEST_NAME).into_owned()
+    text::isolated(&text::fit(&text::printable(name), LONGEST_NAME)).into_owned()
 }

@@ -30,6 +30,7 @@ fn the_pictures_are_as_they_were() {
         ("tree", &["tree", PI_3]),
         ("path", &["path", CLAUDE, "--text"]),
         ("show", &["show", CLAUDE]),
+        ("stats", &["stats", CLAUDE]),
     ] {
         for width in WIDTHS {
             let text = run(&scene, "C.UTF-8", width, arguments).ok().text();
@@ -40,7 +41,7 @@ fn the_pictures_are_as_they_were() {
             }
             let expected = std::fs::read_to_string(&picture).unwrap();
             assert!(text == expected, "{}:\n{text}", path(&picture));
-            for line in text.lines().filter(|_| name != "show") {
+            for line in text.lines() {
                 assert!(columns(line) <= width, "{name} at {width}: {line}");
             }
         }
@@ -90,6 +91,33 @@ fn odd_text_keeps_the_table_straight() {
         text.contains("\u{2068}\u{5e9}\u{5dc}\u{5d5}\u{5dd} from right to left\u{2069}"),
         "{text}"
     );
+}
+
+#[test]
+fn a_tree_and_facts_isolate_text_from_right_to_left() {
+    let hebrew = "\u{5e9}\u{5dc}\u{5d5}\u{5dd}";
+    let scene = Scene::of_session(&file([header("s1"), message("aaaa", None, hebrew)]));
+    scene.run(["label", "s1", "aaaa", hebrew]).ok();
+    let isolated = format!("\u{2068}{hebrew}\u{2069}");
+    let tree = run(&scene, "C.UTF-8", 80, &["tree", "s1"]).ok().text();
+    assert!(tree.contains(&format!("[{isolated}]")), "{tree}");
+    assert!(tree.contains(&format!("{hebrew}\"\u{2069} (aaaa)")), "{tree}");
+    let shown = run(&scene, "C.UTF-8", 80, &["show", "s1"]).ok().text();
+    assert!(shown.contains(&format!("prompt    {isolated}")), "{shown}");
+}
+
+#[test]
+fn facts_are_wrapped_beside_their_names() {
+    let prompt = "one two three four five six seven eight nine ten ".repeat(4);
+    let scene = Scene::of_session(&file([header("s1"), message("a", None, prompt.trim())]));
+    let text = run(&scene, "C.UTF-8", 60, &["show", "s1"]).ok().text();
+    assert!(text.lines().all(|line| columns(line) <= 60), "{text}");
+    let prompt = text.lines().skip_while(|line| !line.starts_with("prompt"));
+    assert!(prompt.clone().nth(1).unwrap().starts_with("          "), "{text}");
+    // The store's path is one word, which is not broken.
+    let text = run(&scene, "C.UTF-8", 60, &["stats"]).ok().text();
+    let lines = text.lines().filter(|line| !line.starts_with("store"));
+    assert!(lines.clone().take(8).all(|line| columns(line) <= 60), "{text}");
 }
 
 #[test]
