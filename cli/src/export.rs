@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::advice::{advised, on_kept};
 use super::failure::{Failure, complain, usage};
+use super::interrupt::Interrupt;
 use super::number::{bytes, count, counted, counts};
 use super::output::{BAD, FAINT, GOOD, Output, close_to_others, is_standard_output};
 use super::place::{Place, shown};
@@ -36,7 +37,8 @@ use super::{Status, text};
 /// since the last export, after checking the file's size and time. Keeps and reports a file to which someone else has
 /// added; import it with `leafline sync FOLDER`, or overwrite it with --replace. A session whose project was moved
 /// moves too. The files of deleted sessions stay. .leafline-manifest in the folder records what was written. The next
-/// export removes what a killed one has left half written.
+/// export removes what a killed one has left half written. Ctrl-c stops after the file that is being written, and the next
+/// export goes on from there.
 ///
 /// Prints a line for each file that was written, removed, kept, left behind or failed, and the totals. With --json, one
 /// object a file, unchanged ones too (status, session, path, bytes, reason).
@@ -201,9 +203,11 @@ fn all(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let begun = Instant::now();
-    let mut bar = Bar::of_sessions(store.sessions()?.len() as u64);
+    let interrupt = Interrupt::listen()?;
+    let sessions = store.sessions()?.len() as u64;
+    let mut bar = Bar::of_sessions(sessions);
     let mut failure = None;
-    let exported = store.export_all(folder, options, |report| {
+    let exported = store.export_all_until(folder, options, interrupt.flag(), |report| {
         bar.advance(1);
         // If standard output is closed, the files are still written.
         if failure.is_none() {
@@ -222,6 +226,14 @@ fn all(
     if totals.kept > 0 {
         let kept = counted(totals.kept, "file was", "files were");
         complain(&format!("{kept} not written; the lines that begin with \"kept\" say what to do"));
+    }
+    if interrupt.is_set() && totals.sessions < sessions {
+        complain(&format!(
+            "stopped after {} of {}: the next export goes on from there",
+            count(totals.sessions),
+            counted(sessions, "session", "sessions")
+        ));
+        return told.map(|()| Status::Stopped);
     }
     if totals.failed + totals.kept > 0 {
         return Ok(Status::Failed);

@@ -46,6 +46,19 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// The files below a folder, in order; none if it is not there.
+fn files_in(folder: &Path) -> Vec<String> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let place = entry.unwrap().path();
+            if place.is_dir() { folders.push(place) } else { files.push(path(&place).to_owned()) }
+        }
+    }
+    files.sort();
+    files
+}
+
 /// Files that take a few commits together.
 fn many_files(scene: &Scene, count: u64) {
     for seed in 0..count {
@@ -78,6 +91,36 @@ fn an_import_that_is_interrupted_says_what_is_stored_and_is_gone_on_with() {
         assert!(checked.contains("no problems"), "{checked}");
         let rest = scene.run([command, path(&sessions)]).ok().text();
         let expected = format!("120 files: {} imported, {stored} unchanged", 120 - stored);
+        assert!(rest.contains(&expected), "{expected}: {rest}");
+    }
+}
+
+#[test]
+fn an_export_that_is_interrupted_says_what_is_written_and_is_gone_on_with() {
+    let scene = Scene::new();
+    many_files(&scene, 60);
+    scene.run(["import", "--no-index", path(&scene.folder().join("sessions"))]).ok();
+    let folder = scene.folder().join("exported");
+    let export = ["export", "--all", "-o", path(&folder)];
+    for signal in ["-INT", "-TERM"] {
+        let _ = std::fs::remove_dir_all(&folder);
+        let run = interrupted(&scene, &export, signal, || !files_in(&folder).is_empty());
+        let text = run.text();
+        let written = text.lines().filter(|line| line.starts_with("written ")).count();
+        let told = run.fails(130);
+        assert!(0 < written && written < 60, "{written}");
+        assert!(told.contains(&format!("stopped after {written} of 60 sessions")), "{told}");
+        // Each file that was reported is there, and no other but the manifest.
+        let mut reported: Vec<String> = text
+            .lines()
+            .filter(|line| line.starts_with("written "))
+            .map(|line| line.split_whitespace().last().unwrap().to_owned())
+            .collect();
+        reported.push(path(&folder.join(".leafline-manifest")).to_owned());
+        reported.sort();
+        assert_eq!(files_in(&folder), reported);
+        let rest = scene.run(export).ok().text();
+        let expected = format!("60 sessions: {} written, {written} unchanged", 60 - written);
         assert!(rest.contains(&expected), "{expected}: {rest}");
     }
 }

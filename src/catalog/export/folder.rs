@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::file::{Item, export_file};
@@ -63,11 +64,15 @@ impl<'a> FolderExport<'a> {
         })
     }
 
-    /// Brings the files of all sessions in step.
-    pub(super) fn run(mut self) -> Result<ExportTotals> {
+    /// Brings the files of all sessions in step, or of those before the stop.
+    pub(super) fn run(mut self, stop: &AtomicBool) -> Result<ExportTotals> {
         let sessions = places::list(self.store, &self.manifest)?;
         self.tidy(&sessions);
         for session in &sessions {
+            if stop.load(Ordering::Relaxed) {
+                self.note()?;
+                return Ok(self.totals);
+            }
             self.export_session(session);
             if self.noted.elapsed() >= MANIFEST_AGE {
                 // If this fails now, it fails at the end too, and is an error then.

@@ -13,6 +13,7 @@ mod to_source;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use self::folder::FolderExport;
 pub use self::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason};
@@ -78,9 +79,25 @@ impl Store {
         &self,
         folder: impl AsRef<Path>,
         options: &ExportOptions,
+        on_report: impl FnMut(&ExportReport),
+    ) -> Result<ExportTotals> {
+        self.export_all_until(folder, options, &AtomicBool::new(false), on_report)
+    }
+
+    /// Does what [`Self::export_all`] does, until `stop` is set: the file that is then being written is completed, the
+    /// other sessions are neither reported nor counted, and the next export goes on with them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::export_all`].
+    pub fn export_all_until(
+        &self,
+        folder: impl AsRef<Path>,
+        options: &ExportOptions,
+        stop: &AtomicBool,
         mut on_report: impl FnMut(&ExportReport),
     ) -> Result<ExportTotals> {
-        FolderExport::new(self, folder.as_ref(), options, &mut on_report)?.run()
+        FolderExport::new(self, folder.as_ref(), options, &mut on_report)?.run(stop)
     }
 
     /// Writes a session to a file, under a temporary name that is then renamed; returns the bytes written. If the path
