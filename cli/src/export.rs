@@ -1,5 +1,6 @@
 //! `leafline export`.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,7 +20,7 @@ use super::{Status, text};
 
 /// Write sessions as files
 ///
-/// Writes a session to standard output, or to a file. By default in its program's current form: a file of version 1 or
+/// Writes a session to standard output, or to a file; several to standard output, one after the other. By default in its program's current form: a file of version 1 or
 /// 2 as pi rewrites it on loading, any other byte for byte. A session of Opal that was changed here is written as Opal
 /// would save it. --as selects another form.
 ///
@@ -50,19 +51,21 @@ Examples:
   leafline export 019c6605 --as original | cmp - session.jsonl
   leafline export 019c7bd3 --as refs --blobs blobs -o session.jsonl
   leafline export --to-source 5b0c7a52
+  leafline export 019c6605 5b0c7a52 | grep -c tool_use
   leafline export --all -o sessions
   leafline sync sessions && leafline export --all -o sessions")]
 pub(super) struct Arguments {
-    /// The session: an id, or a unique prefix of one
+    /// The sessions: ids, or unique prefixes of ids
     #[arg(
         required_unless_present = "all",
         conflicts_with = "all",
+        value_name = "SESSION",
         add = crate::completion::sessions()
     )]
-    session: Option<String>,
+    sessions: Vec<String>,
 
-    /// Put the session back where its program looks for it, unless there is another file
-    #[arg(long, requires = "session", conflicts_with_all = ["all", "output", "form", "blobs"])]
+    /// Put the sessions back where their programs look for them, unless there are other files
+    #[arg(long, requires = "sessions", conflicts_with_all = ["all", "output", "form", "blobs"])]
     to_source: bool,
 
     /// Every session
@@ -116,20 +119,44 @@ pub(super) fn run(
         ));
     }
     let store = place.open_to_read()?;
-    if let Some(session) = arguments.session.as_ref().filter(|_| arguments.to_source) {
-        return to_source(&store, session, out);
+    let sessions = arguments.sessions;
+    // Before anything is written, each of them is known.
+    let ids = sessions.iter().map(|session| Ok(store.session(session)?.id().to_owned()));
+    let ids = ids.collect::<Result<Vec<String>, Failure>>()?;
+    if arguments.to_source {
+        return all_to_source(&store, &ids, out);
     }
-    match (arguments.session, arguments.output) {
-        // The report on a file would end up in the middle of the session.
-        (Some(session), Some(path)) if !is_dash && !is_standard_output(&path) => {
-            to_file(&store, &session, &mode, &path, out)
-        }
-        (Some(session), _) => to_standard_output(&store, &session, &mode, out),
-        (None, folder) => {
+    match (ids.as_slice(), arguments.output) {
+        ([], folder) => {
             let folder = folder.expect("clap takes --all with --output only");
             all(&store, &ExportOptions { mode, replace: arguments.replace }, &folder, out)
         }
+        // The report on a file would end up in the middle of the session.
+        ([session], Some(path)) if !is_dash && !is_standard_output(&path) => {
+            to_file(&store, session, &mode, &path, out)
+        }
+        (_, Some(path)) if !is_dash && !is_standard_output(&path) => Err(usage(
+            "-o FILE takes one session: without it several go to standard output, one after the other; --all writes a folder",
+        )),
+        (ids, _) => {
+            let mut lines = Lines { out, last: b'\n' };
+            for session in ids {
+                lines.begin().map_err(Failure::Output)?;
+                to_standard_output(&store, session, &mode, &mut lines)?;
+            }
+            Ok(Status::Done)
+        }
     }
+}
+
+fn all_to_source(store: &Store, ids: &[String], out: &mut Output) -> Result<Status, Failure> {
+    let mut status = Status::Done;
+    for session in ids {
+        if to_source(store, session, out)? == Status::Failed {
+            status = Status::Failed;
+        }
+    }
+    Ok(status)
 }
 
 fn mode(form: Form, blobs: Option<PathBuf>) -> Result<ExportMode, Failure> {
@@ -146,15 +173,41 @@ fn mode(form: Form, blobs: Option<PathBuf>) -> Result<ExportMode, Failure> {
     }
 }
 
+/// Standard output, which knows whether a line of it is unfinished.
+struct Lines<'o> {
+    out: &'o mut Output,
+    /// The last byte that was written.
+    last: u8,
+}
+
+impl Lines<'_> {
+    /// Ends a session whose last line has no end: the next one begins on a line of its own.
+    fn begin(&mut self) -> std::io::Result<()> {
+        if self.last == b'\n' { Ok(()) } else { self.write_all(b"\n") }
+    }
+}
+
+impl Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.last = bytes.get(..written).and_then(<[u8]>::last).copied().unwrap_or(self.last);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
 fn to_standard_output(
     store: &Store,
     session: &str,
     mode: &ExportMode,
-    out: &mut Output,
+    out: &mut Lines<'_>,
 ) -> Result<Status, Failure> {
     let reader = store.reader(session)?;
     // On a terminal the session itself shows the progress.
-    let spinner = out.width().is_none().then(|| Spinner::new("exporting"));
+    let spinner = out.out.width().is_none().then(|| Spinner::new("exporting"));
     close_to_others();
     reader.export(mode, out)?;
     drop(spinner);

@@ -15,6 +15,33 @@ fn version_3_comes_back_byte_for_byte() {
 }
 
 #[test]
+fn several_sessions_come_out_one_after_the_other() {
+    let both = [sample(PI_3), sample(OMP_3)].concat();
+    assert_eq!(on_samples(["export", PI_3, OMP_3]).ok().stdout, both);
+    assert_eq!(on_samples(["export", PI_3, OMP_3, "-o", "-"]).ok().stdout, both);
+    // Nothing is written if one of them is not there, or if there is one file for all.
+    let run = on_samples(["export", PI_3, "no-such-session"]);
+    assert_eq!(run.stdout, b"");
+    assert!(run.fails(1).contains("no-such-session"));
+    let scene = Scene::new();
+    let target = scene.folder().join("out.jsonl");
+    let said = on_samples(["export", PI_3, OMP_3, "-o", path(&target)]).fails(2);
+    assert!(said.contains("-o FILE takes one session") && !target.exists(), "{said}");
+}
+
+#[test]
+fn a_session_without_an_end_of_its_last_line_does_not_run_into_the_next() {
+    let scene = Scene::new();
+    let one = file([header("s1"), message("aaaa", None, "Hi")]);
+    let two = file([header("s2"), message("bbbb", None, "Ho")]);
+    let open = &one[..one.len() - 1];
+    scene.run(["import", path(&scene.write("one.jsonl", open))]).ok();
+    scene.run(["import", path(&scene.write("two.jsonl", &two))]).ok();
+    assert_eq!(scene.run(["export", "s1", "s2"]).ok().stdout, [&*one, &*two].concat());
+    assert_eq!(scene.run(["export", "s2", "s1"]).ok().stdout, [&*two, open].concat());
+}
+
+#[test]
 fn version_1_comes_out_as_current_or_exact() {
     assert_eq!(on_samples(["export", PI_1, "--as", "exact"]).ok().stdout, sample(PI_1));
     let current = on_samples(["export", PI_1]).ok();
