@@ -1,11 +1,13 @@
 //! `leafline search` and `leafline index`.
 
+use std::fs::File;
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::time::Duration;
 
 use leafline_generate::{Shape, generate};
 
-use super::scene::{CLAUDE, Scene, command, header, on_samples, path};
+use super::scene::{CLAUDE, Scene, command, file, finished, header, on_samples, path};
 
 fn generated(seed: u64, bytes: u64) -> Vec<u8> {
     let mut out = Vec::new();
@@ -138,6 +140,28 @@ fn a_search_brings_in_what_is_new() {
     assert_eq!(scene.run(["search", "needle"]).ok().text(), found);
     scene.run(["rm", "s1"]).ok();
     assert_eq!(scene.run(["search", "needle"]).ok().text(), "");
+}
+
+#[test]
+fn a_search_waits_for_another_process_that_updates_the_index() {
+    let scene = Scene::of_session(&file([header("s1"), prompt("aaaa", "an acorn")]));
+    scene.run(["search", "acorn"]).ok();
+    scene.run(["append", "s1", &prompt("bbbb", "a needle")]).ok();
+    // As a process holds it while it updates the index.
+    let indexes = std::fs::read_dir(search_folder(&scene)).unwrap();
+    let mut folders = indexes.map(|entry| entry.unwrap().path()).chain([search_folder(&scene)]);
+    let index = folders.find(|folder| folder.join("meta.json").exists()).unwrap();
+    let held = File::create(index.join(".tantivy-writer.lock")).unwrap();
+    held.lock().unwrap();
+    assert_eq!(scene.run(["search", "--no-wait", "needle"]).text(), "");
+    let mut waiting = command(&scene.store());
+    waiting.args(["search", "needle"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut waiting = waiting.spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(waiting.try_wait().unwrap().is_none(), "it did not wait");
+    held.unlock().unwrap();
+    let run = finished(waiting.wait_with_output().unwrap()).ok();
+    assert!(run.text().contains("a needle"), "{}", run.text());
 }
 
 #[test]
