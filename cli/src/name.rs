@@ -1,49 +1,91 @@
 //! `leafline name`.
 
+use leafline::Store;
+use leafline::error::SessionError;
 use serde_json::json;
 
-use super::failure::Failure;
+use super::failure::{Failure, usage};
 use super::output::Output;
 use super::place::Place;
 use super::{Status, live, text};
 
-/// Name a session, or print its name
+/// Name sessions, or print their names
 ///
-/// Sets the session's name; an empty one removes it. For pi, appends a session_info entry; for omp, changes the header's
-/// title; for Opal, the title in the metadata; for Claude Code, appends what /rename writes, which cannot remove a name. Without TEXT, prints the session's name. With --json {"name": NAME}, null if
-/// it has none.
+/// Prints the names of the sessions; of several, each after its id and a tab. --set names them instead; an empty name
+/// removes theirs. For pi, appends a session_info entry; for omp, changes the header's title; for Opal, the title in the
+/// metadata; for Claude Code, appends what /rename writes, which cannot remove a name. With --json a line for each,
+/// {"session": ID, "name": NAME}, null if it has none.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  leafline name 019c6605 \"Flaky scheduler test\"\n  leafline name 019c6605"
+    after_help = "Examples:\n  leafline name --set \"Flaky scheduler test\" 019c6605\n  leafline name 019c6605 5b0c7a52"
 )]
 pub(super) struct Arguments {
-    /// The session: an id, or a unique prefix of one
-    #[arg(add = crate::completion::sessions())]
-    session: String,
+    /// The sessions: ids, or unique prefixes of ids
+    #[arg(required = true, value_name = "SESSION", add = crate::completion::sessions())]
+    sessions: Vec<String>,
 
-    /// The name
-    text: Option<String>,
+    /// Give them this name
+    #[arg(long, value_name = "NAME")]
+    set: Option<String>,
 }
 
-/// Names the session, or prints the name.
+/// Names the sessions, or prints their names.
 pub(super) fn run(
     arguments: &Arguments,
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let store = match arguments.text {
+    let store = match arguments.set {
         Some(_) => place.open_to_change()?,
         None => place.open_to_read()?,
     };
-    let mut session = live::session(&store, &arguments.session)?;
-    if let Some(name) = &arguments.text {
-        session.set_session_name(name)?;
+    // Each of them is known before any is named.
+    for session in &arguments.sessions {
+        check(&store, session, arguments)?;
     }
-    let name = session.reader()?.facts().title;
-    if out.is_json() {
-        out.json(&json!({ "name": name }))?;
-    } else if let Some(name) = name.filter(|_| arguments.text.is_none()) {
-        out.line(format_args!("{}", text::printable(&name)))?;
+    for session in &arguments.sessions {
+        let mut session = live::session(&store, session)?;
+        if let Some(name) = &arguments.set {
+            session.set_session_name(name)?;
+        }
+        let name = session.reader()?.facts().title;
+        if out.is_json() {
+            out.json(&json!({ "session": session.id(), "name": name }))?;
+        } else if arguments.set.is_none() {
+            print(session.id(), name.as_deref(), arguments.sessions.len() > 1, out)?;
+        }
     }
     Ok(Status::Done)
+}
+
+/// Refuses what is no session. A name in its place is given with --set.
+fn check(store: &Store, session: &str, arguments: &Arguments) -> Result<(), Failure> {
+    match store.session(session) {
+        Ok(_) => Ok(()),
+        Err(leafline::Error::Session(SessionError::NotFound { .. }))
+            if arguments.set.is_none() && arguments.sessions.len() > 1 =>
+        {
+            Err(usage(&format!(
+                "{}: there is no such session; --set NAME names the sessions",
+                text::printable(session)
+            )))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn print(
+    session: &str,
+    name: Option<&str>,
+    is_one_of_many: bool,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let name = name.map(text::printable);
+    match (is_one_of_many, name) {
+        (true, name) => {
+            out.line(format_args!("{}\t{}", text::printable(session), name.unwrap_or_default()))
+        }
+        (false, Some(name)) => out.line(format_args!("{name}")),
+        (false, None) => Ok(()),
+    }
 }

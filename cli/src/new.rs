@@ -61,7 +61,7 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     if arguments.title.is_some() && arguments.family == Family::Pi {
         return Err(usage(
-            "--title TEXT does not go with --family pi; `leafline name SESSION TEXT` names a session of pi's",
+            "--title TEXT does not go with --family pi; `leafline name --set TEXT SESSION` names a session of pi's",
         ));
     }
     if arguments.parent.is_some() && !arguments.family.is_pi_omp() {

@@ -171,7 +171,7 @@ fn a_session_is_begun_grown_named_forked_and_extracted() {
         ["t1", "t2"].map(|id| json!({"type": "tool_result", "tool_use_id": id, "content": id}));
     append(&json!({"role": "user", "content": results}).to_string());
     let last = append(r#"{"role":"assistant","content":"So."}"#).remove(0);
-    scene.run(["name", &session, "A title"]).ok();
+    scene.run(["name", "--set", "A title", &session]).ok();
 
     let records = |session: &str| scene.run(["export", session]).ok().json_lines();
     let entries = |session: &str| {

@@ -204,7 +204,7 @@ fn after_a_killed_writer_those_who_may_only_read_read_what_was_committed() {
         assert!(text.contains(&format!("{round} 2")), "{text}");
         let verified = as_reader(&scene, &["verify"]).ok().text();
         assert!(verified.contains("no problems"), "{verified}");
-        let told = as_reader(&scene, &["name", "s", "Mine"]).fails(1);
+        let told = as_reader(&scene, &["name", "--set", "Mine", "s"]).fails(1);
         assert!(told.contains("read-only"), "{told}");
     }
     scene.run(["verify"]).ok();

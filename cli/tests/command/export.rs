@@ -154,7 +154,7 @@ fn a_folder_is_kept_in_step() {
     assert!(told.starts_with("18 sessions: 18 unchanged; 0 B in "), "{told}");
     assert_eq!(told.lines().count(), 1);
 
-    scene.run(["name", PI_3, "Another name"]).ok();
+    scene.run(["name", "--set", "Another name", PI_3]).ok();
     let told = export(&["--json"]).ok().json_lines();
     let with = |status: &str| told.iter().filter(|told| told["status"] == status).count();
     assert_eq!((told.len(), with("unchanged"), with("written")), (SAMPLES, SAMPLES - 1, 1));

@@ -72,7 +72,7 @@ fn a_session_of_codex_by_its_lines() {
     let shown = on_samples(["show", "019c6f5a-0035"]).ok().text();
     assert!(shown.contains("agent     Boyle of 019c6f5a-002b-"), "{shown}");
     assert!(on_samples(["show", id, "6"]).ok().text().contains("The clock shows high water"));
-    on_samples(["name", id, "Another"]).fails(1);
+    on_samples(["name", "--set", "Another", id]).fails(1);
 }
 
 #[test]

@@ -320,7 +320,7 @@ fn nothing_is_written_elsewhere() {
             &["fork", &id],
             &["extract", &id, "m1"],
             &["label", &id, "m1", "\u{1b}[2J\u{202e}../../escaped"],
-            &["name", &id, "\u{1b}[2J\u{202e}../../escaped"],
+            &["name", "--set", "\u{1b}[2J\u{202e}../../escaped", &id],
             &[
                 "append",
                 &id,

@@ -427,22 +427,45 @@ fn labels_are_set_and_cleared() {
 }
 
 #[test]
+fn several_sessions_are_named_and_their_names_printed() {
+    let scene = Scene::of_new_session();
+    scene.run(["new", "--id", "s2", "--family", "omp"]).ok();
+    scene.run(["name", "--set", "Dark mode", "s2"]).ok();
+    assert_eq!(scene.run(["name", "s1", "s2"]).ok().text(), "s1\t\ns2\tDark mode\n");
+    // A name in the place of a session names nothing, and neither does one for a session that is not there.
+    let said = scene.run(["name", "s1", "Dark mode"]).fails(2);
+    assert!(said.contains("Dark mode: there is no such session; --set NAME"), "{said}");
+    scene.run(["name", "--set", "Lost", "s1", "no-such-session"]).fails(1);
+    assert_eq!(scene.run(["name", "s1"]).ok().text(), "");
+    scene.run(["name", "--set", "Both", "s1", "s2"]).ok();
+    let told = scene.run(["name", "s1", "s2", "--json"]).ok().json_lines();
+    let both = ["s1", "s2"].map(|id| json!({ "session": id, "name": "Both" }));
+    assert_eq!(told, both);
+}
+
+#[test]
 fn names_are_given_as_the_programs_give_them() {
     let scene = Scene::of_new_session();
     scene.run(["new", "--id", "s2", "--family", "omp"]).ok();
     for session in ["s1", "s2"] {
         assert_eq!(scene.run(["name", session]).ok().text(), "");
-        assert_eq!(scene.run(["name", session, "--json"]).ok().json(), json!({ "name": null }));
-        assert_eq!(scene.run(["name", session, "Dark mode"]).ok().text(), "");
+        assert_eq!(
+            scene.run(["name", session, "--json"]).ok().json(),
+            json!({ "session": session, "name": null })
+        );
+        assert_eq!(scene.run(["name", "--set", "Dark mode", session]).ok().text(), "");
         assert_eq!(scene.run(["name", session]).ok().text(), "Dark mode\n");
         assert!(scene.run(["tree", session]).ok().text().contains("Dark mode"));
-        let told = scene.run(["name", session, "Darker", "--json"]).ok().json();
-        assert_eq!(told, json!({ "name": "Darker" }));
+        let told = scene.run(["name", "--set", "Darker", session, "--json"]).ok().json();
+        assert_eq!(told, json!({ "session": session, "name": "Darker" }));
     }
     assert_eq!(scene.lines("s1")[2]["type"], "session_info");
     assert_eq!(scene.lines("s2").len(), 1);
     assert_eq!(scene.lines("s2")[0]["title"], "Darker");
-    assert_eq!(scene.run(["name", "s2", "", "--json"]).ok().json(), json!({ "name": null }));
+    assert_eq!(
+        scene.run(["name", "--set", "", "s2", "--json"]).ok().json(),
+        json!({ "session": "s2", "name": null })
+    );
     scene.is_sound();
 }
 

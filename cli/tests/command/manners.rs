@@ -21,7 +21,7 @@ const NEEDS_A_STORE: [&[&str]; 21] = [
     &["branch", "x", "y"],
     &["reset-leaf", "x"],
     &["label", "x", "y", "z"],
-    &["name", "x", "y"],
+    &["name", "--set", "y", "x"],
     &["fork", "x"],
     &["extract", "x", "y"],
     &["history", "recent"],

@@ -24,7 +24,7 @@ fn a_session_of_opals_from_its_beginning_to_its_file() {
     assert_eq!(lines[3]["metadata"]["summary"], "It asked.");
 
     assert_eq!(scene.run(["name", &session]).ok().text(), "Fix auth bug\n");
-    scene.run(["name", &session, "Auth"]).ok();
+    scene.run(["name", "--set", "Auth", &session]).ok();
     scene.run(["reset-leaf", &session]).ok();
     let header = &scene.run(["export", &session]).ok().json_lines()[0];
     assert_eq!(
@@ -70,7 +70,7 @@ fn what_a_family_does_not_have_is_told() {
     assert!(complaint.contains("--parent"), "{complaint}");
     let complaint = scene.run(["new", "--title", "x"]).fails(2);
     assert!(complaint.contains("does not go with --family pi"), "{complaint}");
-    assert!(complaint.contains("`leafline name SESSION TEXT`"), "{complaint}");
+    assert!(complaint.contains("`leafline name --set TEXT SESSION`"), "{complaint}");
 
     let file = scene.folder().join("c1.jsonl");
     let record = r#"{"type":"user","uuid":"m1","parentUuid":null,"sessionId":"c1","timestamp":"2026-02-12T00:00:00Z","cwd":"/work","message":{"role":"user","content":"Hi"}}"#;
@@ -93,7 +93,7 @@ fn sessions_of_codex_are_not_written() {
     for (arguments, operation) in [
         (&["append", CODEX, r#"{"role":"user"}"#][..], "appending"),
         (&["append", CODEX], "appending"),
-        (&["name", CODEX, "x"], "name to be given"),
+        (&["name", "--set", "x", CODEX], "name to be given"),
         (&["fork", CODEX], "fork"),
         (&["extract", CODEX, "1"], "session of a branch"),
     ] {

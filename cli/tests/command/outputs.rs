@@ -373,7 +373,7 @@ mod unix {
         let real = scene.folder().join("real.jsonl");
         std::fs::rename(&place, &real).unwrap();
         symlink(&real, &place).unwrap();
-        scene.run(["name", PI_1, "Another name"]).ok();
+        scene.run(["name", "--set", "Another name", PI_1]).ok();
         let before = std::fs::read(&real).unwrap();
         let run = scene.run(["export", "--all", "-o", path(&all)]);
         assert!(run.text().contains("17 unchanged, 1 kept"), "{}", run.text());

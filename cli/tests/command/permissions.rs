@@ -85,7 +85,7 @@ fn work(made: &Path, samples: &str, blobs: &str) {
     let entry = r#"{"type":"message","message":{"role":"user","content":"Hi"}}"#;
     run(&["append", session, entry]);
     assert_eq!(run(&["new", "--continue", "--cwd", "/work"]).text().trim(), session);
-    run(&["name", PI_3, "Another name"]);
+    run(&["name", "--set", "Another name", PI_3]);
     run(&["fork", PI_3]);
     run(&["extract", PI_3, "5937c1f0"]);
     run(&["index"]);
@@ -153,9 +153,10 @@ fn a_store_that_is_open_to_others_is_told_of_once() {
     set_mode(&search, 0o755);
     scene.run(["ls"]).ok();
     // First by a command that only reads, then by one that writes.
-    for (arguments, places) in
-        [(&["search", "the"][..], vec![&store, &search]), (&["name", PI_3, "x"], vec![&store])]
-    {
+    for (arguments, places) in [
+        (&["search", "the"][..], vec![&store, &search]),
+        (&["name", "--set", "x", PI_3], vec![&store]),
+    ] {
         places.iter().for_each(|place| set_mode(place, 0o755));
         for index in std::fs::read_dir(&search).unwrap().filter(|_| places.contains(&&search)) {
             set_mode(&index.unwrap().path(), 0o755);
@@ -175,7 +176,7 @@ fn a_store_that_is_open_to_others_is_told_of_once() {
         let mended = Command::new("sh").args(["-c", command.trim()]).status().unwrap();
         assert!(mended.success());
         assert_eq!(open_below(scene.folder()), []);
-        scene.run(["name", PI_3, "closed"]).ok();
+        scene.run(["name", "--set", "closed", PI_3]).ok();
         assert!(!scene.run(["verify"]).ok().text().contains("permissions"));
     }
 }
