@@ -83,6 +83,11 @@ pub trait Format: Contexts {
         start
     }
 
+    /// Adds what a file's name would show to a session that has no file; see [`Start::without_file`].
+    fn without_file(start: Start) -> Start {
+        start
+    }
+
     /// Whether lines of this kind and role can state an answer's usage: other lines are not read for it.
     fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
         kind == EntryKind::Message && role == MessageRole::Assistant

@@ -77,6 +77,13 @@ impl Start {
     pub fn placed(self, path: &Path, prefix: &[u8], is_chosen: bool) -> Self {
         with_format!(self.family, F => F::placed(self, path, prefix, is_chosen))
     }
+
+    /// Adds what a file's name would show to a session that has no file, as far as its lines state it. If the id is
+    /// `None` after that, nothing names the session.
+    #[must_use]
+    pub fn without_file(self) -> Self {
+        with_format!(self.family, F => F::without_file(self))
+    }
 }
 
 /// Why a file is not a session of a family.

@@ -1,6 +1,7 @@
 //! `leafline import`.
 
 mod discovery;
+mod input;
 mod sources;
 mod teller;
 
@@ -12,6 +13,7 @@ use leafline::{Error, Store};
 use serde::Serialize;
 
 use self::discovery::{Discovery, FoundFolder};
+use self::input::Input;
 pub(super) use self::sources::Sources;
 pub(super) use self::teller::{Listing, Teller};
 use super::Status;
@@ -32,6 +34,9 @@ use super::progress::Spinner;
 /// whose session `leafline rm` deleted, which stays deleted unless --restore is given. A large import returns unused space
 /// to the system at its end.
 ///
+/// With - as the PATH, imports one session from standard input. It gets the id that its lines state, and no path: `ls --gone`
+/// does not count it, and a file with the same session that is imported later becomes its file.
+///
 /// Prints a line for each file that is not unchanged: status, session id, entries, size, path and remarks; then the
 /// totals. --verbose lists the unchanged files too, --quiet only failures. With --json, one object a file (path, status,
 /// session, family, version, lines, entries, malformed, bytes, reason), unchanged ones too, then one object with the
@@ -49,6 +54,7 @@ Examples:
   leafline import --family claude
   leafline import ~/.pi/agent/sessions
   leafline import --replace session.jsonl
+  ssh devbox cat session.jsonl | leafline import -
   leafline import --restore session.jsonl          takes a deleted session again", discovery::folders()))]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -90,7 +96,13 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let (paths, discovery) = arguments.sources.find()?;
+    let is_input = arguments.sources.is_input();
+    let (paths, discovery) = if is_input {
+        arguments.sources.check_blobs()?;
+        (Vec::new(), None)
+    } else {
+        arguments.sources.find()?
+    };
     let options = ImportOptions {
         family: arguments.sources.family(),
         recovery: match (arguments.recover, arguments.strict) {
@@ -114,7 +126,11 @@ pub(super) fn run(
     // A program counts on an object a file.
     let hidden = listing.hidden(if out.is_json() { &[] } else { USUALLY_HIDDEN });
     let mut teller = Teller::new(out, hidden, interrupt.clone());
-    let imported = store.import(&paths, &options, &mut teller);
+    let imported = if is_input {
+        store.import_from(&mut Input::new(interrupt.clone()), &options, &mut teller)
+    } else {
+        store.import(&paths, &options, &mut teller)
+    };
     let told = teller.finish();
     let totals = imported?;
     let told = told.and_then(|()| print_totals(&totals, discovery.as_ref(), begun, listing, out));
@@ -123,6 +139,9 @@ pub(super) fn run(
     }
     arguments.indexing.follow(&store, totals.new_bytes, &interrupt, listing.is_quiet());
     if interrupt.is_set() {
+        if is_input && totals.files == 0 {
+            complain("stopped before the end of standard input; nothing of it is stored");
+        }
         return Ok(Status::Stopped);
     }
     if totals.failed > 0 {

@@ -1,18 +1,19 @@
 //! The files for `import` and `sync`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use leafline::Family;
 use leafline_import::lines::LONGEST_LINE;
 
 use super::discovery::Discovery;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::family::{AUTO, FamilyChoice, family_or_auto};
 
 /// Which files to read, and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sources {
-    /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]
+    /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]; or, for import,
+    /// - for a session on standard input
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
@@ -35,10 +36,26 @@ impl Sources {
         self.family.0
     }
 
+    /// Whether the only path is standard input.
+    pub(super) fn is_input(&self) -> bool {
+        matches!(self.paths.as_slice(), [path] if is_standard_input(path))
+    }
+
+    /// The folder of blobs, if one is named; it must exist.
+    pub(super) fn check_blobs(&self) -> Result<(), Failure> {
+        match self.blobs.as_ref().filter(|path| !path.is_dir()) {
+            Some(path) => Err(Failure::NoBlobFolder { path: path.clone() }),
+            None => Ok(()),
+        }
+    }
+
     /// The paths, or without any the programs' folders.
     pub(crate) fn find(&self) -> Result<(Vec<PathBuf>, Option<Discovery>), Failure> {
-        if let Some(path) = self.blobs.as_ref().filter(|path| !path.is_dir()) {
-            return Err(Failure::NoBlobFolder { path: path.clone() });
+        self.check_blobs()?;
+        if self.paths.iter().any(|path| is_standard_input(path)) {
+            return Err(usage(
+                "- is standard input, which is one session: `leafline import -`; a file of that name is ./-",
+            ));
         }
         if !self.paths.is_empty() {
             return Ok((self.paths.clone(), None));
@@ -46,4 +63,9 @@ impl Sources {
         let discovery = Discovery::of(self.family())?;
         Ok((discovery.paths(), Some(discovery)))
     }
+}
+
+/// Whether an argument is standard input, and no file: one of that name is `./-`.
+pub(super) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
 }

@@ -1,7 +1,10 @@
 //! What an import or a sync says of its files while it runs.
 
+use std::path::Path;
+
 use leafline::import::{FileReport, ImportObserver, ImportStatus};
 
+use super::sources::is_standard_input;
 use crate::advice::with_advice;
 use crate::failure::{Failure, complain};
 use crate::interrupt::Interrupt;
@@ -140,7 +143,7 @@ fn describe(report: &FileReport, out: &Output) -> String {
         out.paint(style, &format!("{status:<9}")),
         text::printable(session),
         bytes(report.bytes),
-        text::printable(&shown(&report.path)),
+        text::printable(&name_of(&report.path)),
     );
     let mut remarks = Vec::new();
     if report.malformed > 0 {
@@ -151,4 +154,9 @@ fn describe(report: &FileReport, out: &Output) -> String {
         line.push_str(&format!("  ({})", remarks.join("; ")));
     }
     line
+}
+
+/// A file's path, or what a person calls standard input.
+fn name_of(path: &Path) -> String {
+    if is_standard_input(path) { "standard input".to_owned() } else { shown(path) }
 }

@@ -1,5 +1,6 @@
 //! Commands that ctrl-c ends: they say what is stored, and leave nothing else.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -142,6 +143,33 @@ fn a_large_file_is_left_in_the_middle() {
     assert_eq!(scene.run(["ls"]).ok().text(), "");
     let stats = scene.run(["--json", "stats"]).ok().json();
     assert_eq!(stats["lines"], 0, "{stats}");
+}
+
+#[test]
+fn an_import_of_standard_input_that_never_ends_is_left() {
+    for signal in ["-INT", "-TERM"] {
+        let scene = Scene::new();
+        let mut command = command(&scene.store());
+        command.args(["import", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&file([header("s1"), message("a", None, "x")])).unwrap();
+        let begun = Instant::now();
+        while !scene.store().exists() {
+            assert!(begun.elapsed() < PATIENCE, "waited in vain");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        interrupt(&child, signal);
+        let run = finished(child.wait_with_output().unwrap());
+        assert_eq!(run.text(), "0 files\n");
+        assert_eq!(
+            run.fails(130),
+            "leafline: stopped before the end of standard input; nothing of it is stored\n"
+        );
+        drop(input);
+        assert_eq!(names(scene.folder()), ["store.leafline"]);
+        assert_eq!(scene.run(["ls"]).ok().text(), "");
+    }
 }
 
 #[test]

@@ -51,6 +51,7 @@ mod search;
 mod search_folder;
 #[cfg(unix)]
 mod signals;
+mod standard_input;
 mod sync;
 mod tree;
 mod tree_model;

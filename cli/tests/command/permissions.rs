@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::scene::{
-    OMP_3, PI_3, Run, Scene, finished, path, run_on, sample, sample_blobs, samples,
+    OMP_3, PI_3, Run, Scene, finished, header, path, run_on, sample, sample_blobs, samples,
 };
 
 /// Runs the command with a umask that takes nothing away, in a terminal of its own.
@@ -78,6 +78,9 @@ fn work(made: &Path, samples: &str, blobs: &str) {
     let run = |arguments: &[&str]| run_unmasked(&store, arguments).ok();
     run(&["import", "--no-index", samples, "--blobs", blobs]);
     run(&["sync", samples]);
+    let script = "printf '%s\\n' \"$HEADER\" | \"$0\" \"$@\"";
+    let mut import = unmasked(&store, script, &["import", "-"]);
+    finished(import.env("HEADER", header("of a stream")).output().unwrap()).ok();
     run(&["index"]);
     assert!(!run(&["search", "the"]).text().is_empty());
     let session = run(&["new", "--cwd", "/work"]).text();

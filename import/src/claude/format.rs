@@ -81,19 +81,22 @@ impl Format for ClaudeCode {
     /// on a sidechain, to the session that those name.
     fn placed(start: Start, path: &Path, _: &[u8], _: bool) -> Start {
         let folder = session_of_agents_folder(path);
-        let is_certain = folder.is_some();
-        if !is_certain && start.agent.is_none() {
+        if folder.is_none() && start.agent.is_none() {
             return start;
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let of_name = || Some(stem.strip_prefix("agent-")?.to_owned());
-        let id = start.agent.and_then(|agent| agent.id).or_else(of_name);
-        let session = folder.or(start.parent_session).or_else(|| start.named_session.clone());
-        Start {
-            agent: Some(Agent { id, is_certain }),
-            // A session's own file of which only a sidechain was read is not its own agent.
-            parent_session: session.filter(|session| *session != stem),
-            ..start
+        of_agent(start, &stem, folder)
+    }
+
+    /// The name that Claude Code would give the file: of the session that the lines name, or of the agent.
+    fn without_file(start: Start) -> Start {
+        let agent = start.agent.as_ref().and_then(|agent| agent.id.as_ref());
+        let named = agent.map(|id| format!("agent-{id}")).or_else(|| start.named_session.clone());
+        let Some(name) = named else { return start };
+        let id = Some(name.as_bytes().to_vec());
+        match start.agent {
+            Some(_) => Start { id, ..of_agent(start, &name, None) },
+            None => Start { id, ..start },
         }
     }
 
@@ -158,6 +161,20 @@ impl Format for ClaudeCode {
             Role::Assistant => view::claude(&entry("assistant")),
             _ => view::claude(&entry("user")),
         }
+    }
+}
+
+/// The beginning of an agent's file of this name, without its extension. A folder for agents' files names their session.
+fn of_agent(start: Start, stem: &str, folder: Option<String>) -> Start {
+    let of_name = || Some(stem.strip_prefix("agent-")?.to_owned());
+    let id = start.agent.and_then(|agent| agent.id).or_else(of_name);
+    let is_certain = folder.is_some();
+    let session = folder.or(start.parent_session).or_else(|| start.named_session.clone());
+    Start {
+        agent: Some(Agent { id, is_certain }),
+        // A session's own file of which only a sidechain was read is not its own agent.
+        parent_session: session.filter(|session| *session != stem),
+        ..start
     }
 }
 

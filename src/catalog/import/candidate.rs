@@ -10,18 +10,20 @@ use leafline_import::lines::{BlockReader, LONGEST_LINE};
 use leafline_import::{Family, NotASession, Reading, Start, detect};
 
 use super::super::file_time::{is_recent, nanoseconds};
+use super::folder::FoundFile;
 use super::pipeline::BLOCK_BYTES;
 use super::report::{FileReport, ImportStatus, Recovery};
 use crate::regular_file::open_regular;
 use crate::store::fingerprint::Fingerprint;
 use crate::store::session_key::SessionKey;
+use crate::store::snapshot::Snapshot;
 use crate::store::source_record::SourceRecord;
 
 /// Bytes read to identify a file. A longer first line is read to its end.
 pub(in crate::catalog) const PREFIX_BYTES: u64 = 256 << 10;
 
 /// A header in a line longer than this is refused: 64 MiB.
-const LONGEST_PREFIX: u64 = 64 << 20;
+pub(super) const LONGEST_PREFIX: u64 = 64 << 20;
 
 /// Bytes of a read from the end of a file.
 const TAIL_BYTES: usize = 64 << 10;
@@ -29,12 +31,24 @@ const TAIL_BYTES: usize = 64 << 10;
 /// Bytes of a read.
 const BUFFER_BYTES: usize = 1 << 20;
 
+/// The reason given for an input without a name whose lines do not name their session.
+const NAMELESS: &str = "its lines do not name their session; import it as a file of its name";
+
+/// Where what is read comes from.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// A file, whose path says more of it.
+    OfFile,
+    /// An input that is gone when it is read.
+    Nowhere,
+}
+
 /// An open file that is a session.
 #[derive(Debug)]
 pub(in crate::catalog) struct Candidate {
     pub(in crate::catalog) path: PathBuf,
-    /// The absolute path's bytes: the key in `sources`.
-    pub(super) source: Vec<u8>,
+    /// The absolute path's bytes: the key in `sources`. `None` if it is no file that would be found again.
+    pub(super) source: Option<Vec<u8>>,
     pub(in crate::catalog) file: File,
     pub(in crate::catalog) size: u64,
     pub(super) modified: Option<SystemTime>,
@@ -59,6 +73,19 @@ impl Candidate {
         Ok(candidate)
     }
 
+    /// Opens a file that was found.
+    pub(super) fn open_found(
+        found: &FoundFile,
+        family: Option<Family>,
+        recovery: Recovery,
+    ) -> Result<Self, Box<FileReport>> {
+        let file = found.open().map_err(|error| unreadable(&found.path, &error))?;
+        let place = if found.kept.is_some() { Place::Nowhere } else { Place::OfFile };
+        let (candidate, _) =
+            Self::identify((&found.path, place), file, (family, recovery), PREFIX_BYTES)?;
+        Ok(candidate)
+    }
+
     /// Opens a file and detects its family from `prefix` bytes, or from more if those do not decide. Returns the bytes
     /// too.
     pub(in crate::catalog) fn open_by_prefix(
@@ -67,13 +94,23 @@ impl Candidate {
         recovery: Recovery,
         prefix_bytes: u64,
     ) -> Result<(Self, Vec<u8>), Box<FileReport>> {
-        let failed = |error: std::io::Error| {
-            Box::new(
-                FileReport::new(path.to_owned(), ImportStatus::Failed)
-                    .with_reason(format!("reading it: {error}")),
-            )
+        let file = open_regular(path).map_err(|error| unreadable(path, &error))?;
+        Self::identify((path, Place::OfFile), file, (family, recovery), prefix_bytes)
+    }
+
+    fn identify(
+        (path, place): (&Path, Place),
+        mut file: File,
+        (family, recovery): (Option<Family>, Recovery),
+        prefix_bytes: u64,
+    ) -> Result<(Self, Vec<u8>), Box<FileReport>> {
+        let failed = |error: std::io::Error| unreadable(path, &error);
+        let skipped = |bytes: u64, reason: String| {
+            let mut report = FileReport::new(path.to_owned(), ImportStatus::Skipped);
+            report.bytes = bytes;
+            Box::new(report.with_reason(reason))
         };
-        let mut file = open_regular(path).map_err(failed)?;
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let size = metadata.len();
         let mut prefix = Vec::new();
@@ -90,22 +127,30 @@ impl Candidate {
             }
             limit *= 4;
         };
-        let start = detected.map_err(|reason| {
-            let mut report = FileReport::new(path.to_owned(), ImportStatus::Skipped);
-            report.bytes = size;
-            Box::new(report.with_reason(reason.to_string()))
-        })?;
-        let start = start.placed(path, &prefix, family.is_some());
-        let stem = || path.file_stem().unwrap_or_default().as_encoded_bytes().to_vec();
+        let start = detected.map_err(|reason| skipped(size, reason.to_string()))?;
+        let (start, source, modified, external_id) = match place {
+            Place::OfFile => {
+                let start = start.placed(path, &prefix, family.is_some());
+                let absolute = std::path::absolute(path).map_err(failed)?;
+                let stem = || path.file_stem().unwrap_or_default().as_encoded_bytes().to_vec();
+                let id = start.id.clone().unwrap_or_else(stem);
+                let source = absolute.as_os_str().as_encoded_bytes().to_vec();
+                (start, Some(source), metadata.modified().ok(), id)
+            }
+            Place::Nowhere => {
+                let start = start.without_file();
+                let id = start.id.clone().ok_or_else(|| skipped(size, NAMELESS.to_owned()))?;
+                (start, None, None, id)
+            }
+        };
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        let absolute = std::path::absolute(path).map_err(failed)?;
         let candidate = Self {
             path: path.to_owned(),
-            source: absolute.as_os_str().as_encoded_bytes().to_vec(),
+            source,
             file,
             size,
-            modified: metadata.modified().ok(),
-            external_id: start.id.clone().unwrap_or_else(stem),
+            modified,
+            external_id,
             start,
             recovery,
             is_cut: false,
@@ -145,11 +190,16 @@ impl Candidate {
         self.start.agent.as_ref().is_some_and(|agent| agent.is_certain)
     }
 
-    /// The record of the file as a source of the session.
-    pub(super) fn source_record(&self, session: SessionKey) -> SourceRecord {
+    /// The file as a source of the session, with its path; `None` if it has none.
+    pub(super) fn source(&self, session: SessionKey) -> Option<(Vec<u8>, SourceRecord)> {
         // If the file were written again within the same tick of the clock, its time would not change.
         let modified = self.modified.filter(|&modified| !is_recent(modified)).map(nanoseconds);
-        SourceRecord { session, size: self.size, modified }
+        Some((self.source.clone()?, SourceRecord { session, size: self.size, modified }))
+    }
+
+    /// What was imported from the file's path before.
+    pub(super) fn known_source(&self, snapshot: &Snapshot) -> crate::Result<Option<SourceRecord>> {
+        self.source.as_deref().map_or(Ok(None), |path| snapshot.source(path))
     }
 
     /// The file's bytes from the current position to the end of what is read.
@@ -226,6 +276,11 @@ impl Candidate {
         self.file.seek(SeekFrom::Start(0))?;
         Ok(digests)
     }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Box<FileReport> {
+    let report = FileReport::new(path.to_owned(), ImportStatus::Failed);
+    Box::new(report.with_reason(format!("reading it: {error}")))
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use leafline_import::lines;
 
 use super::folder::FoundFile;
 use crate::error::Result;
-use crate::regular_file::open_regular;
 use crate::store::Store;
 use crate::store::chunk::FRAME_TARGET;
 use crate::store::compression::{Compressor, Dictionary, NO_DICTIONARY};
@@ -110,21 +109,21 @@ fn sample(files: &[FoundFile], total: u64) -> Vec<Vec<u8>> {
     let mut files = files.iter().scan(0, |before, file| {
         let start = *before;
         *before += file.bytes;
-        Some((&file.path, start, file.bytes))
+        Some((file, start))
     });
     let mut current = files.next();
-    let mut open: Option<(PathBuf, File)> = None;
+    let mut open: Option<(&PathBuf, File)> = None;
     for piece in 0..pieces {
         let at = u128::from(total) * u128::from(piece) / u128::from(pieces);
         let at = u64::try_from(at).unwrap_or(u64::MAX);
-        while current.is_some_and(|(_, start, size)| at >= start + size) {
+        while current.is_some_and(|(file, start)| at >= start + file.bytes) {
             current = files.next();
         }
-        let Some((path, start, _)) = current else {
+        let Some((found, start)) = current else {
             break;
         };
-        if open.as_ref().is_none_or(|(known, _)| known != path) {
-            open = open_regular(path).ok().map(|file| (path.clone(), file));
+        if open.as_ref().is_none_or(|(known, _)| *known != &found.path) {
+            open = found.open().ok().map(|file| (&found.path, file));
         }
         let Some((_, file)) = &mut open else { continue };
         let mut bytes = Vec::new();

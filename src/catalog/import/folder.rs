@@ -1,14 +1,14 @@
 //! Finding the files of an import.
 
 use std::ffi::OsStr;
-use std::fs::{DirEntry, Metadata};
+use std::fs::{DirEntry, File, Metadata};
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use leafline_import::Family;
 
-use crate::regular_file::check_regular;
+use crate::regular_file::{check_regular, open_regular};
 
 /// Receives each file or folder that is not examined, and why.
 type Failed<'f> = &'f mut dyn FnMut(&Path, &NotFound);
@@ -33,11 +33,26 @@ pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
     pub(crate) modified: Option<SystemTime>,
+    /// What was kept of an input that is no file; the path is only its name.
+    pub(crate) kept: Option<File>,
 }
 
 impl FoundFile {
     fn new(path: PathBuf, metadata: &Metadata) -> Self {
-        Self { path, bytes: metadata.len(), modified: metadata.modified().ok() }
+        Self { path, bytes: metadata.len(), modified: metadata.modified().ok(), kept: None }
+    }
+
+    /// What was kept of an input, under a name for its report. Nobody has seen its time.
+    pub(super) fn kept(name: PathBuf, file: File, metadata: &Metadata) -> Self {
+        Self { path: name, bytes: metadata.len(), modified: None, kept: Some(file) }
+    }
+
+    /// Opens it to read it. What was kept is read from where it was last read.
+    pub(super) fn open(&self) -> std::io::Result<File> {
+        match &self.kept {
+            Some(kept) => kept.try_clone(),
+            None => open_regular(&self.path),
+        }
     }
 }
 

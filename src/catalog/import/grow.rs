@@ -116,8 +116,7 @@ impl Growth<'_> {
                 new.imported = imported;
             }
             // The file's size and time are recorded once all of it is stored.
-            let source =
-                is_last.then(|| (candidate.source.clone(), candidate.source_record(session)));
+            let source = if is_last { candidate.source(session) } else { None };
             let author = Author::File;
             let extended = Extended { record: new, leaf, author, is_sealed: true, source };
             let new = extension.finish(&mut batch, extended)?.clone();

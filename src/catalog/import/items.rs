@@ -69,6 +69,6 @@ pub(super) struct FileEnd {
     pub(super) imported: ImportedBytes,
     /// Malformed lines that the migration dropped.
     pub(super) dropped: u64,
-    pub(super) source: Vec<u8>,
-    pub(super) source_record: SourceRecord,
+    /// The file as a source of the session, with its path.
+    pub(super) source: Option<(Vec<u8>, SourceRecord)>,
 }

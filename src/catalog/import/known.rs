@@ -128,7 +128,7 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
             }));
         }
     }
-    let source = snapshot.source(&candidate.source)?.map(|source| source.session);
+    let source = candidate.known_source(snapshot)?.map(|source| source.session);
     match rewritten(snapshot, &sessions, source, next_number, candidate)? {
         Ok(None) => {}
         Ok(Some(plan)) => return Ok(Ok(plan)),

@@ -9,6 +9,7 @@ mod dictionary;
 mod digest;
 mod folder;
 mod grow;
+mod input;
 mod items;
 mod known;
 mod losses;
@@ -21,12 +22,14 @@ mod saved_state;
 mod writer;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crossbeam_channel::unbounded;
 
 use self::blob_folder::BlobFolder;
 pub(super) use self::folder::{FoundFile, NotFound, find as find_files};
+use self::input::Input;
 use self::notes::Notes;
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
@@ -51,6 +54,9 @@ const KEPT_CHANGING: &str =
 
 /// How often an import retries a file whose session another process changes at the same time.
 const ATTEMPTS: u32 = 8;
+
+/// What a stream is called in its report.
+const STREAM: &str = "-";
 
 /// How files are imported.
 struct How<'h> {
@@ -126,6 +132,68 @@ impl Store {
         self.import_by(paths, &How { options, mode: Mode::Sync }, observer)
     }
 
+    /// Imports one session from a stream: what [`Self::import`] does with a file that has these bytes.
+    ///
+    /// There is no file to find again, so the session gets no path: it does not count among those
+    /// [without files](Self::without_files), and a file with the same session that is imported later becomes its file. Its
+    /// id is the one that its lines state; without one it is skipped. The report has `-` as its path. The bytes are
+    /// kept until the end of the import in a file without a name, beside the store, and not in memory.
+    ///
+    /// ```
+    /// # fn main() -> leafline::Result<()> {
+    /// let store = leafline::Store::in_memory()?;
+    /// let session = concat!(
+    ///     r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#, "\n",
+    /// );
+    /// let options = leafline::import::ImportOptions::default();
+    /// let totals = store.import_from(&mut session.as_bytes(), &options, &mut ())?;
+    /// assert_eq!(totals.imported, 1);
+    /// let totals = store.import_from(&mut session.as_bytes(), &options, &mut ())?;
+    /// assert_eq!(totals.unchanged, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the store itself fails; that the stream could not be read is in the report.
+    pub fn import_from(
+        &self,
+        input: &mut dyn Read,
+        options: &ImportOptions,
+        observer: &mut dyn ImportObserver,
+    ) -> Result<ImportTotals> {
+        self.sweep()?;
+        let temporary = std::env::temp_dir();
+        let beside = self.path().parent().filter(|_| !self.is_in_memory());
+        let folder = match beside {
+            Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+            Some(folder) => folder,
+            None => &temporary,
+        };
+        let kept = input::keep(input, options.family, folder, &|| observer.is_stopped());
+        let mut outcome = Outcome::new(observer);
+        let mut report = FileReport::new(STREAM.into(), ImportStatus::Failed);
+        let measured = |file: std::fs::File| Ok((file.metadata()?, file));
+        let (metadata, file) = match kept {
+            Ok(Input::Stopped) => return Ok(outcome.finish()),
+            Ok(Input::NoSession { bytes, reason }) => {
+                report.status = ImportStatus::Skipped;
+                report.bytes = bytes;
+                outcome.add(&report.with_reason(reason.to_string()));
+                return Ok(outcome.finish());
+            }
+            Ok(Input::Whole(file)) => match measured(file) {
+                Ok(measured) => measured,
+                Err(error) => return Ok(outcome.failed(report, &error)),
+            },
+            Err(error) => return Ok(outcome.failed(report, &error)),
+        };
+        let found = FoundFile::kept(STREAM.into(), file, &metadata);
+        let how = How { options, mode: Mode::Import };
+        self.import_found(vec![found], &how, options.blobs.clone(), outcome)
+    }
+
     fn import_by(
         &self,
         paths: &[impl AsRef<Path>],
@@ -135,9 +203,19 @@ impl Store {
         self.sweep()?;
         let mut outcome = Outcome::new(observer);
         let files = find_files(paths, &mut |path, problem| outcome.add(&not_found(path, problem)));
+        let blobs = how.options.blobs.clone().or_else(|| programs::blobs_of(paths));
+        self.import_found(files, how, blobs, outcome)
+    }
+
+    fn import_found(
+        &self,
+        files: Vec<FoundFile>,
+        how: &How<'_>,
+        blobs: Option<PathBuf>,
+        mut outcome: Outcome<'_>,
+    ) -> Result<ImportTotals> {
         outcome.expect(&files);
         let owner = self.begin_owner()?;
-        let blobs = how.options.blobs.clone().or_else(|| programs::blobs_of(paths));
         let blobs = blobs.map(BlobFolder::new);
         let run = self.import_files(files, how, blobs.as_ref(), &owner, &mut outcome);
         let swept = self.sweep_own(&owner);
@@ -287,6 +365,12 @@ impl<'o> Outcome<'o> {
             self.observer.file(&report);
             self.next += 1;
         }
+    }
+
+    /// The totals of an import whose only file failed like this.
+    fn failed(mut self, report: FileReport, error: &std::io::Error) -> ImportTotals {
+        self.add(&report.with_reason(error.to_string()));
+        self.finish()
     }
 
     fn end(&mut self, ended: writer::Outcome, again: &mut Vec<PathBuf>) {

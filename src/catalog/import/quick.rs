@@ -59,7 +59,7 @@ pub(super) fn grown(
     candidate: &mut Candidate,
 ) -> Result<Option<(SessionKey, SessionRecord)>> {
     let snapshot = store.snapshot()?;
-    let Some(source) = snapshot.source(&candidate.source)? else { return Ok(None) };
+    let Some(source) = candidate.known_source(&snapshot)? else { return Ok(None) };
     let Some(record) = snapshot.session(source.session)? else { return Ok(None) };
     let view = View::new(snapshot.rows(source.session), &record);
     let imported = record.imported;

@@ -142,9 +142,8 @@ impl<'s> Reader<'s> {
         }
         // Further comparisons use the current state of the store.
         self.glance = None;
-        let path = &*file.path;
-        let mut candidate = match Candidate::open(path, self.options.family, self.options.recovery)
-        {
+        let ImportOptions { family, recovery, .. } = *self.options;
+        let mut candidate = match Candidate::open_found(file, family, recovery) {
             Ok(candidate) => candidate,
             Err(report) => {
                 outcome.observer.read(report.bytes);
@@ -307,10 +306,8 @@ impl<'s> Reader<'s> {
         if ahead {
             report.add_reason("the store holds a later state of this session");
         } else {
-            let known = snapshot.source(&candidate.source)?;
-            let now = candidate.source_record(session);
-            let is_known = known.as_ref() == Some(&now);
-            source = (!is_known).then(|| (candidate.source.clone(), now));
+            let known = candidate.known_source(&snapshot)?;
+            source = candidate.source(session).filter(|(_, now)| known.as_ref() != Some(now));
             beginning::take_title_beside(&mut noted, candidate);
             if let Some(imported) = saved_over(candidate, record) {
                 noted.imported = imported;
@@ -400,10 +397,11 @@ impl<'s> Reader<'s> {
         };
         let item = match read {
             Ok(Ok((imported, dropped))) => {
-                let mut source_record = candidate.source_record(session);
-                source_record.size = imported.length;
-                let source = candidate.source.clone();
-                Item::End(Box::new(FileEnd { imported, dropped, source, source_record }))
+                let mut source = candidate.source(session);
+                if let Some((_, record)) = &mut source {
+                    record.size = imported.length;
+                }
+                Item::End(Box::new(FileEnd { imported, dropped, source }))
             }
             Ok(Err(stopped)) => return Ok(Err(stopped)),
             Err(error) => Item::Abandon(format!("reading it: {error}")),
@@ -448,7 +446,7 @@ fn unless_damaged<T>(found: Result<Option<T>>) -> Result<Option<T>> {
 /// The bytes of a file that has the state of a session changed here, at the path that the session was imported from:
 /// the imported bytes no longer exist anywhere else, and from now on these bytes identify the file.
 fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<ImportedBytes> {
-    if !record.rewritten || record.sources != [candidate.source.clone()] {
+    if !record.rewritten || !record.sources.iter().eq(&candidate.source) {
         return None;
     }
     candidate.file.seek(SeekFrom::Start(0)).ok()?;

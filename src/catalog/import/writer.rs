@@ -199,7 +199,7 @@ impl<'s> Writer<'s> {
         };
         report.stored = report.bytes;
         report.describe(&record);
-        let (author, sources) = (Author::File, vec![(end.source, end.source_record)]);
+        let (author, sources) = (Author::File, end.source.into_iter().collect());
         let finished = Finished { record, leaf, author, place, sources };
         creation.finish(&mut self.batch, finished)?;
         for removed in restores {
