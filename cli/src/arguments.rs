@@ -25,6 +25,8 @@ A SESSION is a session's id, or any unique prefix of it. An ENTRY of it is
 named likewise, or is @leaf, or @last, the last one of the file.
 The store is one file: --store, else LEAFLINE_STORE,
 else leafline/sessions.leafline in the platform's data folder.
+What is longer than the terminal is shown by $LEAFLINE_PAGER, else $PAGER,
+else less; an empty one, or --no-pager, is for none.
 
 Exit status: 0 for success, 1 for a failure, 2 for wrong usage, 130 if ctrl-c stopped it.";
 
@@ -47,6 +49,10 @@ pub(super) struct Arguments {
     /// When to use colours; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub(super) color: Colour,
+
+    /// Do not show output that is longer than the terminal in a pager
+    #[arg(long, global = true)]
+    pub(super) no_pager: bool,
 
     /// Write as to a terminal of so many columns
     #[arg(long, global = true, hide = true, value_name = "COLUMNS")]
@@ -108,6 +114,24 @@ pub(super) enum Command {
     #[command(after_help = "Example:\n  leafline compact")]
     Compact,
     Man(man::Arguments),
+}
+
+impl Command {
+    /// Whether what it prints is to be read, and may be long.
+    pub(super) fn is_paged(&self) -> bool {
+        matches!(
+            self,
+            Self::Ls(_)
+                | Self::Show(_)
+                | Self::Tree(_)
+                | Self::Path(_)
+                | Self::Children(_)
+                | Self::Context(_)
+                | Self::Search(_)
+                | Self::History(_)
+                | Self::Stats(_)
+        )
+    }
 }
 
 #[cfg(test)]

@@ -33,6 +33,16 @@ pub(super) enum Failure {
     /// Standard input could not be read.
     #[error("reading standard input: {0}")]
     Input(#[source] std::io::Error),
+    /// The pager could not be run.
+    #[error(
+        "the pager `{name}`: {problem}; name another in LEAFLINE_PAGER, or none with --no-pager"
+    )]
+    Pager {
+        /// What the user has named.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A value that is not JSON.
     #[error("writing JSON: {0}")]
     Json(#[source] serde_json::Error),
@@ -191,6 +201,11 @@ fn stored_before(entries: u64) -> String {
 
 /// Prints a message of the command to standard error.
 pub(super) fn complain(message: &str) {
-    // Ids and paths in a message may hold anything. If standard error is gone, nothing can be reported.
-    let _ = writeln!(std::io::stderr(), "leafline: {}", text::printable(message));
+    // If standard error is gone, nothing can be reported.
+    let _ = writeln!(std::io::stderr(), "{}", complaint(message));
+}
+
+/// A message of the command, as standard error gets it. Ids and paths in it may hold anything.
+pub(super) fn complaint(message: &str) -> String {
+    format!("leafline: {}", text::printable(message))
 }

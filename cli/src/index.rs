@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::Status;
 use super::advice::advised;
-use super::failure::{Failure, complain};
+use super::failure::{Failure, complain, complaint};
 use super::interrupt::Interrupt;
 use super::number::{bytes, counted};
 use super::output::Output;
@@ -303,11 +303,8 @@ pub(super) fn readiness(index: &SearchIndex) -> leafline::Result<Readiness> {
     })
 }
 
-/// Prints to standard error that the index lacks sessions.
-pub(super) fn report_behind(sessions: u64) {
+/// Says that the index lacks sessions.
+pub(super) fn behind(sessions: u64) -> String {
     let sessions = counted(sessions, "session is", "sessions are");
-    let _ = writeln!(
-        std::io::stderr(),
-        "leafline: {sessions} not in the search index yet; `leafline index` updates it"
-    );
+    complaint(&format!("{sessions} not in the search index yet; `leafline index` updates it"))
 }

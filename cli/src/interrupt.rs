@@ -1,14 +1,28 @@
 //! Ctrl-c, and the request to terminate, for commands that end well before they are done.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use signal_hook::SigId;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::failure::Failure;
 
 /// The exit status of a command that ctrl-c has stopped: 128 and the signal's number, as shells have it.
 pub(super) const STOPPED: u8 = 130;
+
+/// What ends the process at a second ctrl-c.
+static ENDS: Mutex<Vec<SigId>> = Mutex::new(Vec::new());
+
+/// From now on ctrl-c does not end this process, but another one that has the terminal, such as a pager.
+pub(super) fn leave_to_others() -> Result<(), Failure> {
+    // With any action of its own, a process stays.
+    signal_hook::flag::register(SIGINT, Arc::default()).map_err(Failure::Interrupt)?;
+    for ends in ENDS.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        signal_hook::low_level::unregister(ends);
+    }
+    Ok(())
+}
 
 /// Whether the command is to end.
 #[derive(Debug, Clone, Default)]
@@ -21,9 +35,13 @@ impl Interrupt {
         for signal in [SIGINT, SIGTERM] {
             // In this order: the second signal finds the flag that the first one has set.
             let flag = || Arc::clone(&interrupt.0);
-            signal_hook::flag::register_conditional_shutdown(signal, STOPPED.into(), flag())
-                .and_then(|_| signal_hook::flag::register(signal, flag()))
-                .map_err(Failure::Interrupt)?;
+            let ends =
+                signal_hook::flag::register_conditional_shutdown(signal, STOPPED.into(), flag())
+                    .map_err(Failure::Interrupt)?;
+            if signal == SIGINT {
+                ENDS.lock().unwrap_or_else(PoisonError::into_inner).push(ends);
+            }
+            signal_hook::flag::register(signal, flag()).map_err(Failure::Interrupt)?;
         }
         Ok(interrupt)
     }

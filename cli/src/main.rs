@@ -32,6 +32,7 @@ mod name;
 mod new;
 mod number;
 mod output;
+mod pager;
 mod path;
 mod place;
 mod preview;
@@ -39,6 +40,7 @@ mod progress;
 mod relocate;
 mod reset_leaf;
 mod rm;
+mod screen;
 mod search;
 mod session_choice;
 mod show;
@@ -52,7 +54,6 @@ mod transcript;
 mod tree;
 mod verify;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -80,13 +81,16 @@ fn main() -> ExitCode {
     CompleteEnv::with_factory(Arguments::command).complete();
     let arguments = Arguments::parse();
     arguments.color.choice().write_global();
-    let mut out = Output::new(arguments.json, arguments.width);
+    let is_paged = !arguments.no_pager && arguments.command.is_paged();
+    let mut out = Output::new(arguments.json, arguments.width, is_paged);
     let place = Place::new(arguments.store);
     let outcome = dispatch(arguments.command, &place, &mut out);
-    let outcome = outcome.and_then(|status| {
-        out.flush()?;
-        Ok(status)
-    });
+    let ended = out.end();
+    let outcome = match ended {
+        // Why the rest could not be written.
+        Err(pager @ Failure::Pager { .. }) => Err(pager),
+        ended => outcome.and_then(|status| ended.map(|()| status)),
+    };
     match outcome {
         Ok(Status::Done) => ExitCode::SUCCESS,
         Ok(Status::Failed) => ExitCode::FAILURE,

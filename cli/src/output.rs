@@ -10,6 +10,8 @@ use serde::Serialize;
 use serde_json::Serializer;
 
 use super::failure::Failure;
+use super::pager::{Pager, PagerChoice};
+use super::screen::Screen;
 use super::terminal::TerminalText;
 use super::text::{self, PrintableJson};
 
@@ -34,10 +36,23 @@ pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
 /// An error or an oddity.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Standard output, buffered.
+/// Where output goes.
+#[derive(Debug)]
+enum Sink {
+    /// To standard output, buffered.
+    Direct(BufWriter<StdoutLock<'static>>),
+    /// Nowhere yet: it goes to the pager if it is longer than the terminal.
+    Held(Screen, PagerChoice),
+    /// To a pager.
+    Paged(Pager),
+}
+
+/// Standard output.
 #[derive(Debug)]
 pub(super) struct Output {
-    out: BufWriter<StdoutLock<'static>>,
+    sink: Sink,
+    /// What standard error gets at the end.
+    remarks: Vec<String>,
     json: bool,
     /// The terminal's columns, when it is one.
     width: Option<usize>,
@@ -48,19 +63,70 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Standard output, for JSON or for people. With a width it counts as a terminal of so many columns.
-    pub(super) fn new(json: bool, width: Option<usize>) -> Self {
+    /// Standard output, for JSON or for people. With a width it counts as a terminal of so many columns. With
+    /// `is_paged`, what is longer than the terminal goes through the user's pager.
+    pub(super) fn new(json: bool, width: Option<usize>, is_paged: bool) -> Self {
         let stdout = std::io::stdout();
-        let of_terminal = stdout.is_terminal().then(|| {
-            let size = terminal_size::terminal_size_of(&stdout);
-            size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0))
-        });
+        let size = stdout.is_terminal().then(|| terminal_size::terminal_size_of(&stdout));
+        let of_terminal =
+            size.map(|size| size.map_or(USUAL_WIDTH, |(columns, _)| usize::from(columns.0)));
+        let pager = if is_paged && !json { PagerChoice::of_surroundings() } else { None };
         let width = width.or(of_terminal);
         let ascii = width.is_some() && is_ascii_locale();
         // The choice honours NO_COLOR and the like, and whether this is a terminal.
         let colour = anstream::AutoStream::choice(&stdout) != ColorChoice::Never;
-        let out = BufWriter::with_capacity(64 << 10, stdout.lock());
-        Self { out, json, width, colour, ascii, terminal: TerminalText::default() }
+        let sink = match (size.flatten(), pager) {
+            (Some((columns, rows)), Some(pager)) => {
+                Sink::Held(Screen::new(rows.0.into(), columns.0.into()), pager)
+            }
+            _ => direct(),
+        };
+        let (remarks, terminal) = (Vec::new(), TerminalText::default());
+        Self { sink, remarks, json, width, colour, ascii, terminal }
+    }
+
+    /// Shows what is still held, waits for the pager, and then makes the remarks.
+    ///
+    /// # Errors
+    ///
+    /// If something could not be written, or the pager not be run.
+    pub(super) fn end(mut self) -> Result<(), Failure> {
+        let flushed = self.flush();
+        match self.sink {
+            Sink::Paged(pager) => pager.wait()?,
+            Sink::Held(screen, _) => {
+                let mut stdout = std::io::stdout().lock();
+                stdout.write_all(screen.bytes())?;
+                stdout.flush()?;
+            }
+            Sink::Direct(_) => {}
+        }
+        for remark in self.remarks {
+            // If standard error is gone, there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{remark}");
+        }
+        Ok(flushed?)
+    }
+
+    /// Says something on standard error once the output is seen.
+    pub(super) fn remark(&mut self, remark: String) {
+        self.remarks.push(remark);
+    }
+
+    /// Writes to wherever it goes now.
+    fn put(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        let Sink::Held(screen, _) = &mut self.sink else { return self.sink.write_all(bytes) };
+        screen.add(bytes);
+        if !screen.is_full() {
+            return Ok(());
+        }
+        let Sink::Held(screen, choice) = std::mem::replace(&mut self.sink, direct()) else {
+            return Ok(());
+        };
+        if let Some(pager) = choice.start().map_err(std::io::Error::other)? {
+            self.sink = Sink::Paged(pager);
+        }
+        self.sink.write_all(screen.bytes())
     }
 
     /// Whether JSON was requested.
@@ -75,24 +141,29 @@ impl Output {
 
     /// Writes one value as JSON on a line of its own.
     pub(super) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let mut serializer = Serializer::with_formatter(&mut self.out, PrintableJson);
+        let mut serializer = Serializer::with_formatter(&mut self.sink, PrintableJson);
         match value.serialize(&mut serializer) {
             Ok(()) => {}
             Err(error) if error.is_io() => return Err(Failure::Output(error.into())),
             Err(error) => return Err(Failure::Json(error)),
         }
-        self.out.write_all(b"\n")?;
+        self.sink.write_all(b"\n")?;
         Ok(())
     }
 
     /// Writes a line for a person.
     pub(super) fn line(&mut self, line: Arguments<'_>) -> Result<(), Failure> {
-        if self.ascii {
-            self.out.write_all(text::ascii(&line.to_string()).as_bytes())?;
-        } else {
-            self.out.write_fmt(line)?;
+        if let (Sink::Direct(out), false) = (&mut self.sink, self.ascii) {
+            out.write_fmt(line)?;
+            out.write_all(b"\n")?;
+            return Ok(());
         }
-        self.out.write_all(b"\n")?;
+        let mut line = line.to_string();
+        if self.ascii {
+            line = text::ascii(&line);
+        }
+        line.push('\n');
+        self.put(line.as_bytes())?;
         Ok(())
     }
 
@@ -108,7 +179,7 @@ impl Output {
     /// Flushes for a person, who sees output as it comes; a program gets it in larger pieces.
     pub(super) fn show(&mut self) -> Result<(), Failure> {
         if self.width.is_some() {
-            self.out.flush()?;
+            self.sink.flush()?;
         }
         Ok(())
     }
@@ -165,14 +236,42 @@ impl Write for Output {
     /// A session's bytes as they are; on a terminal, without what would control it.
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         if self.width.is_none() {
-            return self.out.write(bytes);
+            return self.sink.write(bytes);
         }
-        self.out.write_all(self.terminal.of(bytes).as_bytes())?;
+        let text = self.terminal.of(bytes);
+        self.put(text.as_bytes())?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.out.write_all(self.terminal.rest().as_bytes())?;
-        self.out.flush()
+        let rest = self.terminal.rest();
+        self.put(rest.as_bytes())?;
+        self.sink.flush()
+    }
+}
+
+fn direct() -> Sink {
+    Sink::Direct(BufWriter::with_capacity(64 << 10, std::io::stdout().lock()))
+}
+
+impl Write for Sink {
+    /// Held output is only added to.
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Direct(out) => out.write(bytes),
+            Self::Paged(pager) => pager.write(bytes),
+            Self::Held(screen, _) => {
+                screen.add(bytes);
+                Ok(bytes.len())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Self::Direct(out) => out.flush(),
+            Self::Paged(pager) => pager.flush(),
+            Self::Held(..) => Ok(()),
+        }
     }
 }

@@ -27,7 +27,7 @@ Signs of --text:
   ~ a thought   → a tool call   ← its result   $ a command of the user's   ! an error   · any other entry
 
 Examples:
-  leafline path 019c6605 --text | less
+  leafline path 019c6605 --text
   leafline path 019c6605
   leafline path 019c6605 --from 5937c1f0 | jq -r .message.role")]
 pub(super) struct Arguments {

@@ -1,6 +1,6 @@
 //! `leafline search`.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use leafline::search::{SearchHit, SearchIndex, SearchQuery};
@@ -8,7 +8,7 @@ use leafline::view::Role;
 use serde_json::json;
 
 use super::failure::{Failure, complain};
-use super::index::{Readiness, complete, readiness, report_behind};
+use super::index::{Readiness, behind, complete, readiness};
 use super::interrupt::Interrupt;
 use super::ls::unique_prefix;
 use super::number::bytes;
@@ -124,12 +124,11 @@ pub(super) fn run(
     for hit in &hits {
         print_hit(hit, &ids, out)?;
     }
-    out.show()?;
     if let Readiness::Behind(sessions) = readiness {
-        report_behind(sessions);
+        out.remark(behind(sessions));
     }
     if hits.is_empty() && std::io::stderr().is_terminal() {
-        let _ = writeln!(std::io::stderr(), "nothing found");
+        out.remark("nothing found".to_owned());
     }
     Ok(Status::Done)
 }

@@ -39,10 +39,10 @@ Signs:
   ~ a thought   → a tool call   ← its result
 
 Examples:
-  leafline context 019c6605 | less
+  leafline context 019c6605
   leafline context 019c6605 --leaf 5937c1f0 --json | jq '.messages | length'
   leafline context 019c6605 --request | jq -r '.messages[].role'
-  leafline context 5b0c7a52 --full | less
+  leafline context 5b0c7a52 --full
   leafline context 019c6605 --as-of 0.73 --json")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one

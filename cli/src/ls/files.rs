@@ -9,7 +9,7 @@ use leafline::list::SessionFilter;
 use super::rows::{self, Row};
 use super::{Arguments, all_text};
 use crate::Status;
-use crate::failure::{Failure, complain};
+use crate::failure::{Failure, complaint};
 use crate::output::Output;
 use crate::place::shown;
 
@@ -29,9 +29,8 @@ pub(super) fn list(
         true => write_recent(files.recent(&filter), out)?,
         false => write_all(arguments, &files, &filter, out)?,
     };
-    out.show()?;
     for UnreadableFile { path, reason, .. } in &unreadable {
-        complain(&format!("{}: {reason}", shown(path)));
+        out.remark(complaint(&format!("{}: {reason}", shown(path))));
     }
     Ok(if unreadable.is_empty() { Status::Done } else { Status::Failed })
 }

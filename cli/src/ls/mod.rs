@@ -4,7 +4,7 @@ mod all_text;
 mod files;
 mod rows;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -162,12 +162,10 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
             listed.iter().map(|session| Row::of_session(session, is_gone(session))).collect();
         rows::write(&rows, || ids_around(store, &listed), out)?;
     }
-    // The list comes before the hint about it.
-    out.show()?;
     // For a list with a limit, counting what it leaves out would cost a read of all sessions.
     let is_whole = !arguments.gone && (arguments.limit.is_none() || listed.is_empty());
     if is_whole && std::io::stderr().is_terminal() {
-        hint(store, filter, listed.len())?;
+        hint(store, filter, listed.len(), out)?;
     }
     Ok(Status::Done)
 }
@@ -205,7 +203,12 @@ fn write_json(
 }
 
 /// A hint for the user about what is not listed.
-fn hint(store: &Store, filter: SessionFilter, found: usize) -> Result<(), Failure> {
+fn hint(
+    store: &Store,
+    filter: SessionFilter,
+    found: usize,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let all = store.list(&SessionFilter { without_agents: false, ..filter })?.len();
     let agents = all.saturating_sub(found) as u64;
     let words = if agents > 0 {
@@ -216,6 +219,6 @@ fn hint(store: &Store, filter: SessionFilter, found: usize) -> Result<(), Failur
     } else {
         return Ok(());
     };
-    let _ = writeln!(std::io::stderr(), "{words}");
+    out.remark(words);
     Ok(())
 }

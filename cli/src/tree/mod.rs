@@ -34,7 +34,7 @@ Signs:
 
 Examples:
   leafline tree 019c6605
-  leafline tree 019c6605 --full | less")]
+  leafline tree 019c6605 --full")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
     #[arg(add = crate::completion::sessions())]

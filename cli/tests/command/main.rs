@@ -39,6 +39,8 @@ mod opal;
 mod outputs;
 #[cfg(unix)]
 mod owners;
+#[cfg(target_os = "linux")]
+mod pager;
 #[cfg(unix)]
 mod permissions;
 mod pictures;
@@ -53,5 +55,7 @@ mod search_folder;
 mod signals;
 mod standard_input;
 mod sync;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod tree;
 mod tree_model;
