@@ -1,6 +1,5 @@
 //! `leafline export`.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -12,6 +11,7 @@ use serde::Serialize;
 use super::advice::{advised, on_kept};
 use super::failure::{Failure, complain, usage};
 use super::interrupt::Interrupt;
+use super::lines::Lines;
 use super::number::{bytes, count, counted, counts};
 use super::output::{BAD, FAINT, GOOD, Output, close_to_others, is_standard_output};
 use super::place::{Place, shown};
@@ -139,7 +139,7 @@ pub(super) fn run(
             "-o FILE takes one session: without it several go to standard output, one after the other; --all writes a folder",
         )),
         (ids, _) => {
-            let mut lines = Lines { out, last: b'\n' };
+            let mut lines = Lines::new(out);
             for session in ids {
                 lines.begin().map_err(Failure::Output)?;
                 to_standard_output(&store, session, &mode, &mut lines)?;
@@ -173,32 +173,6 @@ fn mode(form: Form, blobs: Option<PathBuf>) -> Result<ExportMode, Failure> {
     }
 }
 
-/// Standard output, which knows whether a line of it is unfinished.
-struct Lines<'o> {
-    out: &'o mut Output,
-    /// The last byte that was written.
-    last: u8,
-}
-
-impl Lines<'_> {
-    /// Ends a session whose last line has no end: the next one begins on a line of its own.
-    fn begin(&mut self) -> std::io::Result<()> {
-        if self.last == b'\n' { Ok(()) } else { self.write_all(b"\n") }
-    }
-}
-
-impl Write for Lines<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.last = bytes.get(..written).and_then(<[u8]>::last).copied().unwrap_or(self.last);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.out.flush()
-    }
-}
-
 fn to_standard_output(
     store: &Store,
     session: &str,
@@ -207,7 +181,7 @@ fn to_standard_output(
 ) -> Result<Status, Failure> {
     let reader = store.reader(session)?;
     // On a terminal the session itself shows the progress.
-    let spinner = out.out.width().is_none().then(|| Spinner::new("exporting"));
+    let spinner = (!out.is_terminal()).then(|| Spinner::new("exporting"));
     close_to_others();
     reader.export(mode, out)?;
     drop(spinner);

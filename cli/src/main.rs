@@ -25,6 +25,7 @@ mod import;
 mod index;
 mod interrupt;
 mod label;
+mod lines;
 mod live;
 mod ls;
 mod man;

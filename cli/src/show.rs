@@ -2,12 +2,14 @@
 
 use std::io::Write;
 
-use leafline::{Entry, SessionFacts, SessionReader};
+use leafline::error::SessionError;
+use leafline::{Entry, SessionFacts, SessionReader, Store};
 use serde::Serialize;
 
 use super::entry_choice::entry_id;
 use super::entry_json::EntryJson;
 use super::failure::Failure;
+use super::lines::Lines;
 use super::number::{bytes, count, counted};
 use super::output::{FAINT, Output, STRONG};
 use super::place::Place;
@@ -18,22 +20,33 @@ use super::{Status, text, time};
 /// The columns of a fact's name.
 const NAME_WIDTH: usize = 9;
 
-/// Show a session, or one entry of it
+/// Show sessions, or entries of them
 ///
-/// Shows a session's header, its size, the agents that it started, and its entries and bytes by type. For an entry,
-/// prints only its exact line; with --json an object with its id, ordinal, type, role, model, timestamp, parentId, text
-/// (without thoughts, calls and results) and line. If several entries have the id, shows the last one.
+/// Shows a session's header, its size, the agents that it started, and its entries and bytes by type; of several
+/// sessions, one after the other. For an entry, prints only its exact line; with --json an object with its id, ordinal,
+/// type, role, model, timestamp, parentId, text (without thoughts, calls and results) and line. If several entries have
+/// the id, shows the last one.
+///
+/// The second of two arguments is an ENTRY if the session has one that it names, and otherwise a SESSION. With --entry, and
+/// if they are more than two, all are sessions: scripts are safe with --entry.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  leafline show 019c6605\n  leafline show 019c6605 5937c1f0 | jq .message"
+    override_usage = "leafline show [OPTIONS] <SESSION> [ENTRY]\n       leafline show [OPTIONS] <SESSION>...",
+    after_help = "\
+Examples:
+  leafline show 019c6605
+  leafline show 019c6605 5937c1f0 | jq .message
+  leafline show 019c6605 5b0c7a52 6d1f0f0e
+  leafline show --entry @leaf 019c6605 5b0c7a52"
 )]
 pub(super) struct Arguments {
-    /// The session: an id, or a unique prefix of one
-    #[arg(add = crate::completion::sessions())]
-    session: String,
+    /// The sessions: ids, or unique prefixes of ids
+    #[arg(required = true, value_name = "SESSION", add = crate::completion::sessions())]
+    sessions: Vec<String>,
 
-    /// The entry's id, or a unique prefix of it, or @leaf or @last
-    entry: Option<String>,
+    /// Show this entry of each session: an id, or a unique prefix of one, or @leaf or @last. May be given more than once
+    #[arg(long = "entry", value_name = "ENTRY")]
+    entries: Vec<String>,
 }
 
 /// A session's facts and leaf.
@@ -61,20 +74,72 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
-    let reader = store.reader(&arguments.session)?;
-    match &arguments.entry {
-        Some(named) => show_entry(&reader.get_entry(&entry_id(&reader, named)?)?, out)?,
-        None => show_session(&reader, &store.agents_of(&reader.id())?, out)?,
+    let Chosen { readers, entries } = Chosen::of(arguments, &store)?;
+    if !entries.is_empty() {
+        return show_entries(&entries, out);
+    }
+    for (number, reader) in readers.iter().enumerate() {
+        if number > 0 && !out.is_json() {
+            out.line(format_args!(""))?;
+        }
+        show_session(reader, &store.agents_of(&reader.id())?, out)?;
     }
     Ok(Status::Done)
 }
 
-fn show_entry(entry: &Entry, out: &mut Output) -> Result<(), Failure> {
-    if out.is_json() {
-        return out.json(&EntryJson::new(entry));
+/// What is to be shown: all of it is found before any is.
+struct Chosen {
+    readers: Vec<SessionReader>,
+    /// Entries of the sessions, instead of those.
+    entries: Vec<Entry>,
+}
+
+impl Chosen {
+    fn of(arguments: &Arguments, store: &Store) -> Result<Self, Failure> {
+        let mut chosen = Self { readers: Vec::new(), entries: Vec::new() };
+        if let ([session, named], []) = (&*arguments.sessions, &*arguments.entries) {
+            let reader = store.reader(session)?;
+            match entry_id(&reader, named) {
+                Ok(id) => chosen.entries.push(reader.get_entry(&id)?),
+                // It is a session then, or what is missing is the entry.
+                Err(no_entry) if is_not_found(&no_entry) => {
+                    let other = store.reader(named).map_err(|error| match error {
+                        leafline::Error::Session(SessionError::NotFound { .. }) => no_entry,
+                        error => error.into(),
+                    })?;
+                    chosen.readers.extend([reader, other]);
+                }
+                Err(failure) => return Err(failure),
+            }
+            return Ok(chosen);
+        }
+        for session in &arguments.sessions {
+            let reader = store.reader(session)?;
+            for named in &arguments.entries {
+                chosen.entries.push(reader.get_entry(&entry_id(&reader, named)?)?);
+            }
+            chosen.readers.push(reader);
+        }
+        Ok(chosen)
     }
-    out.write_all(entry.line())?;
-    Ok(())
+}
+
+fn is_not_found(failure: &Failure) -> bool {
+    let Failure::Library(leafline::Error::Session(error)) = failure else { return false };
+    matches!(error, SessionError::EntryNotFound { .. })
+}
+
+fn show_entries(entries: &[Entry], out: &mut Output) -> Result<Status, Failure> {
+    if out.is_json() {
+        entries.iter().try_for_each(|entry| out.json(&EntryJson::new(entry)))?;
+        return Ok(Status::Done);
+    }
+    let mut lines = Lines::new(out);
+    for entry in entries {
+        lines.begin()?;
+        lines.write_all(entry.line())?;
+    }
+    Ok(Status::Done)
 }
 
 fn show_session(

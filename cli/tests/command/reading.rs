@@ -42,6 +42,51 @@ fn ls_as_json_has_the_facts() {
 }
 
 #[test]
+fn show_takes_several_sessions() {
+    let one = |id: &str| on_samples(["show", id]).ok().text();
+    let both = on_samples(["show", PI_3, OMP_3]).ok().text();
+    assert_eq!(both, format!("{}\n{}", one(PI_3), one(OMP_3)));
+    let three = on_samples(["show", &PI_3[..10], OMP_3, PI_3]).ok().text();
+    assert_eq!(three, format!("{both}\n{}", one(PI_3)));
+    let json = on_samples(["show", "--json", PI_3, OMP_3]).ok().json_lines();
+    assert_eq!((&json[0]["id"], &json[1]["id"]), (&PI_3.into(), &OMP_3.into()));
+    // Nothing is printed if one of them is not there.
+    for arguments in [&["show", PI_3, OMP_3, "nowhere"][..], &["show", OMP_3, "nowhere"]] {
+        let run = on_samples(arguments.iter().copied());
+        assert_eq!(run.text(), "");
+        assert!(run.fails(1).contains("\"nowhere\""));
+    }
+}
+
+#[test]
+fn show_tells_entries_from_sessions() {
+    let [header_1, header_2] = [header("s1"), header("s2")];
+    let scene = Scene::new();
+    let entry = message("s2", None, "an entry with a session's name");
+    let other = message("b1", None, "Ho");
+    let one = scene.write("one.jsonl", &file([header_1, entry.clone()]));
+    let two = file([header_2, other.clone()]);
+    let two = scene.write("two.jsonl", &two[..two.len() - 1]);
+    scene.run(["import", path(&one), path(&two)]).ok();
+    let text = |arguments: &[&str]| scene.run(arguments.iter().copied()).ok().text();
+    // Of two arguments, the second is an entry of the first one if it has it.
+    assert_eq!(text(&["show", "s1", "s2"]), format!("{entry}\n"));
+    assert!(text(&["show", "s2", "s1"]).contains("\n\nsession   s1\n"));
+    assert_eq!(text(&["show", "s1", "@last"]), format!("{entry}\n"));
+    // Of three it is a session, and so it is beside --entry.
+    assert!(text(&["show", "s1", "s2", "s2"]).contains("\n\nsession   s2\n"));
+    let both = text(&["show", "--entry", "@last", "s2", "s1"]);
+    assert_eq!(both, format!("{other}\n{entry}\n"));
+    let twice = text(&["show", "s2", "--entry", "b1", "--entry", "@leaf"]);
+    assert_eq!(twice, format!("{other}\n{other}"));
+    let json = scene.run(["show", "--json", "s1", "s2", "--entry", "@leaf"]).ok().json_lines();
+    assert_eq!((&json[0]["id"], &json[1]["id"]), (&"s2".into(), &"b1".into()));
+    let run = scene.run(["show", "s1", "s2", "--entry", "b1"]);
+    assert_eq!(run.text(), "");
+    assert!(run.fails(1).contains("`leafline tree s1`"));
+}
+
+#[test]
 fn show_tells_what_is_in_a_session() {
     let text = on_samples(["show", &PI_3[..10]]).ok().text();
     for expected in [
