@@ -1,5 +1,6 @@
 //! `leafline export`.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -20,9 +21,9 @@ use super::{Status, text};
 
 /// Write sessions as files
 ///
-/// Writes a session to standard output, or to a file; several to standard output, one after the other. By default in its program's current form: a file of version 1 or
-/// 2 as pi rewrites it on loading, any other byte for byte. A session of Opal that was changed here is written as Opal
-/// would save it. --as selects another form.
+/// Writes a session to standard output, or to a file; several to standard output, one after the other, or into a folder. By
+/// default in its program's current form: a file of version 1 or 2 as pi rewrites it on loading, any other byte for byte.
+/// A session of Opal that was changed here is written as Opal would save it. --as selects another form.
 ///
 /// Writes a temporary file beside FILE and renames it, so that the old one stays until the new one is complete. If FILE
 /// is a link, its target is written; a device, a pipe or a descriptor such as /dev/fd/3 is written directly. Never
@@ -32,7 +33,7 @@ use super::{Status, text};
 /// would give it, so that the program can resume it. A file that is there is never overwritten: if it is another one, it is
 /// kept, and the exit status is 1.
 ///
-/// With --all, writes every session to a folder, laid out as its program's own: FOLDER/claude/projects/<project>/<id>.jsonl,
+/// With --all, or with -o FOLDER/ for some sessions, writes each session to a folder, laid out as its program's own: FOLDER/claude/projects/<project>/<id>.jsonl,
 /// FOLDER/pi/sessions/--<cwd>--/<time>_<id>.jsonl, and so for each program, which can use FOLDER/claude and so on in place
 /// of its own: CLAUDE_CONFIG_DIR=FOLDER/claude claude --resume <id>. Skips sessions that have not changed
 /// since the last export, after checking the file's size and time. Keeps and reports a file to which someone else has
@@ -52,6 +53,7 @@ Examples:
   leafline export 019c7bd3 --as refs --blobs blobs -o session.jsonl
   leafline export --to-source 5b0c7a52
   leafline export 019c6605 5b0c7a52 | grep -c tool_use
+  leafline export 019c6605 5b0c7a52 -o sessions/
   leafline export --all -o sessions
   leafline sync sessions && leafline export --all -o sessions")]
 pub(super) struct Arguments {
@@ -72,11 +74,11 @@ pub(super) struct Arguments {
     #[arg(long, requires = "output")]
     all: bool,
 
-    /// With --all, overwrite files that someone else has changed
-    #[arg(long, requires = "all")]
+    /// In a folder, overwrite files that someone else has changed
+    #[arg(long, requires = "output")]
     replace: bool,
 
-    /// The file to write, - for standard output; with --all the folder
+    /// The file to write, - for standard output; or a folder: with --all, or if it is one or ends with /
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -105,7 +107,7 @@ enum Form {
     Refs,
 }
 
-/// Exports one session, or all.
+/// Exports sessions, or all.
 pub(super) fn run(
     arguments: Arguments,
     place: &Place,
@@ -129,14 +131,20 @@ pub(super) fn run(
     match (ids.as_slice(), arguments.output) {
         ([], folder) => {
             let folder = folder.expect("clap takes --all with --output only");
-            all(&store, &ExportOptions { mode, replace: arguments.replace }, &folder, out)
+            let options = ExportOptions { mode, replace: arguments.replace };
+            into_folder(&store, None, &options, &folder, out)
         }
+        (ids, Some(folder)) if is_folder(&folder) => {
+            let options = ExportOptions { mode, replace: arguments.replace };
+            into_folder(&store, Some(ids), &options, &folder, out)
+        }
+        _ if arguments.replace => Err(usage("--replace goes with a folder: -o FOLDER/")),
         // The report on a file would end up in the middle of the session.
         ([session], Some(path)) if !is_dash && !is_standard_output(&path) => {
             to_file(&store, session, &mode, &path, out)
         }
         (_, Some(path)) if !is_dash && !is_standard_output(&path) => Err(usage(
-            "-o FILE takes one session: without it several go to standard output, one after the other; --all writes a folder",
+            "-o FILE takes one session: several go into a folder with -o FOLDER/, or without -o to standard output, one after the other",
         )),
         (ids, _) => {
             let mut lines = Lines::new(out);
@@ -223,24 +231,43 @@ fn to_source(store: &Store, session: &str, out: &mut Output) -> Result<Status, F
     Ok(if is_kept { Status::Failed } else { Status::Done })
 }
 
-fn all(
+/// Whether a path names a folder: one that is there, or by its end.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().to_string_lossy().ends_with(std::path::is_separator)
+}
+
+/// Writes these sessions, or all, as files of a folder.
+fn into_folder(
     store: &Store,
+    ids: Option<&[String]>,
     options: &ExportOptions,
     folder: &Path,
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let begun = Instant::now();
     let interrupt = Interrupt::listen()?;
-    let sessions = store.sessions()?.len() as u64;
+    let sessions = match ids {
+        // One that is named twice is one.
+        Some(ids) => ids.iter().collect::<HashSet<_>>().len(),
+        None => store.sessions()?.len(),
+    };
+    let sessions = sessions as u64;
     let mut bar = Bar::of_sessions(sessions);
     let mut failure = None;
-    let exported = store.export_all_until(folder, options, interrupt.flag(), |report| {
+    let report = |report: &ExportReport| {
         bar.advance(1);
         // If standard output is closed, the files are still written.
         if failure.is_none() {
             failure = bar.aside(|| print_report(report, folder, out)).err();
         }
-    });
+    };
+    let exported = match ids {
+        Some(ids) => {
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            store.export_into(folder, &ids, options, interrupt.flag(), report)
+        }
+        None => store.export_all_until(folder, options, interrupt.flag(), report),
+    };
     drop(bar);
     let totals = exported?;
     let told = failure.map_or(Ok(()), Err).and_then(|()| print_totals(&totals, begun, out));

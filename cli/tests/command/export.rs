@@ -1,8 +1,10 @@
 //! `leafline export`.
 
+use std::path::Path;
+
 use crate::scene::{
-    BLOB, OMP_3, PI_1, PI_3, SAMPLES, Scene, file, header, message, on_samples, path, sample,
-    sample_blobs,
+    BLOB, CLAUDE, OMP_3, PI_1, PI_3, SAMPLES, Scene, file, header, message, on_samples, path,
+    sample, sample_blobs,
 };
 use leafline_generate::{Family, random_tree_session};
 
@@ -26,7 +28,74 @@ fn several_sessions_come_out_one_after_the_other() {
     let scene = Scene::new();
     let target = scene.folder().join("out.jsonl");
     let said = on_samples(["export", PI_3, OMP_3, "-o", path(&target)]).fails(2);
-    assert!(said.contains("-o FILE takes one session") && !target.exists(), "{said}");
+    assert!(
+        said.contains("-o FILE takes one session: several go into a folder with -o FOLDER/")
+            && !target.exists(),
+        "{said}"
+    );
+}
+
+#[test]
+fn several_sessions_go_into_a_folder() {
+    let scene = Scene::of_samples();
+    let folder = scene.folder().join("out");
+    let named = format!("{}/", path(&folder));
+    let lines = |arguments: &[&str]| {
+        let all = ["export"].iter().chain(arguments).copied();
+        scene.run(all).ok().text().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let told = lines(&[PI_3, CLAUDE, PI_3, "-o", &named]);
+    assert!(told[2].starts_with("2 sessions: 2 written; "), "{told:?}");
+    // The names, and the manifest, are those of an export of all.
+    let whole = scene.folder().join("all");
+    lines(&["--all", "-o", path(&whole)]);
+    let below = |folder: &Path| -> Vec<String> {
+        let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+        while let Some(next) = folders.pop() {
+            for entry in std::fs::read_dir(next).unwrap() {
+                let place = entry.unwrap().path();
+                match place.is_dir() {
+                    true => folders.push(place),
+                    false => found.push(path(place.strip_prefix(folder).unwrap()).to_owned()),
+                }
+            }
+        }
+        found.sort();
+        found
+    };
+    let [some, all] = [below(&folder), below(&whole)];
+    assert_eq!(some.len(), 3);
+    assert!(some.iter().all(|name| all.contains(name)), "{some:?} {all:?}");
+    for name in some.iter().filter(|name| name.ends_with(".jsonl")) {
+        assert_eq!(
+            std::fs::read(folder.join(name)).unwrap(),
+            std::fs::read(whole.join(name)).unwrap()
+        );
+    }
+    // Again, by the folder that is there, and one of them alone; the others stay.
+    assert!(lines(&[PI_3, CLAUDE, "-o", path(&folder)])[0].starts_with("2 sessions: 2 unchanged"));
+    assert!(lines(&[PI_3, "-o", path(&folder)])[0].starts_with("1 session: 1 unchanged"));
+    scene.run(["rm", CLAUDE]).ok();
+    let told = lines(&[OMP_3, "-o", &named]);
+    assert!(told.last().unwrap().starts_with("1 session: 1 written; "), "{told:?}");
+    assert_eq!(below(&folder).len(), 4);
+    // The rest follows, and the file of the session that is gone is told of then.
+    let told = lines(&["--all", "-o", &named]);
+    assert!(told.iter().any(|line| line.starts_with("left ") && line.contains(CLAUDE)), "{told:?}");
+    assert!(told.last().unwrap().contains("2 unchanged"), "{told:?}");
+    // What someone has added is kept, unless it is to be replaced.
+    let file = folder.join(below(&folder).into_iter().find(|name| name.contains(PI_3)).unwrap());
+    std::fs::write(&file, b"{\"mine\":1}\n").unwrap();
+    let run = scene.run(["export", PI_3, OMP_3, "-o", &named]);
+    assert!(run.text().starts_with("kept "), "{}", run.text());
+    run.fails(1);
+    assert_eq!(std::fs::read(&file).unwrap(), b"{\"mine\":1}\n");
+    lines(&["--replace", PI_3, OMP_3, "-o", &named]);
+    assert_eq!(std::fs::read(&file).unwrap(), sample(PI_3));
+    let said = scene.run(["export", "--replace", PI_3, "-o", "x.jsonl"]).fails(2);
+    assert!(said.contains("-o FOLDER/"), "{said}");
+    let run = scene.run(["export", "--json", PI_3, "nowhere", "-o", &named]);
+    assert!(run.text().is_empty() && run.fails(1).contains("nowhere"));
 }
 
 #[test]

@@ -94,6 +94,7 @@ fn work(made: &Path, samples: &str, blobs: &str) {
     run(&["index"]);
     run(&["export", PI_3, "-o", &place("out/one.jsonl")]);
     run(&["export", PI_3, "-o", &place("out/one.jsonl")]);
+    run(&["export", PI_3, OMP_3, "-o", &place("some/")]);
     run(&["export", "--all", "-o", &place("all")]);
     run(&["export", "--all", "-o", &place("refs"), "--as", "refs", "--blobs", &place("blobs")]);
     run(&["history", "add", "a prompt"]);
@@ -110,6 +111,7 @@ fn work(made: &Path, samples: &str, blobs: &str) {
         "deep/er/store.leafline.search",
         "deep/er/store.leafline.terminals/tmux-%7",
         "out/one.jsonl",
+        "some/.leafline-manifest",
         "all/.leafline-manifest",
         "blobs",
         "history.db",

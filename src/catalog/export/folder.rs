@@ -64,11 +64,17 @@ impl<'a> FolderExport<'a> {
         })
     }
 
-    /// Brings the files of all sessions in step, or of those before the stop.
-    pub(super) fn run(mut self, stop: &AtomicBool) -> Result<ExportTotals> {
+    /// Brings the files of all sessions in step, or of the chosen ones, or of those before the stop.
+    pub(super) fn run(
+        mut self,
+        chosen: Option<&HashSet<String>>,
+        stop: &AtomicBool,
+    ) -> Result<ExportTotals> {
         let sessions = places::list(self.store, &self.manifest)?;
         self.tidy(&sessions);
-        for session in &sessions {
+        let is_chosen =
+            |session: &&Listed| chosen.is_none_or(|chosen| chosen.contains(&session.id));
+        for session in sessions.iter().filter(is_chosen) {
             if stop.load(Ordering::Relaxed) {
                 self.note()?;
                 return Ok(self.totals);
@@ -80,7 +86,9 @@ impl<'a> FolderExport<'a> {
                 self.noted = Instant::now();
             }
         }
-        self.forget(&sessions.iter().map(|session| session.id.as_str()).collect());
+        if chosen.is_none() {
+            self.forget(&sessions.iter().map(|session| session.id.as_str()).collect());
+        }
         self.note()?;
         Ok(self.totals)
     }

@@ -10,6 +10,7 @@ mod report;
 mod standing;
 mod to_source;
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -97,7 +98,28 @@ impl Store {
         stop: &AtomicBool,
         mut on_report: impl FnMut(&ExportReport),
     ) -> Result<ExportTotals> {
-        FolderExport::new(self, folder.as_ref(), options, &mut on_report)?.run(stop)
+        FolderExport::new(self, folder.as_ref(), options, &mut on_report)?.run(None, stop)
+    }
+
+    /// Does what [`Self::export_all_until`] does, for these sessions only: the files of others stay as they are, and so does
+    /// what the manifest says of them. Each session has the file that an export of all would give it.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) if one of the ids is no session's, before anything
+    /// is written; and those of [`Self::export_all`].
+    pub fn export_into(
+        &self,
+        folder: impl AsRef<Path>,
+        sessions: &[&str],
+        options: &ExportOptions,
+        stop: &AtomicBool,
+        mut on_report: impl FnMut(&ExportReport),
+    ) -> Result<ExportTotals> {
+        let ids = sessions.iter().map(|session| Ok(self.session(session)?.id().to_owned()));
+        let chosen = ids.collect::<Result<HashSet<String>>>()?;
+        let export = FolderExport::new(self, folder.as_ref(), options, &mut on_report)?;
+        export.run(Some(&chosen), stop)
     }
 
     /// Writes a session to a file, under a temporary name that is then renamed; returns the bytes written. If the path
