@@ -13,6 +13,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Time between two steps of a spinner.
 const TICK: Duration = Duration::from_millis(120);
 
+/// Where a bar, which is as wide as the terminal, leaves the cursor: what the terminal echoes of ctrl-c would otherwise
+/// begin a new row, and the bar above it would stay.
+const TO_ITS_BEGINNING: char = '\r';
+
 /// A bar for work of known size.
 #[derive(Debug)]
 pub(super) struct Bar {
@@ -46,7 +50,8 @@ impl Bar {
     fn new(total: u64, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         bar.set_style(
-            ProgressStyle::with_template(template).expect("the templates above are well-formed"),
+            ProgressStyle::with_template(&format!("{template}{TO_ITS_BEGINNING}"))
+                .expect("the templates above are well-formed"),
         );
         Self { bar, begun: Instant::now(), shown: false }
     }

@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod agents;
+#[cfg(target_os = "linux")]
+mod at_terminal;
 mod changing;
 mod choices;
 mod claude;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -26,6 +27,7 @@ pub(crate) struct Terminal {
     child: Child,
     seen: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
+    is_paused: Arc<AtomicBool>,
 }
 
 /// A terminal's size.
@@ -72,19 +74,39 @@ impl Terminal {
         drop(slave);
         let master = File::from(master);
         let seen = Arc::new(Mutex::new(Vec::new()));
+        let is_paused = Arc::new(AtomicBool::new(false));
+        let waits = Arc::clone(&is_paused);
         let (mut output, all) = (master.try_clone().unwrap(), Arc::clone(&seen));
         let reader = std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // The end of a terminal is an error.
-            while let Ok(read @ 1..) = output.read(&mut buffer) {
+            loop {
+                while waits.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                // The end of a terminal is an error.
+                let Ok(read @ 1..) = output.read(&mut buffer) else { return };
                 all.lock().unwrap().extend_from_slice(&buffer[..read]);
             }
         });
-        Self { master, child, seen, reader }
+        Self { master, child, seen, reader, is_paused }
     }
 
     pub(crate) fn types(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Lets the command wait for the terminal, once it has written some kilobytes more.
+    pub(crate) fn pauses(&self) {
+        self.is_paused.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn goes_on(&self) {
+        self.is_paused.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the command has ended.
+    pub(crate) fn is_at_end(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     /// All that it has shown.
@@ -120,4 +142,48 @@ impl Terminal {
         let seen = self.seen.lock().unwrap();
         (status.code(), String::from_utf8_lossy(&seen).into_owned())
     }
+}
+
+/// The rows that a terminal of so many columns shows after all of this, the ones that have scrolled away included.
+pub(crate) fn screen(text: &str, columns: usize) -> Vec<String> {
+    let mut rows: Vec<Vec<char>> = vec![Vec::new()];
+    let (mut row, mut column) = (0_usize, 0_usize);
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\r' => column = 0,
+            '\n' => row += 1,
+            '\u{8}' => column = column.saturating_sub(1),
+            '\u{1b}' => {
+                // A control sequence: its numbers, and the letter that says what it does.
+                let mut sequence = String::new();
+                for next in characters.by_ref() {
+                    sequence.push(next);
+                    if next.is_ascii_alphabetic() {
+                        break;
+                    }
+                }
+                let number = || sequence.trim_matches(|c: char| !c.is_ascii_digit()).parse();
+                match sequence.chars().last() {
+                    Some('A') => row -= row.min(number().unwrap_or(1)),
+                    Some('K') if sequence == "[2K" => rows[row].clear(),
+                    Some('K') => rows[row].truncate(column),
+                    _ => {}
+                }
+            }
+            _ => {
+                // The last column is left only by what comes after it.
+                if column == columns {
+                    (row, column) = (row + 1, 0);
+                }
+                rows.resize(rows.len().max(row + 1), Vec::new());
+                let length = rows[row].len().max(column + 1);
+                rows[row].resize(length, ' ');
+                rows[row][column] = character;
+                column += 1;
+            }
+        }
+        rows.resize(rows.len().max(row + 1), Vec::new());
+    }
+    rows.into_iter().map(|row| row.into_iter().collect()).collect()
 }
