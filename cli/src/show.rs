@@ -248,7 +248,10 @@ pub(super) fn write_fact(name: &str, fact: Option<&str>, out: &mut Output) -> Re
     let name = out.paint(FAINT, &format!("{name:<NAME_WIDTH$}"));
     let Some(width) = out.width() else { return out.line(format_args!("{name} {fact}")) };
     let mut beside = name;
-    for line in text::wrapped(fact, width.saturating_sub(NAME_WIDTH + 1)) {
+    let columns = width.saturating_sub(NAME_WIDTH + 1);
+    let lines = text::wrapped(fact, columns);
+    // A path may be a word that is wider than the terminal.
+    for line in lines.iter().flat_map(|line| text::pieces(line, columns)) {
         out.line(format_args!("{beside} {}", text::isolated(&line)))?;
         beside = " ".repeat(NAME_WIDTH);
     }

@@ -133,6 +133,23 @@ pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// A line in pieces of at most this many columns, one at least, wherever that breaks it. Styles take no columns.
+pub(super) fn pieces(line: &str, columns: usize) -> Vec<String> {
+    let (mut pieces, mut taken, mut is_style) = (vec![String::new()], 0, false);
+    for character in line.chars() {
+        is_style |= character == '\u{1b}';
+        let width = if is_style { 0 } else { character.width().unwrap_or(0) };
+        if taken > 0 && taken + width > columns {
+            pieces.push(String::new());
+            taken = 0;
+        }
+        taken += width;
+        pieces.last_mut().expect("there is one from the beginning").push(character);
+        is_style &= character != 'm';
+    }
+    pieces
+}
+
 /// The text with isolates around it if it has characters that are written from right to left: those must not move what
 /// stands beside it.
 pub(super) fn isolated(text: &str) -> Cow<'_, str> {
@@ -255,6 +272,17 @@ mod tests {
         assert_eq!(wrapped("a \u{1b}[1mbold\u{1b}[0m c", 8), ["a \u{1b}[1mbold\u{1b}[0m c"]);
         assert_eq!(wrapped("", 8), [""]);
         assert_eq!(wrapped("a  b", 8), ["a  b"]);
+    }
+
+    #[test]
+    fn long_words_are_cut_into_pieces() {
+        assert_eq!(pieces("abcdefg", 3), ["abc", "def", "g"]);
+        assert_eq!(pieces("abc", 3), ["abc"]);
+        assert_eq!(pieces("", 3), [""]);
+        assert_eq!(pieces("日本語", 5), ["日本", "語"]);
+        assert_eq!(pieces("日本", 1), ["日", "本"]);
+        assert_eq!(pieces("e\u{301}e\u{301}", 1), ["e\u{301}", "e\u{301}"]);
+        assert_eq!(pieces("\u{1b}[1mabcd\u{1b}[0m", 2), ["\u{1b}[1mab", "cd\u{1b}[0m"]);
     }
 
     #[test]

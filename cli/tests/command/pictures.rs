@@ -114,10 +114,20 @@ fn facts_are_wrapped_beside_their_names() {
     assert!(text.lines().all(|line| columns(line) <= 60), "{text}");
     let prompt = text.lines().skip_while(|line| !line.starts_with("prompt"));
     assert!(prompt.clone().nth(1).unwrap().starts_with("          "), "{text}");
-    // The store's path is one word, which is not broken.
-    let text = run(&scene, "C.UTF-8", 60, &["stats"]).ok().text();
-    let lines = text.lines().filter(|line| !line.starts_with("store"));
-    assert!(lines.clone().take(8).all(|line| columns(line) <= 60), "{text}");
+    // A word that is wider than the terminal, as the store's path, goes on below.
+    for width in [40, 60] {
+        let text = run(&scene, "C.UTF-8", width, &["stats"]).ok().text();
+        assert!(
+            text.lines().take_while(|line| !line.is_empty()).all(|line| columns(line) <= width)
+        );
+        let store = text.lines().take_while(|line| !line.starts_with("file"));
+        let store: String = store.map(|line| &line[10..]).collect();
+        assert_eq!(store, path(&scene.store()), "{text}");
+    }
+    let path = format!("/home/{}", "long".repeat(40));
+    let scene = Scene::of_session(&file([header("s1").replace("/work", &path)]));
+    let text = run(&scene, "C.UTF-8", 60, &["stats", "s1"]).ok().text();
+    assert!(text.lines().all(|line| columns(line) <= 60), "{text}");
 }
 
 #[test]
