@@ -2,6 +2,7 @@
 
 use crate::claude::members::MembersVisitor;
 use crate::claude::record::Record;
+use crate::grammar::{Both, Visitor};
 use crate::scan::{self, Payload};
 
 /// Scans lines; keeps its memory from one to the next.
@@ -40,6 +41,17 @@ impl Scanner {
     pub fn scan<'a>(&mut self, text: &'a str) -> Record<'a> {
         let mut visitor = MembersVisitor::new(text);
         let scan = self.line.scan_beside(text, &mut visitor);
+        Record::new(scan, visitor)
+    }
+
+    /// The same while another visitor reads the line too.
+    pub(super) fn scan_beside<'a>(
+        &mut self,
+        text: &'a str,
+        beside: &mut impl Visitor,
+    ) -> Record<'a> {
+        let mut visitor = MembersVisitor::new(text);
+        let scan = self.line.scan_beside(text, &mut Both { first: &mut visitor, second: beside });
         Record::new(scan, visitor)
     }
 

@@ -1,7 +1,7 @@
 //! From text to [`Document`], in one walk.
 
 use crate::ecma::arrange::arrange;
-use crate::ecma::dialect::Dialect;
+use crate::ecma::dialect::{Dialect, ECMASCRIPT};
 use crate::ecma::document::{Child, Document, Name, Node, NodeKind};
 use crate::grammar::{self, Container, Malformed, Scalar, StringToken, Visitor};
 
@@ -9,17 +9,22 @@ pub(super) fn build<'a>(
     text: &'a str,
     dialect: &'static Dialect,
 ) -> Result<Document<'a>, Malformed> {
-    let mut builder = Builder {
-        document: Document { text, dialect, nodes: Vec::new(), children: Vec::new(), root: 0 },
-        open: Vec::new(),
-        pending: Vec::new(),
-        name: Name::Absent,
-    };
+    let mut builder = Builder::new(text, dialect, Memory::default());
     grammar::walk(text, &mut Vec::new(), &mut builder)?;
     Ok(builder.document)
 }
 
-struct Builder<'a> {
+/// What a document was built in, for the next one.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    nodes: Vec<Node>,
+    children: Vec<Child>,
+    open: Vec<Open>,
+    pending: Vec<Child>,
+}
+
+/// Builds the document of one value of a text from the parts of that value, in order.
+pub(crate) struct Builder<'a> {
     document: Document<'a>,
     open: Vec<Open>,
     /// The children found so far of all open containers, those of the innermost last.
@@ -28,13 +33,47 @@ struct Builder<'a> {
 }
 
 /// A container whose end has not been reached.
+#[derive(Debug)]
 struct Open {
     node: usize,
     name: Name,
     first_pending: usize,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    pub(super) fn new(text: &'a str, dialect: &'static Dialect, memory: Memory) -> Self {
+        let Memory { nodes, children, open, pending } = memory;
+        let document = Document { text, dialect, nodes, children, root: 0 };
+        let mut builder = Self { document, open, pending, name: Name::Absent };
+        builder.clear();
+        builder
+    }
+
+    /// For a value that will be written as ECMAScript writes it.
+    pub(crate) fn of_ecmascript(text: &'a str, memory: Memory) -> Self {
+        Self::new(text, &ECMASCRIPT, memory)
+    }
+
+    /// Forgets what was built.
+    pub(crate) fn clear(&mut self) {
+        self.document.nodes.clear();
+        self.document.children.clear();
+        self.open.clear();
+        self.pending.clear();
+        self.name = Name::Absent;
+    }
+
+    /// What was built; `None` before the first part.
+    pub(crate) fn document(&mut self) -> Option<&mut Document<'a>> {
+        Some(&mut self.document).filter(|document| !document.nodes.is_empty())
+    }
+
+    /// The memory, for another value.
+    pub(crate) fn into_memory(self) -> Memory {
+        let Document { nodes, children, .. } = self.document;
+        Memory { nodes, children, open: self.open, pending: self.pending }
+    }
+
     fn push(&mut self, start: usize, end: usize, kind: NodeKind) -> usize {
         let node = self.document.nodes.len();
         self.document.nodes.push(Node { start, end, kind });

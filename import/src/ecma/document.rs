@@ -120,7 +120,7 @@ impl<'a> Document<'a> {
         self.raw(self.member(outer, name)?)
     }
 
-    fn raw(&self, node: usize) -> Option<Raw<'a>> {
+    pub(super) fn raw(&self, node: usize) -> Option<Raw<'a>> {
         let node = &self.nodes[node];
         match node.kind {
             NodeKind::Given(_) => None,
@@ -143,12 +143,16 @@ impl<'a> Document<'a> {
 
     /// Removes a member of the record, if there is one.
     pub fn remove(&mut self, name: &str) {
-        if let NodeKind::Object(first, last) = self.nodes[self.root].kind
+        self.remove_member(self.root, name);
+    }
+
+    pub(super) fn remove_member(&mut self, object: usize, name: &str) {
+        if let NodeKind::Object(first, last) = self.nodes[object].kind
             && let Some(place) = self.place(first, last, name)
         {
             // Other ranges may follow this one, so it shrinks in place.
             self.children.copy_within(place + 1..last, place);
-            self.nodes[self.root].kind = NodeKind::Object(first, last - 1);
+            self.nodes[object].kind = NodeKind::Object(first, last - 1);
         }
     }
 
@@ -195,7 +199,7 @@ impl<'a> Document<'a> {
         (first..last).find(|&place| self.children[place].name.is(self.text, name))
     }
 
-    fn member(&self, object: usize, name: &str) -> Option<usize> {
+    pub(super) fn member(&self, object: usize, name: &str) -> Option<usize> {
         match self.nodes[object].kind {
             NodeKind::Object(first, last) => {
                 let place = self.place(first, last, name)?;
@@ -205,7 +209,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn set_member(&mut self, object: usize, name: &'static str, json: String) {
+    pub(super) fn set_member(&mut self, object: usize, name: &'static str, json: String) {
         let NodeKind::Object(first, last) = self.nodes[object].kind else {
             return;
         };

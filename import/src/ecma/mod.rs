@@ -9,12 +9,15 @@ mod arrange;
 mod build;
 mod dialect;
 mod document;
+mod value;
 mod write;
 
 pub use crate::grammar::Malformed;
 pub(crate) use arrange::{Order, array_index};
+pub(crate) use build::{Builder, Memory};
 pub(crate) use dialect::Dialect;
 pub use document::Document;
+pub(crate) use value::Value;
 pub(crate) use write::write_string_with;
 pub use write::{write_number, write_string};
 

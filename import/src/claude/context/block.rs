@@ -1,7 +1,7 @@
 //! Blocks: what the content of a message is made of.
 
 use crate::claude::uuid_key::UuidKey;
-use crate::ecma::{self, Document};
+use crate::ecma::{self, Document, Value};
 use crate::scan::Raw;
 use crate::text;
 
@@ -56,38 +56,36 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Reads a block; `None` of what is none.
-    pub(super) fn read(raw: Raw<'_>) -> Option<Self> {
-        let [block_type, text, id, call_id] = raw.members(["type", "text", "id", "tool_use_id"]);
-        let block_type = block_type?.as_string()?;
+    /// Reads a block of a message's content; `None` of what is none. The content is edited as it is sent.
+    pub(super) fn read(content: &mut Document<'_>, block: Value) -> Option<Self> {
+        let block_type = content.get_of(block, "type")?.as_string()?;
+        let id = |name| CallKey::of(content.get_of(block, name));
         let kind = match &*block_type {
-            b"text" => BlockKind::Text { is_blank: is_blank(text?)? },
+            b"text" => BlockKind::Text { is_blank: is_blank(content.get_of(block, "text")?)? },
             b"thinking" | b"redacted_thinking" => BlockKind::Thought,
-            b"tool_use" => BlockKind::Call(CallKey::of(id)),
-            b"tool_result" => BlockKind::Result(CallKey::of(call_id)),
-            b"server_tool_use" => BlockKind::ServerCall(CallKey::of(id)),
-            other if other.ends_with(b"_tool_result") => {
-                BlockKind::ServerResult(CallKey::of(call_id))
-            }
+            b"tool_use" => BlockKind::Call(id("id")),
+            b"tool_result" => BlockKind::Result(id("tool_use_id")),
+            b"server_tool_use" => BlockKind::ServerCall(id("id")),
+            other if other.ends_with(b"_tool_result") => BlockKind::ServerResult(id("tool_use_id")),
             _ => BlockKind::Other,
         };
-        let mut document = Document::parse(raw.as_str()).ok()?;
-        document.remove("cache_control");
+        let length = content.raw_of(block).map_or(0, |raw| raw.as_str().len());
+        content.remove_of(block, "cache_control");
         let mut loads_tools = false;
         match kind {
-            BlockKind::Call(_) => rename_tool(&mut document),
-            BlockKind::Result(_) => loads_tools = edit_result(&mut document, raw),
+            BlockKind::Call(_) => rename_tool(content, block),
+            BlockKind::Result(_) => loads_tools = edit_result(content, block),
             _ => {}
         }
-        let mut json = Vec::with_capacity(raw.as_str().len());
-        document.write(&mut json);
+        let mut json = Vec::with_capacity(length);
+        content.write_value(block, &mut json);
         Some(Self { kind, json, loads_tools })
     }
 
     /// The call whose result a block is.
-    pub(super) fn result_of(raw: Raw<'_>) -> Option<CallKey> {
-        let [block_type, call_id] = raw.members(["type", "tool_use_id"]);
-        block_type?.is_text("tool_result").then(|| CallKey::of(call_id))
+    pub(super) fn result_of(content: &Document<'_>, block: Value) -> Option<CallKey> {
+        let is_result = content.get_of(block, "type")?.is_text("tool_result");
+        is_result.then(|| CallKey::of(content.get_of(block, "tool_use_id")))
     }
 
     /// A text, given as a JSON string.
@@ -223,29 +221,34 @@ fn is_blank(string: Raw<'_>) -> Option<bool> {
     Some(text::is_blank(&string.to_string_lossy()?))
 }
 
-fn rename_tool(document: &mut Document<'_>) {
-    let Some(name) = document.get("name") else { return };
+fn rename_tool(content: &mut Document<'_>, call: Value) {
+    let Some(name) = content.get_of(call, "name") else { return };
     let renamed = RENAMED_TOOLS.iter().find(|(old, _)| name.is_text(old));
     if let Some((_, new)) = renamed {
-        document.set("name", format!("\"{new}\""));
+        content.set_of(call, "name", format!("\"{new}\""));
     }
 }
 
 /// Leaves of an error only texts; says whether the result is one of a search for tools.
-fn edit_result(document: &mut Document<'_>, raw: Raw<'_>) -> bool {
-    let [content, is_error] = raw.members(["content", "is_error"]);
-    let Some(content) = content.filter(|content| content.is_array()) else { return false };
-    let is_of = |block: Raw<'_>, name| block.member("type").is_some_and(|kind| kind.is_text(name));
-    if is_error.is_some_and(|is_error| is_error.as_str() == "true") {
-        let texts: Vec<&str> =
-            content.elements().filter(|&block| is_of(block, "text")).map(Raw::as_str).collect();
-        let mut written = Vec::new();
-        if ecma::restringify(&format!("[{}]", texts.join(",")), &mut written).is_ok()
-            && let Ok(written) = String::from_utf8(written)
-        {
-            document.set("content", written);
-        }
-        return false;
+fn edit_result(content: &mut Document<'_>, result: Value) -> bool {
+    let Some(told) = content.member_of(result, "content") else { return false };
+    let is_of = |block, name| content.get_of(block, "type").is_some_and(|kind| kind.is_text(name));
+    let is_error = content.get_of(result, "is_error");
+    if is_error.is_none_or(|is_error| is_error.as_str() != "true") {
+        return content.elements(told).any(|block| is_of(block, "tool_reference"));
     }
-    content.elements().any(|block| is_of(block, "tool_reference"))
+    if content.raw_of(told).is_some_and(Raw::is_array) {
+        let mut texts = vec![b'['];
+        for text in content.elements(told).filter(|&block| is_of(block, "text")) {
+            if texts.len() > 1 {
+                texts.push(b',');
+            }
+            content.write_value(text, &mut texts);
+        }
+        texts.push(b']');
+        if let Ok(texts) = String::from_utf8(texts) {
+            content.set_of(result, "content", texts);
+        }
+    }
+    false
 }

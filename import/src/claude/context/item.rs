@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::block::{Block, BlockKind, CallKey};
 use crate::claude::kind::RecordKind;
 use crate::claude::record::Record;
+use crate::ecma::Document;
 use crate::scan::Raw;
 use crate::{JsonText, ecma};
 
@@ -71,6 +72,7 @@ impl Item {
     /// What a record says to a model; `None` if it says nothing. `model` is the one that the context is for.
     pub(super) fn read(
         record: &Record<'_>,
+        content: Option<&mut Document<'_>>,
         ordinal: u64,
         model: Option<&JsonText>,
     ) -> Option<Self> {
@@ -86,7 +88,7 @@ impl Item {
                 is_meta: false,
             });
         }
-        let content = record.scan().members.message_content?;
+        let content = content?;
         match record.kind() {
             RecordKind::User => {
                 let said = heard(content)?;
@@ -104,9 +106,9 @@ impl Item {
     }
 
     /// The calls whose results a record has, without reading the rest of it.
-    pub(super) fn results_of(record: &Record<'_>) -> Vec<CallKey> {
-        let content = record.scan().members.message_content;
-        content.into_iter().flat_map(Raw::elements).filter_map(Block::result_of).collect()
+    pub(super) fn results_of(content: &Document<'_>) -> Vec<CallKey> {
+        let blocks = content.elements(content.value());
+        blocks.filter_map(|block| Block::result_of(content, block)).collect()
     }
 
     /// The id of the message of the API.
@@ -157,25 +159,49 @@ impl Item {
 }
 
 /// The content of a message of the user's.
-fn heard(content: Raw<'_>) -> Option<Said> {
-    if content.is_string() {
-        return Some(Said::Text(written(content.as_str())?));
+fn heard(content: &mut Document<'_>) -> Option<Said> {
+    if let Some(string) = string(content) {
+        return Some(Said::Text(string));
     }
-    let mut blocks: Vec<Block> = content.elements().filter_map(Block::read).collect();
+    let mut blocks = blocks(content);
     if blocks.iter().any(|block| block.loads_tools) {
         blocks.push(Block::tool_loaded());
     }
     (!blocks.is_empty()).then_some(Said::Blocks(blocks))
 }
 
+/// A content that is a string, as JSON.
+fn string(content: &Document<'_>) -> Option<Vec<u8>> {
+    let raw = content.raw_of(content.value()).filter(|raw| raw.is_string())?;
+    let mut string = Vec::with_capacity(raw.as_str().len());
+    content.write(&mut string);
+    Some(string)
+}
+
+/// The blocks of a content.
+fn blocks(content: &mut Document<'_>) -> Vec<Block> {
+    let all = content.value();
+    let mut blocks = Vec::new();
+    for place in 0.. {
+        let Some(block) = content.element(all, place) else { break };
+        blocks.extend(Block::read(content, block));
+    }
+    blocks
+}
+
 /// The content of a record of the model's.
-fn answered(record: &Record<'_>, content: Raw<'_>, model: Option<&JsonText>) -> Option<Vec<Block>> {
-    let mut blocks: Vec<Block> = if content.is_string() {
-        vec![Block::text(&written(content.as_str())?)]
-    } else if content.is_array() && content.elements().next().is_none() {
+fn answered(
+    record: &Record<'_>,
+    content: &mut Document<'_>,
+    model: Option<&JsonText>,
+) -> Option<Vec<Block>> {
+    let is_array = content.raw_of(content.value()).is_some_and(Raw::is_array);
+    let mut blocks: Vec<Block> = if let Some(string) = string(content) {
+        vec![Block::text(&string)]
+    } else if is_array && content.element(content.value(), 0).is_none() {
         vec![Block::nothing_said()]
     } else {
-        content.elements().filter_map(Block::read).collect()
+        blocks(content)
     };
     if blocks.is_empty() {
         return None;

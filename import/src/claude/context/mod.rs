@@ -2,6 +2,7 @@
 
 mod block;
 mod chain;
+mod content;
 mod item;
 mod near;
 mod pairs;

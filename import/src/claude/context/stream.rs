@@ -13,12 +13,12 @@ use self::early::Early;
 use self::sent::Turn;
 use super::block::{BlockKind, CallKey};
 use super::chain::OnPath;
+use super::content::ContentScanner;
 use super::item::{Item, Speaker};
 use super::near::Neighbours;
-use crate::claude::{Record, Scanner};
+use crate::claude::Record;
 use crate::conversation::{Conversation, Images, Node};
-use crate::recover::whole_record;
-use crate::scan::Shape;
+use crate::ecma::Document;
 use crate::{EntryKind, JsonText, text};
 
 /// How many records are looked at ahead of one, at most.
@@ -27,7 +27,7 @@ const AHEAD: usize = 256;
 /// The records of a path, and of what is beside it.
 pub(super) struct Stream<'c, C, P> {
     conversation: &'c mut C,
-    scanner: Scanner,
+    scanner: ContentScanner,
     path: P,
     on_path: &'c OnPath,
     /// The model that the context is for.
@@ -80,7 +80,7 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
     ) -> Self {
         Self {
             conversation,
-            scanner: Scanner::new(),
+            scanner: ContentScanner::default(),
             path: entries.clone(),
             on_path,
             model,
@@ -196,18 +196,19 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
 
     /// Reads an entry; `None` of one that can say nothing.
     fn record(&mut self, entry: u64) -> Result<Option<Read>, C::Error> {
-        self.with_record(entry, |record, _, model| Read {
+        self.with_record(entry, |record, content, _, model| Read {
             uuid: record.uuid().map(Cow::into_owned),
             message_id: record.message_id().map(Cow::into_owned),
-            item: Item::read(record, entry, model),
+            item: Item::read(record, content, entry, model),
         })
     }
 
-    /// Makes something of an entry, its node and the model that the context is for; `None` of one that can say nothing.
+    /// Makes something of an entry, the content of its message, its node and the model that the context is for; `None` of one
+    /// that can say nothing.
     fn with_record<T>(
         &mut self,
         entry: u64,
-        make: impl FnOnce(&Record<'_>, Node, Option<&JsonText>) -> T,
+        make: impl FnOnce(&Record<'_>, Option<&mut Document<'_>>, Node, Option<&JsonText>) -> T,
     ) -> Result<Option<T>, C::Error> {
         let node = self.conversation.node_ahead_of_line(entry)?;
         if !matches!(node.kind, EntryKind::Message | EntryKind::System)
@@ -218,15 +219,10 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
         let recovers = self.conversation.recovers();
         let decoded = text::decode(self.conversation.line(entry, Images::AsWritten)?);
         let text = text::trim_start_of_file(&decoded);
-        let mut record = self.scanner.scan(text);
-        // Of a record that is torn the content is not read.
-        if record.scan().shape == Shape::Malformed
-            && recovers
-            && let Some(whole) = whole_record(text)
-        {
-            record = self.scanner.scan(whole);
-        }
-        Ok(Some(make(&record, node, self.model.as_ref())))
+        let model = self.model.as_ref();
+        Ok(Some(
+            self.scanner.scan(text, recovers, |record, content| make(record, content, node, model)),
+        ))
     }
 }
 

@@ -260,10 +260,11 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
 
     /// Reads of a record what is asked of those near others; `None` of one that can say nothing.
     fn known(&mut self, place: u64) -> Result<Option<Known>, C::Error> {
-        let read = self.with_record(place, |record, node, _| {
+        let read = self.with_record(place, |record, content, node, _| {
             let message = record.message_id().filter(|_| node.role == MessageRole::Assistant);
             let message = message.map(Cow::into_owned);
-            Some((record.uuid()?.into_owned(), message, Item::results_of(record)))
+            let results = content.map(|content| Item::results_of(content)).unwrap_or_default();
+            Some((record.uuid()?.into_owned(), message, results))
         })?;
         let Some((uuid, message, results)) = read.flatten() else { return Ok(None) };
         let named = self.conversation.find(&uuid)?.unwrap_or(place);

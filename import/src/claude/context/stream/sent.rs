@@ -221,7 +221,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             return Ok(false);
         }
         let decoded = text::decode(self.conversation.line(entry, Images::Omitted)?);
-        Ok(self.scanner.scan(&decoded).is_attachment())
+        Ok(self.scanner.scan(&decoded, false, |record, _| record.is_attachment()))
     }
 
     /// What is ready behind a record, but for messages of thoughts alone.
