@@ -65,6 +65,12 @@ impl<'s> LineCursor<'s> {
         self.chunk.as_ref().is_some_and(|chunk| chunk.holds(ordinal))
     }
 
+    /// The node of a line, if its chunk is in memory.
+    pub(crate) fn node_at_hand(&self, ordinal: Ordinal) -> Option<&Node> {
+        let at_hand = self.chunk.iter().chain(self.left.iter().rev());
+        at_hand.into_iter().find_map(|chunk| chunk.node(ordinal))
+    }
+
     /// Moves before another line, or with `None` after all of them.
     pub(crate) fn seek(&mut self, next: Option<Ordinal>) {
         self.next = next;
@@ -161,8 +167,12 @@ impl OpenChunk {
         Some(line)
     }
 
+    fn node(&self, ordinal: Ordinal) -> Option<&Node> {
+        self.nodes.get(ordinal.index_from(self.first)?)
+    }
+
     fn holds(&self, ordinal: Ordinal) -> bool {
-        ordinal.index_from(self.first).is_some_and(|index| index < self.nodes.len())
+        self.node(ordinal).is_some()
     }
 
     fn line(&self, ordinal: Ordinal) -> Option<LineView<'_>> {

@@ -4,6 +4,7 @@ use redb::ReadOnlyTable;
 
 use super::entry_record::EntryRecord;
 use super::ordinal::Ordinal;
+use super::session_key::SessionKey;
 use super::session_rows::SessionRows;
 use super::snapshot::Snapshot;
 use super::tables::{self, NO_PARENT};
@@ -14,6 +15,22 @@ type Ids = ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>;
 
 /// Some of them.
 type IdRange<'s> = redb::Range<'s, (u64, &'static [u8]), &'static [u8]>;
+
+/// Entries of a session none of which has a row of a child. Most have none, and who asks for the children of one asks for
+/// those of its neighbours next.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Childless {
+    session: SessionKey,
+    first: u64,
+    /// Behind the last.
+    end: u64,
+}
+
+impl Childless {
+    fn has(self, session: SessionKey, parent: u64) -> bool {
+        self.session == session && (self.first..self.end).contains(&parent)
+    }
+}
 
 /// A session's entries by parent.
 type Children = ReadOnlyTable<(u64, u64, u64), ()>;
@@ -80,11 +97,34 @@ impl<'s> SessionRows<'s> {
         self,
         parent: Option<Ordinal>,
     ) -> Result<impl Iterator<Item = Result<Ordinal>>> {
-        let session = self.session.raw();
         let parent = parent.map_or(NO_PARENT, Ordinal::raw);
-        let children = (session, parent, 0)..=(session, parent, u64::MAX);
-        let rows = self.snapshot.children()?.range(children)?;
-        Ok(rows.map(|row| Ok(Ordinal::new(row?.0.value().2))))
+        let childless = self.snapshot.childless.get();
+        let mut rows = match childless.is_some_and(|known| known.has(self.session, parent)) {
+            true => None,
+            false => {
+                let session = self.session.raw();
+                let rows = (session, parent, 0)..=(session, NO_PARENT, u64::MAX);
+                Some(self.snapshot.children()?.range(rows)?)
+            }
+        };
+        let mut first = parent;
+        Ok(std::iter::from_fn(move || {
+            let row = rows.as_mut()?.next().transpose();
+            let end = match row {
+                Err(error) => return Some(Err(error.into())),
+                Ok(Some(row)) => match row.0.value() {
+                    (_, of, child) if of == parent => {
+                        first = parent.saturating_add(1);
+                        return Some(Ok(Ordinal::new(child)));
+                    }
+                    (_, of, _) => of,
+                },
+                Ok(None) => NO_PARENT,
+            };
+            rows = None;
+            self.snapshot.childless.set(Some(Childless { session: self.session, first, end }));
+            None
+        }))
     }
 
     /// Whether a child has a row under its parent.

@@ -1,10 +1,11 @@
 //! A snapshot: the store as one read transaction sees it.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use redb::{Key, ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, Value};
 
 use super::blobs::{self, BlobRecord, Hash};
+use super::entry_rows::Childless;
 use super::recent_nodes::RecentNodes;
 use super::record::Record;
 use super::sessions::{Addresses, Sessions};
@@ -25,6 +26,7 @@ pub(crate) struct Snapshot {
     pub(super) entries: OnceCell<ByText>,
     lines: OnceCell<Lines>,
     pub(super) children: OnceCell<ReadOnlyTable<(u64, u64, u64), ()>>,
+    pub(super) childless: Cell<Option<Childless>>,
     labels: OnceCell<ByText>,
     pub(super) nodes: RefCell<RecentNodes>,
     /// The last field: dropping it may close the store, which must happen after the transaction has ended.
@@ -47,6 +49,7 @@ impl Store {
             entries: OnceCell::new(),
             lines: OnceCell::new(),
             children: OnceCell::new(),
+            childless: Cell::new(None),
             labels: OnceCell::new(),
             nodes: RefCell::default(),
             store: self.clone(),

@@ -117,6 +117,11 @@ pub trait Conversation {
     /// The entry with this id; the last of several.
     fn find(&self, id: &[u8]) -> Result<Option<u64>, Self::Error>;
 
+    /// The last entry with the id that an entry has: itself, or a later copy of it.
+    fn last_copy(&self, _: u64, id: &[u8]) -> Result<Option<u64>, Self::Error> {
+        self.find(id)
+    }
+
     /// The node of an entry.
     fn node(&self, entry: u64) -> Result<Node, Self::Error>;
 

@@ -63,6 +63,14 @@ impl<'r> Stored<'r> {
         Ok(settings)
     }
 
+    /// The node of a line, from the chunks whose lines are in memory if it is there.
+    fn node_at_hand(&self, line: Ordinal) -> Result<StoredNode> {
+        match self.cursor.node_at_hand(line) {
+            Some(node) => Ok(*node),
+            None => self.view.node(line),
+        }
+    }
+
     fn names_itself(&self, entry: Ordinal) -> Result<bool> {
         let line = self.view.line(entry)?;
         // What was cut out of the line is not an id.
@@ -108,13 +116,30 @@ impl Conversation for Stored<'_> {
         Ok(self.view.find(id)?.map(Ordinal::raw))
     }
 
+    fn last_copy(&self, entry: u64, id: &[u8]) -> Result<Option<u64>> {
+        let record = self.view.record();
+        // What is recovered of a line may be less than what the line says.
+        if record.duplicates == 0 && record.recovered == 0 {
+            return Ok(Some(entry));
+        }
+        self.find(id)
+    }
+
     fn node(&self, entry: u64) -> Result<Node> {
-        self.view.entry_node(Ordinal::new(entry)).map(|node| seen(&node))
+        let entry = Ordinal::new(entry);
+        let node = self.node_at_hand(entry)?;
+        self.view.order().check(entry, &node)?;
+        Ok(seen(&node))
     }
 
     fn node_of_line(&self, place: u64) -> Result<Option<Node>> {
-        let node = self.view.line_node(Ordinal::new(place))?;
-        Ok(is_entry(&node).then(|| seen(&node)))
+        let place = Ordinal::new(place);
+        let node = self.node_at_hand(place)?;
+        if !is_entry(&node) {
+            return Ok(None);
+        }
+        self.view.order().check(place, &node)?;
+        Ok(Some(seen(&node)))
     }
 
     fn node_ahead_of_line(&mut self, entry: u64) -> Result<Node> {
@@ -301,6 +326,57 @@ mod tests {
         assert!(
             compared > 10_000 && keeping > 1_000,
             "{compared} compared, {keeping} keep entries"
+        );
+    }
+
+    #[test]
+    fn what_the_record_and_neighbours_tell_is_what_the_rows_say() {
+        use leafline_generate::{Family, random_tree_session};
+
+        let folder = tempfile::tempdir().unwrap();
+        for seed in 0..60 {
+            let bytes = random_tree_session(seed, 200, Family::Omp);
+            std::fs::write(folder.path().join(format!("{seed}.jsonl")), bytes).unwrap();
+        }
+        let store = Store::open(folder.path().join("store.leafline")).unwrap();
+        let mut sessions = Sessions::default();
+        store.import(&[folder.path()], &ImportOptions::default(), &mut sessions).unwrap();
+        let (mut unique, mut repeated, mut parents) = (0, 0, 0);
+        for (place, id) in sessions.0.iter().enumerate() {
+            let reader = store.reader(id).unwrap();
+            let mut stored = Stored::new(reader.view());
+            let lines = reader.record().lines;
+            // Up, down, and to and fro.
+            for step in 0..lines {
+                let line = match place % 3 {
+                    0 => step,
+                    1 => lines - 1 - step,
+                    _ => (step * 7919) % lines,
+                };
+                // A snapshot of its own remembers nothing.
+                let other = store.reader(id).unwrap();
+                let node = other.view().node(Ordinal::new(line)).unwrap();
+                assert_eq!(stored.node_at_hand(Ordinal::new(line)).unwrap(), node, "{id}, {line}");
+                if !is_entry(&node) {
+                    continue;
+                }
+                let expected = other.view().children(Some(Ordinal::new(line))).unwrap();
+                let expected: Vec<u64> = expected.into_iter().map(Ordinal::raw).collect();
+                assert_eq!(stored.children(line).unwrap(), expected, "{id}, {line}");
+                parents += usize::from(!expected.is_empty());
+                let entry = other.view().entry(Ordinal::new(line)).unwrap();
+                let name = entry.id().filter(|id| !id.contains('\u{fffd}'));
+                let Some(name) = name.as_ref().map(String::as_bytes) else { continue };
+                let found = other.view().find(name).unwrap().map(Ordinal::raw);
+                assert_eq!(stored.last_copy(line, name).unwrap(), found, "{id}, {line}");
+                unique += usize::from(found == Some(line));
+                repeated += usize::from(found != Some(line));
+                stored.line(line, Images::Omitted).unwrap();
+            }
+        }
+        assert!(
+            unique > 3_000 && repeated > 10 && parents > 2_000,
+            "{unique} {repeated} {parents}"
         );
     }
 }

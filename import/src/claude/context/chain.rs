@@ -177,7 +177,7 @@ impl Named {
         };
         // What is torn may have a uuid that is not read here.
         let is_last = match uuid {
-            Some(uuid) => conversation.find(&uuid)? == Some(entry),
+            Some(uuid) => conversation.last_copy(entry, &uuid)? == Some(entry),
             None => true,
         };
         Ok(Self { is_last, is_progress })

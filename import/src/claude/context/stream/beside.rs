@@ -267,14 +267,14 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             Some((record.uuid()?.into_owned(), message, results))
         })?;
         let Some((uuid, message, results)) = read.flatten() else { return Ok(None) };
-        let named = self.conversation.find(&uuid)?.unwrap_or(place);
+        let named = self.conversation.last_copy(place, &uuid)?.unwrap_or(place);
         Ok(Some(Known { message, results, named }))
     }
 
     /// Whether an entry is the one that its uuid names.
     fn is_named(&self, entry: u64, read: &Read) -> Result<bool, C::Error> {
         let Some(uuid) = &read.uuid else { return Ok(false) };
-        Ok(self.conversation.find(uuid)? == Some(entry))
+        Ok(self.conversation.last_copy(entry, uuid)? == Some(entry))
     }
 }
 
