@@ -17,8 +17,12 @@ pub(crate) struct LineView<'c> {
     pub(crate) holes: &'c [Hole],
 }
 
-/// The bytes of text that a cursor keeps of chunks that it has left, where it is told to.
+/// The bytes of text that a cursor keeps of chunks that it has left, where it is told to, and the most memory of a chunk
+/// that it uses again.
 const MOST_KEPT: usize = 1 << 20;
+
+/// How far from the line that is read next a chunk is that is kept, at most, in lines.
+const KEPT_WITHIN: u64 = 192;
 
 /// Goes through the lines of a session from some ordinal on; one chunk at a time is in memory.
 #[derive(Debug)]
@@ -33,6 +37,8 @@ pub(crate) struct LineCursor<'s> {
     /// Chunks that were left, the last of them at the end.
     left: Vec<OpenChunk>,
     keeps: bool,
+    /// Memory of the text of a chunk that was dropped.
+    spare: Vec<u8>,
 }
 
 /// A chunk, all of it decoded.
@@ -51,11 +57,12 @@ impl<'s> LineCursor<'s> {
     pub(super) fn new(view: View<'s>, from: Ordinal) -> Self {
         let (rows, chunks) = (view.rows(), view.chunks());
         let (lines, next) = (view.record().lines, Some(from));
-        Self { rows, chunks, lines, next, chunk: None, left: Vec::new(), keeps: false }
+        let (chunk, left, keeps, spare) = (None, Vec::new(), false, Vec::new());
+        Self { rows, chunks, lines, next, chunk, left, keeps, spare }
     }
 
-    /// The same cursor for lines that are read in no order but near each other: it keeps the chunks that it has left last,
-    /// as long as their text is short.
+    /// The same cursor for lines that are read in no order but near each other: it keeps the chunks that it has left last and
+    /// that are near, as long as their text is short.
     pub(super) fn keeping_chunks(self) -> Self {
         Self { keeps: true, ..self }
     }
@@ -87,14 +94,13 @@ impl<'s> LineCursor<'s> {
     /// A line that the session must have, since its index names it. The next line is then the one after it.
     pub(crate) fn line(&mut self, ordinal: Ordinal) -> Result<LineView<'_>> {
         if !self.holds(ordinal) {
-            let left = self.chunk.take().filter(|_| self.keeps);
-            self.left.extend(left);
+            self.left.extend(self.chunk.take());
             self.chunk = match self.left.iter().position(|chunk| chunk.holds(ordinal)) {
                 Some(place) => Some(self.left.remove(place)),
                 None => {
-                    self.drop_old();
+                    self.drop_old(ordinal);
                     let chunk = self.chunks.holding(ordinal)?;
-                    Some(open(self.rows, &chunk)?)
+                    Some(open(self.rows, &chunk, std::mem::take(&mut self.spare))?)
                 }
             };
         }
@@ -110,33 +116,30 @@ impl<'s> LineCursor<'s> {
         text.ok_or_else(|| self.rows.no_line(ordinal).into())
     }
 
-    /// Drops the chunks that were left first, until the others are short enough.
-    fn drop_old(&mut self) {
-        let mut bytes = 0;
-        let is_long = |chunk: &OpenChunk| {
-            bytes += chunk.text.len();
-            bytes > MOST_KEPT
-        };
-        let dropped = self.left.iter().rev().position(is_long).map(|kept| self.left.len() - kept);
-        self.left.drain(..dropped.unwrap_or(0));
+    /// Drops the chunks that were left and need not be kept for what is near a line: all but near ones, and of these those
+    /// that were left first, until the others are short enough.
+    fn drop_old(&mut self, line: Ordinal) {
+        let (keeps, spare) = (self.keeps, &mut self.spare);
+        let mut bytes: usize = self.left.iter().map(|chunk| chunk.text.len()).sum();
+        self.left.retain_mut(|chunk| {
+            if keeps && bytes <= MOST_KEPT && chunk.is_near(line) {
+                return true;
+            }
+            bytes -= chunk.text.len();
+            if chunk.text.capacity() <= MOST_KEPT {
+                *spare = std::mem::take(&mut chunk.text);
+            }
+            false
+        });
     }
 }
 
-fn open(rows: SessionRows<'_>, chunk: &Chunk<'_>) -> Result<OpenChunk> {
+fn open(rows: SessionRows<'_>, chunk: &Chunk<'_>, memory: Vec<u8>) -> Result<OpenChunk> {
     let first = chunk.first();
-    let mut text = Vec::new();
-    for index in 0..chunk.frames().len() {
-        let mut frame = rows.decompress_frame(chunk, index)?;
-        // A long line is not copied.
-        if frame.len() > text.len() {
-            frame.splice(..0, text.drain(..));
-            text = frame;
-        } else {
-            text.extend_from_slice(&frame);
-        }
-    }
+    let text = rows.decompress_chunk(chunk, memory)?;
     let mut at = 0usize;
-    let mut starts = vec![0];
+    let mut starts = Vec::with_capacity(chunk.lengths().len() + 1);
+    starts.push(0);
     for &length in chunk.lengths() {
         // The lengths add up to the text: `Chunk::parse` and the frames' checks prove it.
         at = at.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
@@ -169,6 +172,12 @@ impl OpenChunk {
 
     fn node(&self, ordinal: Ordinal) -> Option<&Node> {
         self.nodes.get(ordinal.index_from(self.first)?)
+    }
+
+    fn is_near(&self, ordinal: Ordinal) -> bool {
+        let (first, line) = (self.first.raw(), ordinal.raw());
+        let end = first.saturating_add(self.nodes.len() as u64);
+        first.saturating_sub(KEPT_WITHIN) <= line && line <= end.saturating_add(KEPT_WITHIN)
     }
 
     fn holds(&self, ordinal: Ordinal) -> bool {

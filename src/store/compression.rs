@@ -1,5 +1,6 @@
 //! zstd with shared dictionaries: one compressor per worker, a pool of decompressors for readers.
 
+use std::io::Cursor;
 use std::sync::{Mutex, PoisonError};
 
 use zstd::zstd_safe::{self, CCtx, CDict, DCtx, DDict};
@@ -74,22 +75,25 @@ pub(crate) struct Decompressors {
 }
 
 impl Decompressors {
-    /// Decompresses exactly `length` bytes.
+    /// Decompresses exactly `length` bytes and appends them to a text.
     pub(crate) fn decompress(
         &self,
         compressed: &[u8],
         length: usize,
         dictionary: &Dictionary,
-    ) -> Result<Vec<u8>, String> {
-        let mut text = Vec::new();
+        text: &mut Vec<u8>,
+    ) -> Result<(), String> {
         // A damaged length must fail here, not abort the process.
         text.try_reserve_exact(length)
             .map_err(|_| format!("no memory for a text of {length} bytes"))?;
+        let start = text.len();
+        let mut out = Cursor::new(text);
+        out.set_position(start as u64);
         let taken = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut context = taken.unwrap_or_else(DCtx::create);
         let result = match &dictionary.decompress {
-            Some(prepared) => context.decompress_using_ddict(&mut text, compressed, prepared),
-            None => context.decompress(&mut text, compressed),
+            Some(prepared) => context.decompress_using_ddict(&mut out, compressed, prepared),
+            None => context.decompress(&mut out, compressed),
         };
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < 16 {
@@ -97,7 +101,7 @@ impl Decompressors {
         }
         drop(idle);
         match result {
-            Ok(written) if written == length => Ok(text),
+            Ok(written) if written == length => Ok(()),
             Ok(written) => Err(format!("decompressed to {written} bytes instead of {length}")),
             Err(code) => Err(zstd_safe::get_error_name(code).to_owned()),
         }

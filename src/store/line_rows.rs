@@ -158,22 +158,49 @@ impl<'s> SessionRows<'s> {
 
     /// A frame's text, decompressed and checked: for scans, which would only wash the cache out.
     pub(crate) fn decompress_frame(self, chunk: &Chunk<'_>, index: usize) -> Result<Vec<u8>> {
+        let mut text = Vec::new();
+        self.append_frame(chunk, index, &mut text)?;
+        Ok(text)
+    }
+
+    /// The text of all frames of a chunk, in memory that is no longer needed.
+    pub(crate) fn decompress_chunk(
+        self,
+        chunk: &Chunk<'_>,
+        mut memory: Vec<u8>,
+    ) -> Result<Vec<u8>> {
+        memory.clear();
+        let bytes: u64 = chunk.lengths().iter().sum();
+        let is_reserved = usize::try_from(bytes).map(|bytes| memory.try_reserve_exact(bytes));
+        if !matches!(is_reserved, Ok(Ok(()))) {
+            let problem = format!("no memory for a text of {bytes} bytes");
+            return Err(self.damaged(chunk.first(), problem).into());
+        }
+        for index in 0..chunk.frames().len() {
+            self.append_frame(chunk, index, &mut memory)?;
+        }
+        Ok(memory)
+    }
+
+    fn append_frame(self, chunk: &Chunk<'_>, index: usize, text: &mut Vec<u8>) -> Result<()> {
         let fail = |problem: String| self.damaged(chunk.first(), problem);
         let frame = chunk.frames().get(index).ok_or_else(|| fail("a frame is missing".into()))?;
         let stored = chunk.frame_bytes(index);
-        let text = if frame.compressed {
+        let start = text.len();
+        if frame.compressed {
             let length =
                 usize::try_from(frame.text_len).map_err(|error| fail(error.to_string()))?;
             let store = self.snapshot.store();
             let dictionary = store.dictionary(chunk.dictionary())?;
-            store.decompressors().decompress(stored, length, &dictionary).map_err(fail)?
+            store.decompressors().decompress(stored, length, &dictionary, text).map_err(fail)?;
         } else {
-            stored.to_vec()
-        };
-        if text.len() as u64 != frame.text_len || text_check(&text) != frame.check {
+            text.extend_from_slice(stored);
+        }
+        let appended = text.get(start..).unwrap_or_default();
+        if appended.len() as u64 != frame.text_len || text_check(appended) != frame.check {
             return Err(fail("the text does not match its check".into()).into());
         }
-        Ok(text)
+        Ok(())
     }
 
     /// A line as it is stored. `hint` is the first line of the chunk that held the line when its entry's record was written:

@@ -41,7 +41,9 @@ fn decode(snapshot: &Snapshot, row: &[u8], most: u64) -> Result<Vec<u8>, String>
             }
             let length = usize::try_from(length).map_err(|error| error.to_string())?;
             let plain = Dictionary::new(NO_DICTIONARY, None);
-            snapshot.store().decompressors().decompress(compressed, length, &plain)
+            let (store, mut bytes) = (snapshot.store(), Vec::new());
+            store.decompressors().decompress(compressed, length, &plain, &mut bytes)?;
+            Ok(bytes)
         }
         _ => Err("the piece has no known mark".into()),
     }
