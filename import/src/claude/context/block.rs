@@ -13,16 +13,33 @@ const RENAMED_TOOLS: [(&str, &str); 2] = [("Task", "Agent"), ("ListPeers", "List
 
 /// The id of a call, in a fixed number of bytes. What is missing or no string is a name as well, as in the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct CallKey(UuidKey);
+pub(super) enum CallKey {
+    /// An id that is not long, as the programs' are, and its length; behind it are zeros.
+    Short([u8; SHORT], u8),
+    Long(UuidKey),
+}
+
+/// The bytes of an id that is kept as it is, at most: those of the API are 30 long.
+const SHORT: usize = 30;
 
 impl CallKey {
     fn of(id: Option<Raw<'_>>) -> Self {
-        let name = match id.and_then(Raw::as_string) {
-            Some(name) => name.into_owned(),
+        match id.and_then(Raw::as_string) {
+            Some(name) => Self::named(&name),
             // No string can begin with this byte.
-            None => [b"\xff", id.map_or("", Raw::as_str).as_bytes()].concat(),
-        };
-        Self(UuidKey::of(&name))
+            None => Self::named(&[b"\xff", id.map_or("", Raw::as_str).as_bytes()].concat()),
+        }
+    }
+
+    fn named(name: &[u8]) -> Self {
+        let mut short = [0; SHORT];
+        match (short.get_mut(..name.len()), u8::try_from(name.len())) {
+            (Some(begin), Ok(length)) => {
+                begin.copy_from_slice(name);
+                Self::Short(short, length)
+            }
+            _ => Self::Long(UuidKey::of(name)),
+        }
     }
 }
 
@@ -251,4 +268,28 @@ fn edit_result(content: &mut Document<'_>, result: Value) -> bool {
         }
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_calls_stay_apart() {
+        let long = "x".repeat(SHORT + 1);
+        let ids = ["", "a", "a\\u0000", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", &long, "null", "1"];
+        let texts = ids.map(|id| format!("\"{id}\""));
+        let others = ["null", "1", "[]"].map(str::to_owned);
+        let mut keys: Vec<CallKey> = texts
+            .iter()
+            .chain(&others)
+            .map(|text| CallKey::of(Some(Raw::parse(text).unwrap())))
+            .chain([CallKey::of(None)])
+            .collect();
+        assert_eq!(keys[1], CallKey::of(Some(Raw::parse("\"\\u0061\"").unwrap())));
+        assert!(matches!(keys[3..5], [CallKey::Short(..), CallKey::Long(_)]));
+        while let Some(key) = keys.pop() {
+            assert!(!keys.contains(&key), "{key:?}");
+        }
+    }
 }

@@ -110,7 +110,14 @@ impl Pairs {
 }
 
 fn json(role: &str, said: &Said) -> Vec<u8> {
-    let mut json = format!("{{\"role\":\"{role}\",\"content\":").into_bytes();
+    let begin = ["{\"role\":\"", role, "\",\"content\":"].map(str::as_bytes).concat();
+    let said_bytes = match said {
+        Said::Text(text) => text.len(),
+        // With a comma or a bracket for each.
+        Said::Blocks(blocks) => blocks.iter().map(|block| block.json.len() + 1).sum::<usize>() + 2,
+    };
+    let mut json = Vec::with_capacity(begin.len() + said_bytes + 1);
+    json.extend_from_slice(&begin);
     match said {
         Said::Text(text) => json.extend_from_slice(text),
         Said::Blocks(blocks) => {

@@ -131,8 +131,11 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
             if let Some(id) = item.id() {
                 let ends_in_thought =
                     item.said.blocks().last().is_some_and(|block| block.kind == BlockKind::Thought);
-                self.last = Some((id.to_vec(), ends_in_thought));
-                if item.says_something() {
+                match &mut self.last {
+                    Some((last, thought)) if last == id => *thought = ends_in_thought,
+                    last => *last = Some((id.to_vec(), ends_in_thought)),
+                }
+                if self.spoken.as_deref() != Some(id) && item.says_something() {
                     self.spoken = Some(id.to_vec());
                 }
             }
@@ -165,14 +168,15 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
             return Ok(true);
         }
         let Some(item) = self.read.pop_front() else { return Ok(false) };
-        let id = item.id().map(<[u8]>::to_vec);
         let ordinal = item.ordinal;
+        let other = item.id().filter(|_| !is_of_message).map(<[u8]>::to_vec);
         self.ready.push_back(item);
-        if let Some(id) = id {
-            if self.message != id {
-                self.message = id;
-                self.take_what_is_beside(ordinal)?;
-            }
+        let is_of_another = other.is_some();
+        if let Some(id) = other {
+            self.message = id;
+            self.take_what_is_beside(ordinal)?;
+        }
+        if is_of_message || is_of_another {
             self.is_over = self.end == ordinal;
         }
         Ok(true)
@@ -191,7 +195,10 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
 
     /// What an entry says.
     fn item(&mut self, entry: u64) -> Result<Option<Item>, C::Error> {
-        Ok(self.record(entry)?.and_then(|read| read.item))
+        let item = self.with_record(entry, |record, content, _, model| {
+            Item::read(record, content, entry, model)
+        })?;
+        Ok(item.flatten())
     }
 
     /// Reads an entry; `None` of one that can say nothing.

@@ -126,6 +126,9 @@ impl Turns {
 
 /// Puts calls behind everything else that the model said, unless thoughts would meet that calls are between.
 fn calls_last(blocks: Vec<Block>) -> Vec<Block> {
+    if blocks.is_sorted_by_key(Block::is_call) {
+        return blocks;
+    }
     let meeting = |blocks: &mut dyn Iterator<Item = &Block>| {
         let thoughts: Vec<bool> = blocks.map(|block| block.kind == BlockKind::Thought).collect();
         thoughts.windows(2).filter(|pair| pair[0] && pair[1]).count()
@@ -158,6 +161,9 @@ fn without_blanks(
     blocks: Vec<Block>,
     instead: impl Fn(Block, bool) -> Option<Block>,
 ) -> Vec<Block> {
+    if !blocks.iter().any(Block::is_blank) {
+        return blocks;
+    }
     let is_thought = |block: &Block| block.kind == BlockKind::Thought;
     let mut kept: Vec<Block> = Vec::with_capacity(blocks.len());
     let mut rest = blocks.into_iter().peekable();
