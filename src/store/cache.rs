@@ -1,6 +1,6 @@
 //! A small cache of decompressed frames.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -31,29 +31,31 @@ impl Weighter<FrameKey, Arc<Vec<u8>>> for ByBytes {
 /// Decompressed frames, the least used ones dropped first.
 #[derive(Debug)]
 pub(crate) struct FrameCache {
-    frames: Cache<FrameKey, Arc<Vec<u8>>, ByBytes>,
-    largest: usize,
+    /// Made for the first frame: who opens a store may read none, and the machine is asked for the number of its cores.
+    frames: OnceLock<Cache<FrameKey, Arc<Vec<u8>>, ByBytes>>,
+    bytes: u64,
 }
 
 impl FrameCache {
     /// A cache of about `bytes` bytes; 0 keeps nothing.
     pub(crate) fn new(bytes: u64) -> Self {
-        let expected =
-            usize::try_from(bytes / super::chunk::FRAME_TARGET as u64).unwrap_or(usize::MAX);
-        Self {
-            frames: Cache::with_weighter(expected.max(1), bytes, ByBytes),
-            // One frame should not displace everything else.
-            largest: usize::try_from(bytes / 8).unwrap_or(usize::MAX),
-        }
+        Self { frames: OnceLock::new(), bytes }
     }
 
     pub(crate) fn get(&self, key: &FrameKey) -> Option<Arc<Vec<u8>>> {
-        self.frames.get(key)
+        self.frames.get()?.get(key)
     }
 
     pub(crate) fn insert(&self, key: FrameKey, text: &Arc<Vec<u8>>) {
-        if text.len() <= self.largest {
-            self.frames.insert(key, Arc::clone(text));
+        // One frame should not displace everything else.
+        if text.len() as u64 > self.bytes / 8 {
+            return;
         }
+        let frames = self.frames.get_or_init(|| {
+            let expected = self.bytes / super::chunk::FRAME_TARGET as u64;
+            let expected = usize::try_from(expected).unwrap_or(usize::MAX);
+            Cache::with_weighter(expected.max(1), self.bytes, ByBytes)
+        });
+        frames.insert(key, Arc::clone(text));
     }
 }
