@@ -59,3 +59,26 @@ impl FrameCache {
         frames.insert(key, Arc::clone(text));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_is_made_for_what_it_keeps() {
+        let key = |frame| FrameKey {
+            session: SessionKey::new(1),
+            chunk: Ordinal::FIRST,
+            frame,
+            check: 0,
+            text_len: 0,
+        };
+        let cache = FrameCache::new(64 << 10);
+        let (kept, long) = (Arc::new(vec![1; 8 << 10]), Arc::new(vec![2; (8 << 10) + 1]));
+        cache.insert(key(1), &long);
+        assert!(cache.get(&key(1)).is_none() && cache.frames.get().is_none());
+        cache.insert(key(2), &kept);
+        assert_eq!(cache.get(&key(2)), Some(kept));
+        assert!(cache.get(&key(1)).is_none());
+    }
+}
