@@ -52,6 +52,7 @@ impl Store {
             let text = format!("other users may open {}", open.join(" and "));
             findings.remark("permissions", None, None, text);
         }
+        check_unfolded(&snapshot, &sessions, &mut findings)?;
         let unfinished = check_owners(self, &snapshot, &sessions, &mut findings)?;
         check_names(&snapshot, &sessions, &mut findings)?;
         check_removed(&snapshot, &sessions, &mut findings)?;
@@ -61,6 +62,28 @@ impl Store {
         crate::history::check(&snapshot, &mut findings)?;
         Ok(verification)
     }
+}
+
+/// Changes that the journal had and that the tables of their session could not take.
+fn check_unfolded(
+    snapshot: &Snapshot,
+    sessions: &BTreeMap<SessionKey, SessionRecord>,
+    findings: &mut Findings<'_>,
+) -> Result<()> {
+    let mut counts: BTreeMap<SessionKey, u64> = BTreeMap::new();
+    snapshot.each_unfolded(|session| *counts.entry(session).or_default() += 1)?;
+    for (session, count) in counts {
+        let record = sessions.get(&session);
+        let id = record.map(|record| address_bytes(&record.external_id, record.number));
+        let id =
+            id.map_or_else(|| session.to_string(), |id| String::from_utf8_lossy(&id).into_owned());
+        let text = format!(
+            "{count} changes of session {id} are kept apart: they were appended, and its tables, which are damaged, could not \
+             take them"
+        );
+        findings.problem("unfolded", None, text);
+    }
+    Ok(())
 }
 
 /// Rows whose session has no record must belong to an import or a deletion. Returns those sessions.

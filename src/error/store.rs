@@ -46,6 +46,38 @@ pub enum StoreError {
         /// The store's file.
         path: PathBuf,
     },
+    /// The tables do not have all, and the journal that has the rest is not where it should be.
+    #[error(
+        "the journal of store {path} is missing, and what was written last is in it alone: {journal} ({problem}); put it back, or beside the store"
+    )]
+    NoJournal {
+        /// The store's file.
+        path: PathBuf,
+        /// Where its journal was.
+        journal: PathBuf,
+        /// Why it cannot be used.
+        problem: String,
+    },
+    /// A file that has the journal's name is not the journal of this store.
+    #[error("{journal} cannot be the journal of store {path} ({problem}); move it away")]
+    ForeignJournal {
+        /// The store's file.
+        path: PathBuf,
+        /// The file where the journal should be.
+        journal: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The journal goes on from a later state of the store than the tables have.
+    #[error(
+        "the journal {journal} is of a later state of store {path} than its file: the file was put back from a copy; put the copy of its journal beside it too, or move the journal away if what it has may be lost"
+    )]
+    JournalAhead {
+        /// The store's file.
+        path: PathBuf,
+        /// The journal.
+        journal: PathBuf,
+    },
     /// The disk has no room for the commit that deletes sessions: none is deleted.
     #[error(
         "nothing was deleted: there is no room on the disk of {path} ({source}); make about {} kB free and try again, deleting then gives its own space back",

@@ -10,7 +10,7 @@ use tempfile::TempPath;
 
 use super::engine_file::{EngineFile, MAGIC, Recovery};
 use super::opening::{builder, open_file, refine};
-use super::{StoreOptions, format, tables};
+use super::{StoreOptions, format, journal, tables};
 use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::private::make_folders;
@@ -234,6 +234,8 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
         transaction.open_table(tables::REMOVED_IDS)?;
         transaction.open_table(tables::DICTIONARIES)?;
         transaction.open_table(tables::UNFINISHED)?;
+        transaction.open_table(tables::UNFOLDED)?;
+        journal::make_row(&transaction)?;
         transaction.open_table(tables::HISTORY)?;
         transaction.open_table(tables::HISTORY_TERMS)?;
         transaction.open_table(tables::HISTORY_BLOCKS)?;

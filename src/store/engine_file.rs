@@ -17,6 +17,12 @@ pub(crate) const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 /// Where the bytes begin that stand for owners of unfinished rows, one byte per token.
 const OWNERS: u64 = 1 << 61;
 
+/// The byte that a process holds while it appends to the journal; tokens of owners are less than 2^60.
+const JOURNAL: Bound<u64> = Bound::Included(OWNERS + (1 << 60));
+
+/// The byte that processes share while they use the journal of an epoch.
+const JOURNAL_USERS: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 1);
+
 /// The byte that a process holds while the file is open for writing and needs no recovery (redb's design document, "Lock
 /// bytes").
 const CONSISTENT: Bound<u64> = Bound::Included((1 << 62) + 4);
@@ -70,6 +76,37 @@ impl EngineFile {
     pub(crate) fn is_owner_elsewhere(&self, token: u64) -> Result<bool, BackendError> {
         let byte = owner_byte(token);
         self.0.backend.query_lock_range(byte, byte)
+    }
+}
+
+impl EngineFile {
+    /// Puts on the disk whatever any process has written to the file.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    /// Waits for the right to append to the journal.
+    pub(crate) fn lock_journal(&self) -> Result<(), BackendError> {
+        self.0.backend.lock_range(JOURNAL, JOURNAL)
+    }
+
+    pub(crate) fn unlock_journal(&self) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(JOURNAL, JOURNAL)
+    }
+
+    /// Says that this open file uses the journal. Waits while another ends the epoch.
+    pub(crate) fn share_journal(&self) -> Result<(), BackendError> {
+        self.0.backend.lock_shared_range(JOURNAL_USERS, JOURNAL_USERS)
+    }
+
+    /// Gives that back.
+    pub(crate) fn leave_journal(&self) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(JOURNAL_USERS, JOURNAL_USERS)
+    }
+
+    /// Keeps others from beginning to use the journal; `false` if one does. [`Self::leave_journal`] ends it.
+    pub(crate) fn close_journal_to_others(&self) -> Result<bool, BackendError> {
+        self.0.backend.try_lock_range(JOURNAL_USERS, JOURNAL_USERS)
     }
 }
 

@@ -14,6 +14,9 @@ const TOLD: &str = "told_open";
 const SEARCH_ENDING: &str = ".search";
 const TERMINALS_ENDING: &str = ".terminals";
 
+/// The same for its journal; it stands beside the store itself, whatever link the store was opened by.
+pub(super) const JOURNAL_ENDING: &str = ".journal";
+
 impl Store {
     /// The folder of the search index beside the store: its path with `.search` after it.
     pub fn search_folder(&self) -> PathBuf {
@@ -32,12 +35,13 @@ impl Store {
         path.into()
     }
 
-    /// The store's file and the folders beside it.
-    fn places(&self) -> [PathBuf; 3] {
-        [self.path().to_owned(), self.search_folder(), self.terminals_folder()]
+    /// The store's file, the folders beside it, and its journal.
+    fn places(&self) -> [PathBuf; 4] {
+        let journal = self.journal_path().unwrap_or_else(|_| self.beside(JOURNAL_ENDING));
+        [self.path().to_owned(), self.search_folder(), self.terminals_folder(), journal]
     }
 
-    /// Those of the store's file, its search index and its terminals' folder to which users other than their own have
+    /// Those of the store's file, its search index, its terminals' folder and its journal to which users other than their own have
     /// some right; of a folder, if they have some to an index or a terminal's file in it. What this version makes is not among them; what an
     /// earlier one made stays as it was made. `chmod -R go-rwx` closes them. Empty for a store in memory, and where files
     /// have no modes.
@@ -54,13 +58,14 @@ impl Store {
         if self.is_in_memory() {
             return Vec::new();
         }
-        let [store, search, terminals] = self.places();
+        let [store, search, terminals, journal] = self.places();
         let is_open = [
             is_open_to_others(&store),
             is_folder_open(&search, is_index),
             is_folder_open(&terminals, |entry| entry.file_type().is_ok_and(|kind| kind.is_file())),
+            is_open_to_others(&journal),
         ];
-        let places = is_open.into_iter().zip([store, search, terminals]);
+        let places = is_open.into_iter().zip([store, search, terminals, journal]);
         places.filter_map(|(is_open, place)| is_open.then_some(place)).collect()
     }
 
@@ -87,7 +92,7 @@ impl Store {
         let is_noted = match self.shared.handle {
             Handle::Writable(_) => self.note_told(now).map(|()| true)?,
             // A reader notes it with a handle of its own, if it may.
-            Handle::ReadOnly(_) => {
+            Handle::ReadOnly(_) | Handle::Overlay { .. } => {
                 let options = StoreOptions { create: false, ..StoreOptions::default() };
                 let writer = Self::open_with(self.path(), &options);
                 writer.is_ok_and(|writer| writer.note_told(now).is_ok())

@@ -2,11 +2,11 @@
 
 use redb::{Database, ReadTransaction, ReadableTable, TableError};
 
-use super::{session_index, tables};
+use super::{journal, session_index, tables};
 use crate::error::Result;
 
 /// The version of the tables, their keys and the layout of their values.
-pub(super) const FORMAT: u64 = 8;
+pub(super) const FORMAT: u64 = 9;
 
 /// The oldest format that is opened.
 pub(super) const OLDEST: u64 = 5;
@@ -71,6 +71,11 @@ pub(super) fn upgrade(database: &Database) -> Result<()> {
                 7 => {
                     transaction.open_table(tables::REMOVED)?;
                     transaction.open_table(tables::REMOVED_IDS)?;
+                }
+                // The number keeps earlier versions from overlooking a journal.
+                8 => {
+                    transaction.open_table(tables::UNFOLDED)?;
+                    journal::make_row(&transaction)?;
                 }
                 other => unreachable!("no store of format {other} is upgraded"),
             }

@@ -18,12 +18,14 @@ mod exposure;
 pub(crate) mod failing_disk;
 pub(crate) mod fingerprint;
 mod format;
+pub(crate) mod journal;
 pub(crate) mod label_record;
 pub(crate) mod line_rows;
 pub(crate) mod node;
 mod opening;
 pub(crate) mod ordinal;
 pub(crate) mod originals;
+mod overlay;
 pub(crate) mod owner;
 pub(crate) mod parts;
 pub(crate) mod pointer_record;
@@ -47,6 +49,7 @@ pub(crate) mod type_counts;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
@@ -60,7 +63,9 @@ pub use self::table_statistics::TableStatistics;
 
 use self::cache::FrameCache;
 use self::compression::{Decompressors, Dictionary, NO_DICTIONARY};
+use self::engine_file::EngineFile;
 use self::format::Found;
+use self::journal::Journal;
 use self::opening::Opened;
 use self::owner::{Owner, Owners};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
@@ -106,16 +111,40 @@ impl Default for StoreOptions {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Store {
     shared: Arc<Shared>,
+    /// Whether this is the handle of work in the background, which does not keep the store open.
+    is_background: bool,
+}
+
+impl Clone for Store {
+    fn clone(&self) -> Self {
+        if !self.is_background {
+            self.shared.handles.fetch_add(1, Ordering::Relaxed);
+        }
+        Self { shared: Arc::clone(&self.shared), is_background: self.is_background }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if !self.is_background && self.shared.handles.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.close_journal();
+        }
+    }
 }
 
 /// What all clones of a store share.
 #[derive(Debug)]
 struct Shared {
     handle: Handle,
+    /// Handles other than those of work in the background.
+    handles: AtomicUsize,
     owners: Owners,
+    /// The open file; a store in memory has none.
+    file: Option<EngineFile>,
+    journal: Journal,
     /// Empty for a store in memory.
     path: PathBuf,
     dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
@@ -127,6 +156,11 @@ struct Shared {
 enum Handle {
     Writable(Database),
     ReadOnly(ReadOnlyDatabase),
+    /// A file that is only read, with changes in memory. They are made here alone, while it is not sealed.
+    Overlay {
+        database: Database,
+        is_sealed: AtomicBool,
+    },
 }
 
 impl std::fmt::Debug for Handle {
@@ -134,6 +168,7 @@ impl std::fmt::Debug for Handle {
         formatter.write_str(match self {
             Self::Writable(_) => "Writable",
             Self::ReadOnly(_) => "ReadOnly",
+            Self::Overlay { .. } => "Overlay",
         })
     }
 }
@@ -156,7 +191,10 @@ impl Store {
     pub fn open_with(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let Opened { handle, file } = opening::open(&path, options)?;
-        Self::with_handle(handle, Owners::new(Some(file)), path, options)
+        let store = Self::with_handle(handle, Some(file), path, options)?;
+        store.check_journal()?;
+        store.take_left_journal()?;
+        Ok(store)
     }
 
     /// A store that is only in memory and ends with the value: for tests, and for sessions that need not be kept.
@@ -182,7 +220,7 @@ impl Store {
         let mut builder = Builder::new();
         builder.set_cache_size(options.page_cache_bytes);
         let database = builder.create_with_backend(InMemoryBackend::new())?;
-        Self::with_handle(Handle::Writable(database), Owners::default(), PathBuf::new(), &options)
+        Self::with_handle(Handle::Writable(database), None, PathBuf::new(), &options)
     }
 
     /// A store on a test's own file, to test what happens when that fails.
@@ -190,26 +228,34 @@ impl Store {
     fn on(backend: impl redb::StorageBackend) -> Result<Self> {
         let database = Builder::new().create_with_backend(backend)?;
         let options = StoreOptions::default();
-        Self::with_handle(Handle::Writable(database), Owners::default(), PathBuf::new(), &options)
+        Self::with_handle(Handle::Writable(database), None, PathBuf::new(), &options)
     }
 
     fn with_handle(
         handle: Handle,
-        owners: Owners,
+        file: Option<EngineFile>,
         path: PathBuf,
         options: &StoreOptions,
     ) -> Result<Self> {
         let shared = Shared {
             handle,
-            owners,
+            handles: AtomicUsize::new(1),
+            owners: Owners::new(file.clone()),
+            file,
+            journal: Journal::default(),
             path,
             dictionaries: RwLock::default(),
             decompressors: Decompressors::default(),
             cache: FrameCache::new(options.line_cache_bytes),
         };
-        let store = Self { shared: Arc::new(shared) };
+        let store = Self { shared: Arc::new(shared), is_background: false };
         store.check_format()?;
         Ok(store)
+    }
+
+    /// A handle for work in the background: the store closes without waiting for it to be dropped.
+    pub(crate) fn background(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), is_background: true }
     }
 
     /// Whether both are clones of one open store.
@@ -224,7 +270,7 @@ impl Store {
 
     /// Whether the store's file is never written.
     pub(crate) fn is_read_only(&self) -> bool {
-        matches!(self.shared.handle, Handle::ReadOnly(_))
+        !matches!(self.shared.handle, Handle::Writable(_))
     }
 
     /// The store's file; empty for a store in memory.
@@ -244,6 +290,7 @@ impl Store {
     /// An agent compacts before it makes them, after it has dropped them, or with its own handle from [`Self::open`].
     pub fn compact(&mut self) -> Result<(u64, u64)> {
         let before = self.file_bytes()?;
+        self.close_journal();
         self.sweep()?;
         let Some(Shared { handle, path, .. }) = Arc::get_mut(&mut self.shared) else {
             return Err(Error::Store(StoreError::InUse { path: self.path().to_owned() }));
@@ -273,6 +320,7 @@ impl Store {
         Ok(match &self.shared.handle {
             Handle::Writable(database) => database.begin_read()?,
             Handle::ReadOnly(database) => database.begin_read()?,
+            Handle::Overlay { database, .. } => database.begin_read()?,
         })
     }
 
@@ -384,7 +432,10 @@ impl Store {
     fn writable(&self) -> Result<&Database> {
         match &self.shared.handle {
             Handle::Writable(database) => Ok(database),
-            Handle::ReadOnly(_) => {
+            Handle::Overlay { database, is_sealed } if !is_sealed.load(Ordering::Acquire) => {
+                Ok(database)
+            }
+            Handle::ReadOnly(_) | Handle::Overlay { .. } => {
                 Err(Error::Store(StoreError::ReadOnly { path: self.shared.path.clone() }))
             }
         }

@@ -40,8 +40,8 @@ impl std::fmt::Debug for Snapshot {
 }
 
 impl Store {
-    /// The store as it is now.
-    pub(crate) fn snapshot(&self) -> Result<Snapshot> {
+    /// The store as its tables are now. What is in the journal alone is not there.
+    pub(crate) fn committed(&self) -> Result<Snapshot> {
         Ok(Snapshot {
             transaction: self.begin_read()?,
             sessions: OnceCell::new(),
@@ -60,6 +60,11 @@ impl Store {
 impl Snapshot {
     pub(crate) fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The transaction alone.
+    pub(super) fn into_transaction(self) -> ReadTransaction {
+        self.transaction
     }
 
     pub(super) fn transaction(&self) -> &ReadTransaction {

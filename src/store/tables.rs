@@ -81,6 +81,13 @@ pub(crate) const DICTIONARIES: TableDefinition<u32, &[u8]> = TableDefinition::ne
 /// Session key to the owner of rows that no session record shows: of an unfinished import, or a deletion.
 pub(crate) const UNFINISHED: TableDefinition<u64, u64> = TableDefinition::new("unfinished");
 
+/// One row: a [`JournalRow`](super::journal::JournalRow), how far the tables are.
+pub(crate) const JOURNAL: TableDefinition<u64, &[u8]> = TableDefinition::new("journal");
+
+/// (session, sequence number) to the payload of a record of the journal that could not be folded, since its session is
+/// damaged.
+pub(crate) const UNFOLDED: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("unfolded");
+
 /// A prompt's number, from 0 without a gap, to a [`PromptRecord`](super::prompt_record::PromptRecord).
 pub(crate) const HISTORY: TableDefinition<u64, &[u8]> = TableDefinition::new("history");
 

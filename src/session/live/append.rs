@@ -10,13 +10,17 @@ use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{PreparedBlob, Preparer};
 use super::super::reader::SessionReader;
 use super::super::view::View;
-use super::lines::Lines;
+use super::change::{Change, Leaf, Tail, TailLeaf};
+use super::journal;
+use super::lines::{Lines, MOST_KEPT};
 use super::rechunk::{seal, tail_dictionary};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::commit::{Author, Batch, Edit, Extended, Extension};
+use crate::store::journal::JournalChange;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
+use crate::store::session_record::address_bytes;
 
 /// Bytes of stored lines that are worth chunks of their own; what is appended in smaller pieces is sealed later.
 const WORTH_A_CHUNK: u64 = 8 << 10;
@@ -41,6 +45,7 @@ pub(super) struct Addition {
 /// What an append keeps for the next one through the same handle.
 pub(in super::super) struct Appender {
     preparer: Preparer,
+    tail: Tail,
     last: Option<LastEntry>,
 }
 
@@ -62,7 +67,7 @@ impl std::fmt::Debug for Appender {
 
 impl Appender {
     pub(super) fn new(reading: Reading) -> Self {
-        Self { preparer: Preparer::new(reading), last: None }
+        Self { preparer: Preparer::new(reading), tail: Tail::default(), last: None }
     }
 
     /// Appends entries to a stored session, each below the one before, and returns their ids. The last one becomes the
@@ -74,13 +79,124 @@ impl Appender {
         origin: Origin<'_>,
         additions: Vec<Addition>,
     ) -> Result<Vec<String>> {
+        // Images are stored by their hashes, which is for the tables to do.
+        let has_images = additions.iter().any(|addition| !addition.images.is_empty());
+        if !has_images {
+            let mut tail = std::mem::take(&mut self.tail);
+            let journaled = journal::append(store, session, &mut tail, |view, tail| {
+                self.change(view, tail, origin, &additions)
+            });
+            self.tail = tail;
+            if let Some(ids) = journaled? {
+                return Ok(ids);
+            }
+        }
+        self.append_to_tables(store, session, origin, additions)
+    }
+
+    /// The entries as a change for the journal, and their ids. `None` if they cannot be made before the journal is in the
+    /// tables.
+    fn change(
+        &self,
+        view: View<'_>,
+        tail: &Tail,
+        origin: Origin<'_>,
+        additions: &[Addition],
+    ) -> Result<Option<(Change, Vec<String>)>> {
+        let leaf = view.leaf()?;
+        let Some(mut lines) = self.lines_after(view, tail, origin, leaf)? else { return Ok(None) };
+        for addition in additions {
+            lines.add(view, &addition.draft)?;
+        }
+        // What goes on from the entry that was appended last follows from what was named then.
+        let is_last = |base| Some(base) == leaf && self.is_last(view.key(), base);
+        let goes_on = if tail.is_empty() {
+            lines.base().is_some_and(is_last)
+        } else {
+            matches!(origin, Origin::Leaf)
+                && tail.leaf.as_ref().is_some_and(|leaf| leaf.is_new)
+                && lines.follows_journal()
+        };
+        if view.record().known_family().names_leaf() && !goes_on {
+            if !tail.is_empty() {
+                return Ok(None);
+            }
+            lines.name_leaf(view)?;
+        }
+        if lines.needs_tables() {
+            return Ok(None);
+        }
+        let ids = lines.ids();
+        let leaf = match lines.last_line() {
+            _ if ids.is_empty() => Leaf::Same,
+            Some(line) if line.len() <= MOST_KEPT => {
+                Leaf::Last { line: Some((line.start as u64, line.end as u64)) }
+            }
+            // The next draft reads it from the tables.
+            Some(_) => return Ok(None),
+            None => Leaf::Last { line: None },
+        };
+        let session = address_of(view);
+        let text = lines.text().to_vec();
+        let of_bytes = ids.iter().map(|id| id.clone().into_bytes()).collect();
+        Ok(Some((Change { session, text, ids: of_bytes, leaf }, ids)))
+    }
+
+    /// No lines yet, behind what the journal has. `None` if only the tables can tell what the first one follows.
+    fn lines_after<'t>(
+        &self,
+        view: View<'_>,
+        tail: &'t Tail,
+        origin: Origin<'_>,
+        leaf: Option<Ordinal>,
+    ) -> Result<Option<Lines<'t>>> {
+        let sees_above = view.record().known_family().sees_above();
+        let named = match (origin, &tail.leaf) {
+            (Origin::Root, _) => return Lines::below(view, Some(tail), None, None).map(Some),
+            (Origin::Leaf, None) => {
+                let above = self.entry_above(view, origin, leaf)?;
+                let line = above.as_ref().and_then(|(at, _)| self.line_of(view.key(), *at));
+                return Lines::below(view, Some(tail), above, line).map(Some);
+            }
+            (Origin::Leaf, Some(TailLeaf { id: None, .. })) => {
+                return Lines::below(view, Some(tail), None, None).map(Some);
+            }
+            (Origin::Leaf, Some(TailLeaf { id: Some(id), line, is_new: true })) => {
+                if sees_above && line.is_none() {
+                    return Ok(None);
+                }
+                return Ok(Some(Lines::after(view, tail, id.clone(), line.clone())));
+            }
+            (Origin::Leaf, Some(TailLeaf { id: Some(id), .. })) => id.as_slice(),
+            (Origin::Entry(id), _) => id.as_bytes(),
+        };
+        // Of an id that the journal adds again, the later entry counts.
+        if tail.has(named) {
+            let lines = || Lines::after(view, tail, named.to_vec(), None);
+            return Ok((!sees_above).then(lines));
+        }
+        match view.find(named)? {
+            Some(at) => Lines::below(view, Some(tail), Some((at, named.to_vec())), None).map(Some),
+            None => Err(view.not_found(&String::from_utf8_lossy(named))),
+        }
+    }
+
+    /// Appends the entries in a transaction of their own.
+    fn append_to_tables(
+        &mut self,
+        store: &Store,
+        session: (SessionKey, &str),
+        origin: Origin<'_>,
+        additions: Vec<Addition>,
+    ) -> Result<Vec<String>> {
+        let begins_epoch = store.begins_epoch() && store.use_journal()?;
         let (key, ids, leaf) = store.write(|snapshot| {
             let reader = SessionReader::open(snapshot, session)?;
             let view = reader.view();
             let (key, leaf) = (view.key(), view.leaf()?);
             let above = self.entry_above(view, origin, leaf)?;
             let line = above.as_ref().and_then(|(ordinal, _)| self.line_of(view.key(), *ordinal));
-            let mut lines = Lines::below(view, above.clone(), line)?;
+            let mut lines = Lines::below(view, None, above.clone(), line)?;
             let mut images = Vec::new();
             for addition in additions {
                 lines.add(view, &addition.draft)?;
@@ -91,25 +207,17 @@ impl Appender {
             if !lines.base().is_some_and(goes_on) {
                 lines.name_leaf(view)?;
             }
+            let row = reader.snapshot().journal_row()?;
             let mut batch = Batch::default();
-            let mut extension = Extension::new(&mut batch, key, view.record());
-            let mut record = view.record().clone();
-            let dictionary = tail_dictionary(view, Ordinal::after(record.lines))?;
-            let mut prepared = self.preparer.prepare(lines.text(), false, &dictionary);
-            attach_images(&mut prepared.blobs, images);
-            let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
-            seal(view, &mut record, is_worth_a_chunk, (&mut extension, &mut batch))?;
-            let snapshot = Box::new(reader.into_snapshot());
-            // If ids repeat, a parent is the last entry that has the id.
-            let above = above.filter(|_| !record.irregular).map(|(ordinal, id)| (id, ordinal));
-            let start = Start::Appended { leaf, snapshot, above };
-            let mut indexer = Indexer::new(store, key, record, start, dictionary.id);
-            let mut rows = extension.rows(&mut batch);
-            indexer.add(prepared, &mut rows)?;
-            let Indexed { record, leaf, .. } = indexer.finish(&mut rows)?;
-            let (author, is_sealed) = (Author::Here, is_worth_a_chunk);
-            let extended = Extended { record, leaf, author, is_sealed, source: None };
-            extension.finish(&mut batch, extended)?;
+            let new = NewLines { text: lines.text(), images, above, leaf: NewLeaf::LastEntry };
+            let leaf = extend(store, &mut self.preparer, reader, new, &mut batch)?;
+            if begins_epoch && row.epoch == 0 {
+                match store.begin_epoch(&row) {
+                    Ok(row) => batch.change_journal(JournalChange::Begin(row)),
+                    Err(Error::File { .. }) => store.put_off_epoch(),
+                    Err(error) => return Err(error),
+                }
+            }
             Ok((batch, (key, lines.finish(), leaf)))
         })?;
         let (ids, line) = ids;
@@ -159,12 +267,85 @@ impl Appender {
     }
 }
 
+/// Lines that follow those of a session.
+pub(super) struct NewLines<'t> {
+    /// Whole lines with their line feeds.
+    pub(super) text: &'t [u8],
+    pub(super) images: Vec<ExternalisedImage>,
+    /// The entry that the first of them names as its parent, if that is known.
+    pub(super) above: Option<(Ordinal, Vec<u8>)>,
+    pub(super) leaf: NewLeaf,
+}
+
+/// The leaf behind new lines.
+pub(super) enum NewLeaf {
+    /// The last of their entries.
+    LastEntry,
+    /// The entry on this line, or none.
+    Line(Option<Ordinal>),
+}
+
+/// Adds lines to a session, and returns its leaf then.
+pub(super) fn extend(
+    store: &Store,
+    preparer: &mut Preparer,
+    reader: SessionReader,
+    new: NewLines<'_>,
+    batch: &mut Batch,
+) -> Result<Option<Ordinal>> {
+    let view = reader.view();
+    let (key, leaf) = (view.key(), view.leaf()?);
+    let mut extension = Extension::new(batch, key, view.record());
+    let mut record = view.record().clone();
+    let dictionary = tail_dictionary(view, Ordinal::after(record.lines))?;
+    let mut prepared = preparer.prepare(new.text, false, &dictionary);
+    attach_images(&mut prepared.blobs, new.images);
+    let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
+    seal(view, &mut record, is_worth_a_chunk, (&mut extension, batch))?;
+    let snapshot = Box::new(reader.into_snapshot());
+    // If ids repeat, a parent is the last entry that has the id.
+    let above = new.above.filter(|_| !record.irregular).map(|(ordinal, id)| (id, ordinal));
+    let start = Start::Appended { leaf, snapshot, above };
+    let mut indexer = Indexer::new(store, key, record, start, dictionary.id);
+    let mut rows = extension.rows(batch);
+    indexer.add(prepared, &mut rows)?;
+    let Indexed { record, leaf: last, .. } = indexer.finish(&mut rows)?;
+    let leaf = match new.leaf {
+        NewLeaf::LastEntry => last,
+        NewLeaf::Line(leaf) => leaf,
+    };
+    let (author, is_sealed) = (Author::Here, is_worth_a_chunk);
+    let extended = Extended { record, leaf, author, is_sealed, source: None };
+    extension.finish(batch, extended)?;
+    Ok(leaf)
+}
+
 /// Moves the leaf of a stored session.
 pub(super) fn move_leaf(
     store: &Store,
     session: (SessionKey, &str),
     to: Option<&str>,
 ) -> Result<()> {
+    let journaled = journal::append(store, session, &mut Tail::default(), |view, tail| {
+        let leaf = match to {
+            None => Leaf::None,
+            Some(id) => {
+                if !tail.has(id.as_bytes()) {
+                    view.named(id)?;
+                }
+                Leaf::Moved(id.as_bytes().to_vec())
+            }
+        };
+        let (session, text, ids) = (address_of(view), Vec::new(), Vec::new());
+        Ok(Some((Change { session, text, ids, leaf }, ())))
+    });
+    match journaled? {
+        Some(()) => Ok(()),
+        None => move_leaf_in_tables(store, session, to),
+    }
+}
+
+fn move_leaf_in_tables(store: &Store, session: (SessionKey, &str), to: Option<&str>) -> Result<()> {
     store.write(|snapshot| {
         let reader = SessionReader::open(snapshot, session)?;
         let view = reader.view();
@@ -176,6 +357,11 @@ pub(super) fn move_leaf(
         }
         Ok((batch, ()))
     })
+}
+
+/// The id by which a session is addressed.
+fn address_of(view: View<'_>) -> Vec<u8> {
+    address_bytes(&view.record().external_id, view.record().number)
 }
 
 /// A line's id, including lone surrogates; `None` if it is not a string.

@@ -10,6 +10,7 @@ use leafline_import::writing::{EntryDraft, Place};
 use super::super::entry::Entry;
 use super::super::view::View;
 use super::append::exact_id;
+use super::change::Tail;
 use crate::error::Result;
 use crate::store::clock::now;
 use crate::store::node::Node;
@@ -21,10 +22,14 @@ use crate::store::pointer_record::PointerKind;
 const CALL_WITHIN: u64 = 512;
 
 /// The longest line that is kept for the next append.
-const MOST_KEPT: usize = 64 << 10;
+pub(super) const MOST_KEPT: usize = 64 << 10;
 
 /// The lines to be appended.
-pub(super) struct Lines {
+pub(super) struct Lines<'t> {
+    /// What the journal says of the session beyond the view, if it does.
+    tail: Option<&'t Tail>,
+    /// Whether something has to be looked up that the journal may have.
+    needs_tables: bool,
     family: Family,
     time: i64,
     text: Vec<u8>,
@@ -61,10 +66,22 @@ struct Added {
     line: Range<usize>,
 }
 
-impl Lines {
+impl<'t> Lines<'t> {
+    /// No lines yet: the first will follow an entry that only the journal has.
+    pub(super) fn after(
+        view: View<'_>,
+        tail: &'t Tail,
+        id: Vec<u8>,
+        line: Option<Vec<u8>>,
+    ) -> Self {
+        let line = line.map_or(Line::Nowhere, Line::Stored);
+        Self::new(view, Some(tail), Some(Parent { id, stored: None, first: None, line }))
+    }
+
     /// No lines yet: the first will follow this entry. `line` is that of the entry, if it is at hand.
     pub(super) fn below(
         view: View<'_>,
+        tail: Option<&'t Tail>,
         above: Option<(Ordinal, Vec<u8>)>,
         line: Option<Vec<u8>>,
     ) -> Result<Self> {
@@ -82,18 +99,45 @@ impl Lines {
                 Some(Parent { id, stored: Some(ordinal), first: None, line })
             }
         };
-        Ok(Self {
-            family,
+        Ok(Self::new(view, tail, parent))
+    }
+
+    fn new(view: View<'_>, tail: Option<&'t Tail>, parent: Option<Parent>) -> Self {
+        Self {
+            tail: tail.filter(|tail| !tail.is_empty()),
+            needs_tables: false,
+            family: view.record().known_family(),
             time: now(),
             text: Vec::new(),
             parent,
             entries: Vec::new(),
             known: HashSet::new(),
-        })
+        }
     }
 
     pub(super) fn text(&self) -> &[u8] {
         &self.text
+    }
+
+    /// Whether the lines cannot be made before the journal is in the tables.
+    pub(super) fn needs_tables(&self) -> bool {
+        self.needs_tables
+    }
+
+    /// Whether the last new entry is below another one by new ones alone, whose place is not in the tables.
+    pub(super) fn follows_journal(&self) -> bool {
+        self.entries.last().is_some_and(|last| last.stored.is_none())
+    }
+
+    /// Where the last entry's line is, if a draft that follows it needs it.
+    pub(super) fn last_line(&self) -> Option<Range<usize>> {
+        let last = self.entries.last().filter(|_| self.family.sees_above())?;
+        Some(last.line.clone())
+    }
+
+    /// The new ids.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.entries.iter().map(|entry| entry.id.clone()).collect()
     }
 
     /// The stored entry below which the last new one is; `None` if that is below a root, or if there is none.
@@ -111,8 +155,8 @@ impl Lines {
 
     pub(super) fn add(&mut self, view: View<'_>, draft: &EntryDraft) -> Result<()> {
         let has = |id: &[u8]| -> Result<bool> {
-            let stored = view.find(id)?;
-            Ok(stored.is_some() || self.known.contains(id))
+            let is_journaled = || self.tail.is_some_and(|tail| tail.has(id));
+            Ok(self.known.contains(id) || is_journaled() || view.find(id)?.is_some())
         };
         if let Some(target) = draft.target()
             && !has(&target)?
@@ -173,7 +217,7 @@ impl Lines {
     }
 
     /// The entry with a tool call, the last one of the session.
-    fn caller(&self, view: View<'_>, call: &[u8]) -> Result<Option<Parent>> {
+    fn caller(&mut self, view: View<'_>, call: &[u8]) -> Result<Option<Parent>> {
         for (place, entry) in self.entries.iter().enumerate().rev() {
             let line = self.text.get(entry.line.clone()).unwrap_or_default();
             if self.family.has_call(line, call) {
@@ -181,6 +225,12 @@ impl Lines {
                 let (id, stored) = (entry.id.clone().into_bytes(), entry.stored);
                 return Ok(Some(Parent { id, stored, first, line: Line::New(entry.line.clone()) }));
             }
+        }
+        if self.tail.is_some() {
+            let is_caller = |parent: &&Parent| matches!(&parent.line, Line::Stored(line) if self.family.has_call(line, call));
+            let parent = self.parent.as_ref().filter(is_caller).cloned();
+            self.needs_tables |= parent.is_none();
+            return Ok(parent);
         }
         let end = view.record().lines;
         for number in (end.saturating_sub(CALL_WITHIN)..end).rev() {

@@ -2,10 +2,13 @@
 
 pub(crate) mod append;
 pub(crate) mod build;
+mod change;
 mod conversation;
 mod create;
 #[cfg(test)]
 mod faults;
+mod folding;
+mod journal;
 mod lines;
 mod pending;
 mod persistence;

@@ -74,6 +74,12 @@ pub(super) fn write(
             sources.insert(path.as_slice(), record.to_bytes().as_slice())?;
         }
     }
+    if !slice.unfolded.is_empty() {
+        let mut unfolded = transaction.open_table(tables::UNFOLDED)?;
+        for Row { session, key: sequence, value: payload } in slice.unfolded {
+            unfolded.insert((session.raw(), sequence), payload.as_slice())?;
+        }
+    }
     let mut sessions = transaction.open_table(tables::SESSIONS)?;
     for Row { session, value: record, .. } in slice.sessions {
         let record = record.to_bytes();
@@ -155,17 +161,19 @@ fn write_chunks(transaction: &WriteTransaction, chunks: Vec<Row<Ordinal, Vec<u8>
     let mut table = transaction.open_table(tables::LINES)?;
     let mut chunks = chunks.into_iter().peekable();
     while let Some(next) = chunks.peek() {
-        // A cursor loads ascending keys into a gap three times as fast as single inserts.
-        let key = (next.session.raw(), next.key.raw(), 0);
+        // A cursor loads ascending keys into a gap three times as fast as single inserts. Between the chunks of two sessions
+        // there may be others.
+        let of = next.session;
+        let key = (of.raw(), next.key.raw(), 0);
         let mut cursor = table.lower_bound_mut(Bound::Included(key))?;
         let mut last = None;
         while let Some(Row { session, key: first, value }) =
-            chunks.next_if(|row| last.is_none_or(|last| (row.session, row.key) > last))
+            chunks.next_if(|row| row.session == of && last.is_none_or(|last| row.key > last))
         {
             for (part, row) in parts::cut(&value) {
                 cursor.insert_before((session.raw(), first.raw(), part), row)?;
             }
-            last = Some((session, first));
+            last = Some(first);
         }
         cursor.close()?;
     }

@@ -20,10 +20,12 @@ pub(super) enum Guard {
     Same { session: SessionKey, revision: u64 },
 }
 
-/// Removes the sessions whose guards do not hold from the slice, and returns them.
+/// Removes the sessions whose guards do not hold from the slice, and returns them. `has_journaled` says whether the journal
+/// has a change of a session that is not in the tables.
 pub(super) fn leave_out_conflicts(
     transaction: &WriteTransaction,
     slice: &mut Slice,
+    has_journaled: impl Fn(SessionKey) -> bool,
 ) -> Result<Vec<SessionKey>> {
     let mut conflicts = Vec::new();
     if slice.guards.is_empty() {
@@ -41,7 +43,7 @@ pub(super) fn leave_out_conflicts(
             Guard::Same { session, revision } => match sessions.get(session.raw())? {
                 Some(value) => {
                     let record = SessionRecord::from_bytes(value.value(), || session.to_string())?;
-                    record.revision == *revision
+                    record.revision == *revision && !has_journaled(*session)
                 }
                 None => false,
             },

@@ -29,6 +29,7 @@ pub(crate) use self::rows::{BlobReference, Rows};
 use self::slice::{Retirement, Row, Slice};
 use super::blobs::Hash;
 use super::clock::now;
+use super::journal::{self, JournalChange, JournalLock, JournalRow, Journaled};
 use super::ordinal::Ordinal;
 use super::owner::Owner;
 use super::session_key::SessionKey;
@@ -90,6 +91,17 @@ impl Batch {
     /// Whether it should be committed before more is added.
     pub(crate) fn is_full(&self) -> bool {
         self.slice.weight >= BATCH_BYTES || self.slice.line_count >= BATCH_LINES as u64
+    }
+
+    /// What the commit does to the journal.
+    pub(crate) fn change_journal(&mut self, change: JournalChange) {
+        self.slice.journal = Some(change);
+    }
+
+    /// Keeps a record of the journal that cannot become rows of its session.
+    pub(crate) fn keep_unfolded(&mut self, journaled: Journaled) {
+        let Journaled { sequence, session, payload } = journaled;
+        self.slice.unfolded.push(Row { session, key: sequence, value: payload });
     }
 
     /// Whether it holds blobs.
@@ -173,27 +185,45 @@ impl Store {
             return Ok(Committed::default());
         }
         let transaction = self.begin_write()?;
-        let committed = write(&transaction, batch.slice)?;
+        // What was appended to a session's journal since the batch was made changes it as a commit would.
+        let mut lock = None;
+        let row = journal::row_of(&transaction)?;
+        if row.epoch != 0 && batch.slice.changes_sessions() {
+            lock = self.lock_journal()?;
+            if let Some(lock) = &mut lock {
+                lock.catch_up(&row)?;
+            }
+        }
+        let has_journaled = |session| {
+            lock.as_ref()
+                .is_some_and(|lock: &JournalLock<'_>| lock.pending(session).next().is_some())
+        };
+        let (committed, row) = write(&transaction, batch.slice, has_journaled)?;
         transaction.commit()?;
+        self.note_durable(&row);
         Ok(committed)
     }
 
-    /// Writes, in one durable transaction, the batch that `make` creates from the current store. No other process or
-    /// thread writes between the state that `make` sees and the commit. Nothing is written if it fails.
-    pub(crate) fn write<T>(&self, make: impl FnOnce(Snapshot) -> Result<(Batch, T)>) -> Result<T> {
+    /// Writes, in one durable transaction, the batch that `make` creates from the current tables. No other process or
+    /// thread writes to them between the state that `make` sees and the commit. Nothing is written if it fails.
+    pub(crate) fn write_tables<T>(
+        &self,
+        make: impl FnOnce(Snapshot) -> Result<(Batch, T)>,
+    ) -> Result<T> {
         // Begun first: while it is open no other process commits, so that a read transaction shows the state that will
         // change.
         let transaction = self.begin_write()?;
-        let (batch, answer) = make(self.snapshot()?)?;
+        let (batch, answer) = make(self.committed()?)?;
         if batch.slice.is_empty() {
             transaction.abort()?;
             return Ok(answer);
         }
-        let committed = write(&transaction, batch.slice)?;
+        let (committed, row) = write(&transaction, batch.slice, |_| false)?;
         if let Some(session) = committed.conflicts.first() {
             return Err(check::refused(*session, "it is not the session that was changed"));
         }
         transaction.commit()?;
+        self.note_durable(&row);
         Ok(answer)
     }
 
@@ -242,11 +272,16 @@ impl Store {
 }
 
 /// Writes a slice, and proves its promises before the commit.
-fn write(transaction: &WriteTransaction, mut slice: Slice) -> Result<Committed> {
-    let conflicts = guard::leave_out_conflicts(transaction, &mut slice)?;
+fn write(
+    transaction: &WriteTransaction,
+    mut slice: Slice,
+    has_journaled: impl Fn(SessionKey) -> bool,
+) -> Result<(Committed, JournalRow)> {
+    let conflicts = guard::leave_out_conflicts(transaction, &mut slice, has_journaled)?;
     proof::marks(transaction, &slice.held)?;
     check::slice(&slice)?;
     let leaves = Leaves::of(&slice);
+    let change = slice.journal.take();
     let finished: HashSet<SessionKey> = slice.finished.iter().map(|row| row.session).collect();
     let finished = slice.sessions.iter().filter(|row| finished.contains(&row.session));
     let finished: Vec<(SessionKey, SessionRecord)> =
@@ -256,5 +291,6 @@ fn write(transaction: &WriteTransaction, mut slice: Slice) -> Result<Committed> 
         proof::rows(transaction, *session, record)?;
     }
     leaves.prove(transaction)?;
-    Ok(Committed { conflicts, replaced_entries })
+    let row = journal::note_commit(transaction, change)?;
+    Ok((Committed { conflicts, replaced_entries }, row))
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::guard::Guard;
 use crate::store::blobs::Hash;
 use crate::store::entry_record::EntryRows;
+use crate::store::journal::JournalChange;
 use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::PointerRecord;
 use crate::store::session_key::SessionKey;
@@ -74,12 +75,19 @@ macro_rules! slice {
             pub(super) weight: usize,
             /// Lines that were added.
             pub(super) line_count: u64,
+            /// What the commit does to the journal.
+            pub(super) journal: Option<JournalChange>,
         }
 
         impl Slice {
             /// Whether there is nothing to write.
             pub(super) fn is_empty(&self) -> bool {
-                true $(&& self.$line.is_empty())* $(&& self.$fact.is_empty())*
+                self.journal.is_none() $(&& self.$line.is_empty())* $(&& self.$fact.is_empty())*
+            }
+
+            /// Whether it has changes of sessions that were there before.
+            pub(super) fn changes_sessions(&self) -> bool {
+                self.guards.iter().any(|row| matches!(row.value, Guard::Same { .. }))
             }
 
             /// Removes everything of a session.
@@ -133,6 +141,8 @@ slice! {
         sessions: Row<(), SessionRecord>,
         session_ids: Row<Vec<u8>, ()>,
         sources: Row<Vec<u8>, SourceRecord>,
+        /// Records of the journal, by sequence number, that could not become rows.
+        unfolded: Row<u64, Vec<u8>>,
         /// Sessions that become invisible. The row belongs to the session that replaces it, or, for a deletion, to
         /// itself.
         retired: Row<SessionKey, Retirement>,

@@ -345,20 +345,23 @@ fn nothing_is_left_of_a_session_that_is_removed_or_given_up() {
     let all: BTreeSet<_> = all.into_iter().map(|table| table.name).collect();
     let empty: Vec<_> = all.difference(&filled(&store)).cloned().collect();
     let of_no_session = ["dictionaries", "history", "history_blocks", "history_terms", "meta"];
-    assert_eq!(empty, [&of_no_session[..], &["removed", "removed_ids", "unfinished"]].concat());
+    assert_eq!(
+        empty,
+        [&of_no_session[..], &["removed", "removed_ids", "unfinished", "unfolded"]].concat()
+    );
     let mut batch = Batch::default();
     batch.remove(session, &owner);
     store.commit(batch).unwrap();
     store.sweep_own(&owner).unwrap();
     // What imports need to recognise its files.
-    let kept = ["removed", "removed_ids", "sources"].map(str::to_owned);
+    let kept = ["journal", "removed", "removed_ids", "sources"].map(str::to_owned);
     assert_eq!(filled(&store), BTreeSet::from(kept));
     let found = store.snapshot().unwrap().removed_with_id(b"full").unwrap();
     assert!(matches!(&*found, [(key, kept)] if *key == session && kept.sources == [b"/one"]));
     let mut batch = Batch::default();
     batch.restore(SessionKey::new(2), session);
     store.commit(batch).unwrap();
-    assert_eq!(filled(&store), BTreeSet::new());
+    assert_eq!(filled(&store), BTreeSet::from(["journal".to_owned()]));
 }
 
 #[test]

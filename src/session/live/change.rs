@@ -1,0 +1,162 @@
+//! A live change as it stands in the journal, before it is in the tables.
+
+use std::collections::HashSet;
+
+use bincode::{Decode, Encode};
+
+use crate::error::{Corruption, Result};
+use crate::store::journal::{JournalLock, Journaled};
+use crate::store::record::{self, Record};
+use crate::store::session_key::SessionKey;
+
+/// The payload of a record of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct Change {
+    /// The id by which the session is addressed.
+    pub(super) session: Vec<u8>,
+    /// Whole lines with their line feeds, as they follow those of the session; none where only the leaf moves.
+    pub(super) text: Vec<u8>,
+    /// The ids of the entries among them, in order.
+    pub(super) ids: Vec<Vec<u8>>,
+    /// The leaf behind them.
+    pub(super) leaf: Leaf,
+}
+
+/// Where a change leaves the leaf.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) enum Leaf {
+    /// Where it was.
+    Same,
+    /// Before all entries.
+    None,
+    /// At the last of the entries that it adds; the line of that one, in bytes of the text, where the next draft needs it.
+    Last { line: Option<(u64, u64)> },
+    /// At an entry with this id, which was there before.
+    Moved(Vec<u8>),
+}
+
+impl Record for Change {
+    const TABLE: &'static str = "journal";
+}
+
+impl Change {
+    /// Reads a record of the journal.
+    pub(super) fn of(journaled: &Journaled) -> Result<Self> {
+        Self::from_bytes(&journaled.payload, || format!("record {}", journaled.sequence))
+    }
+
+    /// The line of the last entry.
+    fn line(&self) -> Result<Option<&[u8]>> {
+        let Leaf::Last { line: Some((start, end)) } = self.leaf else { return Ok(None) };
+        let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        match range.and_then(|(start, end)| self.text.get(start..end)) {
+            Some(line) => Ok(Some(line)),
+            None => Err(Corruption {
+                table: "journal",
+                place: String::from_utf8_lossy(&self.session).into_owned(),
+                problem: "a record names a line that it does not have".into(),
+            }
+            .into()),
+        }
+    }
+}
+
+/// What the journal says of a session beyond the tables, read once.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    epoch: u64,
+    session: Option<SessionKey>,
+    /// The last record that was read.
+    read: u64,
+    /// The session's revision in the tables when something was last made of it.
+    revision: Option<(SessionKey, u64)>,
+    /// Entries that are in the journal alone, and some that were.
+    ids: HashSet<Vec<u8>>,
+    /// The leaf, if the journal moves it.
+    pub(super) leaf: Option<TailLeaf>,
+}
+
+/// A leaf that only the journal knows.
+#[derive(Debug, Clone)]
+pub(super) struct TailLeaf {
+    /// The entry's id; `None` before all entries.
+    pub(super) id: Option<Vec<u8>>,
+    /// Its line, if it was added by the journal and the family's drafts need it.
+    pub(super) line: Option<Vec<u8>>,
+    /// Whether the journal added it.
+    pub(super) is_new: bool,
+}
+
+/// Ids that are remembered although they are in the tables, before all are read again.
+const MOST_STALE: usize = 4096;
+
+impl Tail {
+    /// Reads the records of a session that were not read yet.
+    pub(super) fn catch_up(
+        &mut self,
+        lock: &JournalLock<'_>,
+        epoch: u64,
+        session: SessionKey,
+    ) -> Result<()> {
+        let mut pending = lock.pending(session);
+        let revision = self.revision;
+        let Some(first) = pending.next().map(|record| record.sequence) else {
+            *self = Self { revision, ..Self::default() };
+            return Ok(());
+        };
+        let count = 1 + pending.count();
+        // Once all that was read is in the tables, these say more: the leaf may have moved there.
+        let is_other = (self.epoch, self.session) != (epoch, Some(session)) || first > self.read;
+        if is_other || self.ids.len() > count + MOST_STALE {
+            *self = Self { epoch, session: Some(session), revision, ..Self::default() };
+        }
+        let unread = lock.pending(session).rev().take_while(|record| record.sequence > self.read);
+        let unread: Vec<&Journaled> = unread.collect();
+        for journaled in unread.into_iter().rev() {
+            self.take(journaled)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the session has this revision as it had the last time.
+    pub(super) fn knows(&mut self, session: SessionKey, revision: u64) -> bool {
+        self.revision.replace((session, revision)) == Some((session, revision))
+    }
+
+    fn take(&mut self, journaled: &Journaled) -> Result<()> {
+        let change = Change::of(journaled)?;
+        match &change.leaf {
+            Leaf::Same => {}
+            Leaf::None => self.leaf = Some(TailLeaf { id: None, line: None, is_new: false }),
+            Leaf::Moved(id) => {
+                self.leaf = Some(TailLeaf { id: Some(id.clone()), line: None, is_new: false });
+            }
+            Leaf::Last { .. } => {
+                let line = change.line()?.map(<[u8]>::to_vec);
+                let id = change.ids.last().cloned();
+                self.leaf = Some(TailLeaf { id, line, is_new: true });
+            }
+        }
+        self.ids.extend(change.ids);
+        self.read = journaled.sequence;
+        Ok(())
+    }
+
+    /// Whether the journal adds an entry with this id.
+    pub(super) fn has(&self, id: &[u8]) -> bool {
+        self.ids.contains(id)
+    }
+
+    /// Whether the journal has anything of the session.
+    pub(super) fn is_empty(&self) -> bool {
+        self.read == 0
+    }
+}
+
+/// The bytes of a record, with which a change is compared before it is written to the journal.
+pub(super) fn payload(change: &Change) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(change.text.len() + 128);
+    bytes.push(Change::VERSION);
+    record::append(change, &mut bytes);
+    bytes
+}

@@ -1,0 +1,235 @@
+//! Folding: what the journal has goes into the tables, many changes in one commit.
+
+use std::collections::BTreeMap;
+use std::thread::{Builder, JoinHandle};
+
+use leafline_import::lines::split;
+
+use super::super::index::prepare::Preparer;
+use super::super::reader::SessionReader;
+use super::super::view::View;
+use super::append::{NewLeaf, NewLines, exact_id, extend};
+use super::change::{Change, Leaf};
+use crate::error::{Error, Result, SessionError};
+use crate::store::Store;
+use crate::store::commit::{Batch, Edit};
+use crate::store::journal::{JournalChange, Journaled};
+use crate::store::ordinal::Ordinal;
+use crate::store::session_key::SessionKey;
+
+/// What becomes of the epoch when the journal is folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Folding {
+    /// It goes on.
+    All,
+    /// It ends: no one appends meanwhile.
+    AndEnd,
+}
+
+impl Store {
+    /// Puts what the journal has into the tables, in one commit.
+    pub(super) fn fold(&self, folding: Folding) -> Result<()> {
+        self.fold_journal_of(self, folding)
+    }
+
+    /// The same with the journal of a store of which this one is an overlay.
+    pub(super) fn fold_journal_of(&self, other: &Self, folding: Folding) -> Result<()> {
+        self.write_tables(|snapshot| {
+            let row = snapshot.journal_row()?;
+            if row.epoch == 0 {
+                return Ok((Batch::default(), None));
+            }
+            let lock = match folding {
+                Folding::All => None,
+                Folding::AndEnd => self.lock_journal()?,
+            };
+            let (journaled, place) = other.journaled(&row)?;
+            drop(snapshot);
+            let mut batch = Batch::default();
+            if journaled.is_empty() && folding == Folding::All {
+                return Ok((batch, None));
+            }
+            fold_sessions(self, journaled, &mut batch)?;
+            batch.change_journal(match folding {
+                Folding::All => JournalChange::Fold(place),
+                Folding::AndEnd => JournalChange::End(place),
+            });
+            // The lock is held until the commit.
+            Ok((batch, lock))
+        })?;
+        Ok(())
+    }
+
+    /// Tells the thread in the background of a record that was appended, and starts it before the first one.
+    pub(super) fn fold_later(&self, is_full: bool) {
+        self.background_folding().appended(is_full, || start(self.background()));
+    }
+
+    /// Ends the epoch if no one else uses the journal: the store's file has all then. If that fails, whoever opens the
+    /// store next folds the journal, or is told what is wrong.
+    pub(crate) fn close_journal(&self) {
+        let is_panicking = std::thread::panicking();
+        self.leave_journal(|| {
+            if !is_panicking {
+                let _ = self.background().fold(Folding::AndEnd);
+            }
+        });
+    }
+
+    /// Folds a journal that a killed process left, and ends its epoch.
+    pub(crate) fn take_left_journal(&self) -> Result<()> {
+        if self.is_read_only() || self.committed()?.journal_row()?.epoch == 0 {
+            return Ok(());
+        }
+        let mut folded = Ok(());
+        self.unless_used(|| folded = self.fold(Folding::AndEnd))?;
+        folded
+    }
+}
+
+/// The thread that folds the journal when there is a moment for it.
+fn start(store: Store) -> std::io::Result<JoinHandle<()>> {
+    Builder::new().name("leafline-fold".to_owned()).spawn(move || {
+        while store.background_folding().wait() {
+            // The journal keeps what cannot be folded now. Who reads or appends next is told why.
+            let _ = store.fold(Folding::All);
+        }
+    })
+}
+
+/// Makes rows of the records, session by session.
+fn fold_sessions(store: &Store, journaled: Vec<Journaled>, batch: &mut Batch) -> Result<()> {
+    let mut sessions: BTreeMap<SessionKey, Vec<Journaled>> = BTreeMap::new();
+    for record in journaled {
+        sessions.entry(record.session).or_default().push(record);
+    }
+    for (session, records) in sessions {
+        match fold_session(store, session, &records, batch) {
+            Ok(()) => {}
+            // The session was deleted after all this.
+            Err(Error::Session(SessionError::NotFound { .. })) => {}
+            Err(Error::Corrupted(_)) => {
+                batch.forget(session);
+                records.into_iter().for_each(|record| batch.keep_unfolded(record));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn fold_session(
+    store: &Store,
+    session: SessionKey,
+    records: &[Journaled],
+    batch: &mut Batch,
+) -> Result<()> {
+    let changes = records.iter().map(Change::of).collect::<Result<Vec<Change>>>()?;
+    let Some(last) = changes.last() else { return Ok(()) };
+    let id = String::from_utf8_lossy(&last.session).into_owned();
+    let reader = SessionReader::open(store.committed()?, (session, &id))?;
+    let view = reader.view();
+    let text: Vec<u8> = changes.iter().flat_map(|change| &change.text).copied().collect();
+    let leaf =
+        match changes.iter().rev().map(|change| &change.leaf).find(|leaf| **leaf != Leaf::Same) {
+            None => NewLeaf::Line(view.leaf()?),
+            Some(Leaf::None) => NewLeaf::Line(None),
+            Some(Leaf::Moved(id)) => NewLeaf::Line(place_of(view, &text, id)?),
+            Some(Leaf::Last { .. } | Leaf::Same) => NewLeaf::LastEntry,
+        };
+    if text.is_empty() {
+        if let NewLeaf::Line(leaf) = leaf
+            && leaf != view.leaf()?
+        {
+            let edit = Edit::new(batch, view.key(), view.record());
+            edit.move_leaf(batch, view.record().clone(), leaf);
+        }
+        return Ok(());
+    }
+    let mut preparer = Preparer::new(view.reading());
+    let new = NewLines { text: &text, images: Vec::new(), above: None, leaf };
+    extend(store, &mut preparer, reader, new, batch).map(drop)
+}
+
+/// The line of an entry that is in a session or among new lines; of an id met twice, the later one.
+fn place_of(view: View<'_>, text: &[u8], id: &[u8]) -> Result<Option<Ordinal>> {
+    let mut found = None;
+    for (ordinal, line) in Ordinal::after(view.record().lines).onwards().zip(split(text)) {
+        if exact_id(view.reading(), line).as_deref() == Some(id) {
+            found = Some(ordinal);
+        }
+    }
+    match found {
+        Some(ordinal) => Ok(Some(ordinal)),
+        None => view.find(id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leafline_import::Family;
+
+    use super::*;
+    use crate::NewSession;
+    use crate::pi::Draft;
+    use crate::session::Persistence;
+
+    #[test]
+    fn a_commit_notices_what_the_journal_has_of_its_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("store")).unwrap();
+        let mut new = NewSession::new(Family::Pi, "/work");
+        new.persistence = Some(Persistence::immediate());
+        let mut session = store.create_session(&new).unwrap();
+        let append = |session: &mut crate::Session, text: &str| {
+            let message = serde_json::json!({"role": "user", "content": text});
+            session.append(Draft::message(&message.to_string()).unwrap()).unwrap()
+        };
+        append(&mut session, "one");
+        append(&mut session, "two");
+        let key = store.snapshot().unwrap().key_of(session.id().as_bytes()).unwrap().unwrap();
+        for is_late in [false, true] {
+            let other = Store::open(folder.path().join("store")).unwrap();
+            let snapshot = other.snapshot().unwrap();
+            let record = snapshot.session(key).unwrap().unwrap();
+            if is_late {
+                append(&mut session, "three");
+            }
+            let mut batch = Batch::default();
+            let edit = Edit::new(&mut batch, key, &record);
+            edit.move_leaf(&mut batch, record.clone(), Some(Ordinal::new(1)));
+            let conflicts = other.commit(batch).unwrap().conflicts;
+            assert_eq!(conflicts.is_empty(), !is_late, "{conflicts:?}");
+        }
+        assert!(store.verify().unwrap().problems.is_empty());
+    }
+
+    #[test]
+    fn what_a_damaged_session_cannot_take_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let store = Store::open(&path).unwrap();
+        let mut new = NewSession::new(Family::Pi, "/work");
+        new.persistence = Some(Persistence::immediate());
+        let mut sessions = [&new, &new].map(|new| store.create_session(new).unwrap());
+        for text in ["one", "two", "three"] {
+            let message = serde_json::json!({"role": "user", "content": text}).to_string();
+            for session in &mut sessions {
+                session.append(Draft::message(&message).unwrap()).unwrap();
+            }
+        }
+        let damaged = sessions[0].id().to_owned();
+        let key = store.snapshot().unwrap().key_of(damaged.as_bytes()).unwrap().unwrap();
+        for session in &mut sessions {
+            session.append(Draft::session_info("named")).unwrap();
+        }
+        for line in 1..4 {
+            store.lose_chunk(key, Ordinal::new(line)).unwrap();
+        }
+        // The other session has all of it, and so has the store.
+        assert_eq!(sessions[1].reader().unwrap().facts().entries, 4);
+        let problems = store.verify().unwrap().problems;
+        let kept = problems.iter().find(|problem| problem.kind == "unfolded");
+        assert!(kept.is_some_and(|kept| kept.text.contains(&damaged)), "{problems:#?}");
+    }
+}

@@ -1,0 +1,132 @@
+//! The journal as sessions use it: live changes go into it, and are folded into the tables before a read.
+
+use super::super::reader::SessionReader;
+use super::super::view::View;
+use super::change::{Change, Tail, payload};
+use super::folding::Folding;
+use crate::error::{Error, Result, StoreError};
+use crate::store::Store;
+use crate::store::commit::Batch;
+use crate::store::journal::{Appended, JournalRow, MOST_PAYLOAD};
+use crate::store::session_key::SessionKey;
+use crate::store::snapshot::Snapshot;
+
+/// Writes a change to the journal, and waits until it is on the disk. `make` makes it of the session in the tables and of
+/// what the journal has beyond them. `None` if the change has to go into the tables at once.
+pub(super) fn append<T>(
+    store: &Store,
+    session: (SessionKey, &str),
+    tail: &mut Tail,
+    mut make: impl FnMut(View<'_>, &Tail) -> Result<Option<(Change, T)>>,
+) -> Result<Option<T>> {
+    // Without an epoch there is no need to wait for anyone.
+    if !store.has_journal() || store.committed()?.journal_row()?.epoch == 0 {
+        return Ok(None);
+    }
+    if !store.use_journal()? {
+        return Ok(None);
+    }
+    loop {
+        let Some(mut lock) = store.lock_journal()? else { return Ok(None) };
+        let snapshot = store.committed()?;
+        let row = snapshot.journal_row()?;
+        if row.epoch == 0 {
+            return Ok(None);
+        }
+        lock.catch_up(&row)?;
+        let reader = SessionReader::open(snapshot, session)?;
+        let view = reader.view();
+        let is_known = tail.knows(view.key(), view.record().revision);
+        lock.settle(&row, is_known)?;
+        tail.catch_up(&lock, row.epoch, view.key())?;
+        let Some((change, answer)) = make(view, tail)? else { return Ok(None) };
+        let bytes = payload(&change);
+        if bytes.len() > MOST_PAYLOAD {
+            return Ok(None);
+        }
+        match lock.append(&row, view.key(), bytes)? {
+            Appended::Written { sequence, file, is_full } => {
+                drop(lock);
+                store.sync_journal(sequence, &file)?;
+                store.fold_later(is_full);
+                return Ok(Some(answer));
+            }
+            Appended::Full => {
+                drop(lock);
+                store.fold(Folding::All)?;
+            }
+        }
+    }
+}
+
+impl Store {
+    /// The store as it is now: with all that was acknowledged, by whatever process.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot> {
+        loop {
+            let snapshot = self.committed()?;
+            if !self.has_epochs() {
+                return Ok(snapshot);
+            }
+            let row = snapshot.journal_row()?;
+            match self.has_journaled(&row) {
+                Ok(false) => return Ok(snapshot),
+                Ok(true) if self.is_read_only() => {
+                    let fold = |store: &Self| store.fold_journal_of(self, Folding::All);
+                    match self.overlaid(snapshot, fold) {
+                        Ok(Some(store)) => return store.committed(),
+                        Ok(None) => {}
+                        Err(error) => self.unless_outdated(&row, error)?,
+                    }
+                }
+                Ok(true) => {
+                    drop(snapshot);
+                    self.fold(Folding::All)?;
+                    return self.committed();
+                }
+                Err(error) => self.unless_outdated(&row, error)?,
+            }
+        }
+    }
+
+    /// Fails with the error, unless the tables have gone on since the row was read: then the journal has, too.
+    fn unless_outdated(&self, row: &JournalRow, error: Error) -> Result<()> {
+        match error {
+            Error::Store(StoreError::JournalAhead { .. } | StoreError::NoJournal { .. })
+                if self.committed()?.journal_row()? != *row =>
+            {
+                Ok(())
+            }
+            error => Err(error),
+        }
+    }
+
+    /// Writes, in one durable transaction, the batch that `make` creates from the current store. No other process or
+    /// thread writes between the state that `make` sees and the commit, nor to the journal. Nothing is written if it fails.
+    pub(crate) fn write<T>(&self, make: impl FnOnce(Snapshot) -> Result<(Batch, T)>) -> Result<T> {
+        let mut make = Some(make);
+        loop {
+            let written = self.write_tables(|snapshot| {
+                let row = snapshot.journal_row()?;
+                // Where there is no epoch, another process can only begin one with a commit.
+                let mut lock = match row.epoch {
+                    0 => None,
+                    _ => self.lock_journal()?,
+                };
+                if let Some(lock) = &mut lock {
+                    lock.catch_up(&row)?;
+                    if lock.has_pending() {
+                        return Ok((Batch::default(), None));
+                    }
+                }
+                let Some(make) = make.take() else { return Ok((Batch::default(), None)) };
+                let (batch, answer) = make(snapshot)?;
+                // The lock is held until the commit.
+                Ok((batch, Some((answer, lock))))
+            })?;
+            if let Some((answer, _)) = written {
+                return Ok(answer);
+            }
+            self.fold(Folding::All)?;
+        }
+    }
+}

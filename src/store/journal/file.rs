@@ -1,0 +1,255 @@
+//! The journal's file: a page with its names, and two areas that are filled in turn.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind, Result, Write};
+use std::path::Path;
+
+use super::super::session_key::SessionKey;
+use super::record::{self, HEAD, Head, Journaled, Stamp};
+use super::row::Place;
+use crate::destination::folder_of;
+use crate::private;
+use crate::regular_file::{check_regular, open_regular};
+use crate::temporary::Temporary;
+use crate::whole_file::sync_folder;
+
+/// The beginning of every journal.
+const MAGIC: [u8; 16] = *b"leafline journal";
+
+/// The layout of the file.
+const VERSION: u64 = 1;
+
+/// Bytes of the first page.
+const PAGE: u64 = 4096;
+
+/// Bytes of an area. While one is filled, what the other has goes into the tables.
+pub(crate) const AREA: u64 = 4 << 20;
+
+/// An open journal.
+#[derive(Debug)]
+pub(crate) struct JournalFile {
+    file: File,
+}
+
+/// What follows a place.
+#[derive(Debug)]
+pub(super) struct Next {
+    pub(super) journaled: Journaled,
+    pub(super) commits: u64,
+    pub(super) end: Place,
+}
+
+/// Where the first record of an epoch begins.
+pub(super) fn beginning(sequence: u64) -> Place {
+    Place { sequence, check: 0, at: PAGE }
+}
+
+/// Which of the two areas has a byte. A place at the end of an area is in it.
+pub(super) fn area_of(place: &Place) -> usize {
+    usize::from(place.at > PAGE + AREA)
+}
+
+/// Where an area begins. A page is between the two, so that the end of one is not the beginning of the other.
+pub(super) fn start_of(area: usize) -> u64 {
+    PAGE + (AREA + PAGE) * area as u64
+}
+
+/// Bytes of the whole file.
+const FILE: u64 = 2 * (PAGE + AREA);
+
+/// Whether a record fits between a place and the end of its area.
+pub(super) fn has_room(place: &Place, size: u64) -> bool {
+    let end = start_of(area_of(place)) + AREA;
+    place.at.checked_add(size).is_some_and(|after| after <= end)
+}
+
+impl JournalFile {
+    /// Makes the journal of a store, or takes the one that is there. All of its bytes are written once: later writes in
+    /// place change no facts of the file, and cost one sync of the data.
+    pub(crate) fn make(path: &Path, store: u64) -> Result<Self> {
+        match Self::open(path, store) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+        let folder = folder_of(path);
+        let temporary = Temporary::in_folder(folder)?;
+        let made = temporary.database()?;
+        let mut file = made.as_file();
+        file.write_all(&first_page(store))?;
+        let zeros = [0; 64 << 10];
+        let mut left = FILE - PAGE;
+        while left > 0 {
+            let length = usize::try_from(left).map_or(zeros.len(), |left| left.min(zeros.len()));
+            file.write_all(zeros.get(..length).unwrap_or_default())?;
+            left -= length as u64;
+        }
+        file.sync_all()?;
+        match made.persist_noclobber(path) {
+            Ok(file) => {
+                sync_folder(folder);
+                Ok(Self { file })
+            }
+            // Another process has made it.
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Self::open(path, store),
+            Err(error) => Err(error.error),
+        }
+    }
+
+    /// Opens the journal of a store.
+    pub(crate) fn open(path: &Path, store: u64) -> Result<Self> {
+        check_regular(&std::fs::metadata(path)?)?;
+        // No link is followed: it may have been planted.
+        Self::checked(private::new_file().read(true).write(true).open(path)?, store)
+    }
+
+    /// The same for a process that may only read it.
+    pub(crate) fn open_to_read(path: &Path, store: u64) -> Result<Self> {
+        Self::checked(open_regular(path)?, store)
+    }
+
+    fn checked(file: File, store: u64) -> Result<Self> {
+        let mut page = [0; PAGE as usize];
+        let is_whole = file.metadata()?.len() == FILE;
+        if !is_whole || read_at(&file, &mut page, 0)? < page.len() || page != first_page(store) {
+            return Err(Error::new(ErrorKind::InvalidData, "it is not the journal of this store"));
+        }
+        Ok(Self { file })
+    }
+
+    /// The record that follows a place, if it is there and whole.
+    pub(super) fn next(&self, place: &Place, epoch: u64) -> Result<Option<Next>> {
+        if let Some(next) = self.record(place.at, place, epoch)? {
+            return Ok(Some(next));
+        }
+        let other = start_of(1 - area_of(place));
+        self.record(other, place, epoch)
+    }
+
+    fn record(&self, at: u64, place: &Place, epoch: u64) -> Result<Option<Next>> {
+        // Most often there is none: what follows is not read then.
+        if !self.head(at)?.is_some_and(|(head, _)| head.follows(place, epoch)) {
+            return Ok(None);
+        }
+        let Some((head, payload, end)) = self.whole(at)? else { return Ok(None) };
+        if !head.follows(place, epoch) {
+            return Ok(None);
+        }
+        let session = SessionKey::new(head.session);
+        let journaled = Journaled { sequence: head.sequence, session, payload };
+        Ok(Some(Next { journaled, commits: head.stamp.commits, end }))
+    }
+
+    /// The record at a byte, if it is whole: its head, its payload, and the place behind it.
+    fn whole(&self, at: u64) -> Result<Option<(Head, Vec<u8>, Place)>> {
+        let Some((head, bytes)) = self.head(at)? else { return Ok(None) };
+        if !has_room(&Place { at, ..Place::default() }, record::size(head.length)) {
+            return Ok(None);
+        }
+        let mut payload = vec![0; head.length];
+        let read = read_at(&self.file, &mut payload, at + HEAD as u64)?;
+        if read < payload.len() || !head.fits(&bytes, &payload) {
+            return Ok(None);
+        }
+        let end = head.end(at);
+        Ok(Some((head, payload, end)))
+    }
+
+    fn head(&self, at: u64) -> Result<Option<(Head, [u8; HEAD])>> {
+        let mut bytes = [0; HEAD];
+        if read_at(&self.file, &mut bytes, at)? < HEAD {
+            return Ok(None);
+        }
+        Ok(Head::parse(&bytes).map(|head| (head, bytes)))
+    }
+
+    /// The highest sequence number with which an area begins, whatever its epoch; 0 if it has no whole record.
+    pub(super) fn newest(&self) -> Result<u64> {
+        let mut newest = 0;
+        for area in 0..2 {
+            if let Some((head, _, _)) = self.whole(start_of(area))? {
+                newest = newest.max(head.sequence);
+            }
+        }
+        Ok(newest)
+    }
+
+    /// Writes a record at a byte, behind a place. Returns the place behind it.
+    pub(super) fn write(
+        &self,
+        at: u64,
+        after: &Place,
+        stamp: Stamp,
+        session: SessionKey,
+        payload: &[u8],
+    ) -> Result<Place> {
+        let (bytes, check) = record::encode(after, stamp, session, payload);
+        write_at(&self.file, &bytes, at)?;
+        Ok(Place { sequence: after.sequence + 1, check, at: at + bytes.len() as u64 })
+    }
+
+    /// Puts what was written on the disk.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.file.sync_data()?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            if self.file.metadata()?.nlink() == 0 {
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    "the journal was deleted while it was in use; what was just written is lost",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first page: what the file is, the version of its layout, and the number of its store.
+fn first_page(store: u64) -> [u8; PAGE as usize] {
+    let mut page = [0; PAGE as usize];
+    let parts = MAGIC.into_iter().chain(VERSION.to_le_bytes()).chain(store.to_le_bytes());
+    page.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
+    page
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(unix)]
+fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> Result<()> {
+    while !bytes.is_empty() {
+        let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
+        if written == 0 {
+            return Err(ErrorKind::WriteZero.into());
+        }
+        bytes = bytes.get(written..).unwrap_or_default();
+        at += written as u64;
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, bytes, at)
+}
+
+/// Reads from a byte on, as much as there is.
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
+    let mut read = 0;
+    while let Some(rest) = bytes.get_mut(read..).filter(|rest| !rest.is_empty()) {
+        match read_some_at(file, rest, at + read as u64) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
+}

@@ -1,0 +1,632 @@
+//! The journal: a file beside the store into which live writes go first, at the cost of one write in place and one sync.
+//! Later they are folded into the tables, many in one commit.
+//!
+//! An *epoch* begins with the commit that writes its number and the journal's path into the tables, and ends with one that
+//! has taken all records over. In between the tables say how far they are, and whoever reads looks whether more follows.
+//! Writers take turns by a lock of a byte of the store's own file, whatever the store is called. Records are a chain: each
+//! repeats the checksum of the one before.
+
+mod background;
+mod file;
+mod record;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use redb::{ReadableTable, TableError, WriteTransaction};
+
+use self::background::Background;
+pub(crate) use self::file::JournalFile;
+use self::record::Stamp;
+pub(crate) use self::record::{Journaled, MOST_PAYLOAD};
+pub(crate) use self::row::{JournalRow, KEY, Place};
+use super::engine_file::EngineFile;
+use super::exposure::JOURNAL_ENDING;
+use super::record::Record;
+use super::session_key::SessionKey;
+use super::snapshot::Snapshot;
+use super::source_record::path_of_bytes;
+use super::{Store, tables};
+use crate::error::{Corruption, Error, FileContext, Result, StoreError};
+
+/// What an open store keeps of its journal.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    file: Mutex<Option<OpenFile>>,
+    appender: Mutex<Appender>,
+    durable: Mutex<Durable>,
+    /// Whether this handle uses the journal, and others see that it does.
+    is_used: Mutex<bool>,
+    sync: Mutex<Syncing>,
+    synced: Condvar,
+    background: Background,
+    /// Of a store that is only read: the tables with the journal in them, in memory.
+    overlay: Mutex<Option<Overlaid>>,
+}
+
+/// The journal of an epoch.
+#[derive(Debug, Clone)]
+struct OpenFile {
+    epoch: u64,
+    file: Arc<JournalFile>,
+}
+
+/// What an appender knows of the journal's end.
+#[derive(Debug, Default)]
+struct Appender {
+    epoch: u64,
+    last: Place,
+    /// Records that are not in the tables, by session, in order.
+    pending: HashMap<SessionKey, VecDeque<Journaled>>,
+    /// The highest number in each area; of what was not read, a number that is certainly as high.
+    highest: [u64; 2],
+    /// Changes of live sessions that went into the tables at once, since the store was opened.
+    direct: u32,
+}
+
+/// A state of the tables that is on the disk, not only visible: after a power loss they have at least this.
+#[derive(Debug, Default)]
+struct Durable {
+    commits: u64,
+    epoch: u64,
+    folded: u64,
+}
+
+#[derive(Debug, Default)]
+struct Syncing {
+    is_running: bool,
+    /// What was written here, and what of it is on the disk.
+    written: u64,
+    done: u64,
+    /// What may be lost: a sync failed after it was written.
+    failed: Option<u64>,
+}
+
+/// Tables with the journal in them, and what of the store they were made from.
+#[derive(Debug)]
+struct Overlaid {
+    /// What the tables on the disk said.
+    row: JournalRow,
+    store: Store,
+}
+
+/// The right to append: no one else does meanwhile, in any process.
+#[derive(Debug)]
+pub(crate) struct JournalLock<'s> {
+    store: &'s Store,
+    engine: &'s EngineFile,
+    appender: MutexGuard<'s, Appender>,
+}
+
+/// Where an appended record stands.
+#[derive(Debug)]
+pub(crate) enum Appended {
+    /// It is written, and has to be [synced](Store::sync_journal) up to this number. `is_full` says that it is the first in
+    /// its area, so that the other one should be folded soon.
+    Written { sequence: u64, file: Arc<JournalFile>, is_full: bool },
+    /// The journal has to be folded first.
+    Full,
+}
+
+impl Store {
+    fn journal(&self) -> &Journal {
+        &self.shared.journal
+    }
+
+    /// Whether a journal may have more than the tables: not of a store in memory, nor of an overlay.
+    pub(crate) fn has_epochs(&self) -> bool {
+        self.shared.file.is_some()
+    }
+
+    /// Whether live writes of this store can go through a journal.
+    pub(crate) fn has_journal(&self) -> bool {
+        self.shared.file.is_some() && !self.is_read_only()
+    }
+
+    /// Where a new epoch's journal is: beside the store itself, whatever link it was opened by.
+    pub(crate) fn journal_path(&self) -> Result<PathBuf> {
+        let store = self.path().canonicalize().at("finding", self.path())?;
+        let mut path = store.into_os_string();
+        path.push(JOURNAL_ENDING);
+        Ok(path.into())
+    }
+
+    /// Fails if a journal beside the store has more than the tables: it is another store's, or the tables are older.
+    pub(crate) fn check_journal(&self) -> Result<()> {
+        if self.shared.file.is_none() {
+            return Ok(());
+        }
+        let path = self.journal_path()?;
+        match JournalFile::open_to_read(&path, self.number()?) {
+            Ok(file) => {
+                // In this order: what others append meanwhile is in the tables, or in an epoch.
+                let newest = file.newest().at("reading the journal", &path)?;
+                let row = self.committed()?.journal_row()?;
+                // While an epoch is open its records are followed from those in the tables.
+                let is_ahead = row.epoch == 0 && newest > row.folded.sequence;
+                if is_ahead { Err(self.journal_ahead(path)) } else { Ok(()) }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(_) if self.is_read_only() => Ok(()),
+            Err(error) => Err(self.foreign_journal(path, &error)),
+        }
+    }
+
+    fn foreign_journal(&self, journal: PathBuf, error: &std::io::Error) -> Error {
+        let (path, problem) = (self.path().to_owned(), error.to_string());
+        StoreError::ForeignJournal { path, journal, problem }.into()
+    }
+
+    /// The open journal of an epoch.
+    fn journal_file(&self, row: &JournalRow) -> Result<Arc<JournalFile>> {
+        let mut open = lock(&self.journal().file);
+        if let Some(open) = open.as_ref().filter(|open| open.epoch == row.epoch) {
+            return Ok(Arc::clone(&open.file));
+        }
+        let number = self.number()?;
+        let beside = self.journal_path()?;
+        let told = path_of_bytes(&row.path).unwrap_or_else(|| beside.clone());
+        // The store may have been moved or copied with its journal, or have several names.
+        let mut refused = None;
+        for path in [&beside, &told] {
+            let opened = match self.is_read_only() {
+                true => JournalFile::open_to_read(path, number),
+                false => JournalFile::open(path, number),
+            };
+            match opened {
+                Ok(file) => {
+                    let file = Arc::new(file);
+                    *open = Some(OpenFile { epoch: row.epoch, file: Arc::clone(&file) });
+                    return Ok(file);
+                }
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        let problem = refused.map_or_else(String::new, |error| error.to_string());
+        let path = self.path().to_owned();
+        Err(StoreError::NoJournal { path, journal: told, problem }.into())
+    }
+
+    /// The records that follow those in the tables, and the place behind them.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoJournal`]; [`StoreError::JournalAhead`] if the tables are older than the journal.
+    pub(crate) fn journaled(&self, row: &JournalRow) -> Result<(Vec<Journaled>, Place)> {
+        let mut all = Vec::new();
+        let place = self.each_journaled(row, |journaled| {
+            all.push(journaled);
+            true
+        })?;
+        Ok((all, place))
+    }
+
+    /// Whether the journal has records that are not in the tables.
+    pub(crate) fn has_journaled(&self, row: &JournalRow) -> Result<bool> {
+        let mut any = false;
+        self.each_journaled(row, |_| {
+            any = true;
+            false
+        })?;
+        Ok(any)
+    }
+
+    /// Passes on records until `take` says no. Returns the place behind the last.
+    fn each_journaled(
+        &self,
+        row: &JournalRow,
+        mut take: impl FnMut(Journaled) -> bool,
+    ) -> Result<Place> {
+        let mut place = row.folded;
+        if row.epoch == 0 {
+            return Ok(place);
+        }
+        let file = self.journal_file(row)?;
+        let failed = |error| self.journal_failed(row, error);
+        let ahead = || self.journal_ahead(self.path_of_journal(row));
+        while let Some(next) = file.next(&place, row.epoch).map_err(failed)? {
+            if next.commits > row.commits {
+                return Err(ahead());
+            }
+            place = next.end;
+            if !take(next.journaled) {
+                return Ok(place);
+            }
+        }
+        // A record behind the end of the chain: the chain begins behind what the tables have. While the journal was read
+        // others may have gone on with it.
+        if place == row.folded
+            && file.newest().map_err(failed)? > place.sequence
+            && file.next(&place, row.epoch).map_err(failed)?.is_none()
+        {
+            return Err(ahead());
+        }
+        Ok(place)
+    }
+
+    fn path_of_journal(&self, row: &JournalRow) -> PathBuf {
+        path_of_bytes(&row.path).unwrap_or_else(|| self.path().to_owned())
+    }
+
+    fn journal_failed(&self, row: &JournalRow, source: std::io::Error) -> Error {
+        Error::File { action: "reading the journal", path: self.path_of_journal(row), source }
+    }
+
+    fn journal_ahead(&self, journal: PathBuf) -> Error {
+        StoreError::JournalAhead { path: self.path().to_owned(), journal }.into()
+    }
+
+    /// Says to other processes that this one uses the journal, so that none ends its epoch. Without the lock of an open
+    /// transaction; `false` if there is no journal.
+    pub(crate) fn use_journal(&self) -> Result<bool> {
+        let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
+            return Ok(false);
+        };
+        let mut is_used = lock(&self.journal().is_used);
+        if !*is_used {
+            match engine.share_journal() {
+                Ok(()) => *is_used = true,
+                Err(redb::BackendError::Unsupported) => return Ok(false),
+                Err(error) => return Err(redb::StorageError::from(error).into()),
+            }
+        }
+        Ok(true)
+    }
+
+    /// No longer uses the journal. Calls `end` if this handle used it and no other one does.
+    pub(crate) fn leave_journal(&self, end: impl FnOnce()) {
+        self.journal().background.stop();
+        let mut is_used = lock(&self.journal().is_used);
+        let Some(engine) = self.shared.file.as_ref().filter(|_| *is_used) else { return };
+        *is_used = false;
+        // A lock that cannot be released or taken ends with the open file, and the epoch goes on.
+        if engine.leave_journal().is_ok() && matches!(engine.close_journal_to_others(), Ok(true)) {
+            end();
+            let _ = engine.leave_journal();
+        }
+    }
+
+    /// Calls `act` if no handle uses the journal, this one neither. None begins to meanwhile.
+    pub(crate) fn unless_used(&self, act: impl FnOnce()) -> Result<()> {
+        let is_used = lock(&self.journal().is_used);
+        let Some(engine) = self.shared.file.as_ref().filter(|_| !*is_used) else { return Ok(()) };
+        let failed = |error| Error::from(redb::StorageError::from(error));
+        match engine.close_journal_to_others() {
+            Ok(true) => {
+                act();
+                engine.leave_journal().map_err(failed)
+            }
+            Ok(false) | Err(redb::BackendError::Unsupported) => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Waits for the right to append. `None` for a store without a journal.
+    pub(crate) fn lock_journal(&self) -> Result<Option<JournalLock<'_>>> {
+        let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
+            return Ok(None);
+        };
+        let appender = lock(&self.journal().appender);
+        match engine.lock_journal() {
+            Ok(()) => Ok(Some(JournalLock { store: self, engine, appender })),
+            Err(redb::BackendError::Unsupported) => Ok(None),
+            Err(error) => Err(redb::StorageError::from(error).into()),
+        }
+    }
+
+    /// What the thread in the background has to know.
+    pub(crate) fn background_folding(&self) -> &Background {
+        &self.journal().background
+    }
+
+    /// Waits until what was appended is on the disk. Threads that wait at the same time share a sync.
+    pub(crate) fn sync_journal(&self, sequence: u64, file: &JournalFile) -> Result<()> {
+        let journal = self.journal();
+        let mut state = lock(&journal.sync);
+        state.written = state.written.max(sequence);
+        loop {
+            if state.failed.is_some_and(|failed| failed <= sequence) {
+                let source = std::io::Error::other("an earlier write to it failed");
+                return Err(self.journal_write_failed(source));
+            }
+            if state.done >= sequence {
+                return Ok(());
+            }
+            if state.is_running {
+                state = journal.synced.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.is_running = true;
+            let (from, until) = (state.done, state.written);
+            drop(state);
+            let result = file.sync();
+            state = lock(&journal.sync);
+            state.is_running = false;
+            journal.synced.notify_all();
+            match result {
+                Ok(()) => state.done = state.done.max(until),
+                Err(source) => {
+                    state.failed = Some(state.failed.unwrap_or(u64::MAX).min(from + 1));
+                    return Err(self.journal_write_failed(source));
+                }
+            }
+        }
+    }
+
+    fn journal_write_failed(&self, source: std::io::Error) -> Error {
+        let path = self.journal_path().unwrap_or_else(|_| self.path().to_owned());
+        Error::File { action: "writing the journal", path, source }
+    }
+
+    /// Whether the next change of a live session should begin an epoch: it is not the first one through this handle.
+    pub(crate) fn begins_epoch(&self) -> bool {
+        if !self.has_journal() {
+            return false;
+        }
+        let mut appender = lock(&self.journal().appender);
+        appender.direct = appender.direct.saturating_add(1);
+        appender.direct > 1
+    }
+
+    /// Notes that no epoch could be begun: there is no room for a journal, or no right to make one.
+    pub(crate) fn put_off_epoch(&self) {
+        lock(&self.journal().appender).direct = 0;
+    }
+
+    /// Makes the journal of a new epoch. The caller holds the write transaction.
+    pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<JournalRow> {
+        let path = self.journal_path()?;
+        let file = match JournalFile::make(&path, self.number()?) {
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                return Err(self.foreign_journal(path, &error));
+            }
+            made => made.at("making the journal", &path)?,
+        };
+        if file.newest().at("reading the journal", &path)? > before.folded.sequence {
+            return Err(self.journal_ahead(path));
+        }
+        let epoch = uuid::Uuid::new_v4().as_u64_pair().1 | 1;
+        *lock(&self.journal().file) = Some(OpenFile { epoch, file: Arc::new(file) });
+        let folded = file::beginning(before.folded.sequence);
+        let path = path.as_os_str().as_encoded_bytes().to_vec();
+        Ok(JournalRow { epoch, folded, commits: before.commits, path })
+    }
+
+    /// Notes that a commit of this process has returned: what it wrote is on the disk.
+    pub(super) fn note_durable(&self, row: &JournalRow) {
+        let mut durable = lock(&self.journal().durable);
+        if row.commits >= durable.commits {
+            *durable = Durable::of(row);
+        }
+    }
+
+    /// The tables with the journal in them, in memory. `None` if they have changed meanwhile.
+    ///
+    /// `fold` puts the records into them.
+    pub(crate) fn overlaid(
+        &self,
+        pin: Snapshot,
+        fold: impl FnOnce(&Self) -> Result<()>,
+    ) -> Result<Option<Self>> {
+        let row = pin.journal_row()?;
+        let mut overlaid = lock(&self.journal().overlay);
+        let store = match overlaid.take().filter(|overlaid| overlaid.row == row) {
+            Some(Overlaid { store, .. }) => store,
+            None => match self.overlay(pin)? {
+                Some(store) => store,
+                None => return Ok(None),
+            },
+        };
+        store.unsealed(|| fold(&store))?;
+        *overlaid = Some(Overlaid { row, store: store.clone() });
+        Ok(Some(store))
+    }
+}
+
+impl Durable {
+    fn of(row: &JournalRow) -> Self {
+        Self { commits: row.commits, epoch: row.epoch, folded: row.folded.sequence }
+    }
+}
+
+impl Snapshot {
+    /// What the tables know of the journal.
+    pub(crate) fn journal_row(&self) -> Result<JournalRow> {
+        let table = match self.transaction().open_table(tables::JOURNAL) {
+            Ok(table) => table,
+            // A store of an earlier format, which is only read here.
+            Err(TableError::TableDoesNotExist(_)) if self.store().is_read_only() => {
+                return Ok(JournalRow::default());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let row = table.get(KEY)?.ok_or_else(no_row)?;
+        JournalRow::from_bytes(row.value(), || KEY.to_string())
+    }
+
+    /// Passes on the session of each record that could not become rows.
+    pub(crate) fn each_unfolded(&self, mut take: impl FnMut(SessionKey)) -> Result<()> {
+        let table = match self.transaction().open_table(tables::UNFOLDED) {
+            Ok(table) => table,
+            Err(TableError::TableDoesNotExist(_)) if self.store().is_read_only() => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        for row in table.iter()? {
+            take(SessionKey::new(row?.0.value().0));
+        }
+        Ok(())
+    }
+}
+
+/// Writes the row of a store whose journal was never used.
+pub(crate) fn make_row(transaction: &WriteTransaction) -> Result<()> {
+    let mut table = transaction.open_table(tables::JOURNAL)?;
+    table.insert(KEY, JournalRow::default().to_bytes().as_slice())?;
+    Ok(())
+}
+
+/// What a commit does to the journal.
+#[derive(Debug, Clone)]
+pub(crate) enum JournalChange {
+    /// Its records up to this place are in the tables now.
+    Fold(Place),
+    /// The same, and they were all: the epoch ends.
+    End(Place),
+    /// An epoch begins.
+    Begin(JournalRow),
+}
+
+/// Notes a commit that changes sessions in the row, as long as a journal is in use.
+pub(crate) fn note_commit(
+    transaction: &WriteTransaction,
+    change: Option<JournalChange>,
+) -> Result<JournalRow> {
+    let mut row = row_of(transaction)?;
+    if row.epoch == 0 && change.is_none() {
+        return Ok(row);
+    }
+    match change {
+        None => {}
+        Some(JournalChange::Fold(place)) => row.folded = place,
+        Some(JournalChange::End(folded)) => {
+            row = JournalRow { epoch: 0, folded, path: Vec::new(), ..row }
+        }
+        Some(JournalChange::Begin(begun)) => row = begun,
+    }
+    row.commits += 1;
+    let mut table = transaction.open_table(tables::JOURNAL)?;
+    table.insert(KEY, row.to_bytes().as_slice())?;
+    Ok(row)
+}
+
+/// The row as a write transaction sees it.
+pub(crate) fn row_of(transaction: &WriteTransaction) -> Result<JournalRow> {
+    let table = transaction.open_table(tables::JOURNAL)?;
+    let row = table.get(KEY)?.ok_or_else(no_row)?;
+    JournalRow::from_bytes(row.value(), || KEY.to_string())
+}
+
+/// The damage of a store that does not say how far it is.
+pub(crate) fn no_row() -> Corruption {
+    Corruption {
+        table: "journal",
+        place: KEY.to_string(),
+        problem: "the row that says how far the tables are is not there".into(),
+    }
+}
+
+impl JournalLock<'_> {
+    /// Reads what others have appended, and forgets what is in the tables.
+    pub(crate) fn catch_up(&mut self, row: &JournalRow) -> Result<()> {
+        let Self { store, appender, .. } = self;
+        if appender.epoch != row.epoch || row.folded.sequence > appender.last.sequence {
+            **appender = Appender {
+                epoch: row.epoch,
+                last: row.folded,
+                highest: [row.folded.sequence; 2],
+                direct: appender.direct,
+                pending: HashMap::new(),
+            };
+        }
+        let folded = row.folded.sequence;
+        appender.pending.retain(|_, pending| {
+            while pending.front().is_some_and(|record| record.sequence <= folded) {
+                pending.pop_front();
+            }
+            !pending.is_empty()
+        });
+        let after = JournalRow { folded: appender.last, ..row.clone() };
+        let file = store.journal_file(&after)?;
+        loop {
+            let next = file.next(&appender.last, row.epoch);
+            let Some(next) = next.map_err(|error| store.journal_failed(row, error))? else {
+                return Ok(());
+            };
+            appender.note(next.journaled, next.end);
+        }
+    }
+
+    /// The records of a session that are not in the tables.
+    pub(crate) fn pending(
+        &self,
+        session: SessionKey,
+    ) -> impl DoubleEndedIterator<Item = &Journaled> {
+        self.appender.pending.get(&session).into_iter().flatten()
+    }
+
+    /// Whether any record is not in the tables.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.appender.pending.is_empty()
+    }
+
+    /// Makes sure that what a record builds on is on the disk, as the record will be: another process may have committed it
+    /// and not be sure of it yet. `is_known` says that the session is as it was when this was last called for it.
+    pub(crate) fn settle(&self, row: &JournalRow, is_known: bool) -> Result<()> {
+        let mut durable = lock(&self.store.journal().durable);
+        let is_same = (row.epoch, row.folded.sequence) == (durable.epoch, durable.folded);
+        if row.commits > durable.commits && !(is_same && is_known) {
+            self.engine.sync().at("writing", self.store.path())?;
+            *durable = Durable::of(row);
+        }
+        Ok(())
+    }
+
+    /// Appends a record. [`Self::catch_up`] and [`Self::settle`] come first.
+    pub(crate) fn append(
+        &mut self,
+        row: &JournalRow,
+        session: SessionKey,
+        payload: Vec<u8>,
+    ) -> Result<Appended> {
+        let file = self.store.journal_file(row)?;
+        let last = self.appender.last;
+        let size = record::size(payload.len());
+        let at = if file::has_room(&last, size) {
+            last.at
+        } else {
+            let other = 1 - file::area_of(&last);
+            let highest = self.appender.highest.get(other).copied().unwrap_or(u64::MAX);
+            if highest > row.folded.sequence {
+                return Ok(Appended::Full);
+            }
+            file::start_of(other)
+        };
+        // What is only visible may be gone after a power loss, and this record not.
+        let commits = lock(&self.store.journal().durable).commits.min(row.commits);
+        let stamp = Stamp { epoch: row.epoch, commits };
+        let is_full = at != last.at;
+        let end = file
+            .write(at, &last, stamp, session, &payload)
+            .map_err(|error| self.store.journal_write_failed(error))?;
+        let sequence = end.sequence;
+        self.appender.note(Journaled { sequence, session, payload }, end);
+        Ok(Appended::Written { sequence, file, is_full })
+    }
+}
+
+impl Appender {
+    /// Notes the record that ends at a place.
+    fn note(&mut self, journaled: Journaled, end: Place) {
+        let (area, sequence) = (file::area_of(&end), end.sequence);
+        if let Some(highest) = self.highest.get_mut(area) {
+            *highest = sequence;
+        }
+        self.last = end;
+        self.pending.entry(journaled.session).or_default().push_back(journaled);
+    }
+}
+
+impl Drop for JournalLock<'_> {
+    fn drop(&mut self) {
+        // A lock that cannot be released ends with the open file.
+        let _ = self.engine.unlock_journal();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

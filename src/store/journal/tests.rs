@@ -1,0 +1,195 @@
+//! The journal's file, byte by byte.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::file::{AREA, JournalFile, area_of, beginning, has_room, start_of};
+use super::record::{self, HEAD, Journaled, MOST_PAYLOAD, Stamp};
+use super::row::Place;
+use crate::store::session_key::SessionKey;
+
+const STORE: u64 = 7;
+const EPOCH: u64 = 11;
+const STAMP: Stamp = Stamp { epoch: EPOCH, commits: 3 };
+
+struct Made {
+    folder: TempDir,
+    file: JournalFile,
+}
+
+impl Made {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = JournalFile::make(&folder.path().join("journal"), STORE).unwrap();
+        Self { folder, file }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("journal")
+    }
+
+    /// Overwrites bytes of the file.
+    fn put(&self, at: usize, bytes: &[u8]) {
+        let mut file = File::options().write(true).open(self.path()).unwrap();
+        file.seek(SeekFrom::Start(at as u64)).unwrap();
+        file.write_all(bytes).unwrap();
+    }
+
+    fn write(&self, after: &Place, payload: &[u8]) -> Place {
+        let session = SessionKey::new(5);
+        self.file.write(after.at, after, STAMP, session, payload).unwrap()
+    }
+
+    /// What follows a place, up to the end of the chain.
+    fn from(&self, place: Place) -> Vec<Journaled> {
+        let mut place = place;
+        let mut found = Vec::new();
+        while let Some(next) = self.file.next(&place, EPOCH).unwrap() {
+            place = next.end;
+            found.push(next.journaled);
+        }
+        found
+    }
+}
+
+fn payloads(found: &[Journaled]) -> Vec<&[u8]> {
+    found.iter().map(|journaled| &*journaled.payload).collect()
+}
+
+#[test]
+fn records_come_back_in_order() {
+    let made = Made::new();
+    let first = beginning(40);
+    assert!(made.from(first).is_empty());
+    let second = made.write(&first, b"one");
+    let third = made.write(&second, b"");
+    made.write(&third, &[9; MOST_PAYLOAD]);
+    let found = made.from(first);
+    assert_eq!(payloads(&found), [&b"one"[..], b"", &[9; MOST_PAYLOAD]]);
+    assert_eq!(found.iter().map(|found| found.sequence).collect::<Vec<_>>(), [41, 42, 43]);
+    assert_eq!(payloads(&made.from(second)), [&b""[..], &[9; MOST_PAYLOAD]]);
+    // Not in another epoch, nor behind another record, nor at another number.
+    assert!(made.file.next(&first, EPOCH + 1).unwrap().is_none());
+    assert!(made.from(Place { check: 1, ..first }).is_empty());
+    assert!(made.from(Place { sequence: 41, ..first }).is_empty());
+}
+
+#[test]
+fn a_torn_record_ends_the_journal_at_each_byte() {
+    let made = Made::new();
+    let first = beginning(0);
+    let second = made.write(&first, b"whole");
+    made.write(&second, &[b'x'; 300]);
+    let (start, end) = (second.at as usize, (second.at + record::size(300)) as usize);
+    let whole = std::fs::read(made.path()).unwrap()[start..end].to_vec();
+    // A power loss may leave any part of what was written last; before it there were zeros, or an older record.
+    for older in [0_u8, 0x5A] {
+        for torn in 0..whole.len() {
+            for keeps_beginning in [true, false] {
+                let mut bytes = whole.clone();
+                let lost = if keeps_beginning { torn..whole.len() } else { 0..torn + 1 };
+                // What is lost may have been the same byte before.
+                if bytes[lost.clone()].iter().all(|byte| *byte == older) {
+                    continue;
+                }
+                bytes[lost].fill(older);
+                // The bytes behind the payload say nothing.
+                let is_padding = torn >= HEAD + 300 && keeps_beginning;
+                made.put(start, &bytes);
+                let expected = if is_padding { 2 } else { 1 };
+                assert_eq!(made.from(first).len(), expected, "{torn} {keeps_beginning}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_ends_the_journal() {
+    let made = Made::new();
+    let first = beginning(0);
+    let second = made.write(&first, b"one");
+    made.write(&second, b"two, of more than eight bytes");
+    let whole = std::fs::read(made.path()).unwrap();
+    for bit in 0..(HEAD + 3) * 8 {
+        let at = first.at as usize + bit / 8;
+        made.put(at, &[whole[at] ^ 1 << (bit % 8)]);
+        assert!(made.from(first).is_empty(), "bit {bit}");
+        made.put(at, &[whole[at]]);
+    }
+}
+
+#[test]
+fn the_areas_follow_each_other() {
+    let made = Made::new();
+    let first = beginning(0);
+    let mut place = first;
+    let size = record::size(MOST_PAYLOAD);
+    let mut count = 0;
+    while has_room(&place, size) {
+        place = made.write(&place, &[1; MOST_PAYLOAD]);
+        count += 1;
+    }
+    assert_eq!(count, AREA / size);
+    assert_eq!((area_of(&first), area_of(&place)), (0, 0));
+    let other = Place { at: start_of(1), ..place };
+    let session = SessionKey::new(5);
+    let behind = made.file.write(start_of(1), &place, STAMP, session, b"there").unwrap();
+    assert_eq!(area_of(&behind), 1);
+    assert_eq!(payloads(&made.from(place)), [b"there"]);
+    assert_eq!(made.from(first).len() as u64, count + 1);
+    assert_eq!(payloads(&made.from(other)), [b"there"]);
+    // And back into the first, over what is there.
+    let again = made.file.write(start_of(0), &behind, STAMP, session, b"again").unwrap();
+    assert_eq!(payloads(&made.from(place)), [&b"there"[..], b"again"]);
+    assert_eq!(made.file.newest().unwrap(), again.sequence);
+    assert!(made.from(first).is_empty());
+}
+
+#[test]
+fn an_area_can_be_filled_to_its_last_byte() {
+    let made = Made::new();
+    let first = beginning(0);
+    let mut place = first;
+    while has_room(&place, record::size(MOST_PAYLOAD)) {
+        place = made.write(&place, &[1; MOST_PAYLOAD]);
+    }
+    let left = usize::try_from(start_of(0) + AREA - place.at).unwrap() - HEAD;
+    place = made.write(&place, &vec![2; left]);
+    assert_eq!((place.at, area_of(&place)), (start_of(0) + AREA, 0));
+    assert!(!has_room(&place, record::size(0)));
+    let session = SessionKey::new(5);
+    made.file.write(start_of(1), &place, STAMP, session, b"there").unwrap();
+    assert_eq!(payloads(&made.from(place)), [b"there"]);
+}
+
+#[test]
+fn a_length_beyond_the_area_is_no_record() {
+    let made = Made::new();
+    let first = beginning(0);
+    made.write(&first, b"one");
+    for length in [u64::MAX, MOST_PAYLOAD as u64 + 1, MOST_PAYLOAD as u64, 1 << 40] {
+        made.put(first.at as usize, &length.to_le_bytes());
+        assert!(made.from(first).is_empty());
+        assert_eq!(made.file.newest().unwrap(), 0);
+    }
+}
+
+#[test]
+fn only_the_journal_of_the_store_is_opened() {
+    let made = Made::new();
+    assert!(JournalFile::open(&made.path(), STORE).is_ok());
+    assert!(JournalFile::open_to_read(&made.path(), STORE).is_ok());
+    assert!(JournalFile::open(&made.path(), STORE + 1).is_err());
+    let bytes = std::fs::read(made.path()).unwrap();
+    for length in [0, 1, 4095, 4096, bytes.len() - 1] {
+        std::fs::write(made.path(), &bytes[..length]).unwrap();
+        assert!(JournalFile::open(&made.path(), STORE).is_err(), "{length}");
+    }
+    // It is not made anew in the place of another file.
+    std::fs::write(made.path(), "somebody's").unwrap();
+    assert!(JournalFile::make(&made.path(), STORE).is_err());
+    assert_eq!(std::fs::read_to_string(made.path()).unwrap(), "somebody's");
+}

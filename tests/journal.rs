@@ -1,0 +1,266 @@
+//! The journal beside a store: what readers see of it, and when it is refused.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+mod place;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use leafline::Error;
+use leafline::error::StoreError;
+use leafline::export::ExportMode;
+use leafline::import::{ImportOptions, ImportStatus};
+use leafline::live::Persistence;
+use leafline::{Family, NewSession, Session, Store, StoreOptions, pi};
+use place::Reports;
+use tempfile::TempDir;
+
+/// A session with two entries, the second of which is in the journal alone.
+struct Live {
+    folder: TempDir,
+    session: Session,
+}
+
+const ID: &str = "live";
+
+impl Live {
+    fn begin() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("store")).unwrap();
+        let mut new = NewSession::new(Family::Pi, "/work");
+        new.id = Some(ID.to_owned());
+        new.persistence = Some(Persistence::immediate());
+        let mut session = store.create_session(&new).unwrap();
+        for text in ["first", "second"] {
+            append(&mut session, text);
+        }
+        let live = Self { folder, session };
+        assert!(live.journal().exists());
+        live
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.folder.path().join("store.journal")
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
+    /// Both files as a process leaves them that is killed now, in another folder.
+    fn left(&self) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::copy(self.store(), folder.path().join("store")).unwrap();
+        fs::copy(self.journal(), folder.path().join("store.journal")).unwrap();
+        folder
+    }
+}
+
+fn append(session: &mut Session, text: &str) -> String {
+    session.append(pi::Draft::message(&message(text)).unwrap()).unwrap()
+}
+
+fn message(text: &str) -> String {
+    serde_json::json!({"role": "user", "content": text, "timestamp": 1}).to_string()
+}
+
+fn texts(store: &Store) -> Vec<String> {
+    texts_of(store, ID)
+}
+
+fn texts_of(store: &Store, id: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let reader = store.reader(id).unwrap();
+    reader
+        .get_entries(|entry| {
+            let content = &entry.json().unwrap()["message"]["content"];
+            texts.extend(content.as_str().map(str::to_owned));
+            Ok(true)
+        })
+        .unwrap();
+    texts
+}
+
+fn reading(path: &Path) -> Store {
+    let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+    Store::open_with(path, &options).unwrap()
+}
+
+#[test]
+fn a_reader_sees_the_journal_and_writes_nothing() {
+    let mut live = Live::begin();
+    append(&mut live.session, "third");
+    let files = || (fs::read(live.store()).unwrap(), fs::read(live.journal()).unwrap());
+    let before = files();
+    let reader = reading(&live.store());
+    assert_eq!(texts(&reader), ["first", "second", "third"]);
+    assert_eq!(reader.reader(ID).unwrap().get_leaf().unwrap().unwrap().ordinal(), 3);
+    assert!(reader.verify().unwrap().problems.is_empty());
+    assert!(before == files());
+    // Each read sees what was acknowledged before it.
+    for number in 0..20 {
+        append(&mut live.session, &number.to_string());
+        assert_eq!(texts(&reader).len(), 4 + number);
+    }
+    // Nor can anything be written through it.
+    let error = reader.session(ID).unwrap().append(pi::Draft::message(&message("no")).unwrap());
+    assert!(matches!(error, Err(Error::Store(StoreError::ReadOnly { .. }))), "{error:?}");
+    assert_eq!(texts(&reader).len(), 23);
+    // A view that is held stays as it was.
+    let held = reader.reader(ID).unwrap();
+    append(&mut live.session, "last");
+    assert_eq!(held.get_leaf().unwrap().unwrap().ordinal(), 23);
+    assert_eq!(texts(&reader).last().unwrap(), "last");
+    drop(live.session);
+    assert_eq!(texts(&reader).len(), 24);
+}
+
+#[test]
+fn the_store_alone_has_all_once_it_is_closed() {
+    let mut live = Live::begin();
+    append(&mut live.session, "third");
+    let Live { folder, session } = live;
+    drop(session);
+    let alone = tempfile::tempdir().unwrap();
+    fs::copy(folder.path().join("store"), alone.path().join("store")).unwrap();
+    let store = Store::open(alone.path().join("store")).unwrap();
+    assert_eq!(texts(&store), ["first", "second", "third"]);
+}
+
+#[test]
+fn what_a_killed_process_left_is_taken_in() {
+    let mut live = Live::begin();
+    append(&mut live.session, "third");
+    let left = live.left();
+    let path = left.path().join("store");
+    assert_eq!(texts(&reading(&path)), ["first", "second", "third"]);
+    assert_eq!(texts(&Store::open(&path).unwrap()), ["first", "second", "third"]);
+    // The store has all of it then.
+    fs::remove_file(left.path().join("store.journal")).unwrap();
+    assert_eq!(texts(&Store::open(&path).unwrap()), ["first", "second", "third"]);
+}
+
+#[test]
+fn a_store_without_its_journal_is_refused() {
+    let live = Live::begin();
+    let left = live.left();
+    let path = left.path().join("store");
+    fs::rename(left.path().join("store.journal"), left.path().join("elsewhere")).unwrap();
+    // The journal is looked for where it was, too: take that away.
+    drop(live);
+    for options in
+        [true, false].map(|read_only| StoreOptions { read_only, ..StoreOptions::default() })
+    {
+        let refused =
+            Store::open_with(&path, &options).and_then(|store| store.sessions().map(drop));
+        assert!(matches!(refused, Err(Error::Store(StoreError::NoJournal { .. }))), "{refused:?}");
+    }
+    fs::rename(left.path().join("elsewhere"), left.path().join("store.journal")).unwrap();
+    assert_eq!(texts(&Store::open(&path).unwrap()), ["first", "second"]);
+}
+
+#[test]
+fn a_store_that_was_put_back_is_older_than_its_journal() {
+    // While an epoch is open, and before it began.
+    for is_open in [true, false] {
+        let mut live = Live::begin();
+        let old = live.folder.path().join("old");
+        if !is_open {
+            let store = live.store();
+            let Live { folder, session } = live;
+            drop(session);
+            let session = Store::open(&store).unwrap().session(ID).unwrap();
+            live = Live { folder, session };
+        }
+        fs::copy(live.store(), &old).unwrap();
+        // Enough for the other area to be used, and this one again.
+        let text = "x".repeat(100 << 10);
+        for _ in 0..100 {
+            append(&mut live.session, &text);
+        }
+        let left = live.left();
+        let path = left.path().join("store");
+        drop(live.session);
+        fs::copy(&old, &path).unwrap();
+        for read_only in [true, false] {
+            let options = StoreOptions { read_only, ..StoreOptions::default() };
+            let refused =
+                Store::open_with(&path, &options).and_then(|store| store.sessions().map(drop));
+            let Err(error @ Error::Store(StoreError::JournalAhead { .. })) = refused else {
+                panic!("{is_open} {refused:?}");
+            };
+            assert!(error.to_string().contains("put back from a copy"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_file_in_the_journals_place_is_left_alone() {
+    let other = Live::begin();
+    let foreign = other.left().path().join("store.journal");
+    let bytes = fs::read(other.journal()).unwrap();
+    drop(foreign);
+    for content in [b"somebody's".to_vec(), bytes] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        drop(Store::open(&path).unwrap());
+        let journal = folder.path().join("store.journal");
+        fs::write(&journal, &content).unwrap();
+        let refused = Store::open(&path);
+        assert!(
+            matches!(refused, Err(Error::Store(StoreError::ForeignJournal { .. }))),
+            "{refused:?}"
+        );
+        assert!(reading(&path).sessions().unwrap().is_empty());
+        assert!(fs::read(&journal).unwrap() == content);
+        fs::remove_file(&journal).unwrap();
+        Store::open(&path).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_journal_is_its_users_alone_and_no_link_is_followed() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let live = Live::begin();
+    let mode = fs::metadata(live.journal()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    drop(Store::open(&path).unwrap());
+    let target = folder.path().join("target");
+    fs::write(&target, "precious").unwrap();
+    symlink(&target, folder.path().join("store.journal")).unwrap();
+    assert!(Store::open(&path).is_err());
+    assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
+}
+
+#[test]
+fn a_sync_and_an_append_lose_nothing_of_each_other() {
+    let mut live = Live::begin();
+    append(&mut live.session, "third");
+    let store = Store::open(live.store()).unwrap();
+    let file = live.folder.path().join("file.jsonl");
+    let mut lines = Vec::new();
+    store.reader(ID).unwrap().export(&ExportMode::Exact, &mut lines).unwrap();
+    let lines = String::from_utf8(lines).unwrap().replace(ID, "imported");
+    fs::write(&file, &lines).unwrap();
+    let sync = || {
+        let mut reports = Reports::default();
+        store.sync(&[&file], &ImportOptions::default(), &mut reports).unwrap();
+        reports.0.remove(0).status
+    };
+    assert_eq!(sync(), ImportStatus::Imported);
+    let mut imported = store.session("imported").unwrap();
+    // The second is in the journal alone.
+    append(&mut live.session, "before");
+    for text in ["here", "here too"] {
+        append(&mut imported, text);
+    }
+    let grown = lines.lines().last().unwrap().replace("third", "in the file");
+    fs::write(&file, format!("{lines}{grown}\n")).unwrap();
+    assert_eq!(sync(), ImportStatus::Failed);
+    assert_eq!(texts_of(&store, "imported"), ["first", "second", "third", "here", "here too"]);
+    assert_eq!(texts(&store), ["first", "second", "third", "before"]);
+}
