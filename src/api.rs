@@ -189,7 +189,7 @@ pub mod page {
 pub mod live {
     pub use leafline_import::writing::{Drafted, EntryDraft, NotWritten, Rules};
 
-    pub use crate::session::Persistence;
+    pub use crate::session::{AppendedLines, Persistence, RepeatedIds};
 }
 
 /// Checks of tables against lines, and of blobs against their hashes: [`Store::verify`](crate::Store::verify).

@@ -34,7 +34,7 @@ pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
 pub(crate) use self::find::find;
 pub(crate) use self::live::tail_dictionary;
-pub use self::live::{NewSession, Persistence};
+pub use self::live::{AppendedLines, NewSession, Persistence, RepeatedIds};
 pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;
 pub use self::shared_text::SharedText;
@@ -46,7 +46,7 @@ pub(crate) use self::verify::{Findings, check as check_session};
 
 use leafline_import::{Family, Reading};
 
-use self::live::Appender;
+use self::live::{Appender, Tail};
 use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
 use crate::store::session_key::SessionKey;
@@ -67,6 +67,8 @@ pub struct Session {
     latched: Option<String>,
     /// Reused between appends.
     appender: Option<Box<Appender>>,
+    /// What the journal has beyond the tables, for raw lines.
+    lines_tail: Option<Tail>,
 }
 
 impl Store {

@@ -1,14 +1,18 @@
 //! `leafline append`.
 
+mod entries;
+mod lines;
 mod stream;
 
 use std::io::{IsTerminal, Write};
 
 use leafline::Family;
 use leafline::error::SessionError;
-use leafline::live::{EntryDraft, NotWritten, Persistence};
+use leafline::live::{EntryDraft, NotWritten, Persistence, RepeatedIds};
 use leafline_import::lines::LONGEST_LINE;
 
+use self::entries::Entries;
+use self::lines::Lines;
 use self::stream::Stream;
 use super::failure::Failure;
 use super::output::Output;
@@ -28,13 +32,18 @@ use super::{Status, live};
 ///
 /// Without ENTRY-JSON, reads entries from standard input, one a line, and skips blank lines. Prints the new ids in order,
 /// one a line, with --json {"id": ID}, each once its entry is on disk. Stores as many lines at a time as are ready, up to
-/// 1,000 entries or 4 MiB. A line that is not an entry ends the stream: the entries before it are stored, and the error
-/// names the line.
+/// 1,000 entries or 4 MiB; --sync says otherwise. A line that is not an entry ends the stream: the entries before it are
+/// stored, and the error names the line.
+///
+/// With --lines, what is read are lines of the session's file as its program wrote them, of any family, Codex too. They are
+/// kept byte for byte, and read as what a file has gained. Prints `added N`, with --json {"added": N, "ignored":
+/// N}; --ignore-repeated leaves out entries whose ids the session has, so that the same lines can be given again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   leafline append 019c6605 '{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"Hi\"}}'
   leafline append 019c6605 < entries.jsonl
+  leafline append 019c6605 --lines --ignore-repeated < ~/.claude/projects/-work/019c6605.jsonl
   leafline path 019c6605 | jq -c 'select(.type == \"message\")' | leafline append 019c7bd3")]
 pub(super) struct Arguments {
     /// The session: an id, or a unique prefix of one
@@ -49,9 +58,34 @@ pub(super) struct Arguments {
     #[arg(long)]
     keep_everything: bool,
 
+    /// When what is read from standard input is put on disk: `ready`, what has arrived, at once; `each`, every line by
+    /// itself; `batch`, as many lines as fit, whenever they arrive
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, conflicts_with = "entry")]
+    sync: Sync,
+
+    /// Read lines of the session's file, and keep them as they are
+    #[arg(long, conflicts_with_all = ["entry", "keep_everything"])]
+    lines: bool,
+
+    /// With --lines, leave out entries whose ids the session has
+    #[arg(long, requires = "lines")]
+    ignore_repeated: bool,
+
     /// Refuse a line of the input with more bytes than this
     #[arg(long, value_name = "BYTES", default_value_t = LONGEST_LINE)]
     longest_line: u64,
+}
+
+/// When lines from standard input are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Sync {
+    /// As many as are ready.
+    #[default]
+    Ready,
+    /// One at a time.
+    Each,
+    /// As many as fit.
+    Batch,
 }
 
 /// Appends the entries.
@@ -66,7 +100,7 @@ pub(super) fn run(
         session = session.with_persistence(Persistence::immediate());
     }
     let family = session.family();
-    if !family.is_written() {
+    if !family.is_written() && !arguments.lines {
         let (id, operation) = (session.id().to_owned(), "appending");
         let refused = SessionError::WrongFamily { id, family, operation };
         return Err(leafline::Error::from(refused).into());
@@ -85,7 +119,18 @@ pub(super) fn run(
         let _ = writeln!(std::io::stderr(), "one entry a line, as JSON; Ctrl-D ends");
     }
     // Standard input has a small buffer of its own: large reads go past it.
-    Stream::new(&mut session, family, arguments.longest_line, out).append(input.lock())?;
+    let (sync, longest_line) = (arguments.sync, arguments.longest_line);
+    if arguments.lines {
+        let repeated = match arguments.ignore_repeated {
+            true => RepeatedIds::Ignore,
+            false => RepeatedIds::Add,
+        };
+        let batch = Lines::new(&mut session, repeated);
+        Stream::new(batch, sync, longest_line, out).append(input.lock())?;
+    } else {
+        let batch = Entries::new(&mut session, family);
+        Stream::new(batch, sync, longest_line, out).append(input.lock())?;
+    }
     Ok(Status::Done)
 }
 

@@ -1,18 +1,13 @@
-//! Entries from standard input: a batch is stored, then its ids are printed.
+//! Lines from standard input, stored in batches.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
-use leafline::live::EntryDraft;
-use leafline::{Family, Session};
-
-use super::super::advice::advised;
 use super::super::failure::Failure;
-use super::super::live;
 use super::super::output::Output;
-use super::drafts;
+use super::Sync;
 
-/// The most entries in one transaction: a transaction costs a few milliseconds, whatever its size.
-const BATCH_ENTRIES: usize = 1000;
+/// The most lines stored at once: what is stored at once costs some milliseconds, whatever its size.
+const BATCH_LINES: usize = 1000;
 
 /// The bytes of lines at which a batch ends, to bound its memory.
 const BATCH_BYTES: usize = 4 << 20;
@@ -20,34 +15,52 @@ const BATCH_BYTES: usize = 4 << 20;
 /// Bytes read at once. If no more are ready, the batch ends, so that a caller that waits for an id gets it.
 const READ_BYTES: usize = 1 << 20;
 
-/// A stream of entries into a session.
-pub(super) struct Stream<'a> {
-    session: &'a mut Session,
-    family: Family,
+/// What lines become before they are stored.
+pub(super) trait Batch {
+    /// Takes a line, with its line feed if it has one. Fails if it is invalid, with the reason.
+    fn take(&mut self, line: &[u8]) -> Result<(), String>;
+
+    /// How many there are to be stored together.
+    fn len(&self) -> usize;
+
+    /// Stores what was taken, and returns what is to be printed of it.
+    fn store(&mut self) -> leafline::Result<Vec<Answer>>;
+
+    /// What is printed at the end.
+    fn end(&self) -> Option<Answer>;
+
+    /// What is on disk.
+    fn stored(&self) -> u64;
+}
+
+/// Something to print.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// The id of a new entry.
+    Entry(String),
+    /// How many lines were added, and how many left out.
+    Lines { added: u64, ignored: u64 },
+}
+
+/// A stream of lines into a session.
+pub(super) struct Stream<'a, B> {
+    batch: B,
+    bytes: usize,
+    sync: Sync,
     out: &'a mut Output,
-    batch: Vec<EntryDraft>,
-    batch_bytes: usize,
     /// The most bytes of a line.
     longest_line: u64,
-    /// Entries that are on disk.
-    stored: u64,
-    /// Why ids can no longer be printed. The entries are stored all the same.
+    /// Why answers can no longer be printed. The lines are stored all the same.
     unheard: Option<Failure>,
 }
 
-impl<'a> Stream<'a> {
-    /// A stream into a session, of lines with at most so many bytes.
-    pub(super) fn new(
-        session: &'a mut Session,
-        family: Family,
-        longest_line: u64,
-        out: &'a mut Output,
-    ) -> Self {
-        let (batch, batch_bytes, stored, unheard) = (Vec::new(), 0, 0, None);
-        Self { session, family, out, batch, batch_bytes, longest_line, stored, unheard }
+impl<'a, B: Batch> Stream<'a, B> {
+    /// A stream of lines with at most so many bytes.
+    pub(super) fn new(batch: B, sync: Sync, longest_line: u64, out: &'a mut Output) -> Self {
+        Self { batch, bytes: 0, sync, out, longest_line, unheard: None }
     }
 
-    /// Appends all lines, or those before the first that is not an entry.
+    /// Appends all lines, or those before the first that is invalid.
     pub(super) fn append(mut self, input: impl Read) -> Result<(), Failure> {
         let mut input = BufReader::with_capacity(READ_BYTES, input);
         let mut line = Vec::new();
@@ -58,22 +71,24 @@ impl<'a> Stream<'a> {
                 Ok(false) => break,
                 Err(problem) => {
                     self.store()?;
-                    return Err(Failure::NoEntryInLine {
-                        line: number,
-                        problem,
-                        stored: self.stored,
-                    });
+                    let stored = self.batch.stored();
+                    return Err(Failure::NoEntryInLine { line: number, problem, stored });
                 }
             }
-            let nothing_is_ready = input.buffer().is_empty();
-            let is_full = self.batch.len() >= BATCH_ENTRIES || self.batch_bytes >= BATCH_BYTES;
-            if nothing_is_ready || is_full {
+            let ends = match self.sync {
+                Sync::Ready => input.buffer().is_empty(),
+                Sync::Each => true,
+                Sync::Batch => false,
+            };
+            if ends || self.batch.len() >= BATCH_LINES || self.bytes >= BATCH_BYTES {
                 self.store()?;
                 // Frees the memory of one very long line.
                 line.shrink_to(BATCH_BYTES);
             }
         }
         self.store()?;
+        let end = self.batch.end();
+        self.print(end.into_iter().collect());
         self.unheard.map_or(Ok(()), Err)
     }
 
@@ -88,50 +103,35 @@ impl<'a> Stream<'a> {
             let longest = self.longest_line;
             return Err(format!("it has more than {longest} bytes, the bound for a line"));
         }
-        let Ok(json) = std::str::from_utf8(line) else {
-            return Err("the entry is not UTF-8 text".to_owned());
-        };
-        if json.trim().is_empty() {
-            return Ok(true);
-        }
-        let drafts = drafts(json, self.family)?;
-        for draft in &drafts {
-            self.check_target(draft)?;
-        }
-        self.batch.extend(drafts);
-        self.batch_bytes += line.len();
+        self.batch.take(line)?;
+        self.bytes += line.len();
         Ok(true)
     }
 
-    /// Checks that the target of a label exists. The ids of the batch's entries have not been printed yet, so the
-    /// target is either stored or does not exist.
-    fn check_target(&self, draft: &EntryDraft) -> Result<(), String> {
-        let Some(target) = draft.target() else { return Ok(()) };
-        self.session
-            .get_entry(&String::from_utf8_lossy(&target))
-            .map(drop)
-            .map_err(|error| advised(&error))
+    /// Stores the batch, and prints what it answers.
+    fn store(&mut self) -> Result<(), Failure> {
+        self.bytes = 0;
+        let stored = self.batch.stored();
+        let answers =
+            self.batch.store().map_err(|source| Failure::StreamNotStored { stored, source })?;
+        self.print(answers);
+        Ok(())
     }
 
-    /// Stores the batch, and prints its ids.
-    fn store(&mut self) -> Result<(), Failure> {
-        self.batch_bytes = 0;
-        let count = self.batch.len() as u64;
-        let appended = self.session.append_all(self.batch.drain(..));
-        let ids =
-            appended.map_err(|source| Failure::StreamNotStored { stored: self.stored, source })?;
-        self.stored += count;
-        // If standard output is closed, the entries are still stored.
-        if self.unheard.is_none() {
-            self.unheard = print_ids(&ids, self.out).err();
+    /// Prints answers. If standard output is closed, the lines are still stored.
+    fn print(&mut self, answers: Vec<Answer>) {
+        if self.unheard.is_none() && !answers.is_empty() {
+            self.unheard = print(&answers, self.out).err();
         }
-        Ok(())
     }
 }
 
-fn print_ids(ids: &[String], out: &mut Output) -> Result<(), Failure> {
-    for id in ids {
-        live::print_entry(id, out)?;
+fn print(answers: &[Answer], out: &mut Output) -> Result<(), Failure> {
+    for answer in answers {
+        match answer {
+            Answer::Entry(id) => super::super::live::print_entry(id, out)?,
+            Answer::Lines { added, ignored } => super::lines::print(*added, *ignored, out)?,
+        }
     }
     Ok(out.flush()?)
 }

@@ -1,11 +1,14 @@
 //! `leafline new`, `append`, `branch`, `reset-leaf`, `label`, `name`, `fork` and `extract`.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::scene::{OMP_3, PI_3, Run, Scene, command, file, finished, header, message, path};
+use crate::scene::{
+    OMP_3, PI_3, Run, Scene, command, file, finished, header, message, path, samples,
+};
 
 const USER: &str = r#"{"type":"message","message":{"role":"user","content":"Hello"}}"#;
 const ASSISTANT: &str = r#"{"type":"message","message":{"role":"assistant","content":[]}}"#;
@@ -598,4 +601,100 @@ fn entries_of_omps_are_stored_as_omp_stores_them() {
         assert!(!last.contains("blob:sha256:"));
     }
     scene.is_sound();
+}
+
+#[test]
+fn lines_of_a_file_are_kept_as_they_are() {
+    // Of Codex's, too, to which no entries can be appended.
+    for (family, folder) in [
+        ("codex", "codex"),
+        ("claude", "claude/projects"),
+        ("pi", "pi/sessions/--home-robin-work-tide-clock--"),
+    ] {
+        let scene = Scene::new();
+        let file = first_file(&samples().join(folder));
+        let whole = std::fs::read(&file).unwrap();
+        let ends: Vec<usize> = (1..=whole.len()).filter(|end| whole[end - 1] == b'\n').collect();
+        let (half, most) = (ends[ends.len() / 2], ends.len() - 1 - ends.len() / 2);
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let half_file = scene.write(name, &whole[..half]);
+        scene.run(["import", "--family", family, path(&half_file)]).ok();
+        let id =
+            scene.run(["ls", "--json"]).ok().json_lines()[0]["id"].as_str().unwrap().to_owned();
+        let rest = &whole[half..];
+        let run = scene.run_with_input(["append", &id, "--lines"], rest).ok();
+        assert_eq!(run.text(), format!("added {most}\n"));
+        assert_eq!(scene.run(["export", &id]).ok().stdout, whole, "{family}");
+        // Again: what has an id is there already.
+        let again = ["append", &id, "--lines", "--ignore-repeated", "--json"];
+        let told = scene.run_with_input(again, rest).ok().json();
+        if family != "codex" {
+            assert_eq!(
+                told["ignored"].as_u64().unwrap() + told["added"].as_u64().unwrap(),
+                most as u64
+            );
+            assert!(told["ignored"].as_u64().unwrap() > 0, "{told}");
+        }
+        scene.is_sound();
+    }
+}
+
+/// The first session's file below a folder, by its path.
+fn first_file(folder: &Path) -> PathBuf {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "jsonl") {
+                let bytes = std::fs::read(&path).unwrap();
+                let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+                if path.ends_with("session_index.jsonl") || lines < 4 || !bytes.ends_with(b"\n") {
+                    continue;
+                }
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files.swap_remove(0)
+}
+
+#[test]
+fn a_stream_is_stored_as_it_is_asked_to() {
+    let input = file((0..50).map(numbered));
+    for when in ["each", "ready", "batch"] {
+        let scene = Scene::of_new_session();
+        let run = scene.run_with_input(["append", "s1", "--sync", when], &input).ok();
+        assert_eq!(run.text().lines().count(), 50);
+        assert_eq!(scene.lines("s1").len(), 51);
+        scene.is_sound();
+    }
+    // A batch waits for more: nothing is answered while the input is open.
+    for (when, answers) in [("batch", false), ("ready", true), ("each", true)] {
+        let scene = Scene::of_new_session();
+        let mut child = command(&scene.store())
+            .args(["append", "s1", "--sync", when])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        writeln!(stdin, "{USER}").unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let (send, receive) = std::sync::mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            for line in std::io::BufRead::lines(std::io::BufReader::new(stdout)) {
+                send.send(line.unwrap()).unwrap();
+            }
+        });
+        let patience = std::time::Duration::from_secs(if answers { 60 } else { 1 });
+        assert_eq!(receive.recv_timeout(patience).is_ok(), answers, "{when}");
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+        reader.join().unwrap();
+        assert_eq!(scene.lines("s1").len(), 2);
+    }
 }

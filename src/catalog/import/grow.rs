@@ -1,12 +1,10 @@
 //! A file that has grown: its new lines follow those that the store has.
 
-use std::collections::HashSet;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
 use leafline_import::lines::BlockReader;
-use leafline_import::{ParentLink, read_line};
 
 use super::agents;
 use super::beginning;
@@ -16,7 +14,9 @@ use super::digest::Digest;
 use super::pipeline::BLOCK_BYTES;
 use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
+use crate::session::index::beginning::fill;
 use crate::session::index::finish::Indexed;
+use crate::session::index::growth::changes_earlier_lines;
 use crate::session::index::indexer::{Indexer, Start};
 use crate::session::index::prepare::Preparer;
 use crate::session::view::View;
@@ -24,7 +24,6 @@ use crate::store::Store;
 use crate::store::commit::{Author, Batch, Extended, Extension, Rows};
 use crate::store::compression::Dictionary;
 use crate::store::fingerprint::block_start;
-use crate::store::node::Parent;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
@@ -102,16 +101,18 @@ impl Growth<'_> {
                 Err(error) => return failed(report, &error),
             };
             let imported = digest.clone().finish();
-            if indexed.needs_resolving
-                || (is_last && imported.length != expected)
-                || repeats_ids(self.store, &rows)?
-                || adopts_orphans(self.store, &record, &rows)?
-            {
+            if indexed.needs_resolving || (is_last && imported.length != expected) {
                 return Ok(Grown::No(record));
             }
+            let snapshot = self.store.snapshot()?;
+            if changes_earlier_lines(View::new(snapshot.rows(session), &record), &rows)? {
+                return Ok(Grown::No(record));
+            }
+            drop(snapshot);
             let Indexed { record: mut new, leaf, .. } = *indexed;
             agents::settle(&mut new, candidate.is_certain_agent());
             beginning::take_title_beside(&mut new, candidate);
+            fill(&mut new, &candidate.start);
             if !new.migrated {
                 new.imported = imported;
             }
@@ -180,49 +181,10 @@ impl Growth<'_> {
         // The record may be older than the snapshot: a leaf older than the lines is not damage.
         let rows = snapshot.rows(session);
         let (pointers, leaf) = (rows.pointers()?, rows.leaf()?);
-        let start = Start::Grown { leaf, hint: candidate.start.leaf.clone(), pointers };
+        let hint = candidate.start.leaf.clone();
+        let start = Start::Grown { leaf, hint, pointers, snapshot: None };
         Ok(Indexer::new(self.store, session, record.clone(), start, self.dictionary.id))
     }
-}
-
-/// Whether a new entry has an id that the session already has.
-fn repeats_ids(store: &Store, rows: &Rows<'_>) -> Result<bool> {
-    let snapshot = store.snapshot()?;
-    let stored = snapshot.rows(rows.session());
-    for id in rows.added_ids() {
-        if stored.entry(id)?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Whether a new entry has the id that an orphan of the session names as its parent.
-fn adopts_orphans(store: &Store, record: &SessionRecord, rows: &Rows<'_>) -> Result<bool> {
-    if record.orphans == 0 {
-        return Ok(false);
-    }
-    let new: HashSet<&[u8]> = rows.added_ids().collect();
-    let snapshot = store.snapshot()?;
-    let view = View::new(snapshot.rows(rows.session()), record);
-    for root in view.rows().children(None)? {
-        let ordinal = root?;
-        let node = view.node(ordinal)?;
-        view.order().check_child(ordinal, &node, None)?;
-        if node.parent != Parent::Orphan {
-            continue;
-        }
-        let line = view.line(ordinal)?;
-        // Blobs cut out of the line contain no id.
-        let is_adopted = read_line(record.reading(), line.text(), |line| match line.parent() {
-            ParentLink::Id(parent) => new.contains(&*parent) && line.id() != Some(parent),
-            ParentLink::None | ParentLink::NoId | ParentLink::Previous => false,
-        });
-        if is_adopted {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Reads the known part of the file again, as far as the digest needs it to go on.

@@ -88,6 +88,8 @@ pub(crate) enum Start {
         hint: LeafHint,
         /// The pointers in the existing lines.
         pointers: Vec<(Ordinal, PointerRecord)>,
+        /// The state of the store, if it cannot change before the commit.
+        snapshot: Option<Box<Snapshot>>,
     },
     /// Entries appended here: the last one is the leaf.
     Appended {
@@ -116,8 +118,9 @@ impl<'s> Indexer<'s> {
         match start {
             Start::File(of_file) => hint = of_file,
             Start::Made => {}
-            Start::Grown { leaf: before, hint: of_file, pointers: there } => {
+            Start::Grown { leaf: before, hint: of_file, pointers: there, snapshot: current } => {
                 (leaf, hint, pointers) = (before, of_file, there);
+                snapshot = current.map(|current| *current);
             }
             Start::Appended { leaf: before, snapshot: current, above } => {
                 (leaf, snapshot, previous) = (before, Some(*current), above);
@@ -147,6 +150,11 @@ impl<'s> Indexer<'s> {
             names_by_ordinal: record.known_family().entry_ids() == EntryIds::Ordinals,
             record,
         }
+    }
+
+    /// The session's facts, before there are lines.
+    pub(crate) fn record_mut(&mut self) -> &mut SessionRecord {
+        &mut self.record
     }
 
     /// Notes a commit in which this many entries replaced earlier ones with the same id. The snapshot shows the store
@@ -568,7 +576,8 @@ mod tests {
         let record = store.snapshot().unwrap().session(session).unwrap().unwrap();
         let mut batch = Batch::default();
         let mut extension = Extension::new(&mut batch, session, &record);
-        let start = Start::Grown { leaf, hint: LeafHint::None, pointers: Vec::new() };
+        let (hint, pointers) = (LeafHint::None, Vec::new());
+        let start = Start::Grown { leaf, hint, pointers, snapshot: None };
         let rows = &mut extension.rows(&mut batch);
         let (record, leaf) = index(record, start, prepared(b"\n{\"a\":3}\n", false), rows);
         let extended = Extended { record, leaf, author, is_sealed: true, source: None };

@@ -1,8 +1,10 @@
 //! From lines to rows.
 
+pub(crate) mod beginning;
 pub(crate) mod facts;
 pub(crate) mod finish;
 pub(crate) mod frames;
+pub(crate) mod growth;
 pub(crate) mod indexer;
 pub(crate) mod leaf;
 mod nodes;

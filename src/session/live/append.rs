@@ -14,16 +14,15 @@ use super::change::{Change, Leaf, Tail, TailLeaf};
 use super::journal;
 use super::lines::{Lines, MOST_KEPT};
 use super::rechunk::{seal, tail_dictionary};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::Store;
 use crate::store::commit::{Author, Batch, Edit, Extended, Extension};
-use crate::store::journal::JournalChange;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::address_bytes;
 
 /// Bytes of stored lines that are worth chunks of their own; what is appended in smaller pieces is sealed later.
-const WORTH_A_CHUNK: u64 = 8 << 10;
+pub(super) const WORTH_A_CHUNK: u64 = 8 << 10;
 
 /// Where entries are appended.
 #[derive(Debug, Clone, Copy)]
@@ -103,6 +102,10 @@ impl Appender {
         origin: Origin<'_>,
         additions: &[Addition],
     ) -> Result<Option<(Change, Vec<String>)>> {
+        // The leaf behind raw lines is found when they are in the tables.
+        if tail.is_raw() {
+            return Ok(None);
+        }
         let leaf = view.leaf()?;
         let Some(mut lines) = self.lines_after(view, tail, origin, leaf)? else { return Ok(None) };
         for addition in additions {
@@ -211,12 +214,8 @@ impl Appender {
             let mut batch = Batch::default();
             let new = NewLines { text: lines.text(), images, above, leaf: NewLeaf::LastEntry };
             let leaf = extend(store, &mut self.preparer, reader, new, &mut batch)?;
-            if begins_epoch && row.epoch == 0 {
-                match store.begin_epoch(&row) {
-                    Ok(row) => batch.change_journal(JournalChange::Begin(row)),
-                    Err(Error::File { .. }) => store.put_off_epoch(),
-                    Err(error) => return Err(error),
-                }
+            if begins_epoch {
+                journal::begin_epoch(store, &row, &mut batch)?;
             }
             Ok((batch, (key, lines.finish(), leaf)))
         })?;
@@ -327,6 +326,9 @@ pub(super) fn move_leaf(
     to: Option<&str>,
 ) -> Result<()> {
     let journaled = journal::append(store, session, &mut Tail::default(), |view, tail| {
+        if tail.is_raw() {
+            return Ok(None);
+        }
         let leaf = match to {
             None => Leaf::None,
             Some(id) => {
@@ -360,7 +362,7 @@ fn move_leaf_in_tables(store: &Store, session: (SessionKey, &str), to: Option<&s
 }
 
 /// The id by which a session is addressed.
-fn address_of(view: View<'_>) -> Vec<u8> {
+pub(super) fn address_of(view: View<'_>) -> Vec<u8> {
     address_bytes(&view.record().external_id, view.record().number)
 }
 

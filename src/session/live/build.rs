@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use leafline_import::leaf::LeafHint;
 use leafline_import::writing::ExternalisedImage;
 
+use super::super::index::beginning::fill_from;
 use super::super::index::finish::NewLeaf;
 use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{Prepared, Preparer};
@@ -50,11 +52,20 @@ impl<'s> Builder<'s> {
         record: SessionRecord,
         blobs: Option<&'s Store>,
     ) -> Result<Self> {
+        Self::starting(store, record, blobs, Start::Made)
+    }
+
+    fn starting(
+        store: &'s Store,
+        record: SessionRecord,
+        blobs: Option<&'s Store>,
+        start: Start,
+    ) -> Result<Self> {
         let session = store.reserve_sessions(1)?;
         let newest = store.dictionary_ids()?.last().copied().unwrap_or(NO_DICTIONARY);
         let dictionary = store.dictionary(newest)?;
         let reading = record.reading();
-        let indexer = Indexer::new(store, session, record, Start::Made, dictionary.id);
+        let indexer = Indexer::new(store, session, record, start, dictionary.id);
         Ok(Self {
             store,
             blobs,
@@ -74,9 +85,26 @@ impl<'s> Builder<'s> {
 
     /// A builder for a session that replaces another: with its id and its imported bytes.
     pub(crate) fn in_place_of(store: &'s Store, view: View<'_>) -> Result<Self> {
+        Self::replacing(store, view, Start::Made)
+    }
+
+    /// The same for its lines and new ones, read as those of a file.
+    pub(super) fn as_file_in_place_of(
+        store: &'s Store,
+        view: View<'_>,
+        new: &[u8],
+    ) -> Result<Self> {
+        let mut builder = Self::replacing(store, view, Start::File(LeafHint::None))?;
+        fill_from(builder.indexer.record_mut(), view, new)?;
+        Ok(builder)
+    }
+
+    fn replacing(store: &'s Store, view: View<'_>, start: Start) -> Result<Self> {
         let old = view.record();
         let record = SessionRecord {
+            agent: old.agent.clone(),
             rest: SessionRest {
+                recovers: old.recovers,
                 imported: old.imported,
                 sources: old.sources.clone(),
                 revision: old.revision,
@@ -92,7 +120,7 @@ impl<'s> Builder<'s> {
             }
         }
         let place = Place::Of { session: view.key(), revision: old.revision };
-        Ok(Self { place, sources, ..Self::new(store, record, None)? })
+        Ok(Self { place, sources, ..Self::starting(store, record, None, start)? })
     }
 
     /// Adds lines, each with its line feed.

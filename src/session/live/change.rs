@@ -33,6 +33,8 @@ pub(super) enum Leaf {
     Last { line: Option<(u64, u64)> },
     /// At an entry with this id, which was there before.
     Moved(Vec<u8>),
+    /// Where it is in a file with these lines at its end.
+    OfFile,
 }
 
 impl Record for Change {
@@ -63,7 +65,7 @@ impl Change {
 
 /// What the journal says of a session beyond the tables, read once.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
+pub(in super::super) struct Tail {
     epoch: u64,
     session: Option<SessionKey>,
     /// The last record that was read.
@@ -72,6 +74,8 @@ pub(super) struct Tail {
     revision: Option<(SessionKey, u64)>,
     /// Entries that are in the journal alone, and some that were.
     ids: HashSet<Vec<u8>>,
+    /// Whether the records have raw lines: all of them have, or none.
+    is_raw: bool,
     /// The leaf, if the journal moves it.
     pub(super) leaf: Option<TailLeaf>,
 }
@@ -127,6 +131,7 @@ impl Tail {
         let change = Change::of(journaled)?;
         match &change.leaf {
             Leaf::Same => {}
+            Leaf::OfFile => self.is_raw = true,
             Leaf::None => self.leaf = Some(TailLeaf { id: None, line: None, is_new: false }),
             Leaf::Moved(id) => {
                 self.leaf = Some(TailLeaf { id: Some(id.clone()), line: None, is_new: false });
@@ -145,6 +150,11 @@ impl Tail {
     /// Whether the journal adds an entry with this id.
     pub(super) fn has(&self, id: &[u8]) -> bool {
         self.ids.contains(id)
+    }
+
+    /// Whether what the journal has of the session are raw lines.
+    pub(super) fn is_raw(&self) -> bool {
+        self.is_raw
     }
 
     /// Whether the journal has anything of the session.

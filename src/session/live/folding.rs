@@ -10,11 +10,13 @@ use super::super::reader::SessionReader;
 use super::super::view::View;
 use super::append::{NewLeaf, NewLines, exact_id, extend};
 use super::change::{Change, Leaf};
-use crate::error::{Error, Result, SessionError};
+use super::raw::grow;
+use crate::error::{Corruption, Error, Result, SessionError};
 use crate::store::Store;
 use crate::store::commit::{Batch, Edit};
 use crate::store::journal::{JournalChange, Journaled};
 use crate::store::ordinal::Ordinal;
+use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
 
 /// What becomes of the epoch when the journal is folded.
@@ -130,12 +132,25 @@ fn fold_session(
     let reader = SessionReader::open(store.committed()?, (session, &id))?;
     let view = reader.view();
     let text: Vec<u8> = changes.iter().flat_map(|change| &change.text).copied().collect();
+    let mut preparer = Preparer::new(view.reading());
+    // All of them have raw lines, or none.
+    if last.leaf == Leaf::OfFile {
+        return match grow(store, &mut preparer, reader, &text, batch)? {
+            true => Ok(()),
+            false => Err(Corruption {
+                table: Change::TABLE,
+                place: id,
+                problem: "lines that only follow others change what those mean".into(),
+            }
+            .into()),
+        };
+    }
     let leaf =
         match changes.iter().rev().map(|change| &change.leaf).find(|leaf| **leaf != Leaf::Same) {
             None => NewLeaf::Line(view.leaf()?),
             Some(Leaf::None) => NewLeaf::Line(None),
             Some(Leaf::Moved(id)) => NewLeaf::Line(place_of(view, &text, id)?),
-            Some(Leaf::Last { .. } | Leaf::Same) => NewLeaf::LastEntry,
+            Some(Leaf::Last { .. } | Leaf::Same | Leaf::OfFile) => NewLeaf::LastEntry,
         };
     if text.is_empty() {
         if let NewLeaf::Line(leaf) = leaf
@@ -146,7 +161,6 @@ fn fold_session(
         }
         return Ok(());
     }
-    let mut preparer = Preparer::new(view.reading());
     let new = NewLines { text: &text, images: Vec::new(), above: None, leaf };
     extend(store, &mut preparer, reader, new, batch).map(drop)
 }

@@ -7,7 +7,7 @@ use super::folding::Folding;
 use crate::error::{Error, Result, StoreError};
 use crate::store::Store;
 use crate::store::commit::Batch;
-use crate::store::journal::{Appended, JournalRow, MOST_PAYLOAD};
+use crate::store::journal::{Appended, JournalChange, JournalRow, MOST_PAYLOAD};
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
@@ -57,6 +57,20 @@ pub(super) fn append<T>(
             }
         }
     }
+}
+
+/// Begins an epoch with a commit, if a journal can be made.
+pub(super) fn begin_epoch(store: &Store, row: &JournalRow, batch: &mut Batch) -> Result<()> {
+    if row.epoch != 0 {
+        return Ok(());
+    }
+    match store.begin_epoch(row) {
+        Ok(row) => batch.change_journal(JournalChange::Begin(row)),
+        // There is no room, or no right: what follows goes into the tables, too.
+        Err(Error::File { .. }) => store.put_off_epoch(),
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }
 
 impl Store {

@@ -12,6 +12,7 @@ mod journal;
 mod lines;
 mod pending;
 mod persistence;
+mod raw;
 mod rechunk;
 pub(crate) mod rewrite;
 
@@ -21,8 +22,10 @@ use serde::Serialize;
 
 pub(super) use self::append::Appender;
 use self::append::{Addition, Origin, move_leaf};
+pub(super) use self::change::Tail;
 pub use self::create::NewSession;
 pub use self::persistence::Persistence;
+pub use self::raw::{AppendedLines, RepeatedIds};
 pub(crate) use self::rechunk::tail_dictionary;
 use super::Session;
 use crate::error::{Error, LiveError, Result, SessionError};
@@ -61,6 +64,7 @@ impl Session {
             waiting: None,
             latched: None,
             appender: None,
+            lines_tail: None,
         }
     }
 
@@ -106,6 +110,7 @@ impl Session {
         self.key = key;
         // It knows the session by its old key.
         self.appender = None;
+        self.lines_tail = None;
     }
 
     /// Performs a write, unless something could not be stored before.

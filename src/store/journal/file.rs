@@ -19,8 +19,9 @@ const MAGIC: [u8; 16] = *b"leafline journal";
 /// The layout of the file.
 const VERSION: u64 = 1;
 
-/// Bytes of the first page.
-const PAGE: u64 = 4096;
+/// Bytes of the first page, and of the pages behind the areas.
+const PAGE_BYTES: usize = 4096;
+const PAGE: u64 = PAGE_BYTES as u64;
 
 /// Bytes of an area. While one is filled, what the other has goes into the tables.
 pub(crate) const AREA: u64 = 4 << 20;
@@ -108,7 +109,7 @@ impl JournalFile {
     }
 
     fn checked(file: File, store: u64) -> Result<Self> {
-        let mut page = [0; PAGE as usize];
+        let mut page = [0; PAGE_BYTES];
         let is_whole = file.metadata()?.len() == FILE;
         if !is_whole || read_at(&file, &mut page, 0)? < page.len() || page != first_page(store) {
             return Err(Error::new(ErrorKind::InvalidData, "it is not the journal of this store"));
@@ -205,8 +206,8 @@ impl JournalFile {
 }
 
 /// The first page: what the file is, the version of its layout, and the number of its store.
-fn first_page(store: u64) -> [u8; PAGE as usize] {
-    let mut page = [0; PAGE as usize];
+fn first_page(store: u64) -> [u8; PAGE_BYTES] {
+    let mut page = [0; PAGE_BYTES];
     let parts = MAGIC.into_iter().chain(VERSION.to_le_bytes()).chain(store.to_le_bytes());
     page.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
     page

@@ -55,6 +55,10 @@ impl Made {
     }
 }
 
+fn byte(at: u64) -> usize {
+    usize::try_from(at).unwrap()
+}
+
 fn payloads(found: &[Journaled]) -> Vec<&[u8]> {
     found.iter().map(|journaled| &*journaled.payload).collect()
 }
@@ -83,7 +87,7 @@ fn a_torn_record_ends_the_journal_at_each_byte() {
     let first = beginning(0);
     let second = made.write(&first, b"whole");
     made.write(&second, &[b'x'; 300]);
-    let (start, end) = (second.at as usize, (second.at + record::size(300)) as usize);
+    let (start, end) = (byte(second.at), byte(second.at + record::size(300)));
     let whole = std::fs::read(made.path()).unwrap()[start..end].to_vec();
     // A power loss may leave any part of what was written last; before it there were zeros, or an older record.
     for older in [0_u8, 0x5A] {
@@ -114,7 +118,7 @@ fn a_flipped_bit_ends_the_journal() {
     made.write(&second, b"two, of more than eight bytes");
     let whole = std::fs::read(made.path()).unwrap();
     for bit in 0..(HEAD + 3) * 8 {
-        let at = first.at as usize + bit / 8;
+        let at = byte(first.at) + bit / 8;
         made.put(at, &[whole[at] ^ 1 << (bit % 8)]);
         assert!(made.from(first).is_empty(), "bit {bit}");
         made.put(at, &[whole[at]]);
@@ -171,7 +175,7 @@ fn a_length_beyond_the_area_is_no_record() {
     let first = beginning(0);
     made.write(&first, b"one");
     for length in [u64::MAX, MOST_PAYLOAD as u64 + 1, MOST_PAYLOAD as u64, 1 << 40] {
-        made.put(first.at as usize, &length.to_le_bytes());
+        made.put(byte(first.at), &length.to_le_bytes());
         assert!(made.from(first).is_empty());
         assert_eq!(made.file.newest().unwrap(), 0);
     }

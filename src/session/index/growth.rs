@@ -1,0 +1,52 @@
+//! Whether new lines of a session leave what its earlier lines mean as it is: then they only follow them.
+
+use std::collections::HashSet;
+
+use leafline_import::{ParentLink, read_line};
+
+use super::super::view::View;
+use crate::error::Result;
+use crate::store::commit::Rows;
+use crate::store::node::Parent;
+
+/// Whether the session has to be read again from its beginning, with the new rows: an entry has an id that was there before,
+/// or one that an earlier entry names as its parent in vain. `view` shows the session before them.
+pub(crate) fn changes_earlier_lines(view: View<'_>, rows: &Rows<'_>) -> Result<bool> {
+    Ok(repeats_ids(view, rows)? || adopts_orphans(view, rows)?)
+}
+
+/// Whether a new entry has an id that the session already has.
+fn repeats_ids(view: View<'_>, rows: &Rows<'_>) -> Result<bool> {
+    for id in rows.added_ids() {
+        if view.rows().entry(id)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a new entry has the id that an orphan of the session names as its parent.
+fn adopts_orphans(view: View<'_>, rows: &Rows<'_>) -> Result<bool> {
+    if view.record().orphans == 0 {
+        return Ok(false);
+    }
+    let new: HashSet<&[u8]> = rows.added_ids().collect();
+    for root in view.rows().children(None)? {
+        let ordinal = root?;
+        let node = view.node(ordinal)?;
+        view.order().check_child(ordinal, &node, None)?;
+        if node.parent != Parent::Orphan {
+            continue;
+        }
+        let line = view.line(ordinal)?;
+        // Blobs cut out of the line contain no id.
+        let is_adopted = read_line(view.reading(), line.text(), |line| match line.parent() {
+            ParentLink::Id(parent) => new.contains(&*parent) && line.id() != Some(parent),
+            ParentLink::None | ParentLink::NoId | ParentLink::Previous => false,
+        });
+        if is_adopted {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

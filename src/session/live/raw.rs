@@ -1,0 +1,316 @@
+//! Raw lines: they are kept as their program made them, and read as what a session's file has gained.
+
+use std::collections::HashSet;
+
+use leafline_import::format::EntryIds;
+use leafline_import::leaf::LeafHint;
+use leafline_import::lines::split;
+use leafline_import::read_line;
+
+use super::super::Session;
+use super::super::index::beginning::fill_from;
+use super::super::index::finish::{Indexed, NewLeaf as LeafRule};
+use super::super::index::growth::changes_earlier_lines;
+use super::super::index::indexer::{Indexer, Start};
+use super::super::index::prepare::{ParentName, Preparer};
+use super::super::reader::SessionReader;
+use super::super::view::View;
+use super::append::{WORTH_A_CHUNK, address_of, exact_id};
+use super::build::Builder;
+use super::change::{Change, Leaf, Tail};
+use super::journal::{self, begin_epoch};
+use super::rechunk::{seal, tail_dictionary};
+use crate::error::{Result, StoreError};
+use crate::store::Store;
+use crate::store::commit::{Author, Batch, Extended, Extension};
+use crate::store::compression::NO_DICTIONARY;
+use crate::store::ordinal::Ordinal;
+use crate::store::session_key::SessionKey;
+
+/// How often a session is written again while others change it.
+const ATTEMPTS: u32 = 16;
+
+/// What [`Session::append_lines`] does with an entry whose id the session has already, or another of the new lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum RepeatedIds {
+    /// It is added. As in a file, the later of two entries with one id counts.
+    #[default]
+    Add,
+    /// It is left out: what is appended twice is there once.
+    Ignore,
+}
+
+/// What became of appended lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct AppendedLines {
+    /// Lines that were added, blank ones included.
+    pub added: u64,
+    /// Lines that were left out, since an entry with their id was there.
+    pub ignored: u64,
+}
+
+impl Session {
+    /// Appends lines as a program has written them, of a session of any family: byte for byte, all of them or none, with one
+    /// acknowledgement. They are read as what a session's file has gained: the leaf, titles and labels are then those of a
+    /// file with these lines at its end. In an Opal session, whose file names the leaf in its first line, it is the last entry. A last line without a line feed gets one.
+    ///
+    /// Nothing in the lines is checked: what is not JSON, or names a parent that is not there, is kept as it would be in a
+    /// file. An entry whose id was there before, or one that earlier lines name as their parent in vain, changes what those mean; then the
+    /// session is written anew, which takes as long as to import it. Where entries have no ids, as in Codex's
+    /// sessions, none is ever repeated.
+    ///
+    /// ```
+    /// use leafline::live::RepeatedIds;
+    /// use leafline::{Family, NewSession, Store};
+    ///
+    /// # fn main() -> leafline::Result<()> {
+    /// let store = Store::in_memory()?;
+    /// let mut session = store.create_session(&NewSession::new(Family::Pi, "/work"))?;
+    /// let line = br#"{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"Hi"}}"#;
+    /// assert_eq!(session.append_lines(line, RepeatedIds::Ignore)?.added, 1);
+    /// assert_eq!(session.append_lines(line, RepeatedIds::Ignore)?.ignored, 1);
+    /// assert_eq!(session.reader()?.get_leaf_id()?.as_deref(), Some("a1"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) if the session was deleted meanwhile;
+    /// [`StoreError::InUse`] if others keep changing a session that has to be written anew; those of the store.
+    pub fn append_lines(&mut self, lines: &[u8], repeated: RepeatedIds) -> Result<AppendedLines> {
+        if lines.is_empty() {
+            return self.flush().map(|()| AppendedLines::default());
+        }
+        let mut lines = lines.to_vec();
+        if !lines.ends_with(b"\n") {
+            lines.push(b'\n');
+        }
+        self.persist(|session| {
+            let mut tail = session.lines_tail.take().unwrap_or_default();
+            let place = (session.key, &*session.id);
+            let appended = append(session.place(), place, &mut tail, &lines, repeated);
+            session.lines_tail = Some(tail);
+            let (appended, key) = appended?;
+            if let Some(key) = key {
+                session.is_now(key);
+            }
+            // What was acknowledged is on the disk, also in a session that waits for an assistant's message.
+            session.store_waiting()?;
+            Ok(appended)
+        })
+    }
+}
+
+/// Appends to a stored session. Returns its key, too, if it has got another one.
+fn append(
+    store: &Store,
+    session: (SessionKey, &str),
+    tail: &mut Tail,
+    lines: &[u8],
+    repeated: RepeatedIds,
+) -> Result<(AppendedLines, Option<SessionKey>)> {
+    let journaled = journal::append(store, session, tail, |view, tail| {
+        if !tail.is_empty() && !tail.is_raw() {
+            return Ok(None);
+        }
+        let new = New::of(view, Some(tail), lines, repeated)?;
+        let Some(ids) = plain_ids(view, tail, &new.text)? else { return Ok(None) };
+        let (session, text) = (address_of(view), new.text);
+        Ok(Some((Change { session, text, ids, leaf: Leaf::OfFile }, new.appended)))
+    });
+    if let Some(appended) = journaled? {
+        return Ok((appended, None));
+    }
+    let begins_epoch = store.begins_epoch() && store.use_journal()?;
+    let grown = store.write(|snapshot| {
+        let reader = SessionReader::open(snapshot, session)?;
+        let new = New::of(reader.view(), None, lines, repeated)?;
+        let row = reader.snapshot().journal_row()?;
+        let mut batch = Batch::default();
+        if new.text.is_empty() {
+            return Ok((batch, Some(new.appended)));
+        }
+        let mut preparer = Preparer::new(reader.reading());
+        if !grow(store, &mut preparer, reader, &new.text, &mut batch)? {
+            return Ok((Batch::default(), None));
+        }
+        if begins_epoch {
+            begin_epoch(store, &row, &mut batch)?;
+        }
+        Ok((batch, Some(new.appended)))
+    })?;
+    match grown {
+        Some(appended) => Ok((appended, None)),
+        None => write_anew(store, session, lines, repeated),
+    }
+}
+
+/// Lines to add.
+struct New {
+    text: Vec<u8>,
+    appended: AppendedLines,
+}
+
+impl New {
+    /// Those of the lines that are to be added to a session.
+    fn of(
+        view: View<'_>,
+        tail: Option<&Tail>,
+        lines: &[u8],
+        repeated: RepeatedIds,
+    ) -> Result<Self> {
+        let mut new =
+            Self { text: Vec::with_capacity(lines.len()), appended: AppendedLines::default() };
+        let mut known = HashSet::new();
+        for line in split(lines) {
+            if repeated == RepeatedIds::Ignore
+                && let Some(id) = entry_id(view, line)
+            {
+                let is_there = tail.is_some_and(|tail| tail.has(&id)) || view.find(&id)?.is_some();
+                if is_there || !known.insert(id) {
+                    new.appended.ignored += 1;
+                    continue;
+                }
+            }
+            new.appended.added += 1;
+            new.text.extend_from_slice(line);
+        }
+        Ok(new)
+    }
+}
+
+/// The id of a line that is an entry.
+fn entry_id(view: View<'_>, line: &[u8]) -> Option<Vec<u8>> {
+    let is_entry = read_line(view.reading(), line, |line| line.kind().is_entry());
+    if is_entry { exact_id(view.reading(), line) } else { None }
+}
+
+/// The ids of the lines' entries, if the lines only follow those of the session: each is one JSON record, and an entry has a
+/// new id and a parent that is there, or none. `None` if the tables have to tell.
+fn plain_ids(view: View<'_>, tail: &Tail, text: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    let record = view.record();
+    if record.orphans > 0 {
+        return Ok(None);
+    }
+    let dictionary = view.snapshot().store().dictionary(NO_DICTIONARY)?;
+    let prepared = Preparer::new(view.reading()).prepare(text, false, &dictionary);
+    let names_by_ordinal = record.known_family().entry_ids() == EntryIds::Ordinals;
+    let mut ids: Vec<Vec<u8>> = Vec::new();
+    let mut known = HashSet::new();
+    for line in &prepared.lines {
+        if line.is_recovered || line.goes_on || line.ends_malformed {
+            return Ok(None);
+        }
+        if !line.kind.is_entry() || names_by_ordinal {
+            continue;
+        }
+        let name = |range: &std::ops::Range<usize>| {
+            prepared.names.get(range.clone()).unwrap_or_default().to_vec()
+        };
+        let is_there = |id: &[u8], known: &HashSet<Vec<u8>>| -> Result<bool> {
+            Ok(known.contains(id) || tail.has(id) || view.find(id)?.is_some())
+        };
+        let Some(id) = line.id.as_ref().map(name) else { return Ok(None) };
+        let is_placed = match &line.parent {
+            ParentName::None => true,
+            ParentName::Id(parent) => is_there(&name(parent), &known)?,
+            ParentName::NoId | ParentName::Previous => false,
+        };
+        if !is_placed || is_there(&id, &known)? {
+            return Ok(None);
+        }
+        known.insert(id.clone());
+        ids.push(id);
+    }
+    Ok(Some(ids))
+}
+
+/// Adds lines to a session as those that its file has gained. `false` if they change what earlier lines mean: the batch
+/// is of no use then.
+pub(super) fn grow(
+    store: &Store,
+    preparer: &mut Preparer,
+    reader: SessionReader,
+    text: &[u8],
+    batch: &mut Batch,
+) -> Result<bool> {
+    let view = reader.view();
+    let (key, before) = (view.key(), view.record().clone());
+    let mut extension = Extension::new(batch, key, &before);
+    let mut record = before.clone();
+    fill_from(&mut record, view, text)?;
+    let dictionary = tail_dictionary(view, Ordinal::after(record.lines))?;
+    let prepared = preparer.prepare(text, false, &dictionary);
+    let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
+    seal(view, &mut record, is_worth_a_chunk, (&mut extension, batch))?;
+    let (pointers, leaf) = (view.rows().pointers()?, view.leaf()?);
+    let current = store.committed()?;
+    let snapshot = Box::new(reader.into_snapshot());
+    let start = if before.known_family().saves_whole() {
+        Start::Appended { leaf, snapshot, above: None }
+    } else {
+        Start::Grown { leaf, hint: LeafHint::None, pointers, snapshot: Some(snapshot) }
+    };
+    let mut indexer = Indexer::new(store, key, record, start, dictionary.id);
+    let mut rows = extension.rows(batch);
+    indexer.add(prepared, &mut rows)?;
+    let Indexed { record, leaf, needs_resolving, .. } = indexer.finish(&mut rows)?;
+    if needs_resolving || changes_earlier_lines(View::new(current.rows(key), &before), &rows)? {
+        return Ok(false);
+    }
+    let (author, is_sealed) = (Author::Here, is_worth_a_chunk);
+    let extended = Extended { record, leaf, author, is_sealed, source: None };
+    extension.finish(batch, extended)?;
+    Ok(true)
+}
+
+/// The leaf of a session that is written anew with lines at its end. Where the program writes the whole file whenever it adds
+/// an entry, the file's first line names the leaf, and lines alone do not: it is the last entry, as if the program had added
+/// them.
+fn leaf_rule(view: View<'_>, text: &[u8]) -> Result<LeafRule> {
+    if !view.record().known_family().saves_whole() {
+        return Ok(LeafRule::ByRule);
+    }
+    let dictionary = view.snapshot().store().dictionary(NO_DICTIONARY)?;
+    let prepared = Preparer::new(view.reading()).prepare(text, false, &dictionary);
+    let last = prepared.lines.iter().rposition(|line| line.kind.is_entry());
+    let last = last.map(|place| Ordinal::new(view.record().lines + place as u64));
+    Ok(LeafRule::Line(last.or(view.leaf()?)))
+}
+
+/// Writes the session again, with the new lines at its end, until nobody has changed it meanwhile.
+fn write_anew(
+    store: &Store,
+    session: (SessionKey, &str),
+    lines: &[u8],
+    repeated: RepeatedIds,
+) -> Result<(AppendedLines, Option<SessionKey>)> {
+    for _ in 0..ATTEMPTS {
+        let reader = SessionReader::open(store.snapshot()?, session)?;
+        let new = New::of(reader.view(), None, lines, repeated)?;
+        let mut builder = Builder::as_file_in_place_of(store, reader.view(), &new.text)?;
+        // Of several records on a line only the last has the line feed.
+        let mut line = Vec::new();
+        reader.lines(0, |record| {
+            line.extend_from_slice(record.line());
+            if line.ends_with(b"\n") {
+                builder.push(&line)?;
+                line.clear();
+            }
+            Ok(true)
+        })?;
+        // The last line of an imported file may lack it.
+        if !line.is_empty() {
+            line.push(b'\n');
+        }
+        builder.push(&line)?;
+        builder.push(&new.text)?;
+        if let Some(key) = builder.finish_in_place(leaf_rule(reader.view(), &new.text)?)? {
+            return Ok((new.appended, Some(key)));
+        }
+    }
+    Err(StoreError::InUse { path: store.path().to_owned() }.into())
+}
