@@ -142,7 +142,8 @@
 //!   agrees with the session's record. Damage is an [`Error::Corrupted`] that names the table and the place; it is
 //!   never returned as a line, and a gap is never treated as a session's end.
 //! - Any number of processes may have a store open. One writes at a time, and the others wait for its transaction,
-//!   not for its import. A reader never waits, and never sees half of a transaction.
+//!   not for its import. A reader never sees half of a transaction, and does not wait for one, except to take in
+//!   what was just appended.
 //! - An export writes files under a temporary name and renames them. If an export of all sessions finds a file that
 //!   someone else has changed, it does not overwrite it, unless that loses nothing or the caller allows it. No output
 //!   replaces a store ([`ExportError::WouldReplaceStore`](error::ExportError::WouldReplaceStore)), and the next export

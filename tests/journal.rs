@@ -196,6 +196,45 @@ fn a_store_that_was_put_back_is_older_than_its_journal() {
 }
 
 #[test]
+fn what_a_lost_journal_had_can_be_given_up() {
+    let mut live = Live::begin();
+    let before = fs::read(live.store()).unwrap();
+    append(&mut live.session, "third");
+    let left = live.left();
+    let path = left.path().join("store");
+    drop(live);
+    let options = StoreOptions { without_journal: true, ..StoreOptions::default() };
+    // One that can be used is used.
+    assert_eq!(texts(&Store::open_with(&path, &options).unwrap()), ["first", "second", "third"]);
+    fs::write(&path, &before).unwrap();
+    fs::remove_file(left.path().join("store.journal")).unwrap();
+    assert!(Store::open(&path).is_err());
+    let store = Store::open_with(&path, &options).unwrap();
+    assert_eq!(texts(&store), ["first", "second"]);
+    let mut session = store.session(ID).unwrap();
+    for text in ["again", "and again"] {
+        append(&mut session, text);
+    }
+    drop((store, session));
+    let store = Store::open(&path).unwrap();
+    assert_eq!(texts(&store), ["first", "second", "again", "and again"]);
+    assert!(store.verify().unwrap().problems.is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_acknowledged_once_a_file_is_gone() {
+    for file in ["store", "store.journal"] {
+        let mut live = Live::begin();
+        append(&mut live.session, "third");
+        fs::remove_file(live.folder.path().join(file)).unwrap();
+        let draft = pi::Draft::message(&message("lost")).unwrap();
+        let error = live.session.append(draft).unwrap_err().to_string();
+        assert!(error.contains("deleted"), "{error}");
+    }
+}
+
+#[test]
 fn a_file_in_the_journals_place_is_left_alone() {
     let other = Live::begin();
     let foreign = other.left().path().join("store.journal");

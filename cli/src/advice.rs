@@ -32,6 +32,9 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
             "`leafline export --as current` gives it as it is now"
         }
         Error::Store(StoreError::NotFound { .. }) => "`leafline import` or `leafline new` makes it",
+        Error::Store(StoreError::NoJournal { .. } | StoreError::JournalAhead { .. }) => {
+            "`leafline compact --without-journal` gives up what it alone has"
+        }
         Error::Search(SearchError::Index { .. }) => {
             "`leafline index --rebuild` makes it again from the store"
         }

@@ -6,8 +6,9 @@ use anstream::ColorChoice;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use super::{
-    append, branch, children, context, export, extract, fork, history, import, index, label, ls,
-    man, name, new, path, relocate, reset_leaf, rm, search, show, stats, sync, tree, verify,
+    append, branch, children, compact, context, export, extract, fork, history, import, index,
+    label, ls, man, name, new, path, relocate, reset_leaf, rm, search, show, stats, sync, tree,
+    verify,
 };
 
 const EXAMPLES: &str = "\
@@ -112,7 +113,7 @@ pub(super) enum Command {
     /// Moves the data to the front of the store's file and truncates it. Needs exclusive access: while another process
     /// reads or writes, the command fails and changes nothing. A large import compacts by itself.
     #[command(after_help = "Example:\n  leafline compact")]
-    Compact,
+    Compact(compact::Arguments),
     Man(man::Arguments),
 }
 

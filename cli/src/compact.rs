@@ -9,9 +9,23 @@ use super::output::Output;
 use super::place::Place;
 use super::progress::Spinner;
 
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Go on without a journal that is lost, or of a later state than the store's file: what it alone had is given up
+    #[arg(long)]
+    without_journal: bool,
+}
+
 /// Returns the store's free space to the system.
-pub(super) fn run(place: &Place, out: &mut Output) -> Result<Status, Failure> {
-    let mut store = place.open_to_change()?;
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let mut store = match arguments.without_journal {
+        true => place.open_without_journal()?,
+        false => place.open_to_change()?,
+    };
     let spinner = Spinner::new("compacting the store");
     let (before, after) = store.compact()?;
     let path = store.path().to_owned();

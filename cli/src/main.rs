@@ -132,7 +132,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Sync(arguments) => sync::run(&arguments, place, out),
         Command::Move(arguments) => relocate::move_session(&arguments, place, out),
         Command::Relocate(arguments) => relocate::run(&arguments, place, out),
-        Command::Compact => compact::run(place, out),
+        Command::Compact(arguments) => compact::run(&arguments, place, out),
         Command::Man(arguments) => man::run(&arguments),
     }
 }

@@ -38,6 +38,11 @@ impl Place {
         self.open(&options)
     }
 
+    /// The same, although its journal is lost.
+    pub(super) fn open_without_journal(&self) -> Result<Store, Failure> {
+        self.open(&StoreOptions { create: false, without_journal: true, ..StoreOptions::default() })
+    }
+
     /// Opens the store, or creates it.
     pub(super) fn open_or_create(&self) -> Result<Store, Failure> {
         let options = StoreOptions { page_cache_bytes: IMPORT_CACHE, ..StoreOptions::default() };

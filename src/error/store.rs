@@ -48,7 +48,7 @@ pub enum StoreError {
     },
     /// The tables do not have all, and the journal that has the rest is not where it should be.
     #[error(
-        "the journal of store {path} is missing, and what was written last is in it alone: {journal} ({problem}); put it back, or beside the store"
+        "the journal of store {path} cannot be read, and what was written last is in it alone: {journal} ({problem}); put it back, or beside the store"
     )]
     NoJournal {
         /// The store's file.
@@ -70,7 +70,7 @@ pub enum StoreError {
     },
     /// The journal goes on from a later state of the store than the tables have.
     #[error(
-        "the journal {journal} is of a later state of store {path} than its file: the file was put back from a copy; put the copy of its journal beside it too, or move the journal away if what it has may be lost"
+        "the journal {journal} is of a later state of store {path} than its file: the file was put back from a copy; put the copy of its journal beside it too"
     )]
     JournalAhead {
         /// The store's file.

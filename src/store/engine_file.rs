@@ -80,6 +80,17 @@ impl EngineFile {
 }
 
 impl EngineFile {
+    /// Fails if the file has lost its name: what belongs to it is lost with the last process that has it open.
+    pub(crate) fn check_name(&self) -> io::Result<()> {
+        if self.0.counts_names && names_of(&self.0.file)? == 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "the store's file was deleted or replaced while it was open; what was just written is lost",
+            ));
+        }
+        Ok(())
+    }
+
     /// Puts on the disk whatever any process has written to the file.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.sync_data()
@@ -142,13 +153,7 @@ impl StorageBackend for EngineFile {
     /// Data synced to a file without a name is lost with the last process that has it open, so that is not a success.
     fn sync_data(&self) -> io::Result<()> {
         self.0.backend.sync_data()?;
-        if self.0.counts_names && names_of(&self.0.file)? == 0 {
-            return Err(io::Error::new(
-                io::ErrorKind::NotFound,
-                "the store's file was deleted or replaced while it was open; what was just written is lost",
-            ));
-        }
-        Ok(())
+        self.check_name()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {

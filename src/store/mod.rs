@@ -82,6 +82,9 @@ pub struct StoreOptions {
     /// Whether the store is only read: it opens and closes faster, its file is not written, and methods that write
     /// fail. Readers still see what others commit. Default: no.
     pub read_only: bool,
+    /// Whether to go on without a journal that is lost, or that is of a later state than the store's file: what it alone had
+    /// is given up. Only for a store that is written. Default: no.
+    pub without_journal: bool,
 }
 
 impl Default for StoreOptions {
@@ -91,14 +94,18 @@ impl Default for StoreOptions {
             line_cache_bytes: 8 << 20,
             create: true,
             read_only: false,
+            without_journal: false,
         }
     }
 }
 
 /// A store: one file with many sessions, open for any number of processes at once.
 ///
-/// Whatever a method has acknowledged is on disk. Readers never wait for writers; one write transaction
-/// runs at a time, over all processes.
+/// Whatever a method has acknowledged is on disk. One write transaction runs at a time, over all processes. While sessions
+/// are appended to, the newest entries are in a journal, the file `<store>.journal`; every read finds them there. Once the
+/// last process that appends has closed the store, its file has all. A store that is opened
+/// [to be read](StoreOptions::read_only) never waits for writers; in another one, a read that has to take in what was just
+/// appended waits for a commit.
 ///
 /// A clone is another handle of the same open store, with the same caches, and costs next to nothing. Sessions, readers
 /// and indexes hold one. The store closes with the last of them.
@@ -192,6 +199,9 @@ impl Store {
         let path = path.as_ref().to_owned();
         let Opened { handle, file } = opening::open(&path, options)?;
         let store = Self::with_handle(handle, Some(file), path, options)?;
+        if options.without_journal {
+            store.give_up_journal()?;
+        }
         store.check_journal()?;
         store.take_left_journal()?;
         Ok(store)

@@ -149,12 +149,20 @@ fn as_reader(scene: &Scene, arguments: &[&str]) -> super::scene::Run {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     set_mode(scene.folder(), 0o755);
+    // A store that is given to others to read is given with its journal.
+    let journal = scene.folder().join("store.leafline.journal");
+    let set_modes = |mode| {
+        set_mode(&scene.store(), mode);
+        if journal.exists() {
+            set_mode(&journal, mode);
+        }
+    };
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
     if is_root {
-        set_mode(&scene.store(), 0o644);
+        set_modes(0o644);
         reader.uid(65_534).gid(65_534);
     } else {
-        set_mode(&scene.store(), 0o444);
+        set_modes(0o444);
     }
     let output = loop {
         match reader.output() {
@@ -165,7 +173,7 @@ fn as_reader(scene: &Scene, arguments: &[&str]) -> super::scene::Run {
             output => break output.unwrap(),
         }
     };
-    set_mode(&scene.store(), 0o600);
+    set_modes(0o600);
     finished(output)
 }
 

@@ -11,7 +11,7 @@ use super::super::view::View;
 use super::append::{NewLeaf, NewLines, exact_id, extend};
 use super::change::{Change, Leaf};
 use super::raw::grow;
-use crate::error::{Corruption, Error, Result, SessionError};
+use crate::error::{Corruption, Error, Result};
 use crate::store::Store;
 use crate::store::commit::{Batch, Edit};
 use crate::store::journal::{JournalChange, Journaled};
@@ -108,8 +108,6 @@ fn fold_sessions(store: &Store, journaled: Vec<Journaled>, batch: &mut Batch) ->
     for (session, records) in sessions {
         match fold_session(store, session, &records, batch) {
             Ok(()) => {}
-            // The session was deleted after all this.
-            Err(Error::Session(SessionError::NotFound { .. })) => {}
             Err(Error::Corrupted(_)) => {
                 batch.forget(session);
                 records.into_iter().for_each(|record| batch.keep_unfolded(record));
@@ -128,18 +126,24 @@ fn fold_session(
 ) -> Result<()> {
     let changes = records.iter().map(Change::of).collect::<Result<Vec<Change>>>()?;
     let Some(last) = changes.last() else { return Ok(()) };
-    let id = String::from_utf8_lossy(&last.session).into_owned();
-    let reader = SessionReader::open(store.committed()?, (session, &id))?;
+    // Who replaces a session folds what the journal has of it before, so one that is not there was deleted.
+    let snapshot = store.committed()?;
+    let Some(record) = snapshot.session(session)? else { return Ok(()) };
+    let reader = SessionReader::new(snapshot, session, record);
     let view = reader.view();
     let text: Vec<u8> = changes.iter().flat_map(|change| &change.text).copied().collect();
     let mut preparer = Preparer::new(view.reading());
     // All of them have raw lines, or none.
     if last.leaf == Leaf::OfFile {
+        // Where all were there before, the record only put those on the disk.
+        if text.is_empty() {
+            return Ok(());
+        }
         return match grow(store, &mut preparer, reader, &text, batch)? {
             true => Ok(()),
             false => Err(Corruption {
                 table: Change::TABLE,
-                place: id,
+                place: String::from_utf8_lossy(&last.session).into_owned(),
                 problem: "lines that only follow others change what those mean".into(),
             }
             .into()),

@@ -30,7 +30,7 @@ pub(super) fn append<T>(
         let Some(mut lock) = store.lock_journal()? else { return Ok(None) };
         let snapshot = store.committed()?;
         let row = snapshot.journal_row()?;
-        if row.epoch == 0 {
+        if row.epoch == 0 || store.has_failed_sync(&row) {
             return Ok(None);
         }
         lock.catch_up(&row)?;

@@ -188,6 +188,13 @@ impl JournalFile {
         Ok(Place { sequence: after.sequence + 1, check, at: at + bytes.len() as u64 })
     }
 
+    /// Gives it the permissions of another file, if it has others.
+    pub(super) fn take_rights_of(&self, other: &Path) -> Result<()> {
+        let (now, wanted) =
+            (self.file.metadata()?.permissions(), std::fs::metadata(other)?.permissions());
+        if now == wanted { Ok(()) } else { self.file.set_permissions(wanted) }
+    }
+
     /// Puts what was written on the disk.
     pub(super) fn sync(&self) -> Result<()> {
         self.file.sync_data()?;

@@ -24,6 +24,7 @@ pub(crate) use self::file::JournalFile;
 use self::record::Stamp;
 pub(crate) use self::record::{Journaled, MOST_PAYLOAD};
 pub(crate) use self::row::{JournalRow, KEY, Place};
+use super::commit::Batch;
 use super::engine_file::EngineFile;
 use super::exposure::JOURNAL_ENDING;
 use super::record::Record;
@@ -32,6 +33,9 @@ use super::snapshot::Snapshot;
 use super::source_record::path_of_bytes;
 use super::{Store, tables};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
+
+/// Sequence numbers that are left out where a journal is given up: more than are written to one.
+const GIVEN_UP: u64 = 1 << 40;
 
 /// What an open store keeps of its journal.
 #[derive(Debug, Default)]
@@ -290,6 +294,26 @@ impl Store {
         }
     }
 
+    /// Goes on without the journal, if it cannot be used and nobody uses it. What it alone had is not in the tables.
+    pub(crate) fn give_up_journal(&self) -> Result<()> {
+        let usable = self.committed()?.journal_row().and_then(|row| self.journaled(&row).map(drop));
+        if usable.is_ok() && self.check_journal().is_ok() {
+            return Ok(());
+        }
+        let mut given_up = Ok(());
+        self.unless_used(|| {
+            given_up = self.write_tables(|snapshot| {
+                let row = snapshot.journal_row()?;
+                let mut batch = Batch::default();
+                // Beyond any number that the journal can have, so that it is not taken for a later one.
+                let sequence = row.folded.sequence.saturating_add(GIVEN_UP);
+                batch.change_journal(JournalChange::End(Place { sequence, ..Place::default() }));
+                Ok((batch, ()))
+            });
+        })?;
+        given_up
+    }
+
     /// Calls `act` if no handle uses the journal, this one neither. None begins to meanwhile.
     pub(crate) fn unless_used(&self, act: impl FnOnce()) -> Result<()> {
         let is_used = lock(&self.journal().is_used);
@@ -343,7 +367,10 @@ impl Store {
             state.is_running = true;
             let (from, until) = (state.done, state.written);
             drop(state);
-            let result = file.sync();
+            let result = file.sync().and_then(|()| match &self.shared.file {
+                Some(store) => store.check_name(),
+                None => Ok(()),
+            });
             state = lock(&journal.sync);
             state.is_running = false;
             journal.synced.notify_all();
@@ -355,6 +382,17 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// Whether a sync of the journal has failed, so that it cannot be trusted until all that was written to it is in the
+    /// tables.
+    pub(crate) fn has_failed_sync(&self, row: &JournalRow) -> bool {
+        let mut state = lock(&self.journal().sync);
+        if state.failed.is_some() && row.folded.sequence >= state.written {
+            state.failed = None;
+            state.done = state.written;
+        }
+        state.failed.is_some()
     }
 
     fn journal_write_failed(&self, source: std::io::Error) -> Error {
@@ -386,6 +424,8 @@ impl Store {
             }
             made => made.at("making the journal", &path)?,
         };
+        // Who may read the store may read its journal.
+        file.take_rights_of(self.path()).at("setting the rights of", &path)?;
         if file.newest().at("reading the journal", &path)? > before.folded.sequence {
             return Err(self.journal_ahead(path));
         }
