@@ -72,16 +72,8 @@ fn named(store: &Store) -> Result<Vec<Listed>> {
         let row = row?;
         let record = record_digest(row.bytes());
         let facts = SessionFacts::listed(&row.listed()?, &mut texts);
-        let (id, cwd) = (&*facts.id, facts.cwd.as_deref());
-        let parent = facts.parent_session.as_deref();
-        let agent_of = facts.agent.as_ref().and(parent);
-        let (created_ms, has_parent) = (facts.created, parent.is_some());
-        let name = FileName { id, cwd, created_ms, has_parent, agent_of, header: None };
-        let header = match facts.family.is_named_by_header(&name) {
-            true => header_line(&snapshot, row.key())?,
-            false => None,
-        };
-        let name = FileName { header: header.as_deref(), ..name };
+        let header = header_in_name(&facts, &snapshot, row.key())?;
+        let name = name_of(&facts, header.as_deref());
         let path = placed(&row, &name)?;
         let path = path.unwrap_or_else(|| facts.family.program_path(&name));
         let path = format!("{}/{}", facts.family.name(), with_slashes(&path));
@@ -119,8 +111,29 @@ pub(super) fn placed_source(
     paths.find_map(|path| family.placed_path(&name, &path).map(|placed| (path, placed)))
 }
 
-/// The text of a session's header line as it is stored. A damaged session has none here: its export reports the damage.
-pub(super) fn header_line(snapshot: &Snapshot, session: SessionKey) -> Result<Option<Vec<u8>>> {
+/// What a session's file is named by. The header is what [`header_in_name`] gives.
+pub(super) fn name_of<'f>(facts: &'f SessionFacts, header: Option<&'f [u8]>) -> FileName<'f> {
+    let parent = facts.parent_session.as_deref();
+    FileName {
+        id: &facts.id,
+        cwd: facts.cwd.as_deref(),
+        created_ms: facts.created,
+        has_parent: parent.is_some(),
+        agent_of: facts.agent.as_ref().and(parent),
+        header,
+    }
+}
+
+/// The text of a session's header line as it is stored, if the file is named by it. A damaged session has none here: its
+/// export reports the damage.
+pub(super) fn header_in_name(
+    facts: &SessionFacts,
+    snapshot: &Snapshot,
+    session: SessionKey,
+) -> Result<Option<Vec<u8>>> {
+    if !facts.family.is_named_by_header(&name_of(facts, None)) {
+        return Ok(None);
+    }
     let line = match snapshot.session(session)? {
         Some(record) => snapshot.rows(session).line(record.header, None),
         None => return Ok(None),

@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use leafline_import::FileName;
-
 use super::file_tree::Place;
 use super::places;
 use super::report::{ExportOutcome, ExportReport, KeptReason};
@@ -37,20 +35,11 @@ impl Store {
 
 /// The path at which the program looks for the session.
 fn place_of(reader: &SessionReader) -> Result<PathBuf> {
-    let record = reader.record();
-    let family = record.known_family();
-    let id = record.id();
-    let parent = record.parent_session.as_deref();
-    let header = places::header_line(reader.snapshot(), reader.key())?;
-    let name = FileName {
-        id: &id,
-        cwd: record.directory(),
-        created_ms: record.created,
-        has_parent: parent.is_some(),
-        agent_of: record.agent.as_ref().and(parent),
-        header: header.as_deref(),
-    };
-    if let Some((source, _)) = places::placed_source(record, &name) {
+    let facts = reader.facts();
+    let family = facts.family;
+    let header = places::header_in_name(&facts, reader.snapshot(), reader.key())?;
+    let name = places::name_of(&facts, header.as_deref());
+    if let Some((source, _)) = places::placed_source(reader.record(), &name) {
         return Ok(source);
     }
     let mut folders = program_folders().into_iter().filter(|folder| folder.family == family);
