@@ -29,12 +29,19 @@ fn candidates(beginning: &OsStr) -> Vec<CompletionCandidate> {
     };
     let sessions = store.list(&SessionFilter::default()).unwrap_or_default();
     let sessions = sessions.iter().filter(|session| session.id.starts_with(beginning));
+    let sessions = sessions.filter(|session| is_plain(&session.id));
     let candidate = |session: &leafline::SessionFacts| {
         let title = session.title.as_deref().or(session.first_prompt.as_deref());
         let title = title.map(|title| text::one_line(title, LONGEST_TITLE).into());
-        CompletionCandidate::new(text::printable(&session.id).into_owned()).help(title)
+        CompletionCandidate::new(&*session.id).help(title)
     };
     sessions.take(MOST).map(candidate).collect()
+}
+
+/// Whether a shell takes an id as it is: it runs what it finds in a word that was completed.
+fn is_plain(id: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-:@%+=,/~".contains(c);
+    id.chars().all(is_plain) && !id.starts_with(['-', '~', '='])
 }
 
 /// The store that the line to be completed names; its words are among the arguments.

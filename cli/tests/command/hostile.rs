@@ -119,16 +119,45 @@ impl Hostile {
         assert!((0..=2).contains(&run.status), "{arguments:?}: {}", run.stderr);
         // Lines as they are; only on a terminal are they made harmless.
         let is_raw = match arguments[0] {
-            "export" => !arguments.contains(&"-o"),
+            "export" => !arguments.contains(&"-o") && !arguments.contains(&"--to-source"),
             "path" => arguments.len() == 2,
             "tree" => arguments[1] == "--json",
-            "show" => arguments.len() == 3 && !arguments[1].starts_with("--"),
+            "context" => arguments[1] == "--request",
+            "show" => arguments.len() == 3 && arguments[1] != "--json" || arguments[1] == "--entry",
             _ => false,
         };
-        for text in [&run.text(), &run.stderr] {
-            let raw = text.chars().find(|c| is_harmful(*c));
-            assert!(raw.is_none() || is_raw, "{arguments:?}: {raw:?} in {text:?}");
-        }
+        assert_harmless(arguments, &run, is_raw);
+        run
+    }
+
+    /// Runs a command as at a terminal, where nothing is raw.
+    #[track_caller]
+    fn run_for_a_person(&self, arguments: &[&str]) {
+        let mut command = command(&self.deep.join("store"));
+        command.current_dir(&self.deep).args(["--width", "80"]).args(arguments);
+        let run = finished(command.output().unwrap());
+        assert!((0..=2).contains(&run.status), "{arguments:?}: {}", run.stderr);
+        assert_harmless(arguments, &run, false);
+    }
+
+    /// Imports a session from standard input.
+    #[track_caller]
+    fn import_from_input(&self, bytes: &[u8], more: &[&str]) {
+        let store = self.deep.join("store");
+        let all = [&["--store", path(&store), "import", "-"], more].concat();
+        let run = self.scene.run_with_input(all.iter().copied(), bytes);
+        assert!((0..=1).contains(&run.status), "{}", run.stderr);
+        assert_harmless(&all, &run, false);
+    }
+
+    /// Whether what was exported back is where a program would look for it: the programs' folders are below `out`.
+    fn put_back(&self, id: &str) -> Run {
+        let mut command = command(&self.deep.join("store"));
+        let home = self.deep.join("out/home");
+        command.env("HOME", &home).env("USERPROFILE", &home).current_dir(&self.deep);
+        let run = finished(command.args(["export", "--to-source", "--", id]).output().unwrap());
+        assert!((0..=1).contains(&run.status), "{id:?}: {}", run.stderr);
+        assert_harmless(&["export", "--to-source", id], &run, false);
         run
     }
 
@@ -175,6 +204,14 @@ impl Hostile {
         ids.filter_map(|facts| facts["id"].as_str().map(str::to_owned))
             .filter(|id| !id.contains('\0'))
             .collect()
+    }
+}
+
+#[track_caller]
+fn assert_harmless(arguments: &[&str], run: &Run, is_raw: bool) {
+    for text in [&run.text(), &run.stderr] {
+        let raw = text.chars().find(|c| is_harmful(*c));
+        assert!(raw.is_none() || is_raw, "{arguments:?}: {raw:?} in {text:?}");
     }
 }
 
@@ -226,6 +263,44 @@ fn lines_on_a_terminal_are_harmless() {
     }
 }
 
+/// The same through a pager, and in the question of `rm`, which goes to standard error.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pager_and_a_question_get_nothing_hostile() {
+    use crate::terminal::{USUAL, at_store};
+    let hostile = imported();
+    let ids = hostile.ids();
+    let controls: Vec<&str> =
+        ids.iter().filter(|id| id.contains(char::is_control)).map(String::as_str).collect();
+    assert!(controls.len() > 2, "{ids:?}");
+    let store = hostile.place("store");
+    let variables = [("NO_COLOR", "1"), ("LEAFLINE_PAGER", "echo '[pager]'; cat")];
+    let harmless = |arguments: &[&str], text: &str| {
+        let raw = text.chars().find(|c| is_harmful(*c) && *c != '\r');
+        assert_eq!(raw, None, "{arguments:?}: {text:?}");
+    };
+    for arguments in [
+        &["ls", "--agents"][..],
+        &[&["show", "--"], &*controls].concat(),
+        &[&["show", "--entry", "@last", "--"], &*controls].concat(),
+        &["history", "recent"],
+        &["path", controls[0], "--text", "--full"],
+        &["tree", controls[0], "--full"],
+    ] {
+        let (status, text) = at_store(&store, arguments, &variables, USUAL).ends();
+        assert!(matches!(status, Some(0 | 1)), "{arguments:?}: {text}");
+        harmless(arguments, &text);
+        assert!(text.contains("[pager]") || arguments[0] != "ls", "{text}");
+    }
+    let rm = [&["rm", "--"], &*controls].concat();
+    let mut terminal = at_store(&store, &rm, &variables, USUAL);
+    terminal.waits_for("[y/N] ");
+    terminal.types("n\n");
+    let (status, text) = terminal.ends();
+    assert_eq!(status, Some(1), "{text}");
+    harmless(&rm, &text);
+}
+
 #[test]
 fn nothing_hostile_is_printed() {
     let hostile = imported();
@@ -242,9 +317,26 @@ fn nothing_hostile_is_printed() {
         &["search", "owned"],
         &["search", "--json", "escaped"],
         &["search", "\u{1b}]0;owned"],
+        &["ls", "--agents"],
+        &["ls", "--gone"],
+        &["ls", "--gone", "--json"],
+        &["import", "-v", "in"],
+        &["sync", "-v", "in"],
+        &["rm", "--dry-run", "--older-than", "2027-01-01"],
+        &["rm", "--dry-run", "--json", "--family", "pi"],
     ] {
         hostile.run(arguments);
+        hostile.run_for_a_person(arguments);
     }
+    let all: Vec<&str> = ids.iter().map(String::as_str).collect();
+    for command in [&["show", "--"][..], &["name", "--"], &["show", "--json", "--"]] {
+        let arguments = [command, &all].concat();
+        hostile.run(&arguments);
+        hostile.run_for_a_person(&arguments);
+    }
+    hostile.run_for_a_person(&[&["export", "--"], &*all].concat());
+    hostile.run_for_a_person(&[&["show", "--entry", "@last", "--"], &*all].concat());
+    completions_are_plain(&hostile);
     // Those that have what a terminal would obey, or what it would take for another line. A session of Claude Code has its
     // file's name.
     let controls = HOSTILE.len() - 2;
@@ -272,8 +364,14 @@ fn nothing_hostile_is_printed() {
             &["name", id],
             &["show", id, "\u{1b}[2Jno such entry\u{202e}"],
             &["export", id, "--as", "original"],
+            &["show", "--entry", "@last", id],
+            &["show", id, "of a hostile file"],
+            &["context", "--full", id],
+            &["context", "--request", id],
+            &["name", "--json", id],
         ] {
             hostile.run(arguments);
+            hostile.run_for_a_person(arguments);
         }
     }
     for wrong in HOSTILE.iter().filter(|wrong| !wrong.contains('\0')) {
@@ -284,11 +382,34 @@ fn nothing_hostile_is_printed() {
             &["ls", "--cwd", wrong],
             &["ls", "--text", wrong],
             &["search", "--", wrong],
+            &["show", "--entry", wrong, "of a hostile file"],
+            &["show", "of a hostile file", "--", wrong],
+            &["export", "of a hostile file", "-o", "out/x/", "--", wrong],
+            &["name", "of a hostile file", "--", wrong],
+            &["sync", "--", wrong],
         ] {
             hostile.run(arguments);
+            hostile.run_for_a_person(arguments);
         }
     }
     hostile.assert_nothing_escaped();
+}
+
+/// Nothing that a shell would run, or take for an option, is offered to it.
+fn completions_are_plain(hostile: &Hostile) {
+    for shell in ["bash", "fish"] {
+        let mut command = command(&hostile.deep.join("store"));
+        command.env("COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", "2").env("_CLAP_IFS", "\n");
+        let run = finished(command.args(["--", "leafline", "show", ""]).output().unwrap());
+        assert_harmless(&[shell], &run, false);
+        let text = run.text();
+        let words: Vec<&str> = text.lines().filter_map(|line| line.split('\t').next()).collect();
+        assert!(words.contains(&"CON") && words.contains(&"CON~2"), "{shell}: {text}");
+        let odd =
+            words.iter().find(|word| word.contains(['$', '(', '\\', ' ', '{', ';', '\'', '"']));
+        assert_eq!(odd, None, "{shell}: {text}");
+        assert!(!words.contains(&"--all"), "{shell}: {text}");
+    }
 }
 
 #[test]
@@ -310,6 +431,16 @@ fn nothing_is_written_elsewhere() {
         assert!(again.text().contains(" unchanged"), "{}", again.text());
         hostile.assert_nothing_escaped();
     }
+    let ids = hostile.ids();
+    let some = format!("{}/", out("some"));
+    let all: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let run = hostile.run(&[&["export", "-o", &some, "--"], &*all].concat());
+    assert_eq!(run.status, 0, "{}{}", run.text(), run.stderr);
+    hostile.assert_nothing_escaped();
+    for id in &ids {
+        hostile.put_back(id);
+    }
+    hostile.assert_nothing_escaped();
     // Each has a file of its own, and what is written is imported again as the same sessions.
     let back = hostile.run(&["import", "--json", &out("exact")]);
     assert_eq!(back.json_lines().last().unwrap()["failed"], 0);
@@ -327,10 +458,23 @@ fn nothing_is_written_elsewhere() {
                 r#"{"type":"message","message":{"role":"user","content":"\u001b[2J"}}"#,
             ],
             &["branch", &id, "m1"],
+            &["reset-leaf", &id],
+            &["move", "--", &id, "\u{1b}[2J\u{202e}../../escaped"],
         ] {
             hostile.run(arguments);
         }
+        hostile.put_back(&id);
     }
+    for (number, text) in HOSTILE.iter().enumerate() {
+        for family in FAMILIES {
+            let bytes = session(family, number, &format!("{text} of a stream"));
+            hostile.import_from_input(&bytes, &["--family", family]);
+            hostile.import_from_input(&bytes, &["--json"]);
+        }
+    }
+    hostile.run(&["man", &out("man")]);
+    hostile.run(&["index", "--rebuild"]);
+    hostile.assert_nothing_escaped();
     for wrong in HOSTILE.iter().filter(|wrong| !wrong.contains('\0')) {
         for family in ["omp", "claude"] {
             hostile.run(&["new", "--family", family, "--continue", "--cwd", wrong]);
@@ -342,7 +486,9 @@ fn nothing_is_written_elsewhere() {
     }
     hostile.run(&["history", "recent"]);
     hostile.run(&["history", "search", "owned"]);
+    hostile.run_for_a_person(&["history", "recent"]);
     hostile.run(&["history", "export", path(&hostile.place("history.db"))]);
+    hostile.run(&["history", "import", path(&hostile.place("history.db"))]);
     hostile.assert_nothing_escaped();
     let run = hostile.run(&["export", "--all", "-o", &out("current")]);
     assert!(!run.text().contains("failed"), "{}", run.text());

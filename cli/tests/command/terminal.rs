@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -46,12 +47,22 @@ pub(crate) fn at_terminal(
     variables: &[(&str, &str)],
     size: Size,
 ) -> Terminal {
+    at_store(&scene.store(), arguments, variables, size)
+}
+
+/// The same on any store.
+pub(crate) fn at_store(
+    store: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+    size: Size,
+) -> Terminal {
     let mut command = Command::new("setsid");
     command.args(["--ctty", env!("CARGO_BIN_EXE_leafline")]).args(arguments);
     for name in ["LEAFLINE_PAGER", "PAGER", "LESS", "NO_COLOR", "CLICOLOR_FORCE", "LC_ALL"] {
         command.env_remove(name);
     }
-    command.env("LEAFLINE_STORE", scene.store()).env("TERM", "xterm").env("LANG", "C.UTF-8");
+    command.env("LEAFLINE_STORE", store).env("TERM", "xterm").env("LANG", "C.UTF-8");
     command.env("TZ", "UTC").envs(variables.iter().copied());
     Terminal::begin(command, size)
 }
