@@ -133,9 +133,13 @@ fn is_confirmed(chosen: &[Chosen]) -> Result<bool, Failure> {
             "{sessions} would be deleted; --yes deletes them without a question, --dry-run names them"
         )));
     }
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    let columns = size.map_or(usize::MAX, |(columns, _)| usize::from(columns.0));
     let mut told = String::new();
     for session in chosen.iter().take(MOST_NAMED) {
-        told.push_str(&format!("  {}\n", describe(session)));
+        let described = format!("  {}", describe(session));
+        told.push_str(&text::fit(&described, columns));
+        told.push('\n');
     }
     if let Some(more) = chosen.len().checked_sub(MOST_NAMED).filter(|&more| more > 0) {
         told.push_str(&format!("  and {more} more\n"));
@@ -164,7 +168,9 @@ fn foretell(chosen: &[Chosen], out: &mut Output) -> Result<Status, Failure> {
             let told = json!({"session": id, "lines": lines, "bytes": bytes, "dry_run": true});
             out.json(&told)?;
         } else {
-            out.line(format_args!("would remove {}", describe(session)))?;
+            let described = format!("would remove {}", describe(session));
+            let columns = out.width().unwrap_or(usize::MAX);
+            out.line(format_args!("{}", text::fit(&described, columns)))?;
         }
     }
     if !out.is_json() {

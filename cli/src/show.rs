@@ -246,14 +246,24 @@ pub(super) fn write_facts(facts: &SessionFacts, out: &mut Output) -> Result<(), 
 pub(super) fn write_fact(name: &str, fact: Option<&str>, out: &mut Output) -> Result<(), Failure> {
     let Some(fact) = fact else { return Ok(()) };
     let name = out.paint(FAINT, &format!("{name:<NAME_WIDTH$}"));
-    let Some(width) = out.width() else { return out.line(format_args!("{name} {fact}")) };
-    let mut beside = name;
-    let columns = width.saturating_sub(NAME_WIDTH + 1);
-    let lines = text::wrapped(fact, columns);
+    write_beside(&format!("{name} "), NAME_WIDTH + 1, fact, out)
+}
+
+/// Prints words beside others that take so many columns, in as many lines as the terminal's width demands.
+pub(super) fn write_beside(
+    name: &str,
+    name_width: usize,
+    words: &str,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let Some(width) = out.width() else { return out.line(format_args!("{name}{words}")) };
+    let mut beside = name.to_owned();
+    let columns = width.saturating_sub(name_width);
+    let lines = text::wrapped(words, columns);
     // A path may be a word that is wider than the terminal.
     for line in lines.iter().flat_map(|line| text::pieces(line, columns)) {
-        out.line(format_args!("{beside} {}", text::isolated(&line)))?;
-        beside = " ".repeat(NAME_WIDTH);
+        out.line(format_args!("{beside}{}", text::isolated(&line)))?;
+        beside = " ".repeat(name_width);
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use super::number::counted;
 use super::output::{BAD, FAINT, GOOD, Output};
 use super::place::Place;
 use super::progress::Spinner;
+use super::show::write_beside;
 use super::{Status, text};
 
 /// Check a store, or one session
@@ -45,14 +46,17 @@ pub(super) fn run(
     Ok(if verification.problems.is_empty() { Status::Done } else { Status::Failed })
 }
 
+/// The columns of the word before a finding, and of the space behind it.
+const WORD_WIDTH: usize = 9;
+
 fn report(verification: &Verification, out: &mut Output) -> Result<(), Failure> {
-    let remark = out.paint(FAINT, "remark ");
-    for finding in &verification.remarks {
-        out.line(format_args!("{remark}  {}", describe(finding)))?;
-    }
-    let problem = out.paint(BAD, "problem");
-    for finding in &verification.problems {
-        out.line(format_args!("{problem}  {}", describe(finding)))?;
+    for (word, style, findings) in
+        [("remark ", FAINT, &verification.remarks), ("problem", BAD, &verification.problems)]
+    {
+        let word = format!("{}  ", out.paint(style, word));
+        for finding in findings {
+            write_beside(&word, WORD_WIDTH, &describe(finding), out)?;
+        }
     }
     let (problems, remarks) =
         (verification.problems.len() as u64, verification.remarks.len() as u64);

@@ -34,6 +34,26 @@ fn rm_asks_before_it_deletes_several() {
 }
 
 #[test]
+fn what_rm_asks_about_fits_the_terminal() {
+    let scene = Scene::new();
+    for id in ["a-session-with-a-name-of-some-length", "another-session-with-a-name-of-some-length"]
+    {
+        let bytes = file([header(id), message("a", None, &"a long title ".repeat(20))]);
+        scene.run(["import", path(&scene.write(&format!("{id}.jsonl"), &bytes))]).ok();
+    }
+    let rm = ["rm", "a-session", "another-session"];
+    let mut terminal = begin(&scene, &rm);
+    terminal.waits_for("? [y/N] ");
+    terminal.types("n\n");
+    let (_, text) = terminal.ends();
+    assert!(text.contains("a long title"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= USUAL.columns.into()), "{text}");
+    let dry = scene.run(["--width", "80", "rm", "-n", "a-session", "another-session"]).ok().text();
+    assert!(dry.contains("a long title"), "{dry}");
+    assert!(dry.lines().all(|line| line.chars().count() <= 80), "{dry}");
+}
+
+#[test]
 fn ctrl_c_answers_the_question_with_no() {
     let scene = Scene::of_samples();
     let mut terminal = begin(&scene, &["rm", PI_3, OMP_3]);

@@ -131,6 +131,23 @@ fn facts_are_wrapped_beside_their_names() {
 }
 
 #[test]
+fn what_verify_finds_fits_the_terminal() {
+    let orphan = message("b", Some("nowhere-to-be-found"), "x");
+    let scene = Scene::of_session(&file([header("s1"), orphan]));
+    let whole = scene.run(["verify"]).ok().text();
+    let text = run(&scene, "C.UTF-8", 40, &["verify"]).ok().text();
+    let found = |text: &str| -> Vec<String> {
+        let lines = text.lines().take_while(|line| !line.contains("checked"));
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(found(&whole).len(), 1, "{whole}");
+    let found_there = found(&text);
+    assert!(found_there.len() > 1, "{text}");
+    assert!(found_there.iter().all(|line| columns(line) <= 40), "{text}");
+    assert!(found_there[1..].iter().all(|line| line.starts_with("         ")), "{text}");
+}
+
+#[test]
 fn a_plain_locale_gets_ascii() {
     let scene = Scene::of_samples();
     for arguments in [&["tree", PI_3][..], &["ls"], &["path", CLAUDE, "--text"]] {
