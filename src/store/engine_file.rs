@@ -8,6 +8,8 @@ use std::io;
 use std::ops::Bound;
 use std::sync::Arc;
 
+#[cfg(all(test, unix))]
+use super::recorder;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
@@ -147,16 +149,27 @@ impl StorageBackend for EngineFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
+        #[cfg(all(test, unix))]
+        recorder::note(&self.0.file, |place| recorder::Event::Length { place, length: len });
         self.0.backend.set_len(len)
     }
 
     /// Data synced to a file without a name is lost with the last process that has it open, so that is not a success.
     fn sync_data(&self) -> io::Result<()> {
+        #[cfg(all(test, unix))]
+        let until = recorder::count(&self.0.file);
         self.0.backend.sync_data()?;
+        #[cfg(all(test, unix))]
+        recorder::note(&self.0.file, |place| recorder::Event::Sync { place, until });
         self.check_name()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        #[cfg(all(test, unix))]
+        recorder::note(&self.0.file, |place| {
+            let bytes = data.to_vec();
+            recorder::Event::Write { place, at: offset, bytes }
+        });
         self.0.backend.write(offset, data)
     }
 

@@ -34,6 +34,8 @@ pub(crate) mod prompt_record;
 pub(crate) mod prompts;
 mod recent_nodes;
 pub(crate) mod record;
+#[cfg(all(test, unix))]
+pub(crate) mod recorder;
 pub(crate) mod removed_record;
 pub(crate) mod session_index;
 pub(crate) mod session_key;

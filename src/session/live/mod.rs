@@ -12,6 +12,8 @@ mod journal;
 mod lines;
 mod pending;
 mod persistence;
+#[cfg(all(test, unix))]
+mod power_loss;
 mod raw;
 mod rechunk;
 pub(crate) mod rewrite;

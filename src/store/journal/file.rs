@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::Path;
 
+#[cfg(all(test, unix))]
+use super::super::recorder;
 use super::super::session_key::SessionKey;
 use super::record::{self, HEAD, Head, Journaled, Stamp};
 use super::row::Place;
@@ -24,7 +26,12 @@ const PAGE_BYTES: usize = 4096;
 const PAGE: u64 = PAGE_BYTES as u64;
 
 /// Bytes of an area. While one is filled, what the other has goes into the tables.
+#[cfg(not(test))]
 pub(crate) const AREA: u64 = 4 << 20;
+
+/// In tests it is full sooner.
+#[cfg(test)]
+pub(crate) const AREA: u64 = 512 << 10;
 
 /// An open journal.
 #[derive(Debug)]
@@ -88,6 +95,8 @@ impl JournalFile {
         match made.persist_noclobber(path) {
             Ok(file) => {
                 sync_folder(folder);
+                #[cfg(all(test, unix))]
+                recorder::note_made(path, &file);
                 Ok(Self { file })
             }
             // Another process has made it.
@@ -184,6 +193,11 @@ impl JournalFile {
         payload: &[u8],
     ) -> Result<Place> {
         let (bytes, check) = record::encode(after, stamp, session, payload);
+        #[cfg(all(test, unix))]
+        recorder::note(&self.file, |place| {
+            let bytes = bytes.clone();
+            recorder::Event::Write { place, at, bytes }
+        });
         write_at(&self.file, &bytes, at)?;
         Ok(Place { sequence: after.sequence + 1, check, at: at + bytes.len() as u64 })
     }
@@ -197,7 +211,11 @@ impl JournalFile {
 
     /// Puts what was written on the disk.
     pub(super) fn sync(&self) -> Result<()> {
+        #[cfg(all(test, unix))]
+        let until = recorder::count(&self.file);
         self.file.sync_data()?;
+        #[cfg(all(test, unix))]
+        recorder::note(&self.file, |place| recorder::Event::Sync { place, until });
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt;
