@@ -11,6 +11,10 @@ const PROMPT_CHARACTERS: usize = 200;
 /// default.
 pub const UNDEFINED: &str = "undefined";
 
+/// The text of a [`PointerKind::LastPrompt`] that holds whatever hangs below the entry that it names; without an entry the
+/// conversation begins anew.
+pub const EXPLICIT: &str = "explicit";
+
 /// The rank of the title from a [`PointerKind::Summary`], used if no line gives a title of a higher rank.
 pub const SUMMARY_TITLE: u8 = 1;
 
@@ -47,7 +51,7 @@ pub enum Effect {
         kind: PointerKind,
         /// The id of the entry that it names, as WTF-8.
         target: Option<Vec<u8>>,
-        /// Of a summary, the beginning of its text.
+        /// Of a summary, the beginning of its text; of a last prompt that is explicit, [`EXPLICIT`].
         text: Option<String>,
     },
     /// A user message begins with this text.

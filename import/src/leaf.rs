@@ -1,7 +1,7 @@
 //! Which entry of a session is its leaf: the facts that the families' rules use, and their result.
 
 use crate::effect::PointerKind;
-use crate::kind::EntryKind;
+use crate::kind::{EntryKind, MessageRole};
 
 /// What a file's header says about the leaf.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,8 +20,12 @@ pub enum LeafHint {
 pub struct LineNode {
     /// What kind of line it is.
     pub kind: EntryKind,
+    /// Of a message, whose it is.
+    pub role: MessageRole,
     /// Whether it belongs to an agent's conversation beside the session's own.
     pub is_sidechain: bool,
+    /// Its time in milliseconds since 1970.
+    pub time_ms: Option<i64>,
     /// The ordinal of its parent, if the session has it.
     pub parent: Option<u64>,
     /// The number of entries above it. Meaningless in an irregular session.
@@ -57,6 +61,8 @@ pub struct Pointer<'a> {
     pub kind: PointerKind,
     /// The id in it, as WTF-8.
     pub target: Option<&'a [u8]>,
+    /// Whether it is a last prompt that is [explicit](crate::EXPLICIT).
+    pub is_explicit: bool,
     /// For a boundary, the last message before it that is not on a sidechain.
     pub message_before: Option<u64>,
 }

@@ -8,7 +8,6 @@ use crate::family::{LineScan, with_scan};
 use crate::kind::{EntryKind, MessageRole};
 use crate::recover::{Recovered, RecoveredParent};
 use crate::scan::{Payload, Shape};
-use crate::time::parse_timestamp;
 use crate::usage::Usage;
 
 /// What a line says about its parent.
@@ -109,6 +108,7 @@ pub struct RecoveredLine<'a> {
     role: MessageRole,
     id: Option<Cow<'a, [u8]>>,
     parent: ParentLink<'a>,
+    leads: bool,
 }
 
 impl<'a> RecoveredLine<'a> {
@@ -121,6 +121,7 @@ impl<'a> RecoveredLine<'a> {
             role: MessageRole::None,
             id: None,
             parent: ParentLink::None,
+            leads: true,
         }
     }
 
@@ -138,13 +139,19 @@ impl<'a> RecoveredLine<'a> {
             Some(RecoveredParent::Id(id)) => ParentLink::Id(id),
             Some(RecoveredParent::Other) => ParentLink::NoId,
         };
-        Self { recovered, kind, role: MessageRole::None, id, parent }
+        Self { recovered, kind, role: MessageRole::None, id, parent, leads: true }
     }
 
     /// The same with a message role.
     #[must_use]
     pub fn with_role(self, role: MessageRole) -> Self {
         Self { role, ..self }
+    }
+
+    /// The same, by whether it [leads](LineFacts::leads).
+    #[must_use]
+    pub fn with_leads(self, leads: bool) -> Self {
+        Self { leads, ..self }
     }
 }
 
@@ -170,8 +177,12 @@ impl<'a> LineFacts<'a> for RecoveredLine<'a> {
         self.recovered.is_sidechain
     }
 
+    fn leads(&self) -> bool {
+        self.leads
+    }
+
     fn time(&self) -> Option<i64> {
-        parse_timestamp(&String::from_utf8_lossy(self.recovered.timestamp.as_deref()?))
+        self.recovered.time_ms()
     }
 
     fn activity(&self, _: MessageRole) -> Option<i64> {

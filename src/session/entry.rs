@@ -121,6 +121,11 @@ impl Entry {
         self.read(|line| line.type_name().map(Cow::into_owned))
     }
 
+    /// See [`Line::leads`].
+    pub(crate) fn leads(&self) -> bool {
+        self.read(|line| line.leads())
+    }
+
     /// What it says, for callers that do not depend on its format.
     pub fn view(&self) -> View {
         let text = text::decode(&self.line);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 use crate::records::{
-    assistant, boundary, compact_summary, file, history, last_prompt, path, place_of, side,
+    assistant, boundary, compact_summary, file, history, last_prompt, path, place_of, record, side,
     summary, user, with,
 };
 
@@ -81,6 +81,39 @@ fn records_that_move_the_leaf_and_the_title() {
         [Some(about), Some(model), Some(user), Some(user), Some(user), Some(user)]
     );
     assert_eq!(states[9]["full"], json!(["a", "b", "d", "k", "l", "e"]));
+}
+
+#[test]
+fn explicit_last_prompts_hold_until_an_entry_follows() {
+    let explicit = |leaf: Value| json!({"type": "last-prompt", "leafUuid": leaf, "explicit": true, "sessionId": "s"});
+    let states = grow(&[
+        &[user("a", ""), assistant("b", "a", "m1"), user("c", "b")],
+        &[explicit(json!("b"))],
+        &[record("progress", "p", "a")],
+        &[user("d", "b")],
+        &[explicit(Value::Null)],
+        &[record("progress", "q", "a")],
+        &[user("e", "")],
+    ]);
+    let leaves: Vec<_> = states.iter().map(|state| state["leaf"].as_u64()).collect();
+    assert_eq!(leaves, [Some(2), Some(1), Some(1), Some(5), None, None, Some(8)]);
+}
+
+/// As the program does, where a record stands ahead of the one that it hangs on.
+#[test]
+fn the_newest_below_the_last_is_the_leaf() {
+    let at = |second: u8, record: Value| {
+        with(record, json!({"timestamp": format!("2026-01-05T10:00:{second:02}Z")}))
+    };
+    let (first, below) = (at(1, user("a", "")), at(9, user("c", "b")));
+    let states = grow(&[
+        &[first, below],
+        &[at(2, assistant("b", "a", "m1"))],
+        &[json!({"type": "ai-title", "aiTitle": "x", "sessionId": "s"})],
+        &[last_prompt("lost")],
+    ]);
+    let leaves: Vec<_> = states.iter().map(|state| state["leaf"].as_u64().unwrap()).collect();
+    assert_eq!(leaves, [1, 1, 1, 2]);
 }
 
 #[test]

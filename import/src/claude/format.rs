@@ -16,7 +16,7 @@ use crate::effect::PointerKind;
 use crate::family::Family;
 use crate::file_name::{FileName, shorten};
 use crate::format::{ForkRule, Format, RecoveryRule};
-use crate::kind::EntryKind;
+use crate::kind::{EntryKind, MessageRole};
 use crate::leaf::{Decided, SessionLines};
 use crate::line::RecoveredLine;
 use crate::migration::NoMigration;
@@ -183,6 +183,7 @@ fn gathered(gathered: &crate::leaf::LeafFacts<'_>) -> LeafFacts {
     let mut facts = LeafFacts {
         last_message: gathered.last_message,
         last_sidechain_message: gathered.last_sidechain_message,
+        last_entry: gathered.last_entry,
         end: gathered.lines,
         parents_first: gathered.is_regular,
         ..LeafFacts::default()
@@ -201,8 +202,9 @@ fn gathered(gathered: &crate::leaf::LeafFacts<'_>) -> LeafFacts {
                 continue;
             }
         };
-        let uuid = pointer.target.unwrap_or_default().to_vec();
-        facts.pointers.push(LeafPointer { source, place, uuid });
+        let uuid = pointer.target.map(<[u8]>::to_vec);
+        let is_explicit = pointer.is_explicit;
+        facts.pointers.push(LeafPointer { source, place, uuid, is_explicit });
     }
     facts
 }
@@ -227,7 +229,11 @@ impl<L: SessionLines> LeafLookup for Lookup<'_, L> {
         Ok(node.kind.is_entry().then(|| LeafEntry {
             parent: node.parent.filter(|&parent| parent != place),
             is_message: node.kind == EntryKind::Message,
+            is_model: node.role == MessageRole::Assistant,
+            is_prompt: node.role == MessageRole::User,
+            is_system: matches!(node.kind, EntryKind::System | EntryKind::Compaction),
             is_sidechain: node.is_sidechain,
+            time_ms: node.time_ms,
         }))
     }
 }

@@ -1,7 +1,12 @@
 //! Which entry the conversation has come to.
 
-use std::collections::HashSet;
+mod last;
+mod summary;
+
 use std::convert::Infallible;
+
+use self::last::{checkpoint, last};
+use self::summary::named;
 
 use crate::claude::kind::RecordKind;
 use crate::claude::node::Node;
@@ -14,7 +19,8 @@ pub enum LeafSource {
     Summary,
     /// The `leafUuid` of a `last-prompt` (observed).
     LastPrompt,
-    /// It is the last entry of the conversation (observed).
+    /// It is the last entry of the conversation, or, where parents come later than their children, the newest below it
+    /// (observed).
     LastEntry,
 }
 
@@ -48,8 +54,16 @@ pub struct LeafEntry {
     pub parent: Option<u64>,
     /// Whether it is a message of the user or of the model.
     pub is_message: bool,
+    /// Whether it is a message of the model.
+    pub is_model: bool,
+    /// Whether it is a prompt.
+    pub is_prompt: bool,
+    /// Whether it is a note of the program itself, a compact boundary too.
+    pub is_system: bool,
     /// Whether it is on a sidechain.
     pub is_sidechain: bool,
+    /// Its time in milliseconds since 1970.
+    pub time_ms: Option<i64>,
 }
 
 /// Answers the questions of the leaf rule. Entries are identified by their places: numbers that grow in file order.
@@ -79,8 +93,10 @@ pub struct LeafPointer {
     pub source: LeafSource,
     /// Entries at this place and after it stand below the record.
     pub place: u64,
-    /// The leaf's uuid, as WTF-8.
-    pub uuid: Vec<u8>,
+    /// The leaf's uuid, as WTF-8; `None` where an explicit `last-prompt` has null.
+    pub uuid: Option<Vec<u8>>,
+    /// Whether it is a `last-prompt` with `"explicit":true`.
+    pub is_explicit: bool,
 }
 
 /// A compact boundary.
@@ -105,6 +121,8 @@ pub struct LeafFacts {
     pub last_message: Option<u64>,
     /// The last message that is on one.
     pub last_sidechain_message: Option<u64>,
+    /// The last entry that is no `progress`.
+    pub last_entry: Option<u64>,
     /// The place after the last entry.
     pub end: u64,
     /// Whether no entry comes before its parent, so that fewer have to be looked at.
@@ -117,21 +135,33 @@ impl LeafFacts {
         self.last_message.is_none() || !entry.is_sidechain
     }
 
+    /// Whether all messages are on a sidechain, and there are some.
+    fn is_of_sidechain(&self) -> bool {
+        self.last_message.is_none() && self.last_sidechain_message.is_some()
+    }
+
     fn last_main_message(&self) -> Option<u64> {
         self.last_message.or(self.last_sidechain_message)
     }
 }
 
-/// The leaf of a session, and what showed it; `None` if there is no message and nothing names an entry.
+/// The leaf of a session, and what showed it; `None` if there is nothing that could be it, and if the conversation
+/// begins anew.
 ///
 /// 1. What counts is the conversation that the file is of: the entries on no sidechain; in an agent's file, whose
 ///    messages are all on one, those on it. A *message* is a `user` or `assistant` record of it.
 /// 2. The last `summary` whose `leafUuid` names such an entry of this file names the leaf (document), if it is not out
 ///    of date. Summaries mostly name entries of other files; those say nothing (observed).
-/// 3. Else the last `last-prompt` does, in the same way (observed).
-/// 4. Else it is the last such entry of the file that is a message, or has one above it by `parentUuid` (observed).
+/// 3. Else the last `last-prompt` does that stands behind the last compact boundary, unless the last entry of the
+///    conversation hangs below the one that it names, or below another part of the same message; then that last entry is
+///    the leaf. One with `"explicit":true` names the leaf whatever hangs below, until an entry stands behind it; with null
+///    for its `leafUuid` the conversation begins anew (observed).
+/// 4. Else it is the last such entry of the file that is a message, or has one above it by `parentUuid`. In a file without
+///    any `last-prompt` the newest entry below it takes its place if another entry of the file is newer than it. If the
+///    last entry is one of the program's own notes and has no message above it, the newest message of the file takes its
+///    place. In a file without messages the leaf is the newest of such notes. (observed)
 ///
-/// A summary or last-prompt is *out of date* (ours)
+/// A summary is *out of date* (ours)
 ///
 /// - if a message hangs below the entry that it names: the document's leaf is the tip of its thread, and this one is the
 ///   tip no more. A compact boundary hangs on its logical parent here; where that is not in the file, on the last
@@ -142,8 +172,8 @@ impl LeafFacts {
 ///
 /// An older summary never takes the place of the last one: what that says of the leaf is older still.
 ///
-/// It looks at the entries from the named one, or from the end, on to where the answer shows: a few in most sessions.
-/// Memory grows with their number, not with the session.
+/// It looks at the entries from the named one, or from the end, on to where the answer shows: a few in most sessions, all
+/// of them where parents come later than their children. Memory grows with their number, not with the session.
 ///
 /// # Errors
 ///
@@ -152,112 +182,28 @@ pub fn leaf<L: LeafLookup>(
     lookup: &mut L,
     facts: &LeafFacts,
 ) -> Result<Option<(u64, LeafSource)>, L::Error> {
-    for source in [LeafSource::Summary, LeafSource::LastPrompt] {
-        if let Some((pointer, named)) = last_pointer(lookup, facts, source)?
-            && !is_out_of_date(lookup, facts, pointer, named)?
-        {
-            return Ok(Some((named, source)));
-        }
+    if let Some(named) = named(lookup, facts)? {
+        return Ok(Some((named, LeafSource::Summary)));
     }
-    last_entry(lookup, facts)
+    match checkpoint(lookup, facts)? {
+        Checkpoint::None => last(lookup, facts, true),
+        Checkpoint::Passed => last(lookup, facts, false),
+        Checkpoint::Anew => Ok(None),
+        Checkpoint::At(named) => Ok(Some((named, LeafSource::LastPrompt))),
+    }
 }
 
-/// The last record of a source that names an entry of the conversation.
-fn last_pointer<'f, L: LeafLookup>(
-    lookup: &mut L,
-    facts: &'f LeafFacts,
-    source: LeafSource,
-) -> Result<Option<(&'f LeafPointer, u64)>, L::Error> {
-    for pointer in facts.pointers.iter().rev().filter(|pointer| pointer.source == source) {
-        if let Some(named) = lookup.find(&pointer.uuid)?
-            && lookup.entry(named)?.is_some_and(|entry| facts.is_main(entry))
-        {
-            return Ok(Some((pointer, named)));
-        }
-    }
-    Ok(None)
-}
-
-fn is_out_of_date<L: LeafLookup>(
-    lookup: &mut L,
-    facts: &LeafFacts,
-    pointer: &LeafPointer,
-    named: u64,
-) -> Result<bool, L::Error> {
-    let went_on = named < pointer.place
-        && facts.last_main_message().is_some_and(|message| message >= pointer.place);
-    if went_on {
-        return Ok(true);
-    }
-    let mut logical_parents = Vec::with_capacity(facts.boundaries.len());
-    for boundary in &facts.boundaries {
-        logical_parents.push(match &boundary.logical_parent {
-            Some(uuid) => lookup.find(uuid)?,
-            None => None,
-        });
-    }
-    let goes_forward = |(boundary, logical): (&Boundary, &Option<u64>)| {
-        logical.is_some_and(|logical| logical > boundary.place)
-    };
-    let parents_first =
-        facts.parents_first && !facts.boundaries.iter().zip(&logical_parents).any(goes_forward);
-    let floor = if parents_first { named } else { 0 };
-    // Climbing stops where an earlier climb has been: that one did not come to the entry.
-    let mut climbed = HashSet::new();
-    for place in floor..facts.end {
-        let is_message = |entry: &LeafEntry| entry.is_message && facts.is_main(*entry);
-        if place == named || !lookup.entry(place)?.as_ref().is_some_and(is_message) {
-            continue;
-        }
-        let mut above = Some(place);
-        while let Some(at) = above.filter(|&at| at >= floor) {
-            if at == named {
-                return Ok(true);
-            }
-            if !climbed.insert(at) {
-                break;
-            }
-            above = match lookup.entry(at)?.and_then(|entry| entry.parent) {
-                Some(parent) => Some(parent),
-                None => came_from(facts, &logical_parents, at),
-            };
-        }
-    }
-    Ok(false)
-}
-
-/// The entry that a compact boundary goes on from.
-fn came_from(facts: &LeafFacts, logical_parents: &[Option<u64>], place: u64) -> Option<u64> {
-    let index = facts.boundaries.binary_search_by_key(&place, |boundary| boundary.place).ok()?;
-    logical_parents.get(index).copied().flatten().or(facts.boundaries.get(index)?.message_before)
-}
-
-fn last_entry<L: LeafLookup>(
-    lookup: &mut L,
-    facts: &LeafFacts,
-) -> Result<Option<(u64, LeafSource)>, L::Error> {
-    if facts.last_main_message().is_none() {
-        return Ok(None);
-    }
-    let mut climbed = HashSet::new();
-    for place in (0..facts.end).rev() {
-        let mut above = Some(place);
-        if !lookup.entry(place)?.is_some_and(|entry| facts.is_main(entry)) {
-            continue;
-        }
-        while let Some(at) = above
-            && let Some(entry) = lookup.entry(at)?
-        {
-            if facts.is_main(entry) && entry.is_message {
-                return Ok(Some((place, LeafSource::LastEntry)));
-            }
-            if !climbed.insert(at) {
-                break;
-            }
-            above = entry.parent;
-        }
-    }
-    Ok(None)
+/// What the `last-prompt`s say of the leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checkpoint {
+    /// Nothing: there are none.
+    None,
+    /// It is what the file has come to.
+    Passed,
+    /// The conversation begins anew.
+    Anew,
+    /// It is this entry.
+    At(u64),
 }
 
 /// Finds the leaf of a session from its records in the order of the file, in memory; by the rules of [`leaf`].
@@ -297,14 +243,21 @@ impl LeafFinder {
 
     /// Takes note of the next record of the file, which stands on line `line`; a line may hold several.
     pub fn observe(&mut self, line: u64, node: &Node<'_>) {
-        if let Some((source, uuid)) = node.leaf_pointer() {
-            let place = self.tree.len() as u64;
-            self.facts.pointers.push(LeafPointer { source, place, uuid: uuid.to_vec() });
+        if let Some(source) = node.names_leaf() {
+            self.facts.pointers.push(LeafPointer {
+                source,
+                place: self.tree.len() as u64,
+                uuid: node.leaf_uuid.as_deref().map(<[u8]>::to_vec),
+                is_explicit: node.is_explicit,
+            });
             self.pointer_lines.push(line);
         }
         let Some(entry) = self.tree.add(line, node) else { return };
         let place = entry as u64;
         self.facts.end = place + 1;
+        if node.kind != RecordKind::Progress {
+            self.facts.last_entry = Some(place);
+        }
         if node.is_compact_boundary {
             self.facts.boundaries.push(Boundary {
                 place,
@@ -322,7 +275,7 @@ impl LeafFinder {
         }
     }
 
-    /// The leaf by what was observed; `None` if there is no message. More may be observed after it was asked for.
+    /// The leaf by what was observed; `None` if there is none. More may be observed after it was asked for.
     ///
     /// Time grows with the number of entries.
     #[must_use]
@@ -369,7 +322,11 @@ impl LeafLookup for InMemory<'_> {
         Ok(self.0.entry(number).map(|entry| LeafEntry {
             parent: self.0.parent_entry(number).map(|parent| parent as u64),
             is_message: entry.kind.is_message(),
+            is_model: entry.kind == RecordKind::Assistant,
+            is_prompt: entry.is_prompt,
+            is_system: entry.kind == RecordKind::System,
             is_sidechain: entry.is_sidechain,
+            time_ms: entry.time_ms,
         }))
     }
 }
@@ -384,7 +341,7 @@ pub fn summary<L: LeafLookup>(
     lookup: &mut L,
     facts: &LeafFacts,
 ) -> Result<Option<usize>, L::Error> {
-    let found = last_pointer(lookup, facts, LeafSource::Summary)?;
+    let found = self::summary::last(lookup, facts)?;
     Ok(found.and_then(|(pointer, _)| {
         facts.pointers.iter().position(|known| std::ptr::eq(known, pointer))
     }))

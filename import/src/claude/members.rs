@@ -64,6 +64,7 @@ members! {
     compact_metadata b"compactMetadata"
     attachment b"attachment"
     leaf_uuid b"leafUuid"
+    explicit b"explicit"
     custom_title b"customTitle"
     ai_title b"aiTitle"
     agent_name b"agentName"

@@ -26,6 +26,8 @@ pub struct Node<'a> {
     pub logical_parent: Option<Cow<'a, [u8]>>,
     /// `leafUuid`.
     pub leaf_uuid: Option<Cow<'a, [u8]>>,
+    /// See [`Record::is_explicit`].
+    pub is_explicit: bool,
     /// `message.id`.
     pub message_id: Option<Cow<'a, [u8]>>,
     /// `isSidechain`.
@@ -34,6 +36,8 @@ pub struct Node<'a> {
     pub is_prompt: bool,
     /// See [`Record::is_compact_boundary`].
     pub is_compact_boundary: bool,
+    /// `timestamp`, in milliseconds since 1970.
+    pub time_ms: Option<i64>,
 }
 
 impl<'a> Node<'a> {
@@ -47,17 +51,20 @@ impl<'a> Node<'a> {
             parent: record.parent(),
             logical_parent: record.logical_parent(),
             leaf_uuid: record.leaf_uuid(),
+            is_explicit: record.is_explicit(),
             message_id: record.message_id(),
             is_sidechain: record.is_sidechain(),
             is_prompt: record.is_prompt(),
             is_compact_boundary: record.is_compact_boundary(),
+            time_ms: record.timestamp_ms(),
         }
     }
 
-    /// The leaf that a `summary` or `last-prompt` names, as WTF-8.
+    /// What it is if it names the leaf: a `summary` or `last-prompt` with a `leafUuid`, or a `last-prompt` that says that the
+    /// conversation begins anew.
     #[must_use]
-    pub fn leaf_pointer(&self) -> Option<(LeafSource, &[u8])> {
-        LeafSource::of(self.kind).zip(self.leaf_uuid.as_deref())
+    pub fn names_leaf(&self) -> Option<LeafSource> {
+        LeafSource::of(self.kind).filter(|_| self.leaf_uuid.is_some() || self.is_explicit)
     }
 
     /// Of what could be read of a record on a line that is not JSON. It is no prompt, since its content was not read.
@@ -78,10 +85,12 @@ impl<'a> Node<'a> {
             },
             logical_parent: None,
             leaf_uuid: None,
+            is_explicit: false,
             message_id: None,
             is_sidechain: recovered.is_sidechain,
             is_prompt: false,
             is_compact_boundary: false,
+            time_ms: recovered.time_ms(),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::claude::members::Content;
 use crate::claude::node::Node;
 use crate::claude::record::{Parent, Record};
 use crate::claude::scanner::Scanner;
-use crate::effect::{Effect, PointerKind, beginning};
+use crate::effect::{EXPLICIT, Effect, PointerKind, beginning};
 use crate::kind::{EntryKind, MessageRole};
 use crate::line::{LineFacts, LineScanner, ParentLink, RecoveredLine};
 use crate::pi_omp::{message_text, usage};
@@ -80,6 +80,11 @@ impl<'a> LineFacts<'a> for Record<'a> {
         Self::is_sidechain(self)
     }
 
+    /// What a tool reports while it runs is no part of the conversation (observed).
+    fn leads(&self) -> bool {
+        Self::kind(self) != RecordKind::Progress
+    }
+
     fn time(&self) -> Option<i64> {
         self.timestamp_ms()
     }
@@ -123,13 +128,23 @@ impl<'a> LineFacts<'a> for Record<'a> {
             RecordKind::CustomTitle => title(self.custom_title(), CUSTOM_TITLE),
             RecordKind::AiTitle => title(self.ai_title(), AI_TITLE),
             kind => {
-                let kind = match LeafSource::of(kind)? {
-                    LeafSource::Summary => PointerKind::Summary,
-                    _ => PointerKind::LastPrompt,
-                };
-                let target = Some(self.leaf_uuid()?.into_owned());
-                let text = self.summary().filter(|_| kind == PointerKind::Summary);
-                Some(Effect::Pointer { kind, target, text: text.and_then(|text| beginning(&text)) })
+                let source = LeafSource::of(kind)?;
+                let target = self.leaf_uuid().map(Cow::into_owned);
+                if target.is_none() && !self.is_explicit() {
+                    return None;
+                }
+                Some(match source {
+                    LeafSource::Summary => Effect::Pointer {
+                        kind: PointerKind::Summary,
+                        target,
+                        text: self.summary().and_then(|text| beginning(&text)),
+                    },
+                    _ => Effect::Pointer {
+                        kind: PointerKind::LastPrompt,
+                        target,
+                        text: self.is_explicit().then(|| EXPLICIT.to_owned()),
+                    },
+                })
             }
         }
     }
@@ -167,5 +182,6 @@ pub(super) fn recovered(recovered: Recovered<'_>) -> RecoveredLine<'_> {
         _ => MessageRole::None,
     };
     let (id, parent) = (recovered.uuid.clone(), recovered.parent_uuid.clone());
-    RecoveredLine::entry(recovered, kind, id, parent).with_role(role)
+    let leads = node.kind != RecordKind::Progress;
+    RecoveredLine::entry(recovered, kind, id, parent).with_role(role).with_leads(leads)
 }

@@ -200,6 +200,18 @@ impl<'a> Record<'a> {
         id(self.members.leaf_uuid)
     }
 
+    /// `explicit`: the leaf that a `last-prompt` names holds whatever hangs below it (observed). With null for `leafUuid` the
+    /// conversation begins anew.
+    #[must_use]
+    pub fn is_explicit(&self) -> bool {
+        is_set(self.members.explicit)
+            && self.kind() == RecordKind::LastPrompt
+            && self
+                .members
+                .leaf_uuid
+                .is_some_and(|leaf| leaf.is_string() || leaf.as_str() == "null")
+    }
+
     /// `summary`: the text of a `summary`.
     #[must_use]
     pub fn summary(&self) -> Option<Cow<'a, str>> {

@@ -56,6 +56,7 @@ pub(super) struct Entry {
     pub(super) is_sidechain: bool,
     pub(super) is_prompt: bool,
     is_compact_boundary: bool,
+    pub(super) time_ms: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +99,7 @@ impl SessionTree {
             is_sidechain: node.is_sidechain,
             is_prompt: node.is_prompt,
             is_compact_boundary: node.is_compact_boundary,
+            time_ms: node.time_ms,
         });
         Some(number)
     }

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use crate::grammar;
 use crate::text::{decode, unescape};
+use crate::time::parse_timestamp;
 use frame::{Spans, Value};
 
 /// How much of a record is present.
@@ -60,6 +61,14 @@ pub struct Recovered<'a> {
     pub session_id: Option<Cow<'a, [u8]>>,
     /// `isSidechain` is true (Claude Code).
     pub is_sidechain: bool,
+}
+
+impl Recovered<'_> {
+    /// Its timestamp in milliseconds since 1970; `None` if that is no ISO time.
+    #[must_use]
+    pub fn time_ms(&self) -> Option<i64> {
+        parse_timestamp(&String::from_utf8_lossy(self.timestamp.as_deref()?))
+    }
 }
 
 /// Reads the records of a line in order; their bytes do not overlap.

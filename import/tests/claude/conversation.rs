@@ -1,7 +1,7 @@
 //! A file of Claude Code's in memory, to look up in, and its context.
 
 use leafline_import::claude::{LeafFinder, Node, Scanner};
-use leafline_import::conversation::{Conversation, HistoryScope};
+use leafline_import::conversation::HistoryScope;
 use leafline_import::scan::Shape;
 use leafline_import::text::decode;
 use leafline_import::{Family, LineReader, ParentLink, Reading, lines};
@@ -61,12 +61,6 @@ pub(crate) fn leaf(file: &[u8]) -> Option<u64> {
         }
     }
     finder.leaf().map(|leaf| leaf.line)
-}
-
-/// The entry with a uuid.
-pub(crate) fn entry(session: &InMemory<'_>, uuid: &str) -> Option<u64> {
-    let Ok(found) = session.find(uuid.as_bytes());
-    found
 }
 
 /// A file in which the last model is the one that the judge resumes sessions with.

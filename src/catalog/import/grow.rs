@@ -16,7 +16,7 @@ use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::index::beginning::fill;
 use crate::session::index::finish::Indexed;
-use crate::session::index::growth::changes_earlier_lines;
+use crate::session::index::growth::{changes_earlier_lines, last_that_leads};
 use crate::session::index::indexer::{Indexer, Start};
 use crate::session::index::prepare::Preparer;
 use crate::session::view::View;
@@ -180,7 +180,7 @@ impl Growth<'_> {
         let snapshot = self.store.snapshot()?;
         // The record may be older than the snapshot: a leaf older than the lines is not damage.
         let rows = snapshot.rows(session);
-        let (pointers, leaf) = (rows.pointers()?, rows.leaf()?);
+        let (pointers, leaf) = (rows.pointers()?, last_that_leads(View::new(rows, record))?);
         let hint = candidate.start.leaf.clone();
         let start = Start::Grown { leaf, hint, pointers, snapshot: None };
         Ok(Indexer::new(self.store, session, record.clone(), start, self.dictionary.id))

@@ -1,18 +1,35 @@
-//! Whether new lines of a session leave what its earlier lines mean as it is: then they only follow them.
+//! What new lines of a session follow, and whether they leave what its earlier lines mean as it is.
 
 use std::collections::HashSet;
 
-use leafline_import::{ParentLink, read_line};
+use leafline_import::{EntryKind, ParentLink, read_line};
 
 use super::super::view::View;
 use crate::error::Result;
 use crate::store::commit::Rows;
 use crate::store::node::Parent;
+use crate::store::ordinal::Ordinal;
 
 /// Whether the session has to be read again from its beginning, with the new rows: an entry has an id that was there before,
 /// or one that an earlier entry names as its parent in vain. `view` shows the session before them.
 pub(crate) fn changes_earlier_lines(view: View<'_>, rows: &Rows<'_>) -> Result<bool> {
     Ok(repeats_ids(view, rows)? || adopts_orphans(view, rows)?)
+}
+
+/// The entry that is the last one to lead, for families whose rule asks for it whatever the leaf has become; for others the
+/// leaf.
+pub(crate) fn last_that_leads(view: View<'_>) -> Result<Option<Ordinal>> {
+    if !view.record().known_family().names_leaf() {
+        return view.rows().leaf();
+    }
+    for ordinal in Ordinal::FIRST.up_to(Ordinal::after(view.record().lines)).rev() {
+        let node = view.line_node(ordinal)?;
+        let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
+        if kind.is_entry() && (kind != EntryKind::Unknown || view.entry(ordinal)?.leads()) {
+            return Ok(Some(ordinal));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a new entry has an id that the session already has.

@@ -1,13 +1,13 @@
 //! Which entry of an imported session is its leaf, by the rule of its family.
 
 use leafline_import::leaf::{LeafFacts, LeafHint, LineNode, Pointer, SessionLines};
-use leafline_import::{EntryKind, Family};
+use leafline_import::{EXPLICIT, EntryKind, Family, MessageRole};
 
 use super::super::view::View;
 use super::nodes::Ancestor;
 use crate::error::{Error, Result};
 use crate::store::ordinal::Ordinal;
-use crate::store::pointer_record::PointerRecord;
+use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::session_record::SessionRecord;
 
 /// A session in its committed state.
@@ -31,7 +31,9 @@ impl From<Ancestor> for LineNode {
     fn from(node: Ancestor) -> Self {
         Self {
             kind: EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown),
+            role: MessageRole::from_code(node.role).unwrap_or(MessageRole::None),
             is_sidechain: node.is_sidechain,
+            time_ms: node.time,
             parent: node.parent().map(Ordinal::raw),
             depth: node.depth,
         }
@@ -120,6 +122,8 @@ fn named(pointers: &[(Ordinal, PointerRecord)]) -> Vec<Pointer<'_>> {
         ordinal: ordinal.raw(),
         kind: pointer.kind.into(),
         target: pointer.target.as_deref(),
+        is_explicit: pointer.kind == PointerKind::LastPrompt
+            && pointer.text.as_deref() == Some(EXPLICIT),
         message_before: pointer.message_before.map(Ordinal::raw),
     });
     named.collect()

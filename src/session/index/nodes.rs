@@ -6,7 +6,7 @@ use crate::store::commit::BATCH_LINES;
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
 
-/// The number of lines kept: 12 MiB. Twice as many as a batch has, so that older ones are committed.
+/// The number of lines kept: 16 MiB. Twice as many as a batch has, so that older ones are committed.
 const NODE_WINDOW: usize = 2 * BATCH_LINES;
 
 /// No line, where an `Option` would take twice the memory.
@@ -18,7 +18,9 @@ pub(crate) struct Ancestor {
     /// [`NONE`] for a root.
     parent: Ordinal,
     pub(crate) kind: u8,
+    pub(crate) role: u8,
     pub(crate) is_sidechain: bool,
+    pub(crate) time: Option<i64>,
     pub(crate) depth: u64,
     pub(crate) jump: Ordinal,
     pub(crate) settings: u64,
@@ -41,7 +43,9 @@ impl From<&Node> for Ancestor {
         Self {
             parent: node.parent.ordinal().unwrap_or(NONE),
             kind: node.kind,
+            role: node.role,
             is_sidechain: node.is_sidechain,
+            time: node.time,
             depth: node.depth,
             jump: node.jump,
             settings: node.settings,

@@ -10,7 +10,7 @@ use leafline_import::read_line;
 use super::super::Session;
 use super::super::index::beginning::fill_from;
 use super::super::index::finish::{Indexed, NewLeaf as LeafRule};
-use super::super::index::growth::changes_earlier_lines;
+use super::super::index::growth::{changes_earlier_lines, last_that_leads};
 use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{ParentName, Preparer};
 use super::super::reader::SessionReader;
@@ -246,13 +246,15 @@ pub(super) fn grow(
     let prepared = preparer.prepare(text, false, &dictionary);
     let is_worth_a_chunk = prepared.text_bytes >= WORTH_A_CHUNK;
     seal(view, &mut record, is_worth_a_chunk, (&mut extension, batch))?;
-    let (pointers, leaf) = (view.rows().pointers()?, view.leaf()?);
+    let pointers = view.rows().pointers()?;
+    let (leaf, last) = (view.leaf()?, last_that_leads(view)?);
     let current = store.committed()?;
     let snapshot = Box::new(reader.into_snapshot());
     let start = if before.known_family().saves_whole() {
         Start::Appended { leaf, snapshot, above: None }
     } else {
-        Start::Grown { leaf, hint: LeafHint::None, pointers, snapshot: Some(snapshot) }
+        let (hint, snapshot) = (LeafHint::None, Some(snapshot));
+        Start::Grown { leaf: last, hint, pointers, snapshot }
     };
     let mut indexer = Indexer::new(store, key, record, start, dictionary.id);
     let mut rows = extension.rows(batch);

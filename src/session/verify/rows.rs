@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::store::label_record::LabelRecord;
 use crate::store::node::Parent;
 use crate::store::ordinal::Ordinal;
-use crate::store::pointer_record::PointerRecord;
+use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::session_record::SessionRecord;
 use crate::store::type_counts::OTHER;
 
@@ -117,6 +117,17 @@ impl Expected {
 }
 
 /// Compares the counts of rows, and the session's record.
+/// What pointers say in the stores of every version of Leafline: of last prompts that are explicit older ones lack that, and
+/// those that name no entry.
+fn known_of_old(mut pointers: Vec<(Ordinal, PointerRecord)>) -> Vec<(Ordinal, PointerRecord)> {
+    let is_prompt = |pointer: &PointerRecord| pointer.kind == PointerKind::LastPrompt;
+    pointers.retain(|(_, pointer)| !is_prompt(pointer) || pointer.target.is_some());
+    for (_, pointer) in pointers.iter_mut().filter(|(_, pointer)| is_prompt(pointer)) {
+        pointer.text = None;
+    }
+    pointers
+}
+
 pub(super) fn check_rows(
     view: View<'_>,
     expected: &Expected,
@@ -139,7 +150,7 @@ pub(super) fn check_rows(
             format!("there are {} labels, the lines set {}", labels.len(), expected.labels.len());
         findings.problem("labels", None, text);
     }
-    if view.rows().pointers()? != expected.pointers {
+    if known_of_old(view.rows().pointers()?) != known_of_old(expected.pointers.clone()) {
         findings.problem("pointers", None, "the rows are not what the lines ask for");
     }
     for (name, stored, counted) in [

@@ -134,6 +134,11 @@ impl Block {
         Self::said_instead(b"[Tool use interrupted]")
     }
 
+    /// What stands for a call between thoughts that is not sent.
+    pub(super) fn removed_use() -> Self {
+        Self::said_instead(b"[Tool use removed]")
+    }
+
     /// What stands for an empty text between thoughts.
     pub(super) fn empty_text() -> Self {
         Self::said_instead(b"[Empty text removed]")

@@ -52,11 +52,24 @@ impl Pairs {
                 _ => None,
             })
             .collect();
-        answer.blocks.retain(|block| match block.kind {
-            BlockKind::Call(key) => self.calls.insert(key),
-            BlockKind::ServerCall(key) => results.contains(&key),
-            _ => true,
-        });
+        let mut blocks = std::mem::take(&mut answer.blocks).into_iter().peekable();
+        let mut follows_thought = false;
+        while let Some(block) = blocks.next() {
+            let is_sent = match block.kind {
+                BlockKind::Call(key) => self.calls.insert(key),
+                BlockKind::ServerCall(key) => results.contains(&key),
+                _ => true,
+            };
+            let is_thought = block.kind == BlockKind::Thought;
+            if is_sent {
+                answer.blocks.push(block);
+            } else if follows_thought
+                && blocks.peek().is_some_and(|next| next.kind == BlockKind::Thought)
+            {
+                answer.blocks.push(Block::removed_use());
+            }
+            follows_thought = is_thought;
+        }
         if answer.blocks.is_empty() {
             answer.blocks.push(Block::interrupted_use());
         }

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
+use self::beside::Place;
 use self::early::Early;
 use self::sent::Turn;
 use super::block::{BlockKind, CallKey};
@@ -43,7 +44,7 @@ pub(super) struct Stream<'c, C, P> {
     is_over: bool,
     is_on_sidechain: bool,
     /// Records from beside the path that wait for their place.
-    beside: VecDeque<(u64, Item)>,
+    beside: VecDeque<(Place, Item)>,
     /// What was read beside the path.
     neighbours: Neighbours,
     /// The lines in which it is looked for.
@@ -162,7 +163,8 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
         let place = self.first_copies.get(&next.ordinal).copied().unwrap_or(next.ordinal);
         let is_answer = next.is_model() && !is_of_message;
         let is_prompt = self.is_over && next.is_prompt();
-        let goes_before = |(own, _): &(u64, Item)| *own < place || is_answer || is_prompt;
+        let goes_before =
+            |(own, _): &(Place, Item)| own.is_ahead_of(place) || is_answer || is_prompt;
         if self.beside.front().is_some_and(goes_before) {
             self.ready.extend(self.beside.pop_front().map(|(_, item)| item));
             return Ok(true);

@@ -5,13 +5,17 @@ use proptest::prelude::*;
 use super::*;
 use crate::claude::Scanner;
 
-/// Lines as words: a kind, a uuid, a parent (`-` for none), and marks.
+/// Lines as words: a kind, a uuid, a parent (`-` for none), and marks: `side`, `prompt`, or a second.
 fn finder(lines: &[&str]) -> LeafFinder {
     let mut finder = LeafFinder::new();
     let mut scanner = Scanner::new();
     for (line, text) in (0..).zip(lines) {
         let words: Vec<&str> = text.split(' ').collect();
         let text = match words[..] {
+            ["anew"] => r#"{"type":"last-prompt","leafUuid":null,"explicit":true}"#.to_owned(),
+            ["explicit", leaf] => {
+                format!(r#"{{"type":"last-prompt","leafUuid":"{leaf}","explicit":true}}"#)
+            }
             [kind @ ("summary" | "last-prompt"), leaf] => {
                 format!(r#"{{"type":"{kind}","leafUuid":"{leaf}"}}"#)
             }
@@ -19,15 +23,21 @@ fn finder(lines: &[&str]) -> LeafFinder {
                 r#"{{"type":"system","subtype":"compact_boundary","uuid":"{uuid}","parentUuid":null,"logicalParentUuid":"{logical}"}}"#
             ),
             [kind, uuid, parent, ref marks @ ..] => format!(
-                r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":"{}","isSidechain":{}}}"#,
+                r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":"{}","isSidechain":{},"message":{{"content":"{}"}},"timestamp":{}}}"#,
                 if parent == "-" { "" } else { parent },
-                marks.contains(&"side")
+                marks.contains(&"side"),
+                if marks.contains(&"prompt") { "x" } else { "" },
+                marks.iter().find_map(|mark| mark.parse().ok()).map_or("null".to_owned(), time),
             ),
             _ => panic!("{text}"),
         };
         finder.observe(line, &Node::of(&scanner.scan(&text)));
     }
     finder
+}
+
+fn time(second: u8) -> String {
+    format!("\"2026-01-05T10:00:{second:02}Z\"")
 }
 
 fn leaf(lines: &[&str]) -> Option<(u64, LeafSource)> {
@@ -84,27 +94,89 @@ fn summaries_of_other_files_and_of_sidechains_say_nothing() {
 fn the_last_prompt() {
     let lines = ["user a -", "assistant b a", "user c a", "last-prompt b"];
     assert_eq!(leaf(&lines), Some((1, LastPrompt)));
+    let lines = ["user a -", "assistant b a", "last-prompt b", "user c b", "assistant d c"];
+    assert_eq!(leaf(&lines), Some((4, LastEntry)));
     let lines = ["user a -", "assistant b a", "last-prompt b", "user c a"];
-    assert_eq!(leaf(&lines), Some((3, LastEntry)));
+    assert_eq!(leaf(&lines), Some((1, LastPrompt)), "where it was goes on in no other branch");
+    let lines = ["user a -", "assistant b a", "user c a", "last-prompt b", "last-prompt gone"];
+    assert_eq!(leaf(&lines), Some((2, LastEntry)));
     let lines = ["summary c", "user a -", "assistant b a", "user c a", "last-prompt b"];
     assert_eq!(leaf(&lines), Some((3, Summary)));
     let lines = ["summary a", "user a -", "assistant b a", "user c a", "last-prompt b"];
     assert_eq!(leaf(&lines), Some((2, LastPrompt)));
 }
 
+/// Tools ran side by side: the results hang on records of one message, and what follows on the last of them.
+#[test]
+fn a_last_prompt_within_a_message() {
+    let message = ["user a - prompt", "assistant b a", "assistant c b", "user r b", "user s c"];
+    let with = |more: &[&'static str]| [&message[..], more].concat();
+    assert_eq!(leaf(&with(&["last-prompt r", "assistant d s"])), Some((6, LastEntry)));
+    assert_eq!(leaf(&with(&["last-prompt s", "assistant d r"])), Some((6, LastEntry)));
+    assert_eq!(leaf(&with(&["last-prompt c", "assistant d r"])), Some((6, LastEntry)));
+    // A prompt is another branch.
+    assert_eq!(leaf(&with(&["last-prompt s", "user d b prompt"])), Some((4, LastPrompt)));
+    let lines = with(&["assistant d s", "last-prompt d", "assistant e r"]);
+    assert_eq!(leaf(&lines), Some((5, LastPrompt)));
+}
+
+#[test]
+fn an_explicit_last_prompt() {
+    let before = ["user a -", "assistant b a", "user c b", "assistant d c"];
+    let with = |more: &[&'static str]| [&before[..], more].concat();
+    assert_eq!(leaf(&with(&["last-prompt b"])), Some((3, LastEntry)));
+    assert_eq!(leaf(&with(&["explicit b"])), Some((1, LastPrompt)));
+    assert_eq!(leaf(&with(&["explicit b", "last-prompt b"])), Some((1, LastPrompt)));
+    assert_eq!(leaf(&with(&["explicit b", "last-prompt a"])), Some((3, LastEntry)));
+    assert_eq!(leaf(&with(&["explicit b", "user e b"])), Some((5, LastEntry)));
+    assert_eq!(leaf(&with(&["explicit b", "user e a"])), Some((1, LastPrompt)));
+    assert_eq!(leaf(&with(&["anew"])), None);
+    assert_eq!(leaf(&with(&["anew", "user e -"])), Some((5, LastEntry)));
+    assert_eq!(leaf(&with(&["anew", "last-prompt c"])), Some((3, LastEntry)));
+    let lines = with(&["explicit b", "boundary f d", "user k f"]);
+    assert_eq!(leaf(&lines), Some((6, LastEntry)), "a compaction begins anew");
+}
+
+#[test]
+fn the_newest_below_the_last() {
+    let lines = ["user a - 1", "user c b 9", "assistant b a 2"];
+    assert_eq!(leaf(&lines), Some((1, LastEntry)));
+    let lines = ["user a - 1", "user c b 9", "user d b 5", "assistant b a 2"];
+    assert_eq!(leaf(&lines), Some((1, LastEntry)));
+    // Nothing is newer than the last.
+    assert_eq!(leaf(&["user a - 1", "user c b 3", "assistant b a 8"]), Some((2, LastEntry)));
+    // What is newer need not be below it.
+    let lines = ["user a - 1", "user c b 3", "user e a 9", "assistant b a 8"];
+    assert_eq!(leaf(&lines), Some((1, LastEntry)));
+    let lines = ["user a - 1", "user c b 9", "assistant b a 2", "last-prompt gone"];
+    assert_eq!(leaf(&lines), Some((2, LastEntry)), "where there is one, times do not count");
+    let lines =
+        ["user a - 1", "user c b 9 side", "user d b 9", "assistant b a 2", "user e d 4 side"];
+    assert_eq!(leaf(&lines), Some((2, LastEntry)));
+}
+
 #[test]
 fn the_last_entry_that_leads_up_to_a_message() {
-    let lines = ["user a -", "assistant b a", "system s b", "progress g s", "system lost gone"];
+    let lines = ["user a -", "assistant b a", "system s b", "attachment t s", "attachment l gone"];
     assert_eq!(leaf(&lines), Some((3, LastEntry)));
+    // What a tool reports is no part of the conversation.
+    let lines = ["user a -", "assistant b a", "system s b", "progress g a"];
+    assert_eq!(leaf(&lines), Some((2, LastEntry)));
+    // Behind a note that has lost what it hangs on, the newest message.
+    let lines = ["user a - 1", "assistant b a 9", "user c a 5", "system lost gone 10"];
+    assert_eq!(leaf(&lines), Some((1, LastEntry)));
+    let lines = ["user a -", "assistant b a", "system s b", "system lost gone"];
+    assert_eq!(leaf(&lines), Some((1, LastEntry)));
     assert_eq!(leaf(&["user a -", "user s a side", "system t s side"]), Some((0, LastEntry)));
-    assert_eq!(leaf(&["system s -", "attachment t s"]), None);
+    assert_eq!(leaf(&["system s - 5", "system r s 3", "attachment t s"]), Some((0, LastEntry)));
+    assert_eq!(leaf(&["attachment t -", "user a - side", "system s a"]), Some((1, LastEntry)));
     assert_eq!(leaf(&[]), None);
 }
 
 #[test]
 fn an_agents_file_has_a_leaf_as_well() {
     let lines = ["user a - side", "assistant b a side", "progress g b side"];
-    assert_eq!(leaf(&lines), Some((2, LastEntry)));
+    assert_eq!(leaf(&lines), Some((1, LastEntry)));
     assert_eq!(leaf(&[&lines[..], &["last-prompt b"]].concat()), Some((1, LastPrompt)));
 }
 
@@ -175,11 +247,9 @@ fn plainly(lines: &[&str]) -> Option<u64> {
         }
     }
     let leads_up = |line: &usize| path(*line).iter().any(|above| messages.contains(above));
-    entries
-        .iter()
-        .rev()
-        .copied()
-        .filter(|&line| is_main(line))
-        .find(leads_up)
-        .map(|line| line as u64)
+    let notes = || entries.iter().copied().filter(|&line| words[line][0] == "system");
+    let Some(newest) = messages.last() else { return notes().next_back().map(|it| it as u64) };
+    let decides = |&line: &usize| leads_up(&line) || words[line][0] == "system";
+    let last = entries.iter().rev().copied().filter(|&line| is_main(line)).find(decides)?;
+    Some(if leads_up(&last) { last } else { *newest } as u64)
 }

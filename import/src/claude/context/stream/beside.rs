@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::{AHEAD, Read, Stream};
 use crate::claude::context::block::CallKey;
-use crate::claude::context::item::Item;
+use crate::claude::context::item::{Item, Speaker};
 use crate::claude::context::near::{Known, Neighbour, near};
 use crate::conversation::Conversation;
 use crate::{EntryKind, MessageRole};
@@ -40,14 +40,20 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
         let on_path = self.rest_of_message()?;
         self.end = on_path.last().copied().unwrap_or(first);
         let near = self.read_near(first, self.end)?;
+        let aside = self.take_tail();
+        self.beside.extend(aside.map(|item| (Place(item.ordinal, 0), item)));
+        self.beside.make_contiguous().sort_by_key(|(place, _)| *place);
         let mut found = Vec::new();
         // Results that do not hang on a record of the message.
         let mut deeper = HashSet::new();
         // What else hangs on them and is no part of another conversation.
         let mut notes = HashSet::new();
         let mut met = HashSet::new();
-        let mut waiting: VecDeque<(u64, Below)> =
-            [first].into_iter().chain(on_path).map(|entry| (entry, Below::Message)).collect();
+        let mut waiting: VecDeque<(u64, Below)> = [first]
+            .into_iter()
+            .chain(on_path.iter().copied())
+            .map(|entry| (entry, Below::Message))
+            .collect();
         for (place, known) in &near {
             if known.message.as_ref() == Some(&id)
                 && known.named == *place
@@ -167,11 +173,39 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
         for (place, known) in near.iter().rev().filter(|(place, known)| known.named != *place) {
             self.first_copies.insert(known.named, *place);
         }
-        let place =
-            |item: &Item| self.first_copies.get(&item.ordinal).copied().unwrap_or(item.ordinal);
-        self.beside.extend(found.into_iter().map(|item| (place(&item), item)));
+        let place = |ordinal: u64| self.first_copies.get(&ordinal).copied().unwrap_or(ordinal);
+        // A result that does not hang on the message stands behind all its records.
+        let beside = found.iter().filter(is_of_message).map(|item| item.ordinal);
+        let last = on_path.iter().copied().chain(beside).map(place).fold(place(first), u64::max);
+        let place_of = |item: &Item| match place(item.ordinal) {
+            own if deeper.contains(&item.ordinal) && own < last => Place(last, own + 1),
+            own => Place(own, 0),
+        };
+        let found: Vec<_> = found.into_iter().map(|item| (place_of(&item), item)).collect();
+        self.beside.extend(found);
         self.beside.make_contiguous().sort_by_key(|(place, _)| *place);
         Ok(())
+    }
+
+    /// Takes the commands with which the path ends behind a result or a record of the message at hand, if they stand ahead of it
+    /// in the file: to the program the path ends there, and what came with the message has its place in the file.
+    fn take_tail(&mut self) -> impl Iterator<Item = Item> + use<C, P> {
+        let is_command = |item: &&Item| item.speaker == Speaker::Command;
+        let tail = self.read.iter().rev().take_while(is_command).count();
+        let start = self.read.len() - tail;
+        let last = self.read.range(..start).next_back();
+        let end = last.map_or(self.ready.back(), Some).map_or(0, |item| item.ordinal);
+        let is_of_message =
+            last.is_none_or(|item| item.said.has_results() || item.id() == Some(&self.message));
+        let ordinals = self.read.range(start..).map(|item| item.ordinal);
+        let is_displaced = ![end].into_iter().chain(ordinals).is_sorted();
+        let mut of_message =
+            self.ready.iter().chain(&self.read).filter(|item| item.id() == Some(&self.message));
+        let has_calls = of_message.any(|item| item.calls().next().is_some());
+        let is_taken =
+            is_of_message && has_calls && is_displaced && self.path.clone().next().is_none();
+        let tail = self.read.split_off(if is_taken { start } else { self.read.len() });
+        tail.into_iter()
     }
 
     /// What the children of an entry beside the path are below.
@@ -275,6 +309,17 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
     fn is_named(&self, entry: u64, read: &Read) -> Result<bool, C::Error> {
         let Some(uuid) = &read.uuid else { return Ok(false) };
         Ok(self.conversation.last_copy(entry, uuid)? == Some(entry))
+    }
+}
+
+/// Where a record from beside the path belongs: the place in the file, and an order behind the record that stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place(u64, u64);
+
+impl Place {
+    /// Whether it is ahead of a place in the file.
+    pub(super) fn is_ahead_of(self, place: u64) -> bool {
+        self.0 < place
     }
 }
 
