@@ -169,7 +169,7 @@ fn the_last_entry_that_leads_up_to_a_message() {
     assert_eq!(leaf(&lines), Some((1, LastEntry)));
     assert_eq!(leaf(&["user a -", "user s a side", "system t s side"]), Some((0, LastEntry)));
     assert_eq!(leaf(&["system s - 5", "system r s 3", "attachment t s"]), Some((0, LastEntry)));
-    assert_eq!(leaf(&["attachment t -", "user a - side", "system s a"]), Some((1, LastEntry)));
+    assert_eq!(leaf(&["attachment t -", "user a - side", "system s a"]), Some((2, LastEntry)));
     assert_eq!(leaf(&[]), None);
 }
 

@@ -5,11 +5,12 @@ use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::{AHEAD, Read, Stream};
+use crate::claude::RecordKind;
 use crate::claude::context::block::CallKey;
 use crate::claude::context::item::{Item, Speaker};
 use crate::claude::context::near::{Known, Neighbour, near};
-use crate::conversation::Conversation;
-use crate::{EntryKind, MessageRole};
+use crate::conversation::{Conversation, Images};
+use crate::{EntryKind, MessageRole, text};
 
 /// How many entries are looked at beside the path for one message, at most.
 pub(super) const BESIDE: usize = 4096;
@@ -115,7 +116,8 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
                     }
                     if read.item.as_ref().is_some_and(|item| item.said.has_results()) {
                         found.extend(read.item);
-                        deeper.extend(below.is_deep().then_some(child));
+                        let is_deep = below.is_deep() || self.hangs_on_note(child)?;
+                        deeper.extend(is_deep.then_some(child));
                         waiting.push_back((child, Below::Result));
                     } else if node.role == MessageRole::Meta
                         && let note @ Below::Note { .. } = self.below(child, below, is_on_path)?
@@ -223,6 +225,24 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             }
             Below::Parent | Below::Note { .. } | Below::Branch { .. } => below,
         })
+    }
+
+    /// Whether what an entry hangs on is no message; what a tool reports is not counted between.
+    fn hangs_on_note(&mut self, entry: u64) -> Result<bool, C::Error> {
+        let mut above = self.conversation.node(entry)?.parent;
+        for _ in 0..BESIDE {
+            let Some(entry) = above else { break };
+            let node = self.conversation.node(entry)?;
+            if node.kind != EntryKind::Unknown {
+                return Ok(node.kind != EntryKind::Message);
+            }
+            let decoded = text::decode(self.conversation.line(entry, Images::Omitted)?);
+            if self.scanner.scan(&decoded).kind() != RecordKind::Progress {
+                return Ok(true);
+            }
+            above = node.parent;
+        }
+        Ok(true)
     }
 
     /// Whether nothing hangs on an entry that is of another conversation than the path's: no prompt, and no message of the
