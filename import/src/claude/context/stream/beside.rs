@@ -237,7 +237,8 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
                 return Ok(node.kind != EntryKind::Message);
             }
             let decoded = text::decode(self.conversation.line(entry, Images::Omitted)?);
-            if self.scanner.scan(&decoded).kind() != RecordKind::Progress {
+            let kind = self.scanner.scan(&decoded, false, |record, _| record.kind());
+            if kind != RecordKind::Progress {
                 return Ok(true);
             }
             above = node.parent;
