@@ -8,12 +8,11 @@ use std::path::Path;
 use super::super::recorder;
 use super::super::session_key::SessionKey;
 use super::record::{self, HEAD, Head, Journaled, Stamp};
-use super::row::Place;
+use super::row::{JournalRow, Place};
 use crate::destination::folder_of;
 use crate::private;
 use crate::regular_file::{check_regular, open_regular};
 use crate::temporary::Temporary;
-use crate::whole_file::sync_folder;
 
 /// The beginning of every journal.
 const MAGIC: [u8; 16] = *b"leafline journal";
@@ -47,6 +46,21 @@ pub(super) struct Next {
     pub(super) end: Place,
 }
 
+/// What a record says of the time at which it was written; zeros where there is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Newest {
+    pub(super) sequence: u64,
+    pub(super) commits: u64,
+}
+
+impl Newest {
+    /// Whether the record is of a later state than the tables: it is not in them, and its writer knew of commits that they do
+    /// not have. Without such commits a power loss may have left it, and torn one before it.
+    pub(super) fn is_ahead_of(&self, row: &JournalRow) -> bool {
+        self.sequence > row.folded.sequence && self.commits > row.commits
+    }
+}
+
 /// Where the first record of an epoch begins.
 pub(super) fn beginning(sequence: u64) -> Place {
     Place { sequence, check: 0, at: PAGE }
@@ -75,11 +89,16 @@ impl JournalFile {
     /// Makes the journal of a store, or takes the one that is there. All of its bytes are written once: later writes in
     /// place change no facts of the file, and cost one sync of the data.
     pub(crate) fn make(path: &Path, store: u64) -> Result<Self> {
+        let folder = folder_of(path);
         match Self::open(path, store) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            opened => return opened,
+            Err(error) => return Err(error),
+            Ok(file) => {
+                // Who made it may have been killed before its name was on the disk.
+                sync_name(folder)?;
+                return Ok(file);
+            }
         }
-        let folder = folder_of(path);
         let temporary = Temporary::in_folder(folder)?;
         let made = temporary.database()?;
         let mut file = made.as_file();
@@ -94,7 +113,7 @@ impl JournalFile {
         file.sync_all()?;
         match made.persist_noclobber(path) {
             Ok(file) => {
-                sync_folder(folder);
+                sync_name(folder)?;
                 #[cfg(all(test, unix))]
                 recorder::note_made(path, &file);
                 Ok(Self { file })
@@ -172,12 +191,14 @@ impl JournalFile {
         Ok(Head::parse(&bytes).map(|head| (head, bytes)))
     }
 
-    /// The highest sequence number with which an area begins, whatever its epoch; 0 if it has no whole record.
-    pub(super) fn newest(&self) -> Result<u64> {
-        let mut newest = 0;
+    /// Of the whole records with which the areas begin, whatever their epochs, the later one.
+    pub(super) fn newest(&self) -> Result<Newest> {
+        let mut newest = Newest::default();
         for area in 0..2 {
-            if let Some((head, _, _)) = self.whole(start_of(area))? {
-                newest = newest.max(head.sequence);
+            if let Some((head, _, _)) = self.whole(start_of(area))?
+                && head.sequence > newest.sequence
+            {
+                newest = Newest { sequence: head.sequence, commits: head.stamp.commits };
             }
         }
         Ok(newest)
@@ -228,6 +249,11 @@ impl JournalFile {
         }
         Ok(())
     }
+}
+
+/// Puts the names in a folder on the disk. Other systems cannot open a folder for that.
+fn sync_name(folder: &Path) -> Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// The first page: what the file is, the version of its layout, and the number of its store.

@@ -151,7 +151,7 @@ impl Store {
                 let newest = file.newest().at("reading the journal", &path)?;
                 let row = self.committed()?.journal_row()?;
                 // While an epoch is open its records are followed from those in the tables.
-                let is_ahead = row.epoch == 0 && newest > row.folded.sequence;
+                let is_ahead = row.epoch == 0 && newest.is_ahead_of(&row);
                 if is_ahead { Err(self.journal_ahead(path)) } else { Ok(()) }
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -241,10 +241,10 @@ impl Store {
                 return Ok(place);
             }
         }
-        // A record behind the end of the chain: the chain begins behind what the tables have. While the journal was read
-        // others may have gone on with it.
+        // The chain begins behind what the tables have. While the journal was read others may have gone on with it.
+        let newest = file.newest().map_err(failed)?;
         if place == row.folded
-            && file.newest().map_err(failed)? > place.sequence
+            && newest.is_ahead_of(row)
             && file.next(&place, row.epoch).map_err(failed)?.is_none()
         {
             return Err(ahead());
@@ -426,7 +426,7 @@ impl Store {
         };
         // Who may read the store may read its journal.
         file.take_rights_of(self.path()).at("setting the rights of", &path)?;
-        if file.newest().at("reading the journal", &path)? > before.folded.sequence {
+        if file.newest().at("reading the journal", &path)?.is_ahead_of(before) {
             return Err(self.journal_ahead(path));
         }
         let epoch = uuid::Uuid::new_v4().as_u64_pair().1 | 1;
