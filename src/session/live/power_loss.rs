@@ -11,6 +11,8 @@
 //! not catch an append that builds on what is only visible, since here each call ends before the next begins, nor an area
 //! that is used again too early, since so much is not appended.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::PoisonError;
