@@ -41,6 +41,7 @@ mod progress;
 mod relocate;
 mod reset_leaf;
 mod rm;
+mod row;
 mod screen;
 mod search;
 mod session_choice;

@@ -7,15 +7,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::row;
+
 /// Shorter work shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Time between two steps of a spinner.
 const TICK: Duration = Duration::from_millis(120);
-
-/// Where a bar, which is as wide as the terminal, leaves the cursor: what the terminal echoes of ctrl-c would otherwise
-/// begin a new row, and the bar above it would stay.
-const TO_ITS_BEGINNING: char = '\r';
 
 /// A bar for work of known size.
 #[derive(Debug)]
@@ -50,8 +48,7 @@ impl Bar {
     fn new(total: u64, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         bar.set_style(
-            ProgressStyle::with_template(&format!("{template}{TO_ITS_BEGINNING}"))
-                .expect("the templates above are well-formed"),
+            ProgressStyle::with_template(template).expect("the templates above are well-formed"),
         );
         Self { bar, begun: Instant::now(), shown: false }
     }
@@ -62,7 +59,7 @@ impl Bar {
         if !self.shown && self.begun.elapsed() >= PATIENCE {
             self.shown = true;
             // This target draws nothing if standard error is not a terminal.
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.bar.set_draw_target(row::target());
         }
     }
 
@@ -95,7 +92,9 @@ impl Spinner {
             if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
-            let spinner = ProgressBar::new_spinner().with_message(words);
+            let spinner = ProgressBar::with_draw_target(None, row::target())
+                .with_style(ProgressStyle::default_spinner())
+                .with_message(words);
             while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 spinner.tick();
             }

@@ -127,21 +127,25 @@ fn a_pager_that_cannot_be_run_is_named() {
 fn ctrl_c_is_the_pagers_and_the_command_outlives_it() {
     let scene = long();
     scene.run(["index"]).ok();
-    let pager = "trap 'echo [caught]' INT; echo '[pager]'; cat > /dev/null; \
-        until read line < /dev/tty && [ -n \"$line\" ]; do :; done; echo \"[$line]\"";
+    let seen = scene.folder().join("seen");
+    let pager = format!(
+        "trap 'echo [caught]' INT; echo '[pager]'; until [ -e {} ]; do sleep 0.05; done; echo '[seen]'",
+        seen.display()
+    );
     // The search has listened for ctrl-c before.
     for arguments in [&["path", "s1"][..], &["search", "prompt", "--limit", "50"]] {
-        let pager = [("LEAFLINE_PAGER", pager)];
+        let pager = [("LEAFLINE_PAGER", &*pager)];
         let mut terminal = at_terminal(&scene, arguments, &pager, USUAL);
         terminal.waits_for("[pager]");
         for times in 1..=3 {
             terminal.types(CTRL_C);
             waits_for_times(&terminal, "[caught]", times);
         }
-        terminal.types("seen\n");
+        std::fs::write(&seen, "").unwrap();
         let (status, text) = terminal.ends();
         assert_eq!(status, Some(0), "{text}");
         assert!(text.ends_with("[seen]\r\n"), "{text}");
+        std::fs::remove_file(&seen).unwrap();
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 use crate::scene::Scene;
 
@@ -29,6 +29,7 @@ pub(crate) struct Terminal {
     seen: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
     is_paused: Arc<AtomicBool>,
+    pause_at: Arc<Mutex<Option<String>>>,
 }
 
 /// A terminal's size.
@@ -78,6 +79,10 @@ impl Terminal {
         let slave = rustix::fs::open(name.as_c_str(), flags, Mode::empty()).unwrap();
         let size = Winsize { ws_row: size.rows, ws_col: size.columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&slave, size).unwrap();
+        // Otherwise ctrl-c throws away what was written and is not read yet, half a sequence too.
+        let mut modes = tcgetattr(&slave).unwrap();
+        modes.local_modes |= LocalModes::NOFLSH;
+        tcsetattr(&slave, OptionalActions::Now, &modes).unwrap();
         let end = || Stdio::from(slave.as_fd().try_clone_to_owned().unwrap());
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         // The command's ends are the last ones: when it closes them, the terminal ends.
@@ -87,6 +92,8 @@ impl Terminal {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let is_paused = Arc::new(AtomicBool::new(false));
         let waits = Arc::clone(&is_paused);
+        let pause_at = Arc::new(Mutex::new(None::<String>));
+        let stop = Arc::clone(&pause_at);
         let (mut output, all) = (master.try_clone().unwrap(), Arc::clone(&seen));
         let reader = std::thread::spawn(move || {
             let mut buffer = [0; 4096];
@@ -96,22 +103,29 @@ impl Terminal {
                 }
                 // The end of a terminal is an error.
                 let Ok(read @ 1..) = output.read(&mut buffer) else { return };
-                all.lock().unwrap().extend_from_slice(&buffer[..read]);
+                let mut all = all.lock().unwrap();
+                all.extend_from_slice(&buffer[..read]);
+                let mut stop = stop.lock().unwrap();
+                if stop.as_ref().is_some_and(|text| String::from_utf8_lossy(&all).contains(text)) {
+                    *stop = None;
+                    waits.store(true, Ordering::Relaxed);
+                }
             }
         });
-        Self { master, child, seen, reader, is_paused }
+        Self { master, child, seen, reader, is_paused, pause_at }
     }
 
     pub(crate) fn types(&mut self, keys: &str) {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Lets the command wait for the terminal, once it has written some kilobytes more.
-    pub(crate) fn pauses(&self) {
-        self.is_paused.store(true, Ordering::Relaxed);
+    /// Lets the command wait for the terminal from when this is shown, once it has written some kilobytes more.
+    pub(crate) fn pauses_at(&self, text: &str) {
+        *self.pause_at.lock().unwrap() = Some(text.to_owned());
     }
 
     pub(crate) fn goes_on(&self) {
+        *self.pause_at.lock().unwrap() = None;
         self.is_paused.store(false, Ordering::Relaxed);
     }
 
