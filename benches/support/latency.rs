@@ -15,7 +15,7 @@ impl Latencies {
         items: impl Iterator<Item = T>,
         mut operation: impl FnMut(T) -> A,
     ) -> Self {
-        let mut sorted: Vec<_> = items
+        let sorted: Vec<_> = items
             .map(|item| {
                 let start = Instant::now();
                 let answer = operation(item);
@@ -24,9 +24,24 @@ impl Latencies {
                 elapsed
             })
             .collect();
-        assert!(!sorted.is_empty(), "at least one operation is timed");
-        sorted.sort_unstable();
-        Self { sorted }
+        Self::of(sorted)
+    }
+
+    /// Of durations that were measured elsewhere.
+    pub(crate) fn of(mut durations: Vec<Duration>) -> Self {
+        assert!(!durations.is_empty(), "at least one operation is timed");
+        durations.sort_unstable();
+        Self { sorted: durations }
+    }
+
+    /// All together.
+    pub(crate) fn joined(parts: &[Self]) -> Self {
+        Self::of(parts.iter().flat_map(|part| &part.sorted).copied().collect())
+    }
+
+    /// The longest.
+    pub(crate) fn longest(&self) -> Duration {
+        self.percentile(100)
     }
 
     /// The given percentile.

@@ -3,6 +3,11 @@
 /// Names the size: bytes, or a number with `KB`, `MB` or `GB` (powers of 1,000).
 const VARIABLE: &str = "LEAFLINE_BENCH_BYTES";
 
+/// Names the sizes of stores that are appended to, with commas between.
+const STORES: &str = "LEAFLINE_BENCH_STORES";
+
+const DEFAULT_STORES: &str = "1MB,1GB";
+
 /// Large enough for several slices of an import, small enough for a quick run.
 const DEFAULT_BYTES: u64 = 64_000_000;
 
@@ -17,6 +22,14 @@ pub(crate) fn asked_bytes() -> Option<u64> {
     let bytes = parse(&text);
     assert!(bytes.is_some(), "{VARIABLE}={text}: expected a size like 64MB or 1GB");
     bytes
+}
+
+/// Sizes of the stores to append to, in bytes of sessions.
+pub(crate) fn store_bytes() -> Vec<u64> {
+    let text = std::env::var(STORES).unwrap_or_else(|_| DEFAULT_STORES.to_owned());
+    let sizes: Option<Vec<u64>> = text.split(',').map(parse).collect();
+    assert!(sizes.is_some(), "{STORES}={text}: expected sizes like 1MB,1GB");
+    sizes.unwrap_or_default()
 }
 
 fn parse(text: &str) -> Option<u64> {

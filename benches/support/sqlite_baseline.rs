@@ -80,16 +80,22 @@ pub(crate) fn create(path: &Path) -> Connection {
 
 /// Imports the file into a new database, and closes it.
 pub(crate) fn import(file: &SessionFile, database: &Path) {
-    let mut connection = create(database);
+    import_as(SESSION, file, database);
+}
+
+/// Imports the file as the session with this number into a database, which is created if it is missing.
+pub(crate) fn import_as(session: i64, file: &SessionFile, database: &Path) {
+    let mut connection = if database.exists() { open(database) } else { create(database) };
     let mut lines = file.open();
     let mut ordinal = 0;
-    while import_slice(&mut connection, &mut lines, &mut ordinal) {}
+    while import_slice(&mut connection, session, &mut lines, &mut ordinal) {}
     connection.close().expect("the database can be closed");
 }
 
 /// Inserts the lines of one transaction; returns whether there may be more.
 fn import_slice(
     connection: &mut Connection,
+    session: i64,
     lines: &mut BufReader<File>,
     ordinal: &mut i64,
 ) -> bool {
@@ -104,7 +110,7 @@ fn import_slice(
             bytes += lines.read_until(b'\n', &mut line).expect("the session file can be read");
             more = !line.is_empty();
             if more {
-                insert_line(&mut insert, SESSION, *ordinal, &line);
+                insert_line(&mut insert, session, *ordinal, &line);
                 *ordinal += 1;
             }
         }
@@ -128,10 +134,11 @@ fn insert_line(insert: &mut Statement<'_>, session: i64, ordinal: i64, line: &[u
         .expect("the row can be inserted");
 }
 
-/// Appends messages to a session that no other process appends to.
+/// Appends messages to a session. If others append to it, a transaction is begun and the end looked for each time.
 pub(crate) struct Appender<'c> {
     connection: &'c Connection,
     insert: Statement<'c>,
+    end: Statement<'c>,
     session: i64,
     ordinal: i64,
 }
@@ -139,14 +146,18 @@ pub(crate) struct Appender<'c> {
 impl<'c> Appender<'c> {
     pub(crate) fn new(connection: &'c Connection, session: i64) -> Self {
         let insert = connection.prepare(INSERT).expect("the statement is correct");
-        let ordinal = connection
-            .query_row(
-                "SELECT coalesce(max(ordinal) + 1, 0) FROM entries WHERE session = ?",
-                params![session],
-                |row| row.get(0),
-            )
-            .expect("the session can be read");
-        Self { connection, insert, session, ordinal }
+        let end = connection
+            .prepare("SELECT coalesce(max(ordinal) + 1, 0) FROM entries WHERE session = ?")
+            .expect("the statement is correct");
+        let mut appender = Self { connection, insert, end, session, ordinal: 0 };
+        appender.find_end();
+        appender
+    }
+
+    /// Looks where the session ends, since others may have appended to it.
+    pub(crate) fn find_end(&mut self) {
+        let end = self.end.query_row(params![self.session], |row| row.get(0));
+        self.ordinal = end.expect("the session can be read");
     }
 
     /// Appends a message, in its own transaction unless one was begun.
