@@ -85,6 +85,16 @@ pub(super) fn has_room(place: &Place, size: u64) -> bool {
     place.at.checked_add(size).is_some_and(|after| after <= end)
 }
 
+/// Where a record begins that is written behind another in its area; `None` if the area is full.
+///
+/// A system writes whole pages, so the record begins with a page if it takes fewer of them then.
+pub(super) fn byte_behind(last: &Place, size: u64) -> Option<u64> {
+    let pages = |at: u64| (at % PAGE + size).div_ceil(PAGE);
+    let page = last.at.next_multiple_of(PAGE);
+    let at = if pages(page) < pages(last.at) { page } else { last.at };
+    has_room(&Place { at, ..*last }, size).then_some(at)
+}
+
 impl JournalFile {
     /// Makes the journal of a store, or takes the one that is there. All of its bytes are written once: later writes in
     /// place change no facts of the file, and cost one sync of the data.
@@ -103,12 +113,9 @@ impl JournalFile {
         let made = temporary.database()?;
         let mut file = made.as_file();
         file.write_all(&first_page(store))?;
-        let zeros = [0; 64 << 10];
-        let mut left = FILE - PAGE;
-        while left > 0 {
-            let length = usize::try_from(left).map_or(zeros.len(), |left| left.min(zeros.len()));
-            file.write_all(zeros.get(..length).unwrap_or_default())?;
-            left -= length as u64;
+        // Page by page: of what is written at once a system may later write all again where a part changes.
+        for _ in 1..FILE / PAGE {
+            file.write_all(&[0; PAGE_BYTES])?;
         }
         file.sync_all()?;
         match made.persist_noclobber(path) {
@@ -147,11 +154,14 @@ impl JournalFile {
 
     /// The record that follows a place, if it is there and whole.
     pub(super) fn next(&self, place: &Place, epoch: u64) -> Result<Option<Next>> {
-        if let Some(next) = self.record(place.at, place, epoch)? {
-            return Ok(Some(next));
+        let page = Some(place.at.next_multiple_of(PAGE)).filter(|page| *page > place.at);
+        let places = [Some(place.at), page, Some(start_of(1 - area_of(place)))];
+        for at in places.into_iter().flatten() {
+            if let Some(next) = self.record(at, place, epoch)? {
+                return Ok(Some(next));
+            }
         }
-        let other = start_of(1 - area_of(place));
-        self.record(other, place, epoch)
+        Ok(None)
     }
 
     fn record(&self, at: u64, place: &Place, epoch: u64) -> Result<Option<Next>> {

@@ -625,20 +625,19 @@ impl JournalLock<'_> {
         let file = self.store.journal_file(row)?;
         let last = self.appender.last;
         let size = record::size(payload.len());
-        let at = if file::has_room(&last, size) {
-            last.at
+        let (at, is_full) = if let Some(at) = file::byte_behind(&last, size) {
+            (at, false)
         } else {
             let other = 1 - file::area_of(&last);
             let highest = self.appender.highest.get(other).copied().unwrap_or(u64::MAX);
             if highest > row.folded.sequence {
                 return Ok(Appended::Full);
             }
-            file::start_of(other)
+            (file::start_of(other), true)
         };
         // What is only visible may be gone after a power loss, and this record not.
         let commits = lock(&self.store.journal().durable).commits.min(row.commits);
         let stamp = Stamp { epoch: row.epoch, commits };
-        let is_full = at != last.at;
         let end = file
             .write(at, &last, stamp, session, &payload)
             .map_err(|error| self.store.journal_write_failed(error))?;

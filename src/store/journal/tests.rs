@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::file::{AREA, JournalFile, area_of, beginning, has_room, start_of};
+use super::file::{AREA, JournalFile, area_of, beginning, byte_behind, has_room, start_of};
 use super::record::{self, HEAD, Journaled, MOST_PAYLOAD, Stamp};
 use super::row::Place;
 use crate::store::session_key::SessionKey;
@@ -167,6 +167,31 @@ fn an_area_can_be_filled_to_its_last_byte() {
     let session = SessionKey::new(5);
     made.file.write(start_of(1), &place, STAMP, session, b"there").unwrap();
     assert_eq!(payloads(&made.from(place)), [b"there"]);
+}
+
+#[test]
+fn a_record_begins_with_a_page_if_it_touches_fewer_then() {
+    let made = Made::new();
+    let first = beginning(0);
+    let page = first.at;
+    let session = SessionKey::new(5);
+    let (small, large) = (1_264, 9_000);
+    let mut place = first;
+    let mut begun = Vec::new();
+    // Three of the small ones fill a page but for its end. The large one takes three pages, or four.
+    for payload in [small, small, small, small, large, small, large] {
+        let at = byte_behind(&place, record::size(payload)).unwrap();
+        begun.push(at - page);
+        place = made.file.write(at, &place, STAMP, session, &vec![1; payload]).unwrap();
+    }
+    assert_eq!(begun, [0, 1_320, 2_640, 4_096, 5_416, 14_472, 16_384]);
+    assert_eq!(made.from(first).len(), begun.len());
+    // At the end of the area there is no next page.
+    let end = Place { at: start_of(0) + AREA - 1_000, ..first };
+    assert_eq!(byte_behind(&end, 1_000), Some(end.at));
+    assert_eq!(byte_behind(&end, 1_008), None);
+    let end = Place { at: start_of(1) + AREA, ..first };
+    assert_eq!(byte_behind(&end, record::size(0)), None);
 }
 
 #[test]
