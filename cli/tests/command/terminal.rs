@@ -59,7 +59,9 @@ pub(crate) fn at_store(
     size: Size,
 ) -> Terminal {
     let mut command = Command::new("setsid");
-    command.args(["--ctty", env!("CARGO_BIN_EXE_leafline")]).args(arguments);
+    // A shell that starts the tests in the background has told them, and what they start, to ignore ctrl-c.
+    command.args(["--ctty", "env", "--default-signal", env!("CARGO_BIN_EXE_leafline")]);
+    command.args(arguments);
     for name in ["LEAFLINE_PAGER", "PAGER", "LESS", "NO_COLOR", "CLICOLOR_FORCE", "LC_ALL"] {
         command.env_remove(name);
     }
