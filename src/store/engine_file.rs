@@ -8,6 +8,7 @@ use std::io;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::names::names_of;
 #[cfg(all(test, unix))]
 use super::recorder;
 use redb::backends::FileBackend;
@@ -125,18 +126,6 @@ impl EngineFile {
 
 fn owner_byte(token: u64) -> Bound<u64> {
     Bound::Included(OWNERS + token)
-}
-
-#[cfg(unix)]
-fn names_of(file: &File) -> io::Result<u64> {
-    use std::os::unix::fs::MetadataExt;
-    Ok(file.metadata()?.nlink())
-}
-
-/// On other systems an open file keeps its name.
-#[cfg(not(unix))]
-fn names_of(_: &File) -> io::Result<u64> {
-    Ok(1)
 }
 
 impl StorageBackend for EngineFile {

@@ -21,6 +21,7 @@ mod format;
 pub(crate) mod journal;
 pub(crate) mod label_record;
 pub(crate) mod line_rows;
+mod names;
 pub(crate) mod node;
 mod opening;
 pub(crate) mod ordinal;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::Path;
 
+use super::super::names::names_of;
 #[cfg(all(test, unix))]
 use super::super::recorder;
 use super::super::session_key::SessionKey;
@@ -36,6 +37,8 @@ pub(crate) const AREA: u64 = 512 << 10;
 #[derive(Debug)]
 pub(crate) struct JournalFile {
     file: File,
+    /// Whether the file system counts the names of a file.
+    counts_names: bool,
 }
 
 /// What follows a place.
@@ -123,7 +126,7 @@ impl JournalFile {
                 sync_name(folder)?;
                 #[cfg(all(test, unix))]
                 recorder::note_made(path, &file);
-                Ok(Self { file })
+                Self::of(file)
             }
             // Another process has made it.
             Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Self::open(path, store),
@@ -149,7 +152,12 @@ impl JournalFile {
         if !is_whole || read_at(&file, &mut page, 0)? < page.len() || page != first_page(store) {
             return Err(Error::new(ErrorKind::InvalidData, "it is not the journal of this store"));
         }
-        Ok(Self { file })
+        Self::of(file)
+    }
+
+    fn of(file: File) -> Result<Self> {
+        let counts_names = names_of(&file)? > 0;
+        Ok(Self { file, counts_names })
     }
 
     /// The record that follows a place, if it is there and whole.
@@ -247,15 +255,11 @@ impl JournalFile {
         self.file.sync_data()?;
         #[cfg(all(test, unix))]
         recorder::note(&self.file, |place| recorder::Event::Sync { place, until });
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-            if self.file.metadata()?.nlink() == 0 {
-                return Err(Error::new(
-                    ErrorKind::NotFound,
-                    "the journal was deleted while it was in use; what was just written is lost",
-                ));
-            }
+        if self.counts_names && names_of(&self.file)? == 0 {
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                "the journal was deleted while it was in use; what was just written is lost",
+            ));
         }
         Ok(())
     }
