@@ -26,6 +26,18 @@ const JOURNAL: Bound<u64> = Bound::Included(OWNERS + (1 << 60));
 /// The byte that processes share while they use the journal of an epoch.
 const JOURNAL_USERS: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 1);
 
+/// The byte that a process holds while it changes the tables although others append.
+const JOURNAL_GATE: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 2);
+
+/// The byte that a process holds while it syncs the journal for all.
+const JOURNAL_SYNC: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 3);
+
+/// Where the bytes begin that stand for records of the journal, one for each number.
+const SYNCED: u64 = 1 << 60;
+
+/// More records than are written to one journal.
+const MOST_RECORDS: u64 = 1 << 60;
+
 /// The byte that a process holds while the file is open for writing and needs no recovery (redb's design document, "Lock
 /// bytes").
 const CONSISTENT: Bound<u64> = Bound::Included((1 << 62) + 4);
@@ -122,10 +134,65 @@ impl EngineFile {
     pub(crate) fn close_journal_to_others(&self) -> Result<bool, BackendError> {
         self.0.backend.try_lock_range(JOURNAL_USERS, JOURNAL_USERS)
     }
+
+    /// Whether another open file uses the journal.
+    pub(crate) fn is_journal_shared(&self) -> Result<bool, BackendError> {
+        self.0.backend.query_lock_range(JOURNAL_USERS, JOURNAL_USERS)
+    }
+
+    /// Asks all others not to append. Waits while another does the same.
+    pub(crate) fn close_gate(&self) -> Result<(), BackendError> {
+        self.0.backend.lock_range(JOURNAL_GATE, JOURNAL_GATE)
+    }
+
+    pub(crate) fn open_gate(&self) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(JOURNAL_GATE, JOURNAL_GATE)
+    }
+
+    /// Whether another open file asks not to append.
+    pub(crate) fn is_gate_closed(&self) -> Result<bool, BackendError> {
+        self.0.backend.query_lock_range(JOURNAL_GATE, JOURNAL_GATE)
+    }
+
+    /// Waits until no other open file asks that.
+    pub(crate) fn pass_gate(&self) -> Result<(), BackendError> {
+        self.0.backend.lock_shared_range(JOURNAL_GATE, JOURNAL_GATE)?;
+        self.open_gate()
+    }
+
+    /// Waits for the right to sync the journal for all.
+    pub(crate) fn lock_sync(&self) -> Result<(), BackendError> {
+        self.0.backend.lock_range(JOURNAL_SYNC, JOURNAL_SYNC)
+    }
+
+    pub(crate) fn unlock_sync(&self) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(JOURNAL_SYNC, JOURNAL_SYNC)
+    }
+
+    /// Tells others that the journal is on the disk up to a record, and no longer what was told before. Others see it as long
+    /// as this file is open.
+    pub(crate) fn tell_synced(&self, record: u64, before: Option<u64>) -> Result<(), BackendError> {
+        let byte = record_byte(record);
+        self.0.backend.lock_shared_range(byte, byte)?;
+        match before.map(record_byte).filter(|before| *before != byte) {
+            Some(before) => self.0.backend.unlock_range(before, before),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether another open file tells that the journal is on the disk up to a record, or beyond.
+    pub(crate) fn is_told_synced(&self, record: u64) -> Result<bool, BackendError> {
+        let end = Bound::Excluded(SYNCED + MOST_RECORDS);
+        self.0.backend.query_lock_range(record_byte(record), end)
+    }
 }
 
 fn owner_byte(token: u64) -> Bound<u64> {
     Bound::Included(OWNERS + token)
+}
+
+fn record_byte(record: u64) -> Bound<u64> {
+    Bound::Included(SYNCED + record % MOST_RECORDS)
 }
 
 impl StorageBackend for EngineFile {

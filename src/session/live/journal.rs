@@ -27,7 +27,7 @@ pub(super) fn append<T>(
         return Ok(None);
     }
     loop {
-        let Some(mut lock) = store.lock_journal()? else { return Ok(None) };
+        let Some(mut lock) = store.lock_journal_to_append()? else { return Ok(None) };
         let snapshot = store.committed()?;
         let row = snapshot.journal_row()?;
         if row.epoch == 0 || store.has_failed_sync(&row) {
@@ -45,10 +45,10 @@ pub(super) fn append<T>(
             return Ok(None);
         }
         match lock.append(&row, view.key(), bytes)? {
-            Appended::Written { sequence, file, is_full } => {
+            Appended::Written(written) => {
                 drop(lock);
-                store.sync_journal(sequence, &file)?;
-                store.fold_later(is_full);
+                store.sync_journal(&written)?;
+                store.fold_later(written.is_full);
                 return Ok(Some(answer));
             }
             Appended::Full => {
@@ -118,6 +118,8 @@ impl Store {
     /// thread writes between the state that `make` sees and the commit, nor to the journal. Nothing is written if it fails.
     pub(crate) fn write<T>(&self, make: impl FnOnce(Snapshot) -> Result<(Batch, T)>) -> Result<T> {
         let mut make = Some(make);
+        let mut gate = None;
+        let mut folds = 0;
         loop {
             let written = self.write_tables(|snapshot| {
                 let row = snapshot.journal_row()?;
@@ -140,7 +142,12 @@ impl Store {
             if let Some((answer, _)) = written {
                 return Ok(answer);
             }
+            // Those who append all the time would go on before this change each time.
+            if folds > 0 && gate.is_none() {
+                gate = self.close_gate()?;
+            }
             self.fold(Folding::All)?;
+            folds += 1;
         }
     }
 }

@@ -255,6 +255,11 @@ impl JournalFile {
         self.file.sync_data()?;
         #[cfg(all(test, unix))]
         recorder::note(&self.file, |place| recorder::Event::Sync { place, until });
+        self.check_name()
+    }
+
+    /// Fails if the file was deleted: what is in it is lost with the last process that has it open.
+    pub(super) fn check_name(&self) -> Result<()> {
         if self.counts_names && names_of(&self.file)? == 0 {
             return Err(Error::new(
                 ErrorKind::NotFound,

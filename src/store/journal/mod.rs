@@ -12,9 +12,11 @@ mod record;
 mod row;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use redb::{ReadableTable, TableError, WriteTransaction};
@@ -47,6 +49,13 @@ pub(crate) struct Journal {
     is_used: Mutex<bool>,
     sync: Mutex<Syncing>,
     synced: Condvar,
+    /// The record up to which other processes were told that the journal is on the disk.
+    told: Mutex<Option<u64>>,
+    /// Threads that have closed the gate, or wait to do so.
+    at_gate: AtomicUsize,
+    /// Threads that have closed it.
+    closed: Mutex<usize>,
+    opened: Condvar,
     background: Background,
     /// Of a store that is only read: the tables with the journal in them, in memory.
     overlay: Mutex<Option<Overlaid>>,
@@ -83,8 +92,8 @@ struct Durable {
 #[derive(Debug, Default)]
 struct Syncing {
     is_running: bool,
-    /// What was written here, and what of it is on the disk.
-    written: u64,
+    /// The end of what was written here, and the number of the last record that is on the disk.
+    written: Place,
     done: u64,
     /// What may be lost: a sync failed after it was written.
     failed: Option<u64>,
@@ -109,11 +118,20 @@ pub(crate) struct JournalLock<'s> {
 /// Where an appended record stands.
 #[derive(Debug)]
 pub(crate) enum Appended {
-    /// It is written, and has to be [synced](Store::sync_journal) up to this number. `is_full` says that it is the first in
-    /// its area, so that the other one should be folded soon.
-    Written { sequence: u64, file: Arc<JournalFile>, is_full: bool },
+    /// It is written, and has to be [synced](Store::sync_journal).
+    Written(Written),
     /// The journal has to be folded first.
     Full,
+}
+
+/// A record that is written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    file: Arc<JournalFile>,
+    epoch: u64,
+    end: Place,
+    /// It is the first in its area, so that the other one should be folded soon.
+    pub(crate) is_full: bool,
 }
 
 impl Store {
@@ -342,16 +360,33 @@ impl Store {
         }
     }
 
+    /// The same for one who appends, and waits until no one asks not to.
+    pub(crate) fn lock_journal_to_append(&self) -> Result<Option<JournalLock<'_>>> {
+        loop {
+            let Some(lock) = self.lock_journal()? else { return Ok(None) };
+            let engine = lock.engine;
+            if !self.is_gate_closed(engine)? {
+                return Ok(Some(lock));
+            }
+            drop(lock);
+            self.pass_gate(engine)?;
+        }
+    }
+
     /// What the thread in the background has to know.
     pub(crate) fn background_folding(&self) -> &Background {
         &self.journal().background
     }
 
-    /// Waits until what was appended is on the disk. Threads that wait at the same time share a sync.
-    pub(crate) fn sync_journal(&self, sequence: u64, file: &JournalFile) -> Result<()> {
+    /// Waits until what was appended is on the disk. Threads and processes that wait at the same time share a sync.
+    pub(crate) fn sync_journal(&self, written: &Written) -> Result<()> {
+        let Written { file, epoch, end, .. } = written;
+        let sequence = end.sequence;
         let journal = self.journal();
         let mut state = lock(&journal.sync);
-        state.written = state.written.max(sequence);
+        if state.written.sequence < sequence {
+            state.written = *end;
+        }
         loop {
             if state.failed.is_some_and(|failed| failed <= sequence) {
                 let source = std::io::Error::other("an earlier write to it failed");
@@ -367,15 +402,15 @@ impl Store {
             state.is_running = true;
             let (from, until) = (state.done, state.written);
             drop(state);
-            let result = file.sync().and_then(|()| match &self.shared.file {
-                Some(store) => store.check_name(),
-                None => Ok(()),
+            let result = self.sync_for_all(&until, *epoch, file).and_then(|done| {
+                self.shared.file.as_ref().map_or(Ok(()), EngineFile::check_name)?;
+                Ok(done)
             });
             state = lock(&journal.sync);
             state.is_running = false;
             journal.synced.notify_all();
             match result {
-                Ok(()) => state.done = state.done.max(until),
+                Ok(done) => state.done = state.done.max(done),
                 Err(source) => {
                     state.failed = Some(state.failed.unwrap_or(u64::MAX).min(from + 1));
                     return Err(self.journal_write_failed(source));
@@ -388,9 +423,9 @@ impl Store {
     /// tables.
     pub(crate) fn has_failed_sync(&self, row: &JournalRow) -> bool {
         let mut state = lock(&self.journal().sync);
-        if state.failed.is_some() && row.folded.sequence >= state.written {
+        if state.failed.is_some() && row.folded.sequence >= state.written.sequence {
             state.failed = None;
-            state.done = state.written;
+            state.done = state.written.sequence;
         }
         state.failed.is_some()
     }
@@ -641,9 +676,8 @@ impl JournalLock<'_> {
         let end = file
             .write(at, &last, stamp, session, &payload)
             .map_err(|error| self.store.journal_write_failed(error))?;
-        let sequence = end.sequence;
-        self.appender.note(Journaled { sequence, session, payload }, end);
-        Ok(Appended::Written { sequence, file, is_full })
+        self.appender.note(Journaled { sequence: end.sequence, session, payload }, end);
+        Ok(Appended::Written(Written { file, epoch: row.epoch, end, is_full }))
     }
 }
 

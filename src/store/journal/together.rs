@@ -1,0 +1,130 @@
+//! Processes that append at the same time: they share a sync of the journal, and let each other change the tables.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use super::file::JournalFile;
+use super::row::Place;
+use super::{Store, lock};
+use crate::error::{Error, Result};
+use crate::store::engine_file::EngineFile;
+
+/// Records of others that are looked for before a sync.
+const MOST_SHARED: usize = 1024;
+
+/// The right to change the tables while no one appends.
+#[derive(Debug)]
+pub(crate) struct Gate<'s> {
+    store: &'s Store,
+    engine: &'s EngineFile,
+}
+
+/// The right to sync the journal for all.
+struct SyncTurn<'e>(&'e EngineFile);
+
+impl Store {
+    /// Puts the journal on the disk up to a place, or finds that another process has done so. Returns the number of the last
+    /// record that is certainly on the disk.
+    pub(super) fn sync_for_all(
+        &self,
+        written: &Place,
+        epoch: u64,
+        file: &JournalFile,
+    ) -> io::Result<u64> {
+        let engine = self.shared.file.as_ref();
+        let Some(engine) = engine.filter(|engine| matches!(engine.is_journal_shared(), Ok(true)))
+        else {
+            file.sync()?;
+            return Ok(written.sequence);
+        };
+        engine.lock_sync().map_err(of_engine)?;
+        let turn = SyncTurn(engine);
+        if engine.is_told_synced(written.sequence).map_err(of_engine)? {
+            file.check_name()?;
+            return Ok(written.sequence);
+        }
+        // What others have written before the sync is in it.
+        let mut last = *written;
+        for _ in 0..MOST_SHARED {
+            let Some(next) = file.next(&last, epoch)? else { break };
+            last = next.end;
+        }
+        file.sync()?;
+        let mut told = lock(&self.journal().told);
+        // Who is not told of it syncs for himself.
+        if engine.tell_synced(last.sequence, *told).is_ok() {
+            *told = Some(last.sequence);
+        }
+        drop(turn);
+        Ok(last.sequence)
+    }
+
+    /// Keeps all others from appending, in this process and in others, until the answer is dropped. `None` for a store
+    /// whose file cannot be locked.
+    pub(crate) fn close_gate(&self) -> Result<Option<Gate<'_>>> {
+        let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
+            return Ok(None);
+        };
+        let journal = self.journal();
+        // From now on appenders of this process wait, too.
+        journal.at_gate.fetch_add(1, Ordering::SeqCst);
+        let mut closed = lock(&journal.closed);
+        let result = if *closed == 0 { engine.close_gate() } else { Ok(()) };
+        match result {
+            Ok(()) => {
+                *closed += 1;
+                Ok(Some(Gate { store: self, engine }))
+            }
+            Err(error) => {
+                journal.at_gate.fetch_sub(1, Ordering::SeqCst);
+                match error {
+                    redb::BackendError::Unsupported => Ok(None),
+                    error => Err(redb::StorageError::from(error).into()),
+                }
+            }
+        }
+    }
+
+    /// Whether someone asks not to append.
+    pub(super) fn is_gate_closed(&self, engine: &EngineFile) -> Result<bool> {
+        if self.journal().at_gate.load(Ordering::SeqCst) > 0 {
+            return Ok(true);
+        }
+        engine.is_gate_closed().map_err(|error| Error::from(redb::StorageError::from(error)))
+    }
+
+    /// Waits until no one asks that.
+    pub(super) fn pass_gate(&self, engine: &EngineFile) -> Result<()> {
+        let journal = self.journal();
+        let mut closed = lock(&journal.closed);
+        while *closed > 0 {
+            closed = journal.opened.wait(closed).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        // While `closed` is locked no thread of this process closes the gate: the two would have the same lock.
+        engine.pass_gate().map_err(|error| Error::from(redb::StorageError::from(error)))
+    }
+}
+
+fn of_engine(error: redb::BackendError) -> io::Error {
+    io::Error::other(redb::StorageError::from(error))
+}
+
+impl Drop for Gate<'_> {
+    fn drop(&mut self) {
+        let journal = self.store.journal();
+        let mut closed = lock(&journal.closed);
+        *closed -= 1;
+        if *closed == 0 {
+            // A lock that cannot be released ends with the open file.
+            let _ = self.engine.open_gate();
+        }
+        journal.at_gate.fetch_sub(1, Ordering::SeqCst);
+        journal.opened.notify_all();
+    }
+}
+
+impl Drop for SyncTurn<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.unlock_sync();
+    }
+}
