@@ -6,6 +6,9 @@ mod place;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use leafline::Error;
 use leafline::error::StoreError;
@@ -302,4 +305,39 @@ fn a_sync_and_an_append_lose_nothing_of_each_other() {
     assert_eq!(sync(), ImportStatus::Failed);
     assert_eq!(texts_of(&store, "imported"), ["first", "second", "third", "here", "here too"]);
     assert_eq!(texts(&store), ["first", "second", "third", "before"]);
+}
+
+/// Appends all the time.
+fn append_until(store: &Store, stop: &AtomicBool) {
+    let mut session = store.session(ID).unwrap();
+    while !stop.load(Ordering::Relaxed) {
+        append(&mut session, "small");
+    }
+}
+
+#[test]
+fn what_the_journal_cannot_hold_gets_its_turn_between_appends() {
+    let live = Live::begin();
+    let stop = AtomicBool::new(false);
+    let large = "x".repeat(300 << 10);
+    let [store, other] = [(); 2].map(|()| Store::open(live.store()).unwrap());
+    std::thread::scope(|scope| {
+        for store in [&store, &store, &store, &store, &other] {
+            scope.spawn(|| append_until(store, &stop));
+        }
+        let (done, wait) = mpsc::channel();
+        let (store, large) = (&store, &large);
+        scope.spawn(move || {
+            let mut session = store.session(ID).unwrap();
+            for _ in 0..60 {
+                append(&mut session, large);
+            }
+            done.send(()).unwrap();
+        });
+        let result = wait.recv_timeout(Duration::from_secs(30));
+        stop.store(true, Ordering::Relaxed);
+        result.expect("the appends of others do not stop");
+    });
+    let texts = texts_of(&store, ID);
+    assert_eq!(texts.iter().filter(|text| **text == large).count(), 60);
 }

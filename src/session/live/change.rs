@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use bincode::{Decode, Encode};
+use bincode::{BorrowDecode, Decode, Encode};
 
 use crate::error::{Corruption, Result};
 use crate::store::journal::{JournalLock, Journaled};
@@ -41,21 +41,31 @@ impl Record for Change {
     const TABLE: &'static str = "journal";
 }
 
-impl Change {
+/// The same as it is read, of the record's bytes: a [`Change`] in the same order.
+#[derive(Debug, BorrowDecode)]
+pub(super) struct ReadChange<'j> {
+    pub(super) session: &'j [u8],
+    pub(super) text: &'j [u8],
+    pub(super) ids: Vec<&'j [u8]>,
+    pub(super) leaf: Leaf,
+}
+
+impl<'j> ReadChange<'j> {
     /// Reads a record of the journal.
-    pub(super) fn of(journaled: &Journaled) -> Result<Self> {
-        Self::from_bytes(&journaled.payload, || format!("record {}", journaled.sequence))
+    pub(super) fn of(journaled: &'j Journaled) -> Result<Self> {
+        let place = || format!("record {}", journaled.sequence);
+        record::versioned::<Change, _>(&journaled.payload, place, record::read_borrowed)
     }
 
     /// The line of the last entry.
-    fn line(&self) -> Result<Option<&[u8]>> {
+    fn line(&self) -> Result<Option<&'j [u8]>> {
         let Leaf::Last { line: Some((start, end)) } = self.leaf else { return Ok(None) };
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         match range.and_then(|(start, end)| self.text.get(start..end)) {
             Some(line) => Ok(Some(line)),
             None => Err(Corruption {
                 table: "journal",
-                place: String::from_utf8_lossy(&self.session).into_owned(),
+                place: String::from_utf8_lossy(self.session).into_owned(),
                 problem: "a record names a line that it does not have".into(),
             }
             .into()),
@@ -128,7 +138,7 @@ impl Tail {
     }
 
     fn take(&mut self, journaled: &Journaled) -> Result<()> {
-        let change = Change::of(journaled)?;
+        let change = ReadChange::of(journaled)?;
         match &change.leaf {
             Leaf::Same => {}
             Leaf::OfFile => self.is_raw = true,
@@ -138,11 +148,11 @@ impl Tail {
             }
             Leaf::Last { .. } => {
                 let line = change.line()?.map(<[u8]>::to_vec);
-                let id = change.ids.last().cloned();
+                let id = change.ids.last().map(|id| id.to_vec());
                 self.leaf = Some(TailLeaf { id, line, is_new: true });
             }
         }
-        self.ids.extend(change.ids);
+        self.ids.extend(change.ids.into_iter().map(<[u8]>::to_vec));
         self.read = journaled.sequence;
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::super::index::prepare::Preparer;
 use super::super::reader::SessionReader;
 use super::super::view::View;
 use super::append::{NewLeaf, NewLines, exact_id, extend};
-use super::change::{Change, Leaf};
+use super::change::{Change, Leaf, ReadChange};
 use super::raw::grow;
 use crate::error::{Corruption, Error, Result};
 use crate::store::Store;
@@ -124,14 +124,14 @@ fn fold_session(
     records: &[Journaled],
     batch: &mut Batch,
 ) -> Result<()> {
-    let changes = records.iter().map(Change::of).collect::<Result<Vec<Change>>>()?;
+    let changes = records.iter().map(ReadChange::of).collect::<Result<Vec<ReadChange<'_>>>>()?;
     let Some(last) = changes.last() else { return Ok(()) };
     // Who replaces a session folds what the journal has of it before, so one that is not there was deleted.
     let snapshot = store.committed()?;
     let Some(record) = snapshot.session(session)? else { return Ok(()) };
     let reader = SessionReader::new(snapshot, session, record);
     let view = reader.view();
-    let text: Vec<u8> = changes.iter().flat_map(|change| &change.text).copied().collect();
+    let text = changes.iter().map(|change| change.text).collect::<Vec<_>>().concat();
     let mut preparer = Preparer::new(view.reading());
     // All of them have raw lines, or none.
     if last.leaf == Leaf::OfFile {
@@ -143,7 +143,7 @@ fn fold_session(
             true => Ok(()),
             false => Err(Corruption {
                 table: Change::TABLE,
-                place: String::from_utf8_lossy(&last.session).into_owned(),
+                place: String::from_utf8_lossy(last.session).into_owned(),
                 problem: "lines that only follow others change what those mean".into(),
             }
             .into()),

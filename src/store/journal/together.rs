@@ -128,3 +128,89 @@ impl Drop for SyncTurn<'_> {
         let _ = self.0.unlock_sync();
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::Duration;
+
+    use leafline_import::Family;
+
+    use super::*;
+    use crate::pi::Draft;
+    use crate::session::Persistence;
+    use crate::store::recorder::{self, Event, Place as Recorded};
+    use crate::{NewSession, Session};
+
+    fn append(session: &mut Session, text: &str) {
+        let message = serde_json::json!({"role": "user", "content": text});
+        session.append(Draft::message(&message.to_string()).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn processes_that_wait_at_the_same_time_share_a_sync() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let first = Store::open(&path).unwrap();
+        let record = recorder::record(&path);
+        let mut new = NewSession::new(Family::Pi, "/work");
+        new.persistence = Some(Persistence::immediate());
+        let mut session = first.create_session(&new).unwrap();
+        // The second begins the epoch.
+        append(&mut session, "one");
+        append(&mut session, "two");
+        let mut sessions = vec![session];
+        for text in ["three", "four"] {
+            let mut session = Store::open(&path).unwrap().session(sessions[0].id()).unwrap();
+            append(&mut session, text);
+            sessions.push(session);
+        }
+        let third = Store::open(&path).unwrap();
+        let row = third.committed().unwrap().journal_row().unwrap();
+        let pending = || third.journaled(&row).unwrap().0.len();
+        let syncs = || {
+            let events = record.lock().unwrap();
+            let is_sync =
+                |event: &&Event| matches!(event, Event::Sync { place: Recorded::Journal, .. });
+            events.iter().filter(is_sync).count()
+        };
+        let (before, synced) = (pending(), syncs());
+        let engine = third.shared.file.as_ref().unwrap();
+        engine.lock_sync().unwrap();
+        let count = sessions.len();
+        let threads = sessions.into_iter().map(|mut session| {
+            std::thread::spawn(move || {
+                append(&mut session, "together");
+                session
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        while pending() < before + count {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(syncs(), synced);
+        engine.unlock_sync().unwrap();
+        let sessions: Vec<Session> =
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        assert_eq!(syncs(), synced + 1);
+        recorder::forget(&record);
+        drop(sessions);
+    }
+
+    #[test]
+    fn what_is_told_to_be_synced_is_seen_by_others_while_the_file_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let [teller, other] = [(); 2].map(|()| Store::open(&path).unwrap());
+        let seen = |record| other.shared.file.as_ref().unwrap().is_told_synced(record).unwrap();
+        let engine = teller.shared.file.as_ref().unwrap();
+        assert!(!seen(0));
+        engine.tell_synced(7, None).unwrap();
+        assert_eq!([0, 7, 8].map(seen), [true, true, false]);
+        engine.tell_synced(1 << 41, Some(7)).unwrap();
+        assert_eq!([8, 1 << 41, (1 << 41) + 1].map(seen), [true, true, false]);
+        // Not by who tells it: he knows.
+        assert!(!engine.is_told_synced(8).unwrap());
+        drop(teller);
+        assert!(!seen(8));
+    }
+}
