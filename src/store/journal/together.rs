@@ -141,13 +141,12 @@ mod tests {
     use crate::store::recorder::{self, Event, Place as Recorded};
     use crate::{NewSession, Session};
 
-    fn append(session: &mut Session, text: &str) {
-        let message = serde_json::json!({"role": "user", "content": text});
-        session.append(Draft::message(&message.to_string()).unwrap()).unwrap();
-    }
-
     #[test]
     fn processes_that_wait_at_the_same_time_share_a_sync() {
+        let append = |session: &mut Session, text: &str| {
+            let message = serde_json::json!({"role": "user", "content": text});
+            session.append(Draft::message(&message.to_string()).unwrap()).unwrap();
+        };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store");
         let first = Store::open(&path).unwrap();
