@@ -71,6 +71,8 @@ impl EngineFile {
     pub(crate) fn new(file: File, recovery: Recovery) -> Result<Self, DatabaseError> {
         let same = file.try_clone()?;
         let counts_names = names_of(&same)? > 0;
+        #[cfg(all(test, unix))]
+        recorder::opened(&same);
         let backend = FileBackend::new(file)?;
         Ok(Self(Arc::new(Shared { backend, file: same, counts_names, recovery })))
     }
@@ -206,26 +208,23 @@ impl StorageBackend for EngineFile {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         #[cfg(all(test, unix))]
-        recorder::note(&self.0.file, |place| recorder::Event::Length { place, length: len });
+        recorder::length(&self.0.file, len);
         self.0.backend.set_len(len)
     }
 
     /// Data synced to a file without a name is lost with the last process that has it open, so that is not a success.
     fn sync_data(&self) -> io::Result<()> {
         #[cfg(all(test, unix))]
-        let until = recorder::count(&self.0.file);
+        let sync = recorder::begin_sync(&self.0.file)?;
         self.0.backend.sync_data()?;
         #[cfg(all(test, unix))]
-        recorder::note(&self.0.file, |place| recorder::Event::Sync { place, until });
+        sync.done();
         self.check_name()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         #[cfg(all(test, unix))]
-        recorder::note(&self.0.file, |place| {
-            let bytes = data.to_vec();
-            recorder::Event::Write { place, at: offset, bytes }
-        });
+        recorder::write(&self.0.file, offset, data)?;
         self.0.backend.write(offset, data)
     }
 

@@ -1,108 +1,327 @@
-//! What is written to the files of a store, in order, for the tests of what a power loss leaves.
+//! What is written to the files of a store, in order, for the tests of what a power loss leaves; and the failures of the
+//! system that they inject.
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+use std::time::Duration;
 
-/// A file of a store.
+/// A file of a store: the store's own is the first, then the journals in the order in which they were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
-    Store,
-    Journal,
-}
+pub(crate) struct FileId(pub(crate) usize);
+
+pub(crate) const STORE: FileId = FileId(0);
 
 /// Something that happened.
 #[derive(Debug, Clone)]
 pub(crate) enum Event {
     Write {
-        place: Place,
+        file: FileId,
         at: u64,
         bytes: Vec<u8>,
     },
     Length {
-        place: Place,
+        file: FileId,
         length: u64,
     },
     /// What was written to the file by the first events, so many of them, is on the disk.
-    Sync {
-        place: Place,
+    Synced {
+        file: FileId,
         until: usize,
     },
-    /// The journal got its name, whole and synced.
-    Made {
-        bytes: Vec<u8>,
+    /// The system failed to write them, and forgot it: no later sync puts them on the disk.
+    Forgotten {
+        file: FileId,
+        until: usize,
     },
-    /// The caller was told that something was done.
-    Acknowledged,
+    /// The journal's name is that of this file, or of none.
+    Named(Option<FileId>),
+    /// So it is on the disk after the first events.
+    FolderSynced {
+        until: usize,
+    },
+    /// A call of the test began, and returned.
+    Began(usize),
+    Returned(usize),
 }
+
+/// A failure of the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// What is written has room for so many bytes.
+    Full(usize),
+    /// What was written cannot be put on the disk.
+    Forgetful,
+}
+
+/// The events of one store.
+#[derive(Debug, Default)]
+pub(crate) struct Recording {
+    events: Mutex<Vec<Event>>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Which faults are still to come to a file, each after a number of writes or syncs, as the fault is of one.
+    faults: Vec<(FileId, u32, Fault)>,
+    files: usize,
+    /// How long a sync waits for what other threads do meanwhile; not at all if there is none.
+    patience: Option<Duration>,
+    /// Events by the thread that caused them.
+    by_thread: HashMap<ThreadId, usize>,
+    total: usize,
+}
+
+pub(crate) type Record = Arc<Recording>;
 
 /// Which file is recorded as what, and where.
 #[derive(Debug, Default)]
 struct Recorders {
-    by_file: HashMap<(u64, u64), (Place, Record)>,
+    by_file: HashMap<(u64, u64), (FileId, Record)>,
     by_folder: HashMap<PathBuf, Record>,
+    /// How often the system forgot what was written to a file, and how often each open file was told.
+    forgotten: HashMap<(u64, u64), u64>,
+    told: HashMap<i32, ((u64, u64), u64)>,
 }
-
-/// The events of one store.
-pub(crate) type Record = Arc<Mutex<Vec<Event>>>;
 
 static RECORDERS: Mutex<Option<Recorders>> = Mutex::new(None);
 
-fn recorders() -> MutexGuard<'static, Option<Recorders>> {
-    RECORDERS.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn identity(file: &File) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt;
     let metadata = file.metadata().expect("an open file has facts");
     (metadata.dev(), metadata.ino())
 }
 
-/// Records what is written to a store from now on.
+/// What a file is recorded as.
+fn recorded(file: &File) -> Option<(FileId, Record)> {
+    let all = lock(&RECORDERS);
+    let all = all.as_ref().filter(|all| !all.by_file.is_empty())?;
+    all.by_file.get(&identity(file)).cloned()
+}
+
+/// The recording of a folder's store.
+fn recorded_at(path: &Path) -> Option<Record> {
+    lock(&RECORDERS).as_ref()?.by_folder.get(path.parent()?).cloned()
+}
+
+/// Records what is written to a store from now on, and to its journal, if it has one.
 pub(crate) fn record(store: &Path) -> Record {
     let record = Record::default();
-    let file = File::open(store).expect("the store is there");
-    let mut all = recorders();
+    let mut all = lock(&RECORDERS);
     let all = all.get_or_insert_default();
-    all.by_file.insert(identity(&file), (Place::Store, Arc::clone(&record)));
+    let mut path = store.as_os_str().to_owned();
+    path.push(".journal");
+    for path in [store, Path::new(&path)] {
+        if let Ok(file) = File::open(path) {
+            let id = record.next_file();
+            all.by_file.insert(identity(&file), (id, Arc::clone(&record)));
+        }
+    }
     let folder = store.parent().expect("a file is in a folder").to_owned();
     all.by_folder.insert(folder, Arc::clone(&record));
     record
 }
 
-/// Ends it.
-pub(crate) fn forget(record: &Record) {
-    if let Some(all) = recorders().as_mut() {
+/// Ends it, and returns the events.
+pub(crate) fn end(record: &Record) -> Vec<Event> {
+    if let Some(all) = lock(&RECORDERS).as_mut() {
         all.by_file.retain(|_, (_, known)| !Arc::ptr_eq(known, record));
         all.by_folder.retain(|_, known| !Arc::ptr_eq(known, record));
     }
+    std::mem::take(&mut *lock(&record.events))
 }
 
-/// Notes an event of a file, if it is recorded.
-pub(super) fn note(file: &File, event: impl FnOnce(Place) -> Event) {
-    let all = recorders();
-    let Some(all) = all.as_ref().filter(|all| !all.by_file.is_empty()) else { return };
-    if let Some((place, record)) = all.by_file.get(&identity(file)) {
-        let event = event(*place);
-        record.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+impl Recording {
+    fn next_file(&self) -> FileId {
+        let mut state = lock(&self.state);
+        state.files += 1;
+        FileId(state.files - 1)
+    }
+
+    /// Notes an event.
+    pub(crate) fn note(&self, event: Event) {
+        let mut state = lock(&self.state);
+        lock(&self.events).push(event);
+        state.total += 1;
+        *state.by_thread.entry(std::thread::current().id()).or_default() += 1;
+        self.changed.notify_all();
+    }
+
+    /// How many events there are.
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.events).len()
+    }
+
+    /// Has each sync wait until other threads have caused some events, or so long.
+    pub(crate) fn interleave(&self, patience: Option<Duration>) {
+        lock(&self.state).patience = patience;
+    }
+
+    fn wait_for_others(&self) {
+        let mut state = lock(&self.state);
+        let Some(patience) = state.patience else { return };
+        let own = std::thread::current().id();
+        let others = |state: &State| state.total - state.by_thread.get(&own).unwrap_or(&0);
+        let until = others(&state) + 3;
+        let waited =
+            self.changed.wait_timeout_while(state, patience, |state| others(state) < until);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        drop(state);
+    }
+
+    /// Has a file fail after so many more writes or syncs.
+    pub(crate) fn fail(&self, file: FileId, after: u32, fault: Fault) {
+        lock(&self.state).faults.push((file, after, fault));
+    }
+
+    /// Takes the fault of a file that is due.
+    fn fault(&self, file: FileId, is_write: bool) -> Option<Fault> {
+        let mut state = lock(&self.state);
+        let is_of = |fault: Fault| matches!(fault, Fault::Full(_)) == is_write;
+        let mine = state.faults.iter_mut().filter(|(of, _, fault)| *of == file && is_of(*fault));
+        let mut due = None;
+        for (_, left, fault) in mine {
+            match left.checked_sub(1) {
+                Some(less) => *left = less,
+                None => due = Some(*fault),
+            }
+        }
+        if due.is_some() {
+            state.faults.retain(|(of, left, fault)| (*of, *left, Some(*fault)) != (file, 0, due));
+        }
+        due
     }
 }
 
-/// How many events of a file's store there are.
-pub(super) fn count(file: &File) -> usize {
-    let all = recorders();
-    let known = all.as_ref().and_then(|all| all.by_file.get(&identity(file)));
-    known.map_or(0, |(_, record)| record.lock().unwrap_or_else(PoisonError::into_inner).len())
+/// Notes that bytes are written to a file.
+///
+/// # Errors
+///
+/// If there is no room: then a part of them is written.
+pub(super) fn write(file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
+    let Some((id, record)) = recorded(file) else { return Ok(()) };
+    let fault = record.fault(id, true);
+    let room = match fault {
+        Some(Fault::Full(room)) => room.min(bytes.len()),
+        _ => bytes.len(),
+    };
+    record.note(Event::Write { file: id, at, bytes: bytes[..room].to_vec() });
+    match fault {
+        None => Ok(()),
+        Some(_) => {
+            file.write_all_at(&bytes[..room], at)?;
+            Err(io::ErrorKind::StorageFull.into())
+        }
+    }
 }
 
-/// Notes that a journal was made.
-pub(super) fn note_made(path: &Path, file: &File) {
-    let mut all = recorders();
-    let Some(all) = all.as_mut() else { return };
-    let Some(record) = path.parent().and_then(|folder| all.by_folder.get(folder)) else { return };
-    let record = Arc::clone(record);
-    let bytes = std::fs::read(path).expect("it was just made");
-    record.lock().unwrap_or_else(PoisonError::into_inner).push(Event::Made { bytes });
-    all.by_file.insert(identity(file), (Place::Journal, record));
+/// Notes that a file gets another length.
+pub(super) fn length(file: &File, length: u64) {
+    if let Some((file, record)) = recorded(file) {
+        record.note(Event::Length { file, length });
+    }
+}
+
+/// A sync that began.
+#[derive(Debug)]
+pub(super) struct Sync(Option<(FileId, Record, usize)>);
+
+/// Begins a sync of what was written to a file by now. Others write meanwhile.
+///
+/// # Errors
+///
+/// If the system forgets what was written, or forgot it and did not yet tell this open file.
+pub(super) fn begin_sync(file: &File) -> io::Result<Sync> {
+    let Some((id, record)) = recorded(file) else { return Ok(Sync(None)) };
+    let until = record.count();
+    record.wait_for_others();
+    if record.fault(id, false).is_some() {
+        record.note(Event::Forgotten { file: id, until: record.count() });
+        if let Some(all) = lock(&RECORDERS).as_mut() {
+            *all.forgotten.entry(identity(file)).or_default() += 1;
+        }
+    }
+    if is_to_be_told(file) {
+        return Err(io::Error::other("an injected failure"));
+    }
+    Ok(Sync(Some((id, record, until))))
+}
+
+impl Sync {
+    /// It succeeded.
+    pub(super) fn done(self) {
+        if let Some((file, record, until)) = self.0 {
+            record.note(Event::Synced { file, until });
+        }
+    }
+}
+
+/// Whether an open file was not told yet that something was forgotten: each is once, as by Linux.
+fn is_to_be_told(file: &File) -> bool {
+    let mut all = lock(&RECORDERS);
+    let Some(all) = all.as_mut() else { return false };
+    let identity = identity(file);
+    let forgotten = all.forgotten.get(&identity).copied().unwrap_or(0);
+    let told = all.told.entry(file.as_raw_fd()).or_insert((identity, 0));
+    if told.0 != identity {
+        *told = (identity, 0);
+    }
+    std::mem::replace(&mut told.1, forgotten) < forgotten
+}
+
+/// Notes that a file was opened: of what was forgotten before, it is not told.
+pub(super) fn opened(file: &File) {
+    if recorded(file).is_some() {
+        is_to_be_told(file);
+    }
+}
+
+/// Notes that a journal was made, still without its name.
+pub(super) fn made(path: &Path, file: &File, bytes: u64) {
+    let Some(record) = recorded_at(path) else { return };
+    let id = record.next_file();
+    if let Some(all) = lock(&RECORDERS).as_mut() {
+        all.by_file.insert(identity(file), (id, Arc::clone(&record)));
+        all.forgotten.remove(&identity(file));
+    }
+    record.note(Event::Length { file: id, length: bytes });
+    let mut first = vec![0; 4096];
+    file.read_exact_at(&mut first, 0).expect("it was just written");
+    record.note(Event::Write { file: id, at: 0, bytes: first });
+    opened(file);
+}
+
+/// Notes that a journal got its name.
+pub(super) fn named(file: &File) {
+    if let Some((id, record)) = recorded(file) {
+        record.note(Event::Named(Some(id)));
+    }
+}
+
+/// The folder of a store that is synced.
+#[derive(Debug)]
+pub(super) struct FolderSync(Option<(Record, usize)>);
+
+/// Begins a sync of the names in a folder.
+pub(super) fn begin_folder_sync(folder: &Path) -> FolderSync {
+    let record = lock(&RECORDERS).as_ref().and_then(|all| all.by_folder.get(folder).cloned());
+    FolderSync(record.map(|record| (Arc::clone(&record), record.count())))
+}
+
+impl FolderSync {
+    pub(super) fn done(self) {
+        if let Some((record, until)) = self.0 {
+            record.note(Event::FolderSynced { until });
+        }
+    }
 }

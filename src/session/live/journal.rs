@@ -7,7 +7,7 @@ use super::folding::Folding;
 use crate::error::{Error, Result, StoreError};
 use crate::store::Store;
 use crate::store::commit::Batch;
-use crate::store::journal::{Appended, JournalChange, JournalRow, MOST_PAYLOAD};
+use crate::store::journal::{Appended, JournalChange, JournalRow};
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
@@ -40,17 +40,14 @@ pub(super) fn append<T>(
         lock.settle(&row, is_known)?;
         tail.catch_up(&lock, row.epoch, view.key())?;
         let Some((change, answer)) = make(view, tail)? else { return Ok(None) };
-        let bytes = payload(&change);
-        if bytes.len() > MOST_PAYLOAD {
-            return Ok(None);
-        }
-        match lock.append(&row, view.key(), bytes)? {
+        match lock.append(&row, view.key(), payload(&change))? {
             Appended::Written(written) => {
                 drop(lock);
                 store.sync_journal(&written)?;
                 store.fold_later(written.is_full);
                 return Ok(Some(answer));
             }
+            Appended::TooLong => return Ok(None),
             Appended::Full => {
                 drop(lock);
                 store.fold(Folding::All)?;

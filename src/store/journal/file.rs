@@ -8,7 +8,7 @@ use super::super::names::names_of;
 #[cfg(all(test, unix))]
 use super::super::recorder;
 use super::super::session_key::SessionKey;
-use super::record::{self, HEAD, Head, Journaled, Stamp};
+use super::record::{self, HEAD, Head, Journaled, MOST_PAYLOAD, Stamp};
 use super::row::{JournalRow, Place};
 use crate::destination::folder_of;
 use crate::private;
@@ -27,7 +27,7 @@ const PAGE: u64 = PAGE_BYTES as u64;
 
 /// Bytes of an area. While one is filled, what the other has goes into the tables.
 #[cfg(not(test))]
-pub(crate) const AREA: u64 = 4 << 20;
+const AREA: u64 = 4 << 20;
 
 /// In tests it is full sooner.
 #[cfg(test)]
@@ -39,6 +39,14 @@ pub(crate) struct JournalFile {
     file: File,
     /// Whether the file system counts the names of a file.
     counts_names: bool,
+    pub(super) areas: Areas,
+}
+
+/// Where the two areas of a file are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Areas {
+    /// The bytes of each.
+    bytes: u64,
 }
 
 /// What follows a place.
@@ -69,39 +77,66 @@ pub(super) fn beginning(sequence: u64) -> Place {
     Place { sequence, check: 0, at: PAGE }
 }
 
-/// Which of the two areas has a byte. A place at the end of an area is in it.
-pub(super) fn area_of(place: &Place) -> usize {
-    usize::from(place.at > PAGE + AREA)
-}
+impl Areas {
+    pub(crate) const USUAL: Self = Self { bytes: AREA };
 
-/// Where an area begins. A page is between the two, so that the end of one is not the beginning of the other.
-pub(super) fn start_of(area: usize) -> u64 {
-    PAGE + (AREA + PAGE) * area as u64
-}
+    /// Areas of other sizes, a number of pages.
+    #[cfg(test)]
+    pub(crate) fn of_bytes(bytes: u64) -> Self {
+        Self { bytes }
+    }
 
-/// Bytes of the whole file.
-const FILE: u64 = 2 * (PAGE + AREA);
+    /// Those of a file of this length; `None` if it is not the journal's.
+    fn of_file(length: u64) -> Option<Self> {
+        let is_usual = length == Self::USUAL.file_bytes();
+        #[cfg(test)]
+        if !is_usual && length > 2 * PAGE && length.is_multiple_of(2 * PAGE) {
+            return Some(Self { bytes: length / 2 - PAGE });
+        }
+        is_usual.then_some(Self::USUAL)
+    }
 
-/// Whether a record fits between a place and the end of its area.
-pub(super) fn has_room(place: &Place, size: u64) -> bool {
-    let end = start_of(area_of(place)) + AREA;
-    place.at.checked_add(size).is_some_and(|after| after <= end)
-}
+    /// Bytes of the whole file.
+    const fn file_bytes(self) -> u64 {
+        2 * (PAGE + self.bytes)
+    }
 
-/// Where a record begins that is written behind another in its area; `None` if the area is full.
-///
-/// A system writes whole pages, so the record begins with a page if it takes fewer of them then.
-pub(super) fn byte_behind(last: &Place, size: u64) -> Option<u64> {
-    let pages = |at: u64| (at % PAGE + size).div_ceil(PAGE);
-    let page = last.at.next_multiple_of(PAGE);
-    let at = if pages(page) < pages(last.at) { page } else { last.at };
-    has_room(&Place { at, ..*last }, size).then_some(at)
+    /// Which of the two areas has a byte. A place at the end of an area is in it.
+    pub(super) fn area_of(self, place: &Place) -> usize {
+        usize::from(place.at > PAGE + self.bytes)
+    }
+
+    /// Where an area begins. A page is between the two, so that the end of one is not the beginning of the other.
+    pub(super) fn start_of(self, area: usize) -> u64 {
+        PAGE + (self.bytes + PAGE) * area as u64
+    }
+
+    /// Whether a record fits between a place and the end of its area.
+    pub(super) fn has_room(self, place: &Place, size: u64) -> bool {
+        let end = self.start_of(self.area_of(place)) + self.bytes;
+        place.at.checked_add(size).is_some_and(|after| after <= end)
+    }
+
+    /// Whether a record with such a payload can be written.
+    pub(super) fn takes(self, payload: usize) -> bool {
+        payload <= MOST_PAYLOAD && record::size(payload) <= self.bytes
+    }
+
+    /// Where a record begins that is written behind another in its area; `None` if the area is full.
+    ///
+    /// A system writes whole pages, so the record begins with a page if it takes fewer of them then.
+    pub(super) fn byte_behind(self, last: &Place, size: u64) -> Option<u64> {
+        let pages = |at: u64| (at % PAGE + size).div_ceil(PAGE);
+        let page = last.at.next_multiple_of(PAGE);
+        let at = if pages(page) < pages(last.at) { page } else { last.at };
+        self.has_room(&Place { at, ..*last }, size).then_some(at)
+    }
 }
 
 impl JournalFile {
     /// Makes the journal of a store, or takes the one that is there. All of its bytes are written once: later writes in
     /// place change no facts of the file, and cost one sync of the data.
-    pub(crate) fn make(path: &Path, store: u64) -> Result<Self> {
+    pub(crate) fn make(path: &Path, store: u64, areas: Areas) -> Result<Self> {
         let folder = folder_of(path);
         match Self::open(path, store) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -117,16 +152,23 @@ impl JournalFile {
         let mut file = made.as_file();
         file.write_all(&first_page(store))?;
         // Page by page: of what is written at once a system may later write all again where a part changes.
-        for _ in 1..FILE / PAGE {
+        for _ in 1..areas.file_bytes() / PAGE {
             file.write_all(&[0; PAGE_BYTES])?;
         }
+        #[cfg(all(test, unix))]
+        let sync = {
+            recorder::made(path, file, areas.file_bytes());
+            recorder::begin_sync(file)?
+        };
         file.sync_all()?;
+        #[cfg(all(test, unix))]
+        sync.done();
         match made.persist_noclobber(path) {
             Ok(file) => {
-                sync_name(folder)?;
                 #[cfg(all(test, unix))]
-                recorder::note_made(path, &file);
-                Self::of(file)
+                recorder::named(&file);
+                sync_name(folder)?;
+                Self::of(file, areas)
             }
             // Another process has made it.
             Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Self::open(path, store),
@@ -148,22 +190,28 @@ impl JournalFile {
 
     fn checked(file: File, store: u64) -> Result<Self> {
         let mut page = [0; PAGE_BYTES];
-        let is_whole = file.metadata()?.len() == FILE;
-        if !is_whole || read_at(&file, &mut page, 0)? < page.len() || page != first_page(store) {
-            return Err(Error::new(ErrorKind::InvalidData, "it is not the journal of this store"));
+        let areas = Areas::of_file(file.metadata()?.len());
+        let is_whole = read_at(&file, &mut page, 0)? == page.len();
+        match areas.filter(|_| is_whole && page == first_page(store)) {
+            Some(areas) => {
+                #[cfg(all(test, unix))]
+                recorder::opened(&file);
+                Self::of(file, areas)
+            }
+            None => Err(Error::new(ErrorKind::InvalidData, "it is not the journal of this store")),
         }
-        Self::of(file)
     }
 
-    fn of(file: File) -> Result<Self> {
+    fn of(file: File, areas: Areas) -> Result<Self> {
         let counts_names = names_of(&file)? > 0;
-        Ok(Self { file, counts_names })
+        Ok(Self { file, counts_names, areas })
     }
 
     /// The record that follows a place, if it is there and whole.
     pub(super) fn next(&self, place: &Place, epoch: u64) -> Result<Option<Next>> {
         let page = Some(place.at.next_multiple_of(PAGE)).filter(|page| *page > place.at);
-        let places = [Some(place.at), page, Some(start_of(1 - area_of(place)))];
+        let places =
+            [Some(place.at), page, Some(self.areas.start_of(1 - self.areas.area_of(place)))];
         for at in places.into_iter().flatten() {
             if let Some(next) = self.record(at, place, epoch)? {
                 return Ok(Some(next));
@@ -189,7 +237,7 @@ impl JournalFile {
     /// The record at a byte, if it is whole: its head, its payload, and the place behind it.
     fn whole(&self, at: u64) -> Result<Option<(Head, Vec<u8>, Place)>> {
         let Some((head, bytes)) = self.head(at)? else { return Ok(None) };
-        if !has_room(&Place { at, ..Place::default() }, record::size(head.length)) {
+        if !self.areas.has_room(&Place { at, ..Place::default() }, record::size(head.length)) {
             return Ok(None);
         }
         let mut payload = vec![0; head.length];
@@ -213,7 +261,7 @@ impl JournalFile {
     pub(super) fn newest(&self) -> Result<Newest> {
         let mut newest = Newest::default();
         for area in 0..2 {
-            if let Some((head, _, _)) = self.whole(start_of(area))?
+            if let Some((head, _, _)) = self.whole(self.areas.start_of(area))?
                 && head.sequence > newest.sequence
             {
                 newest = Newest { sequence: head.sequence, commits: head.stamp.commits };
@@ -233,10 +281,7 @@ impl JournalFile {
     ) -> Result<Place> {
         let (bytes, check) = record::encode(after, stamp, session, payload);
         #[cfg(all(test, unix))]
-        recorder::note(&self.file, |place| {
-            let bytes = bytes.clone();
-            recorder::Event::Write { place, at, bytes }
-        });
+        recorder::write(&self.file, at, &bytes)?;
         write_at(&self.file, &bytes, at)?;
         Ok(Place { sequence: after.sequence + 1, check, at: at + bytes.len() as u64 })
     }
@@ -251,10 +296,10 @@ impl JournalFile {
     /// Puts what was written on the disk.
     pub(super) fn sync(&self) -> Result<()> {
         #[cfg(all(test, unix))]
-        let until = recorder::count(&self.file);
+        let sync = recorder::begin_sync(&self.file)?;
         self.file.sync_data()?;
         #[cfg(all(test, unix))]
-        recorder::note(&self.file, |place| recorder::Event::Sync { place, until });
+        sync.done();
         self.check_name()
     }
 
@@ -272,7 +317,14 @@ impl JournalFile {
 
 /// Puts the names in a folder on the disk. Other systems cannot open a folder for that.
 fn sync_name(folder: &Path) -> Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    #[cfg(all(test, unix))]
+    let sync = recorder::begin_folder_sync(folder);
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    #[cfg(all(test, unix))]
+    sync.done();
+    Ok(())
 }
 
 /// The first page: what the file is, the version of its layout, and the number of its store.

@@ -22,9 +22,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use redb::{ReadableTable, TableError, WriteTransaction};
 
 use self::background::Background;
+#[cfg(test)]
+pub(crate) use self::file::Areas;
 pub(crate) use self::file::JournalFile;
+pub(crate) use self::record::Journaled;
 use self::record::Stamp;
-pub(crate) use self::record::{Journaled, MOST_PAYLOAD};
 pub(crate) use self::row::{JournalRow, KEY, Place};
 use super::commit::Batch;
 use super::engine_file::EngineFile;
@@ -122,6 +124,8 @@ pub(crate) enum Appended {
     Written(Written),
     /// The journal has to be folded first.
     Full,
+    /// It is too long for the journal.
+    TooLong,
 }
 
 /// A record that is written.
@@ -453,7 +457,7 @@ impl Store {
     /// Makes the journal of a new epoch. The caller holds the write transaction.
     pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<JournalRow> {
         let path = self.journal_path()?;
-        let file = match JournalFile::make(&path, self.number()?) {
+        let file = match JournalFile::make(&path, self.number()?, file::Areas::USUAL) {
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 return Err(self.foreign_journal(path, &error));
             }
@@ -621,7 +625,7 @@ impl JournalLock<'_> {
             let Some(next) = next.map_err(|error| store.journal_failed(row, error))? else {
                 return Ok(());
             };
-            appender.note(next.journaled, next.end);
+            appender.note(next.journaled, next.end, file.areas.area_of(&next.end));
         }
     }
 
@@ -658,17 +662,21 @@ impl JournalLock<'_> {
         payload: Vec<u8>,
     ) -> Result<Appended> {
         let file = self.store.journal_file(row)?;
+        let areas = file.areas;
+        if !areas.takes(payload.len()) {
+            return Ok(Appended::TooLong);
+        }
         let last = self.appender.last;
         let size = record::size(payload.len());
-        let (at, is_full) = if let Some(at) = file::byte_behind(&last, size) {
+        let (at, is_full) = if let Some(at) = areas.byte_behind(&last, size) {
             (at, false)
         } else {
-            let other = 1 - file::area_of(&last);
+            let other = 1 - areas.area_of(&last);
             let highest = self.appender.highest.get(other).copied().unwrap_or(u64::MAX);
             if highest > row.folded.sequence {
                 return Ok(Appended::Full);
             }
-            (file::start_of(other), true)
+            (areas.start_of(other), true)
         };
         // What is only visible may be gone after a power loss, and this record not.
         let commits = lock(&self.store.journal().durable).commits.min(row.commits);
@@ -676,17 +684,17 @@ impl JournalLock<'_> {
         let end = file
             .write(at, &last, stamp, session, &payload)
             .map_err(|error| self.store.journal_write_failed(error))?;
-        self.appender.note(Journaled { sequence: end.sequence, session, payload }, end);
+        let journaled = Journaled { sequence: end.sequence, session, payload };
+        self.appender.note(journaled, end, areas.area_of(&end));
         Ok(Appended::Written(Written { file, epoch: row.epoch, end, is_full }))
     }
 }
 
 impl Appender {
-    /// Notes the record that ends at a place.
-    fn note(&mut self, journaled: Journaled, end: Place) {
-        let (area, sequence) = (file::area_of(&end), end.sequence);
+    /// Notes the record that ends at a place in an area.
+    fn note(&mut self, journaled: Journaled, end: Place, area: usize) {
         if let Some(highest) = self.highest.get_mut(area) {
-            *highest = sequence;
+            *highest = end.sequence;
         }
         self.last = end;
         self.pending.entry(journaled.session).or_default().push_back(journaled);

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::file::{AREA, JournalFile, area_of, beginning, byte_behind, has_room, start_of};
+use super::file::{AREA, Areas, JournalFile, beginning};
 use super::record::{self, HEAD, Journaled, MOST_PAYLOAD, Stamp};
 use super::row::Place;
 use crate::store::session_key::SessionKey;
 
+const AREAS: Areas = Areas::USUAL;
 const STORE: u64 = 7;
 const EPOCH: u64 = 11;
 const STAMP: Stamp = Stamp { epoch: EPOCH, commits: 3 };
@@ -23,7 +24,7 @@ struct Made {
 impl Made {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let file = JournalFile::make(&folder.path().join("journal"), STORE).unwrap();
+        let file = JournalFile::make(&folder.path().join("journal"), STORE, AREAS).unwrap();
         Self { folder, file }
     }
 
@@ -132,21 +133,21 @@ fn the_areas_follow_each_other() {
     let mut place = first;
     let size = record::size(MOST_PAYLOAD);
     let mut count = 0;
-    while has_room(&place, size) {
+    while AREAS.has_room(&place, size) {
         place = made.write(&place, &[1; MOST_PAYLOAD]);
         count += 1;
     }
     assert_eq!(count, AREA / size);
-    assert_eq!((area_of(&first), area_of(&place)), (0, 0));
-    let other = Place { at: start_of(1), ..place };
+    assert_eq!((AREAS.area_of(&first), AREAS.area_of(&place)), (0, 0));
+    let other = Place { at: AREAS.start_of(1), ..place };
     let session = SessionKey::new(5);
-    let behind = made.file.write(start_of(1), &place, STAMP, session, b"there").unwrap();
-    assert_eq!(area_of(&behind), 1);
+    let behind = made.file.write(AREAS.start_of(1), &place, STAMP, session, b"there").unwrap();
+    assert_eq!(AREAS.area_of(&behind), 1);
     assert_eq!(payloads(&made.from(place)), [b"there"]);
     assert_eq!(made.from(first).len() as u64, count + 1);
     assert_eq!(payloads(&made.from(other)), [b"there"]);
     // And back into the first, over what is there.
-    let again = made.file.write(start_of(0), &behind, STAMP, session, b"again").unwrap();
+    let again = made.file.write(AREAS.start_of(0), &behind, STAMP, session, b"again").unwrap();
     assert_eq!(payloads(&made.from(place)), [&b"there"[..], b"again"]);
     assert_eq!(made.file.newest().unwrap().sequence, again.sequence);
     assert!(made.from(first).is_empty());
@@ -157,15 +158,15 @@ fn an_area_can_be_filled_to_its_last_byte() {
     let made = Made::new();
     let first = beginning(0);
     let mut place = first;
-    while has_room(&place, record::size(MOST_PAYLOAD)) {
+    while AREAS.has_room(&place, record::size(MOST_PAYLOAD)) {
         place = made.write(&place, &[1; MOST_PAYLOAD]);
     }
-    let left = usize::try_from(start_of(0) + AREA - place.at).unwrap() - HEAD;
+    let left = usize::try_from(AREAS.start_of(0) + AREA - place.at).unwrap() - HEAD;
     place = made.write(&place, &vec![2; left]);
-    assert_eq!((place.at, area_of(&place)), (start_of(0) + AREA, 0));
-    assert!(!has_room(&place, record::size(0)));
+    assert_eq!((place.at, AREAS.area_of(&place)), (AREAS.start_of(0) + AREA, 0));
+    assert!(!AREAS.has_room(&place, record::size(0)));
     let session = SessionKey::new(5);
-    made.file.write(start_of(1), &place, STAMP, session, b"there").unwrap();
+    made.file.write(AREAS.start_of(1), &place, STAMP, session, b"there").unwrap();
     assert_eq!(payloads(&made.from(place)), [b"there"]);
 }
 
@@ -180,18 +181,18 @@ fn a_record_begins_with_a_page_if_it_touches_fewer_then() {
     let mut begun = Vec::new();
     // Three of the small ones fill a page but for its end. The large one takes three pages, or four.
     for payload in [small, small, small, small, large, small, large] {
-        let at = byte_behind(&place, record::size(payload)).unwrap();
+        let at = AREAS.byte_behind(&place, record::size(payload)).unwrap();
         begun.push(at - page);
         place = made.file.write(at, &place, STAMP, session, &vec![1; payload]).unwrap();
     }
     assert_eq!(begun, [0, 1_320, 2_640, 4_096, 5_416, 14_472, 16_384]);
     assert_eq!(made.from(first).len(), begun.len());
     // At the end of the area there is no next page.
-    let end = Place { at: start_of(0) + AREA - 1_000, ..first };
-    assert_eq!(byte_behind(&end, 1_000), Some(end.at));
-    assert_eq!(byte_behind(&end, 1_008), None);
-    let end = Place { at: start_of(1) + AREA, ..first };
-    assert_eq!(byte_behind(&end, record::size(0)), None);
+    let end = Place { at: AREAS.start_of(0) + AREA - 1_000, ..first };
+    assert_eq!(AREAS.byte_behind(&end, 1_000), Some(end.at));
+    assert_eq!(AREAS.byte_behind(&end, 1_008), None);
+    let end = Place { at: AREAS.start_of(1) + AREA, ..first };
+    assert_eq!(AREAS.byte_behind(&end, record::size(0)), None);
 }
 
 #[test]
@@ -219,6 +220,6 @@ fn only_the_journal_of_the_store_is_opened() {
     }
     // It is not made anew in the place of another file.
     std::fs::write(made.path(), "somebody's").unwrap();
-    assert!(JournalFile::make(&made.path(), STORE).is_err());
+    assert!(JournalFile::make(&made.path(), STORE, AREAS).is_err());
     assert_eq!(std::fs::read_to_string(made.path()).unwrap(), "somebody's");
 }
