@@ -85,11 +85,11 @@ fn names_program(line: &str) -> bool {
 
 /// The part of a file that is not a test: tests stand at its end, or it has nothing else.
 fn without_tests(file: &Path) -> String {
-    let is_test = ["tests.rs", "faults.rs", "gaps.rs", "power_loss.rs"]
-        .iter()
-        .any(|name| file.ends_with(name));
+    let is_test = ["tests.rs", "faults.rs", "gaps.rs"].iter().any(|name| file.ends_with(name))
+        || file.parent().is_some_and(|folder| folder.ends_with("power_loss"));
     let text = if is_test { String::new() } else { std::fs::read_to_string(file).unwrap() };
-    let tests = text.find("#[cfg(test)]\nmod tests {");
+    let tests = ["#[cfg(test)]\nmod tests {", "#[cfg(all(test, unix))]\nmod tests {"];
+    let tests = tests.iter().filter_map(|tests| text.find(tests)).min();
     text[..tests.unwrap_or(text.len())].to_owned()
 }
 

@@ -15,7 +15,9 @@ use leafline::error::StoreError;
 use leafline::export::ExportMode;
 use leafline::import::{ImportOptions, ImportStatus};
 use leafline::live::Persistence;
-use leafline::{Family, NewSession, Session, Store, StoreOptions, pi};
+use leafline::omp::OmpSession;
+use leafline::opal::{OpalReader, OpalSession};
+use leafline::{Family, NewSession, Session, Store, StoreOptions, opal, pi};
 use place::Reports;
 use tempfile::TempDir;
 
@@ -340,4 +342,94 @@ fn what_the_journal_cannot_hold_gets_its_turn_between_appends() {
     });
     let texts = texts_of(&store, ID);
     assert_eq!(texts.iter().filter(|text| **text == large).count(), 60);
+}
+
+/// The beginning of a session, and what the catalog says of it.
+fn header(store: &Store) -> (String, Option<String>, Option<String>) {
+    let mut text = Vec::new();
+    store.reader(ID).unwrap().export(&ExportMode::Current, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let facts = store.sessions().unwrap().remove(0);
+    let title = facts.title.map(|title| title.to_string());
+    let header = text.lines().find(|line| line.contains("/work") || line.contains("/moved"));
+    let created = header.unwrap().split("\"timestamp\"").next().unwrap().to_owned();
+    (created, title, facts.cwd.map(|cwd| cwd.to_string()))
+}
+
+#[test]
+fn names_and_directories_go_through_the_journal() {
+    type Act<'a> = &'a dyn Fn(&mut Session);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let [store, other] = [Store::open(&path).unwrap(), Store::in_memory().unwrap()];
+    let sessions = [&store, &other].map(|store| {
+        let mut new = NewSession::new(Family::Omp, "/work");
+        new.id = Some(ID.to_owned());
+        new.persistence = Some(Persistence::immediate());
+        store.create_session(&new).unwrap()
+    });
+    let [mut journaled, mut direct] = sessions;
+    let mut both = |act: Act<'_>| {
+        act(&mut journaled);
+        act(&mut direct);
+    };
+    both(&|session| drop([append(session, "one"), append(session, "two")]));
+    let changes: [(&str, Act<'_>); 5] = [
+        ("named", &|session| session.set_session_name("A name").unwrap()),
+        ("moved", &|session| session.move_to("/moved").unwrap()),
+        ("named again, \u{1F980}", &|session| session.set_session_name("\u{1F980} \"2\"").unwrap()),
+        ("with lines around it", &|session| {
+            append(session, "before");
+            session.set_session_name("Between").unwrap();
+            append(session, "after");
+        }),
+        ("without a name", &|session| session.set_session_name("").unwrap()),
+    ];
+    for (told, change) in changes {
+        let before = fs::read(&path).unwrap();
+        both(change);
+        // A session without a name has one that entries give, and only the tables have all of them.
+        if told != "without a name" {
+            assert!(fs::read(&path).unwrap() == before, "{told}: it is in the tables");
+        }
+        let killed = tempfile::tempdir().unwrap();
+        for name in ["store", "store.journal"] {
+            fs::copy(folder.path().join(name), killed.path().join(name)).unwrap();
+        }
+        let left = Store::open(killed.path().join("store")).unwrap();
+        for store in [&reading(&path), &left, &store] {
+            assert_eq!(header(store), header(&other), "{told}");
+            assert_eq!(texts(store), texts(&other), "{told}");
+            assert!(store.verify().unwrap().problems.is_empty(), "{told}");
+        }
+    }
+}
+
+#[test]
+fn metadata_go_through_the_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let mut new = NewSession::new(Family::Opal, "/work");
+    new.id = Some(ID.to_owned());
+    new.persistence = Some(Persistence::immediate());
+    let mut session = store.create_session(&new).unwrap();
+    for text in ["one", "two"] {
+        session.append(opal::Draft::user(text)).unwrap();
+    }
+    for (key, value) in [("title", "A title"), ("colour", "green"), ("title", "Another")] {
+        let before = fs::read(&path).unwrap();
+        session.set_metadata_value(key, &value).unwrap();
+        session.append(opal::Draft::user("more")).unwrap();
+        assert!(fs::read(&path).unwrap() == before, "{key}: it is in the tables");
+        for store in [&reading(&path), &store] {
+            let reader = store.reader(ID).unwrap();
+            let metadata = serde_json::to_value(reader.metadata().unwrap().to_json()).unwrap();
+            assert!(metadata.to_string().contains(value), "{metadata}");
+        }
+    }
+    drop((session, store));
+    let store = reading(&path);
+    assert_eq!(store.sessions().unwrap()[0].title.as_deref(), Some("Another"));
+    assert!(store.verify().unwrap().problems.is_empty());
 }

@@ -137,14 +137,13 @@ impl OmpSession for Session {
     fn move_to(&mut self, cwd: &str) -> Result<()> {
         self.only_pi_omp("move to another directory")?;
         let directory = json(&cwd)?;
-        self.replace_lines(|reader, record| {
+        self.replace_header(|reader, record| {
             record.cwd = Some(cwd.to_owned());
             let Some(header) = reader.get_header()? else { return Ok(Vec::new()) };
             let mut line = Vec::with_capacity(header.line().len());
             write_with_member(header.line(), "cwd", &directory, &mut line)?;
             Ok(vec![(header.place(), line)])
         })
-        .map(drop)
     }
 
     fn rewrite_tool_call_arguments(

@@ -31,13 +31,13 @@ impl SessionReader {
 }
 
 impl Session {
-    /// Changes the metadata, read at the beginning of the transaction.
+    /// Changes the metadata as they are then. `change` may be called again, with what others have changed meanwhile.
     pub(super) fn change_metadata(
         &mut self,
-        change: impl FnOnce(&mut Metadata) -> Result<()>,
+        mut change: impl FnMut(&mut Metadata) -> Result<()>,
     ) -> Result<()> {
         self.only_opal("metadata")?;
-        self.replace_lines(|reader, record| {
+        self.replace_header(|reader, record| {
             let mut metadata = reader.opal_metadata()?;
             let Some(header) = reader.get_header()? else { return Ok(Vec::new()) };
             let before = metadata.clone();
@@ -53,7 +53,6 @@ impl Session {
             note(record, &line);
             Ok(vec![(header.place(), line)])
         })
-        .map(drop)
     }
 }
 

@@ -82,8 +82,8 @@ impl Appender {
         let has_images = additions.iter().any(|addition| !addition.images.is_empty());
         if !has_images {
             let mut tail = std::mem::take(&mut self.tail);
-            let journaled = journal::append(store, session, &mut tail, |view, tail| {
-                self.change(view, tail, origin, &additions)
+            let journaled = journal::append(store, session, &mut tail, |reader, tail| {
+                self.change(reader.view(), tail, origin, &additions)
             });
             self.tail = tail;
             if let Some(ids) = journaled? {
@@ -142,7 +142,7 @@ impl Appender {
         let session = address_of(view);
         let text = lines.text().to_vec();
         let of_bytes = ids.iter().map(|id| id.clone().into_bytes()).collect();
-        Ok(Some((Change { session, text, ids: of_bytes, leaf }, ids)))
+        Ok(Some((Change { session, text, ids: of_bytes, leaf, header: None }, ids)))
     }
 
     /// No lines yet, behind what the journal has. `None` if only the tables can tell what the first one follows.
@@ -325,10 +325,11 @@ pub(super) fn move_leaf(
     session: (SessionKey, &str),
     to: Option<&str>,
 ) -> Result<()> {
-    let journaled = journal::append(store, session, &mut Tail::default(), |view, tail| {
+    let journaled = journal::append(store, session, &mut Tail::default(), |reader, tail| {
         if tail.is_raw() {
             return Ok(None);
         }
+        let view = reader.view();
         let leaf = match to {
             None => Leaf::None,
             Some(id) => {
@@ -339,7 +340,7 @@ pub(super) fn move_leaf(
             }
         };
         let (session, text, ids) = (address_of(view), Vec::new(), Vec::new());
-        Ok(Some((Change { session, text, ids, leaf }, ())))
+        Ok(Some((Change { session, text, ids, leaf, header: None }, ())))
     });
     match journaled? {
         Some(()) => Ok(()),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use bincode::{BorrowDecode, Decode, Encode};
+use memchr::memmem;
 
 use crate::error::{Corruption, Result};
 use crate::store::journal::{JournalLock, Journaled};
@@ -20,6 +21,19 @@ pub(super) struct Change {
     pub(super) ids: Vec<Vec<u8>>,
     /// The leaf behind them.
     pub(super) leaf: Leaf,
+    /// What changes at the beginning of the session; then there are no new lines, and the leaf stays.
+    pub(super) header: Option<HeaderChange>,
+}
+
+/// Lines outside the tree that others replace, and what these say of the session.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(super) struct HeaderChange {
+    /// By their ordinals, with their line feeds.
+    pub(super) lines: Vec<(u64, Vec<u8>)>,
+    /// The new title, or none, and its rank.
+    pub(super) title: Option<(Option<String>, u8)>,
+    pub(super) cwd: Option<Option<String>>,
+    pub(super) created: Option<Option<i64>>,
 }
 
 /// Where a change leaves the leaf.
@@ -48,6 +62,7 @@ pub(super) struct ReadChange<'j> {
     pub(super) text: &'j [u8],
     pub(super) ids: Vec<&'j [u8]>,
     pub(super) leaf: Leaf,
+    pub(super) header: Option<HeaderChange>,
 }
 
 impl<'j> ReadChange<'j> {
@@ -86,6 +101,8 @@ pub(in super::super) struct Tail {
     ids: HashSet<Vec<u8>>,
     /// Whether the records have raw lines: all of them have, or none.
     is_raw: bool,
+    /// Whether one of them changes the header, or may name the session otherwise.
+    names: bool,
     /// The leaf, if the journal moves it.
     pub(super) leaf: Option<TailLeaf>,
 }
@@ -100,6 +117,9 @@ pub(super) struct TailLeaf {
     /// Whether the journal added it.
     pub(super) is_new: bool,
 }
+
+/// What lines have in them that name a session.
+const NAMING: &[u8] = b"session_info";
 
 /// Ids that are remembered although they are in the tables, before all are read again.
 const MOST_STALE: usize = 4096;
@@ -152,6 +172,7 @@ impl Tail {
                 self.leaf = Some(TailLeaf { id, line, is_new: true });
             }
         }
+        self.names |= change.header.is_some() || memmem::find(change.text, NAMING).is_some();
         self.ids.extend(change.ids.into_iter().map(<[u8]>::to_vec));
         self.read = journaled.sequence;
         Ok(())
@@ -160,6 +181,11 @@ impl Tail {
     /// Whether the journal adds an entry with this id.
     pub(super) fn has(&self, id: &[u8]) -> bool {
         self.ids.contains(id)
+    }
+
+    /// Whether the journal changes the header, or has entries that name the session.
+    pub(super) fn names(&self) -> bool {
+        self.names
     }
 
     /// Whether what the journal has of the session are raw lines.

@@ -36,30 +36,36 @@ impl Store {
 
     /// The same with the journal of a store of which this one is an overlay.
     pub(super) fn fold_journal_of(&self, other: &Self, folding: Folding) -> Result<()> {
-        self.write_tables(|snapshot| {
+        while self.fold_part(other, folding)? {}
+        Ok(())
+    }
+
+    /// Folds what goes into one commit; says whether more follows.
+    fn fold_part(&self, other: &Self, folding: Folding) -> Result<bool> {
+        let (more, _) = self.write_tables(|snapshot| {
             let row = snapshot.journal_row()?;
             if row.epoch == 0 {
-                return Ok((Batch::default(), None));
+                return Ok((Batch::default(), (false, None)));
             }
             let lock = match folding {
                 Folding::All => None,
                 Folding::AndEnd => self.lock_journal()?,
             };
-            let (journaled, place) = other.journaled(&row)?;
+            let (journaled, place, more) = other.journaled_together(&row, changes_header)?;
             drop(snapshot);
             let mut batch = Batch::default();
             if journaled.is_empty() && folding == Folding::All {
-                return Ok((batch, None));
+                return Ok((batch, (false, None)));
             }
             fold_sessions(self, journaled, &mut batch)?;
             batch.change_journal(match folding {
-                Folding::All => JournalChange::Fold(place),
-                Folding::AndEnd => JournalChange::End(place),
+                Folding::AndEnd if !more => JournalChange::End(place),
+                _ => JournalChange::Fold(place),
             });
             // The lock is held until the commit.
-            Ok((batch, lock))
+            Ok((batch, (more, lock)))
         })?;
-        Ok(())
+        Ok(more)
     }
 
     /// Tells the thread in the background of a record that was appended, and starts it before the first one.
@@ -99,6 +105,12 @@ fn start(store: Store) -> std::io::Result<JoinHandle<()>> {
     })
 }
 
+/// Whether a record replaces lines that were there: that is a commit of its own, as it may concern the chunk to which others
+/// add lines.
+fn changes_header(journaled: &Journaled) -> bool {
+    ReadChange::of(journaled).is_ok_and(|change| change.header.is_some())
+}
+
 /// Makes rows of the records, session by session.
 fn fold_sessions(store: &Store, journaled: Vec<Journaled>, batch: &mut Batch) -> Result<()> {
     let mut sessions: BTreeMap<SessionKey, Vec<Journaled>> = BTreeMap::new();
@@ -130,6 +142,9 @@ fn fold_session(
     let snapshot = store.committed()?;
     let Some(record) = snapshot.session(session)? else { return Ok(()) };
     let reader = SessionReader::new(snapshot, session, record);
+    if let [ReadChange { header: Some(header), .. }] = &*changes {
+        return header.fold(&reader, batch);
+    }
     let view = reader.view();
     let text = changes.iter().map(|change| change.text).collect::<Vec<_>>().concat();
     let mut preparer = Preparer::new(view.reading());

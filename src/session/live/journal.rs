@@ -1,7 +1,6 @@
 //! The journal as sessions use it: live changes go into it, and are folded into the tables before a read.
 
 use super::super::reader::SessionReader;
-use super::super::view::View;
 use super::change::{Change, Tail, payload};
 use super::folding::Folding;
 use crate::error::{Error, Result, StoreError};
@@ -17,7 +16,7 @@ pub(super) fn append<T>(
     store: &Store,
     session: (SessionKey, &str),
     tail: &mut Tail,
-    mut make: impl FnMut(View<'_>, &Tail) -> Result<Option<(Change, T)>>,
+    mut make: impl FnMut(&SessionReader, &Tail) -> Result<Option<(Change, T)>>,
 ) -> Result<Option<T>> {
     // Without an epoch there is no need to wait for anyone.
     if !store.has_journal() || store.committed()?.journal_row()?.epoch == 0 {
@@ -39,7 +38,7 @@ pub(super) fn append<T>(
         let is_known = tail.knows(view.key(), view.record().revision);
         lock.settle(&row, is_known)?;
         tail.catch_up(&lock, row.epoch, view.key())?;
-        let Some((change, answer)) = make(view, tail)? else { return Ok(None) };
+        let Some((change, answer)) = make(&reader, tail)? else { return Ok(None) };
         match lock.append(&row, view.key(), payload(&change))? {
             Appended::Written(written) => {
                 drop(lock);

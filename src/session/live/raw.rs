@@ -112,14 +112,15 @@ fn append(
     lines: &[u8],
     repeated: RepeatedIds,
 ) -> Result<(AppendedLines, Option<SessionKey>)> {
-    let journaled = journal::append(store, session, tail, |view, tail| {
+    let journaled = journal::append(store, session, tail, |reader, tail| {
         if !tail.is_empty() && !tail.is_raw() {
             return Ok(None);
         }
+        let view = reader.view();
         let new = New::of(view, Some(tail), lines, repeated)?;
         let Some(ids) = plain_ids(view, tail, &new.text)? else { return Ok(None) };
         let (session, text) = (address_of(view), new.text);
-        Ok(Some((Change { session, text, ids, leaf: Leaf::OfFile }, new.appended)))
+        Ok(Some((Change { session, text, ids, leaf: Leaf::OfFile, header: None }, new.appended)))
     });
     if let Some(appended) = journaled? {
         return Ok((appended, None));

@@ -9,13 +9,16 @@ use leafline_import::{Effect, EntryKind, Family, Reading, SPARE_TITLE, ecma, rea
 use super::super::index::prepare::{StoredLine, type_name};
 use super::super::view::View;
 use super::super::{Entry, Session, SessionReader};
-use super::append::{attach_images, exact_id};
+use super::append::{address_of, attach_images, exact_id};
+use super::change::{Change, HeaderChange, Leaf, Tail};
+use super::journal;
 use super::rechunk::{StoredText, end_last_line, rechunk};
-use crate::error::{Error, LiveError, Result};
+use crate::error::{Corruption, Error, LiveError, Result};
 use crate::store::Store;
 use crate::store::blobs;
 use crate::store::commit::{Batch, BlobReference, Edit, Rows};
 use crate::store::ordinal::Ordinal;
+use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{ImportedBytes, SessionRecord};
 
@@ -38,7 +41,7 @@ impl Session {
             return self.append_all(entries).map(drop);
         }
         let mut names_itself = false;
-        self.replace_lines(|reader, record| {
+        self.replace_header(|reader, record| {
             names_itself =
                 record.types.iter().any(|count| count.name == EntryKind::SessionInfo.name());
             record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
@@ -59,6 +62,36 @@ impl Session {
         })?;
         // Entries that name the session take precedence over the header.
         if names_itself { self.append_all(entries).map(drop) } else { Ok(()) }
+    }
+
+    /// Replaces lines outside the tree with others. Facts that these state are changed in the record: the title, the
+    /// directory, the time of creation. `find` may be called again, with what others have changed meanwhile.
+    pub(crate) fn replace_header(
+        &mut self,
+        mut find: impl FnMut(&SessionReader, &mut SessionRecord) -> Result<Vec<(Ordinal, Vec<u8>)>>,
+    ) -> Result<()> {
+        self.persist(|session| {
+            let (store, place) = (session.place(), (session.key, &*session.id));
+            let rules = session.persistence.rules;
+            let journaled = journal::append(store, place, &mut Tail::default(), |reader, tail| {
+                // What came before it is folded first where it may say the same.
+                if tail.is_raw() || tail.names() {
+                    return Ok(None);
+                }
+                let mut record = reader.record().clone();
+                let lines = find(reader, &mut record)?;
+                // A session without a title of its own has one of entries, and the tables do not have all.
+                if !tail.is_empty() && record.title.is_none() {
+                    return Ok(None);
+                }
+                let header = HeaderChange::of(reader, &rules, &record, lines)?;
+                Ok(header.map(|header| (header.into_change(reader.view()), ())))
+            });
+            match journaled? {
+                Some(()) => Ok(()),
+                None => replace_lines(store, place, rules, find).map(drop),
+            }
+        })
     }
 
     /// Replaces lines with others, in one transaction. Returns how many changed.
@@ -130,40 +163,128 @@ fn replace_lines(
         let view = reader.view();
         let mut record = view.record().clone();
         let changes = find(&reader, &mut record)?;
+        let changes = changes.into_iter();
+        let lines =
+            changes.map(|(ordinal, line)| (ordinal, as_stored(reader.family(), &rules, line)));
         let mut batch = Batch::default();
-        let mut edit = Edit::new(&mut batch, view.key(), view.record());
-        let mut rows = edit.rows(&mut batch);
-        let mut stored = BTreeMap::new();
-        for (ordinal, line) in changes {
+        let changed = put_lines(view, record, lines, &mut batch)?;
+        Ok((batch, changed))
+    })
+}
+
+/// Puts lines, as they are stored, in the place of others. Returns how many changed.
+fn put_lines(
+    view: View<'_>,
+    mut record: SessionRecord,
+    lines: impl Iterator<Item = (Ordinal, (Vec<u8>, Vec<ExternalisedImage>))>,
+    batch: &mut Batch,
+) -> Result<u64> {
+    let mut edit = Edit::new(batch, view.key(), view.record());
+    let mut rows = edit.rows(batch);
+    let mut stored = BTreeMap::new();
+    for (ordinal, (line, images)) in lines {
+        let old = view.entry(ordinal)?;
+        if old.line() == line {
+            continue;
+        }
+        refuse_other_entry(view.reading(), &old, &line)?;
+        count(&mut record, view.reading(), &old, &line);
+        let line = exchange(view, ordinal, (&line, images), &mut record, &mut rows)?;
+        stored.insert(ordinal, line);
+    }
+    if stored.is_empty() {
+        return Ok(0);
+    }
+    let changed = stored.len() as u64;
+    // Only as long as the session's bytes are those that were imported do they tell whether the last line has a line feed.
+    let is_last_stored =
+        Ordinal::last_of(record.lines).is_some_and(|last| stored.contains_key(&last));
+    if !is_last_stored && let Some((ordinal, ended)) = end_last_line(view, &mut record)? {
+        stored.insert(ordinal, ended);
+    }
+    rechunk_around(view, &mut stored, &mut rows)?;
+    if !record.migrated && !record.known_family().saves_whole() {
+        // The session's bytes no longer begin with the imported ones. Where the program saves the whole file, the
+        // session keeps what identifies the imported one: nothing else does once lines are gone.
+        record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
+    }
+    edit.rewrite_lines(batch, record)?;
+    Ok(changed)
+}
+
+impl HeaderChange {
+    /// The change of the lines and of what the record says then; `None` if the tables have to be changed at once.
+    fn of(
+        reader: &SessionReader,
+        rules: &Rules,
+        record: &SessionRecord,
+        lines: Vec<(Ordinal, Vec<u8>)>,
+    ) -> Result<Option<Self>> {
+        let view = reader.view();
+        let mut changed = Vec::new();
+        for (ordinal, line) in lines {
             let old = view.entry(ordinal)?;
-            let (line, images) = as_stored(reader.family(), &rules, line);
+            let (line, images) = as_stored(reader.family(), rules, line);
             if old.line() == line {
                 continue;
             }
+            if !stands_outside(old.kind()) || !images.is_empty() {
+                return Ok(None);
+            }
             refuse_other_entry(view.reading(), &old, &line)?;
-            count(&mut record, view.reading(), &old, &line);
-            let line = exchange(view, ordinal, (&line, images), &mut record, &mut rows)?;
-            stored.insert(ordinal, line);
+            changed.push((ordinal.raw(), line));
         }
-        if stored.is_empty() {
-            return Ok((batch, 0));
+        if changed.is_empty() {
+            return Ok(None);
         }
-        let changed = stored.len() as u64;
-        // Only as long as the session's bytes are those that were imported do they tell whether the last line has a line feed.
-        let is_last_stored =
-            Ordinal::last_of(record.lines).is_some_and(|last| stored.contains_key(&last));
-        if !is_last_stored && let Some((ordinal, ended)) = end_last_line(view, &mut record)? {
-            stored.insert(ordinal, ended);
+        let before = view.record();
+        let is_titled = (&before.title, before.title_rank) != (&record.title, record.title_rank);
+        Ok(Some(Self {
+            lines: changed,
+            title: is_titled.then(|| (record.title.clone(), record.title_rank)),
+            cwd: (before.cwd != record.cwd).then(|| record.cwd.clone()),
+            created: (before.created != record.created).then_some(record.created),
+        }))
+    }
+
+    fn into_change(self, view: View<'_>) -> Change {
+        let (text, ids) = (Vec::new(), Vec::new());
+        Change { session: address_of(view), text, ids, leaf: Leaf::Same, header: Some(self) }
+    }
+
+    /// Makes the change in the tables.
+    pub(super) fn fold(&self, reader: &SessionReader, batch: &mut Batch) -> Result<()> {
+        let mut record = reader.record().clone();
+        if let Some((title, rank)) = &self.title {
+            record.title.clone_from(title);
+            record.title_rank = *rank;
         }
-        rechunk_around(view, &mut stored, &mut rows)?;
-        if !record.migrated && !record.known_family().saves_whole() {
-            // The session's bytes no longer begin with the imported ones. Where the program saves the whole file, the
-            // session keeps what identifies the imported one: nothing else does once lines are gone.
-            record.imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
+        if let Some(cwd) = &self.cwd {
+            record.cwd.clone_from(cwd);
         }
-        edit.rewrite_lines(&mut batch, record)?;
-        Ok((batch, changed))
-    })
+        if let Some(created) = self.created {
+            record.created = created;
+        }
+        let lines = self.lines.iter();
+        let lines =
+            lines.map(|(ordinal, line)| (Ordinal::new(*ordinal), (line.clone(), Vec::new())));
+        match put_lines(reader.view(), record, lines, batch) {
+            Ok(_) => Ok(()),
+            // It was possible when it was written to the journal.
+            Err(Error::Live(problem)) => Err(Corruption {
+                table: Change::TABLE,
+                place: reader.id(),
+                problem: problem.to_string(),
+            }
+            .into()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether lines of a kind are outside the tree.
+fn stands_outside(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Header | EntryKind::Title)
 }
 
 /// Rewrites the chunks that hold changed lines.
@@ -235,8 +356,8 @@ fn refuse_other_entry(reading: Reading, old: &Entry, new: &[u8]) -> Result<()> {
         (Some(Effect::Prompt(_)) | None, Some(Effect::Prompt(_)) | None) => true,
         (before, after) => before == after,
     };
-    let stands_outside = matches!(old.kind(), EntryKind::Header | EntryKind::Title);
-    if (stands_outside && new_entry.kind() == old.kind()) || (is_same && sets_the_same) {
+    if (stands_outside(old.kind()) && new_entry.kind() == old.kind()) || (is_same && sets_the_same)
+    {
         return Ok(());
     }
     Err(Error::Live(LiveError::InvalidEntry {

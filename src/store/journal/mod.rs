@@ -128,6 +128,14 @@ pub(crate) enum Appended {
     TooLong,
 }
 
+/// What becomes of a record that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// It is taken, and the next one is asked for.
+    More,
+    Left,
+}
+
 /// A record that is written.
 #[derive(Debug)]
 pub(crate) struct Written {
@@ -226,9 +234,34 @@ impl Store {
         let mut all = Vec::new();
         let place = self.each_journaled(row, |journaled| {
             all.push(journaled);
-            true
+            Taken::More
         })?;
         Ok((all, place))
+    }
+
+    /// The same up to a record that has to be alone, which is the first or left for the next time. The third says whether
+    /// more follows.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::journaled`].
+    pub(crate) fn journaled_together(
+        &self,
+        row: &JournalRow,
+        is_alone: impl Fn(&Journaled) -> bool,
+    ) -> Result<(Vec<Journaled>, Place, bool)> {
+        let (mut part, mut was_alone, mut more) = (Vec::new(), false, false);
+        let place = self.each_journaled(row, |journaled| {
+            let alone = is_alone(&journaled);
+            if was_alone || (alone && !part.is_empty()) {
+                more = true;
+                return Taken::Left;
+            }
+            was_alone = alone;
+            part.push(journaled);
+            Taken::More
+        })?;
+        Ok((part, place, more))
     }
 
     /// Whether the journal has records that are not in the tables.
@@ -236,16 +269,16 @@ impl Store {
         let mut any = false;
         self.each_journaled(row, |_| {
             any = true;
-            false
+            Taken::Left
         })?;
         Ok(any)
     }
 
-    /// Passes on records until `take` says no. Returns the place behind the last.
+    /// Passes on records until one is left. Returns the place behind the last that was taken.
     fn each_journaled(
         &self,
         row: &JournalRow,
-        mut take: impl FnMut(Journaled) -> bool,
+        mut take: impl FnMut(Journaled) -> Taken,
     ) -> Result<Place> {
         let mut place = row.folded;
         if row.epoch == 0 {
@@ -258,9 +291,9 @@ impl Store {
             if next.commits > row.commits {
                 return Err(ahead());
             }
-            place = next.end;
-            if !take(next.journaled) {
-                return Ok(place);
+            match take(next.journaled) {
+                Taken::More => place = next.end,
+                Taken::Left => return Ok(place),
             }
         }
         // The chain begins behind what the tables have. While the journal was read others may have gone on with it.
