@@ -162,9 +162,9 @@ impl EngineFile {
         self.open_gate()
     }
 
-    /// Waits for the right to sync the journal for all.
-    pub(crate) fn lock_sync(&self) -> Result<(), BackendError> {
-        self.0.backend.lock_range(JOURNAL_SYNC, JOURNAL_SYNC)
+    /// Takes the right to sync the journal for all; `false` if another has it.
+    pub(crate) fn try_lock_sync(&self) -> Result<bool, BackendError> {
+        self.0.backend.try_lock_range(JOURNAL_SYNC, JOURNAL_SYNC)
     }
 
     pub(crate) fn unlock_sync(&self) -> Result<(), BackendError> {
