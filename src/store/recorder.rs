@@ -55,8 +55,10 @@ pub(crate) enum Event {
 pub(crate) enum Fault {
     /// What is written has room for so many bytes.
     Full(usize),
-    /// What was written cannot be put on the disk.
+    /// What was written cannot be put on the disk. Who reads it still finds it in memory.
     Forgetful,
+    /// The same, and memory does not have it any more either.
+    Evicting,
 }
 
 /// The events of one store.
@@ -157,6 +159,11 @@ impl Recording {
         self.changed.notify_all();
     }
 
+    /// The events until now.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        lock(&self.events).clone()
+    }
+
     /// How many events there are.
     pub(crate) fn count(&self) -> usize {
         lock(&self.events).len()
@@ -182,6 +189,21 @@ impl Recording {
     /// Has a file fail after so many more writes or syncs.
     pub(crate) fn fail(&self, file: FileId, after: u32, fault: Fault) {
         lock(&self.state).faults.push((file, after, fault));
+    }
+
+    /// Where what is not synced was written to a file.
+    fn unsynced(&self, file: FileId) -> Vec<(u64, usize)> {
+        let events = lock(&self.events);
+        let synced = events.iter().rev().find_map(|event| match event {
+            Event::Synced { file: of, until } if *of == file => Some(*until),
+            _ => None,
+        });
+        let later = events.iter().skip(synced.unwrap_or(0));
+        let writes = later.filter_map(|event| match event {
+            Event::Write { file: of, at, bytes } if *of == file => Some((*at, bytes.len())),
+            _ => None,
+        });
+        writes.collect()
     }
 
     /// Takes the fault of a file that is due.
@@ -245,7 +267,12 @@ pub(super) fn begin_sync(file: &File) -> io::Result<Sync> {
     let Some((id, record)) = recorded(file) else { return Ok(Sync(None)) };
     let until = record.count();
     record.wait_for_others();
-    if record.fault(id, false).is_some() {
+    if let Some(fault) = record.fault(id, false) {
+        if fault == Fault::Evicting {
+            for (at, bytes) in record.unsynced(id) {
+                file.write_all_at(&vec![0; bytes], at)?;
+            }
+        }
         record.note(Event::Forgotten { file: id, until: record.count() });
         if let Some(all) = lock(&RECORDERS).as_mut() {
             *all.forgotten.entry(identity(file)).or_default() += 1;

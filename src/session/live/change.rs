@@ -68,7 +68,7 @@ pub(super) struct ReadChange<'j> {
 impl<'j> ReadChange<'j> {
     /// Reads a record of the journal.
     pub(super) fn of(journaled: &'j Journaled) -> Result<Self> {
-        let place = || format!("record {}", journaled.sequence);
+        let place = || format!("record {}", journaled.sequence());
         record::versioned::<Change, _>(&journaled.payload, place, record::read_borrowed)
     }
 
@@ -134,7 +134,7 @@ impl Tail {
     ) -> Result<()> {
         let mut pending = lock.pending(session);
         let revision = self.revision;
-        let Some(first) = pending.next().map(|record| record.sequence) else {
+        let Some(first) = pending.next().map(Journaled::sequence) else {
             *self = Self { revision, ..Self::default() };
             return Ok(());
         };
@@ -144,7 +144,7 @@ impl Tail {
         if is_other || self.ids.len() > count + MOST_STALE {
             *self = Self { epoch, session: Some(session), revision, ..Self::default() };
         }
-        let unread = lock.pending(session).rev().take_while(|record| record.sequence > self.read);
+        let unread = lock.pending(session).rev().take_while(|record| record.sequence() > self.read);
         let unread: Vec<&Journaled> = unread.collect();
         for journaled in unread.into_iter().rev() {
             self.take(journaled)?;
@@ -174,7 +174,7 @@ impl Tail {
         }
         self.names |= change.header.is_some() || memmem::find(change.text, NAMING).is_some();
         self.ids.extend(change.ids.into_iter().map(<[u8]>::to_vec));
-        self.read = journaled.sequence;
+        self.read = journaled.sequence();
         Ok(())
     }
 

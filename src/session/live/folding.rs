@@ -14,7 +14,7 @@ use super::raw::grow;
 use crate::error::{Corruption, Error, Result};
 use crate::store::Store;
 use crate::store::commit::{Batch, Edit};
-use crate::store::journal::{JournalChange, Journaled};
+use crate::store::journal::{JournalChange, Journaled, Place};
 use crate::store::ordinal::Ordinal;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
@@ -51,20 +51,78 @@ impl Store {
                 Folding::All => None,
                 Folding::AndEnd => self.lock_journal()?,
             };
-            let (journaled, place, more) = other.journaled_together(&row, changes_header)?;
+            let (mut journaled, end) = other.journaled(&row)?;
             drop(snapshot);
             let mut batch = Batch::default();
             if journaled.is_empty() && folding == Folding::All {
                 return Ok((batch, (false, None)));
             }
+            let left = leave_for_next(&mut journaled);
             fold_sessions(self, journaled, &mut batch)?;
-            batch.change_journal(match folding {
-                Folding::AndEnd if !more => JournalChange::End(place),
-                _ => JournalChange::Fold(place),
+            batch.change_journal(match (left, folding) {
+                (Some(place), _) => JournalChange::Fold(place),
+                (None, Folding::All) => JournalChange::Fold(end),
+                (None, Folding::AndEnd) => JournalChange::End(end),
             });
             // The lock is held until the commit.
-            Ok((batch, (more, lock)))
+            Ok((batch, (left.is_some(), lock)))
         })?;
+        Ok(more)
+    }
+
+    /// Puts what the journal has into the tables and ends the epoch, after a sync of it failed: the system may have forgotten
+    /// what it could not write, so that no later sync says anything of it.
+    ///
+    /// # Errors
+    ///
+    /// If the tables cannot be written either. Then the records are in doubt as before.
+    pub(super) fn save_journal(&self) -> Result<()> {
+        while self.save_part()? {}
+        Ok(())
+    }
+
+    /// Saves what goes into one commit; says whether more follows.
+    fn save_part(&self) -> Result<bool> {
+        let saved = self.write_tables(|snapshot| {
+            let row = snapshot.journal_row()?;
+            drop(snapshot);
+            let mut batch = Batch::default();
+            let Some(mut lock) = self.lock_journal()? else { return Ok((batch, (false, None))) };
+            let last = lock.last();
+            if !lock.knows(&row) {
+                // Another process has ended the epoch, with these records or without.
+                let is_end = row.epoch == 0 && row.folded.is_behind_same(&last);
+                return Ok((batch, (false, Some((lock, last.sequence, is_end)))));
+            }
+            lock.catch_up(&row)?;
+            let (journaled, place) = self.journaled(&row)?;
+            // The file may have lost the end of what it had. This process still has it.
+            let known = lock.all_pending();
+            let is_folded = last.sequence < row.folded.sequence
+                || (last.sequence == row.folded.sequence && !row.folded.is_behind_same(&last));
+            let are_kept = !is_folded && known.starts_with(&journaled);
+            // The numbers of records that are lost are not used again.
+            let sequence = place.sequence.max(last.sequence);
+            let (mut records, end) = match are_kept {
+                true => (known, lock.last()),
+                false => (journaled, Place { sequence, ..place }),
+            };
+            let left = leave_for_next(&mut records);
+            fold_sessions(self, records, &mut batch)?;
+            if let Some(place) = left {
+                batch.change_journal(JournalChange::Fold(place));
+                return Ok((batch, (true, None)));
+            }
+            batch.change_journal(JournalChange::End(end));
+            let last = if are_kept { end } else { last };
+            Ok((batch, (false, Some((lock, last.sequence, are_kept)))))
+        })?;
+        let (more, saved) = saved;
+        if let Some((lock, last, are_kept)) = saved {
+            self.end_doubt(last, are_kept);
+            drop(lock);
+            self.put_off_epoch();
+        }
         Ok(more)
     }
 
@@ -105,10 +163,22 @@ fn start(store: Store) -> std::io::Result<JoinHandle<()>> {
     })
 }
 
-/// Whether a record replaces lines that were there: that is a commit of its own, as it may concern the chunk to which others
-/// add lines.
-fn changes_header(journaled: &Journaled) -> bool {
-    ReadChange::of(journaled).is_ok_and(|change| change.header.is_some())
+/// Leaves those records for the next commit that do not go into one with the first. Returns the place behind the last of
+/// these, if any are left.
+///
+/// A record that replaces lines that were there has a commit of its own: they may be in the chunk to which others add lines.
+fn leave_for_next(records: &mut Vec<Journaled>) -> Option<Place> {
+    let is_alone = |journaled: &Journaled| {
+        ReadChange::of(journaled).is_ok_and(|change| change.header.is_some())
+    };
+    let count = match records.iter().position(is_alone) {
+        Some(0) => 1,
+        Some(first) => first,
+        None => return None,
+    };
+    let is_all = count == records.len();
+    records.truncate(count);
+    records.last().map(|last| last.end).filter(|_| !is_all)
 }
 
 /// Makes rows of the records, session by session.

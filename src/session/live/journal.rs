@@ -29,7 +29,12 @@ pub(super) fn append<T>(
         let Some(mut lock) = store.lock_journal_to_append()? else { return Ok(None) };
         let snapshot = store.committed()?;
         let row = snapshot.journal_row()?;
-        if row.epoch == 0 || store.has_failed_sync(&row) {
+        if store.has_failed_sync() {
+            drop((lock, snapshot));
+            store.save_journal()?;
+            return Ok(None);
+        }
+        if row.epoch == 0 {
             return Ok(None);
         }
         lock.catch_up(&row)?;
@@ -42,14 +47,21 @@ pub(super) fn append<T>(
         match lock.append(&row, view.key(), payload(&change))? {
             Appended::Written(written) => {
                 drop(lock);
-                store.sync_journal(&written)?;
+                if let Err(error) = store.sync_journal(&written) {
+                    // In the tables it is as good as in the journal.
+                    let saved = store.save_journal();
+                    if saved.and_then(|()| store.sync_journal(&written)).is_err() {
+                        return Err(error);
+                    }
+                    return Ok(Some(answer));
+                }
                 store.fold_later(written.is_full);
                 return Ok(Some(answer));
             }
             Appended::TooLong => return Ok(None),
             Appended::Full => {
                 drop(lock);
-                store.fold(Folding::All)?;
+                store.fold_pending(&row)?;
             }
         }
     }
@@ -117,6 +129,7 @@ impl Store {
         let mut gate = None;
         let mut folds = 0;
         loop {
+            let mut pending = None;
             let written = self.write_tables(|snapshot| {
                 let row = snapshot.journal_row()?;
                 // Where there is no epoch, another process can only begin one with a commit.
@@ -127,6 +140,7 @@ impl Store {
                 if let Some(lock) = &mut lock {
                     lock.catch_up(&row)?;
                     if lock.has_pending() {
+                        pending = Some(row);
                         return Ok((Batch::default(), None));
                     }
                 }
@@ -142,8 +156,17 @@ impl Store {
             if folds > 0 && gate.is_none() {
                 gate = self.close_gate()?;
             }
-            self.fold(Folding::All)?;
+            if let Some(row) = pending {
+                self.fold_pending(&row)?;
+            }
             folds += 1;
         }
+    }
+
+    /// Folds records that this process knows and the tables, as this row says, do not have.
+    fn fold_pending(&self, row: &JournalRow) -> Result<()> {
+        self.fold(Folding::All)?;
+        // A file that does not have them any more has lost what the system could not write.
+        if self.committed()?.journal_row()? == *row { self.save_journal() } else { Ok(()) }
     }
 }

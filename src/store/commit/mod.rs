@@ -100,8 +100,8 @@ impl Batch {
 
     /// Keeps a record of the journal that cannot become rows of its session.
     pub(crate) fn keep_unfolded(&mut self, journaled: Journaled) {
-        let Journaled { sequence, session, payload } = journaled;
-        self.slice.unfolded.push(Row { session, key: sequence, value: payload });
+        let key = journaled.sequence();
+        self.slice.unfolded.push(Row { session: journaled.session, key, value: journaled.payload });
     }
 
     /// Whether it holds blobs.

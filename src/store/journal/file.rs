@@ -54,7 +54,6 @@ pub(crate) struct Areas {
 pub(super) struct Next {
     pub(super) journaled: Journaled,
     pub(super) commits: u64,
-    pub(super) end: Place,
 }
 
 /// What a record says of the time at which it was written; zeros where there is none.
@@ -230,8 +229,8 @@ impl JournalFile {
             return Ok(None);
         }
         let session = SessionKey::new(head.session);
-        let journaled = Journaled { sequence: head.sequence, session, payload };
-        Ok(Some(Next { journaled, commits: head.stamp.commits, end }))
+        let journaled = Journaled { session, payload, end };
+        Ok(Some(Next { journaled, commits: head.stamp.commits }))
     }
 
     /// The record at a byte, if it is whole: its head, its payload, and the place behind it.

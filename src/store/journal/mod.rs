@@ -79,6 +79,9 @@ struct Appender {
     pending: HashMap<SessionKey, VecDeque<Journaled>>,
     /// The highest number in each area; of what was not read, a number that is certainly as high.
     highest: [u64; 2],
+    /// The last record that was there when this process first looked at the epoch. If the system failed to write it before,
+    /// only others were told.
+    first_seen: u64,
     /// Changes of live sessions that went into the tables at once, since the store was opened.
     direct: u32,
 }
@@ -97,8 +100,10 @@ struct Syncing {
     /// The end of what was written here, and the number of the last record that is on the disk.
     written: Place,
     done: u64,
-    /// What may be lost: a sync failed after it was written.
+    /// A sync failed: this record and later ones may be lost, and no later sync of theirs is worth anything.
     failed: Option<u64>,
+    /// The first and last of those of which nobody could tell later.
+    lost: Option<(u64, u64)>,
 }
 
 /// Tables with the journal in them, and what of the store they were made from.
@@ -126,14 +131,6 @@ pub(crate) enum Appended {
     Full,
     /// It is too long for the journal.
     TooLong,
-}
-
-/// What becomes of a record that is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
-    /// It is taken, and the next one is asked for.
-    More,
-    Left,
 }
 
 /// A record that is written.
@@ -234,34 +231,9 @@ impl Store {
         let mut all = Vec::new();
         let place = self.each_journaled(row, |journaled| {
             all.push(journaled);
-            Taken::More
+            true
         })?;
         Ok((all, place))
-    }
-
-    /// The same up to a record that has to be alone, which is the first or left for the next time. The third says whether
-    /// more follows.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::journaled`].
-    pub(crate) fn journaled_together(
-        &self,
-        row: &JournalRow,
-        is_alone: impl Fn(&Journaled) -> bool,
-    ) -> Result<(Vec<Journaled>, Place, bool)> {
-        let (mut part, mut was_alone, mut more) = (Vec::new(), false, false);
-        let place = self.each_journaled(row, |journaled| {
-            let alone = is_alone(&journaled);
-            if was_alone || (alone && !part.is_empty()) {
-                more = true;
-                return Taken::Left;
-            }
-            was_alone = alone;
-            part.push(journaled);
-            Taken::More
-        })?;
-        Ok((part, place, more))
     }
 
     /// Whether the journal has records that are not in the tables.
@@ -269,16 +241,16 @@ impl Store {
         let mut any = false;
         self.each_journaled(row, |_| {
             any = true;
-            Taken::Left
+            false
         })?;
         Ok(any)
     }
 
-    /// Passes on records until one is left. Returns the place behind the last that was taken.
+    /// Passes on records until `take` says no. Returns the place behind the last.
     fn each_journaled(
         &self,
         row: &JournalRow,
-        mut take: impl FnMut(Journaled) -> Taken,
+        mut take: impl FnMut(Journaled) -> bool,
     ) -> Result<Place> {
         let mut place = row.folded;
         if row.epoch == 0 {
@@ -291,9 +263,9 @@ impl Store {
             if next.commits > row.commits {
                 return Err(ahead());
             }
-            match take(next.journaled) {
-                Taken::More => place = next.end,
-                Taken::Left => return Ok(place),
+            place = next.journaled.end;
+            if !take(next.journaled) {
+                return Ok(place);
             }
         }
         // The chain begins behind what the tables have. While the journal was read others may have gone on with it.
@@ -425,7 +397,10 @@ impl Store {
             state.written = *end;
         }
         loop {
-            if state.failed.is_some_and(|failed| failed <= sequence) {
+            let is_lost = |(first, last)| (first..=last).contains(&sequence);
+            if state.failed.is_some_and(|failed| failed <= sequence)
+                || state.lost.is_some_and(is_lost)
+            {
                 let source = std::io::Error::other("an earlier write to it failed");
                 return Err(self.journal_write_failed(source));
             }
@@ -456,15 +431,21 @@ impl Store {
         }
     }
 
-    /// Whether a sync of the journal has failed, so that it cannot be trusted until all that was written to it is in the
-    /// tables.
-    pub(crate) fn has_failed_sync(&self, row: &JournalRow) -> bool {
+    /// Whether a sync of the journal has failed, and what was written to it is in doubt.
+    pub(crate) fn has_failed_sync(&self) -> bool {
+        lock(&self.journal().sync).failed.is_some()
+    }
+
+    /// Notes what became of the records that were in doubt: this process wrote none beyond `last`, and whether all of them
+    /// are in the tables. Nobody has appended meanwhile.
+    pub(crate) fn end_doubt(&self, last: u64, are_kept: bool) {
         let mut state = lock(&self.journal().sync);
-        if state.failed.is_some() && row.folded.sequence >= state.written.sequence {
-            state.failed = None;
-            state.done = state.written.sequence;
+        let failed = state.failed.take();
+        if are_kept {
+            state.done = state.done.max(last);
+        } else if let Some(first) = failed {
+            state.lost = Some((first, last));
         }
-        state.failed.is_some()
     }
 
     fn journal_write_failed(&self, source: std::io::Error) -> Error {
@@ -636,17 +617,24 @@ impl JournalLock<'_> {
     pub(crate) fn catch_up(&mut self, row: &JournalRow) -> Result<()> {
         let Self { store, appender, .. } = self;
         if appender.epoch != row.epoch || row.folded.sequence > appender.last.sequence {
+            // Whether others have folded what was in doubt, nobody can tell.
+            store.end_doubt(appender.last.sequence, false);
             **appender = Appender {
                 epoch: row.epoch,
                 last: row.folded,
                 highest: [row.folded.sequence; 2],
+                first_seen: if appender.epoch == row.epoch {
+                    appender.first_seen
+                } else {
+                    u64::MAX
+                },
                 direct: appender.direct,
                 pending: HashMap::new(),
             };
         }
         let folded = row.folded.sequence;
         appender.pending.retain(|_, pending| {
-            while pending.front().is_some_and(|record| record.sequence <= folded) {
+            while pending.front().is_some_and(|record| record.sequence() <= folded) {
                 pending.pop_front();
             }
             !pending.is_empty()
@@ -656,9 +644,11 @@ impl JournalLock<'_> {
         loop {
             let next = file.next(&appender.last, row.epoch);
             let Some(next) = next.map_err(|error| store.journal_failed(row, error))? else {
+                appender.first_seen = appender.first_seen.min(appender.last.sequence);
                 return Ok(());
             };
-            appender.note(next.journaled, next.end, file.areas.area_of(&next.end));
+            let area = file.areas.area_of(&next.journaled.end);
+            appender.note(next.journaled, area);
         }
     }
 
@@ -668,6 +658,23 @@ impl JournalLock<'_> {
         session: SessionKey,
     ) -> impl DoubleEndedIterator<Item = &Journaled> {
         self.appender.pending.get(&session).into_iter().flatten()
+    }
+
+    /// The last record that this process knows.
+    pub(crate) fn last(&self) -> Place {
+        self.appender.last
+    }
+
+    /// Whether the last record that this process knows is of the epoch in the tables.
+    pub(crate) fn knows(&self, row: &JournalRow) -> bool {
+        row.epoch != 0 && row.epoch == self.appender.epoch
+    }
+
+    /// The records that are not in the tables, in order, as this process wrote them or first read them.
+    pub(crate) fn all_pending(&self) -> Vec<Journaled> {
+        let mut all: Vec<Journaled> = self.appender.pending.values().flatten().cloned().collect();
+        all.sort_by_key(Journaled::sequence);
+        all
     }
 
     /// Whether any record is not in the tables.
@@ -699,6 +706,9 @@ impl JournalLock<'_> {
         if !areas.takes(payload.len()) {
             return Ok(Appended::TooLong);
         }
+        if self.appender.first_seen > row.folded.sequence {
+            return Ok(Appended::Full);
+        }
         let last = self.appender.last;
         let size = record::size(payload.len());
         let (at, is_full) = if let Some(at) = areas.byte_behind(&last, size) {
@@ -717,19 +727,18 @@ impl JournalLock<'_> {
         let end = file
             .write(at, &last, stamp, session, &payload)
             .map_err(|error| self.store.journal_write_failed(error))?;
-        let journaled = Journaled { sequence: end.sequence, session, payload };
-        self.appender.note(journaled, end, areas.area_of(&end));
+        self.appender.note(Journaled { session, payload, end }, areas.area_of(&end));
         Ok(Appended::Written(Written { file, epoch: row.epoch, end, is_full }))
     }
 }
 
 impl Appender {
     /// Notes the record that ends at a place in an area.
-    fn note(&mut self, journaled: Journaled, end: Place, area: usize) {
+    fn note(&mut self, journaled: Journaled, area: usize) {
         if let Some(highest) = self.highest.get_mut(area) {
-            *highest = end.sequence;
+            *highest = journaled.sequence();
         }
-        self.last = end;
+        self.last = journaled.end;
         self.pending.entry(journaled.session).or_default().push_back(journaled);
     }
 }

@@ -17,10 +17,18 @@ pub(crate) const MOST_PAYLOAD: usize = 256 << 10;
 /// What was written to a session, before it is in the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Journaled {
-    pub(crate) sequence: u64,
     pub(crate) session: SessionKey,
     /// What it means is said by the layer that writes it.
     pub(crate) payload: Vec<u8>,
+    /// The place behind it.
+    pub(crate) end: Place,
+}
+
+impl Journaled {
+    /// Its number.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.end.sequence
+    }
 }
 
 /// What each record says of its place.

@@ -30,6 +30,13 @@ pub(crate) struct Place {
     pub(crate) at: u64,
 }
 
+impl Place {
+    /// Whether both are behind the same record.
+    pub(crate) fn is_behind_same(&self, other: &Self) -> bool {
+        (self.sequence, self.check) == (other.sequence, other.check)
+    }
+}
+
 /// The key of the row.
 pub(crate) const KEY: u64 = 0;
 

@@ -49,7 +49,7 @@ impl Made {
         let mut place = place;
         let mut found = Vec::new();
         while let Some(next) = self.file.next(&place, EPOCH).unwrap() {
-            place = next.end;
+            place = next.journaled.end;
             found.push(next.journaled);
         }
         found
@@ -74,7 +74,7 @@ fn records_come_back_in_order() {
     made.write(&third, &[9; MOST_PAYLOAD]);
     let found = made.from(first);
     assert_eq!(payloads(&found), [&b"one"[..], b"", &[9; MOST_PAYLOAD]]);
-    assert_eq!(found.iter().map(|found| found.sequence).collect::<Vec<_>>(), [41, 42, 43]);
+    assert_eq!(found.iter().map(|found| found.sequence()).collect::<Vec<_>>(), [41, 42, 43]);
     assert_eq!(payloads(&made.from(second)), [&b""[..], &[9; MOST_PAYLOAD]]);
     // Not in another epoch, nor behind another record, nor at another number.
     assert!(made.file.next(&first, EPOCH + 1).unwrap().is_none());

@@ -12,6 +12,7 @@
 
 mod disk;
 mod expected;
+mod failing;
 mod script;
 mod torn;
 

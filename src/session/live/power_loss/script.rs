@@ -53,10 +53,15 @@ impl Played {
     }
 }
 
+/// All is stored at once, and after an error more is.
+pub(super) fn goes_on() -> Persistence {
+    Persistence { latches_errors: false, ..Persistence::immediate() }
+}
+
 pub(super) fn begin(store: &Store, id: &str, family: Family) -> Result<Session> {
     let mut new = NewSession::new(family, "/work");
     new.id = Some(id.to_owned());
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(goes_on());
     store.create_session(&new)
 }
 
@@ -117,9 +122,10 @@ impl Script {
         if self.fails {
             for _ in 0..1 + random.below(3) {
                 let after = u32::try_from(random.below(60)).unwrap();
-                let (file, fault) = match random.below(4) {
+                let (file, fault) = match random.below(5) {
                     0 => (STORE, Fault::Full(random.below(4096))),
                     1 => (FileId(1), Fault::Full(random.below(200))),
+                    2 => (FileId(1), Fault::Evicting),
                     _ => (FileId(1), Fault::Forgetful),
                 };
                 record.fail(file, after, fault);
@@ -221,7 +227,7 @@ impl Worker {
     /// The session, opened once.
     fn session(&mut self, id: &str) -> Result<&mut Session> {
         if !self.sessions.contains_key(id) {
-            let session = self.store.session(id)?.with_persistence(Persistence::immediate());
+            let session = self.store.session(id)?.with_persistence(goes_on());
             self.sessions.insert(id.to_owned(), session);
         }
         Ok(self.sessions.get_mut(id).unwrap())
