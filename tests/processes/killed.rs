@@ -128,6 +128,42 @@ fn killed_appenders_keep_what_they_were_told() {
 }
 
 #[test]
+fn killed_folds_lose_nothing_and_write_nothing_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let mut chance = Chance(0x2545_f491_4f6c_dd1d);
+    let (rounds, kills, mut operations, mut folds) = (6, 20, 0, 0);
+    for round in 0..rounds {
+        let session = format!("folded-{round}");
+        begin(&Store::open(&path).unwrap(), &session);
+        let jobs = vec![append(&session, 1), append(&session, 1)];
+        let mut appends = Writers::start(&[work(&path, format!("{round}"), false, jobs)]);
+        appends.wait_for(10);
+        for _ in 0..kills {
+            // It does nothing but fold, as fast as it can: whenever it is killed it is at some step of that.
+            let job = Job::Fold { operations: ENDLESS };
+            let mut reads = Writers::start(&[work(&path, "reads".to_owned(), false, vec![job])]);
+            reads.wait_for(1 + usize::try_from(chance.below(4)).unwrap());
+            std::thread::sleep(Duration::from_micros(chance.below(3000)));
+            folds += reads.writers.remove(0).kill().len();
+            // The appends go on.
+            appends.wait_for(2);
+        }
+        let told = appends.writers.remove(0).kill();
+        operations += told.len();
+        let mut kept = Kept::default();
+        kept.take(&session, &told);
+        (0..2).for_each(|number| kept.note_killed(&format!("{round}.{number}")));
+        let read_only = StoreOptions { read_only: true, ..StoreOptions::default() };
+        kept.check(&Store::open_with(&path, &read_only).unwrap(), &session);
+        let store = Store::open(&path).unwrap();
+        kept.check(&store, &session);
+        assert_sound_and_swept(&store, folder.path());
+    }
+    println!("{} folds killed, {folds} done, {operations} operations told of", rounds * kills);
+}
+
+#[test]
 fn killed_rewriters_leave_all_changes_or_none() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store");

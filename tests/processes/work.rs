@@ -38,6 +38,8 @@ pub enum Job {
     Begin { operations: u64 },
     /// Imports nothing, which sweeps what others have left unfinished.
     Sweep { operations: u64 },
+    /// Reads, and so folds what others have appended to the journal.
+    Fold { operations: u64 },
 }
 
 /// An operation that the store has acknowledged.
@@ -134,6 +136,12 @@ fn repeat(store: &Store, worker: &str, job: &Job, acknowledge: &impl Fn(Acknowle
             let nothing: [&Path; 0] = [];
             for operation in 0..*operations {
                 store.import(&nothing, &ImportOptions::default(), &mut ()).unwrap();
+                tell(operation, "", Vec::new());
+            }
+        }
+        Job::Fold { operations } => {
+            for operation in 0..*operations {
+                store.sessions().unwrap();
                 tell(operation, "", Vec::new());
             }
         }
