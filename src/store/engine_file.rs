@@ -108,11 +108,6 @@ impl EngineFile {
         Ok(())
     }
 
-    /// Puts on the disk whatever any process has written to the file.
-    pub(crate) fn sync(&self) -> io::Result<()> {
-        self.sync_data()
-    }
-
     /// Waits for the right to append to the journal.
     pub(crate) fn lock_journal(&self) -> Result<(), BackendError> {
         self.0.backend.lock_range(JOURNAL, JOURNAL)

@@ -95,8 +95,6 @@ pub(in super::super) struct Tail {
     session: Option<SessionKey>,
     /// The last record that was read.
     read: u64,
-    /// The session's revision in the tables when something was last made of it.
-    revision: Option<(SessionKey, u64)>,
     /// Entries that are in the journal alone, and some that were.
     ids: HashSet<Vec<u8>>,
     /// Whether the records have raw lines: all of them have, or none.
@@ -133,16 +131,15 @@ impl Tail {
         session: SessionKey,
     ) -> Result<()> {
         let mut pending = lock.pending(session);
-        let revision = self.revision;
         let Some(first) = pending.next().map(Journaled::sequence) else {
-            *self = Self { revision, ..Self::default() };
+            *self = Self::default();
             return Ok(());
         };
         let count = 1 + pending.count();
         // Once all that was read is in the tables, these say more: the leaf may have moved there.
         let is_other = (self.epoch, self.session) != (epoch, Some(session)) || first > self.read;
         if is_other || self.ids.len() > count + MOST_STALE {
-            *self = Self { epoch, session: Some(session), revision, ..Self::default() };
+            *self = Self { epoch, session: Some(session), ..Self::default() };
         }
         let unread = lock.pending(session).rev().take_while(|record| record.sequence() > self.read);
         let unread: Vec<&Journaled> = unread.collect();
@@ -150,11 +147,6 @@ impl Tail {
             self.take(journaled)?;
         }
         Ok(())
-    }
-
-    /// Whether the session has this revision as it had the last time.
-    pub(super) fn knows(&mut self, session: SessionKey, revision: u64) -> bool {
-        self.revision.replace((session, revision)) == Some((session, revision))
     }
 
     fn take(&mut self, journaled: &Journaled) -> Result<()> {

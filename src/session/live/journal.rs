@@ -40,8 +40,6 @@ pub(super) fn append<T>(
         lock.catch_up(&row)?;
         let reader = SessionReader::open(snapshot, session)?;
         let view = reader.view();
-        let is_known = tail.knows(view.key(), view.record().revision);
-        lock.settle(&row, is_known)?;
         tail.catch_up(&lock, row.epoch, view.key())?;
         let Some((change, answer)) = make(&reader, tail)? else { return Ok(None) };
         match lock.append(&row, view.key(), payload(&change))? {

@@ -29,7 +29,7 @@ pub(crate) use self::rows::{BlobReference, Rows};
 use self::slice::{Retirement, Row, Slice};
 use super::blobs::Hash;
 use super::clock::now;
-use super::journal::{self, JournalChange, JournalLock, JournalRow, Journaled};
+use super::journal::{self, JournalChange, JournalLock, Journaled};
 use super::ordinal::Ordinal;
 use super::owner::Owner;
 use super::session_key::SessionKey;
@@ -198,9 +198,8 @@ impl Store {
             lock.as_ref()
                 .is_some_and(|lock: &JournalLock<'_>| lock.pending(session).next().is_some())
         };
-        let (committed, row) = write(&transaction, batch.slice, has_journaled)?;
+        let committed = write(&transaction, batch.slice, has_journaled)?;
         transaction.commit()?;
-        self.note_durable(&row);
         Ok(committed)
     }
 
@@ -218,12 +217,11 @@ impl Store {
             transaction.abort()?;
             return Ok(answer);
         }
-        let (committed, row) = write(&transaction, batch.slice, |_| false)?;
+        let committed = write(&transaction, batch.slice, |_| false)?;
         if let Some(session) = committed.conflicts.first() {
             return Err(check::refused(*session, "it is not the session that was changed"));
         }
         transaction.commit()?;
-        self.note_durable(&row);
         Ok(answer)
     }
 
@@ -276,7 +274,7 @@ fn write(
     transaction: &WriteTransaction,
     mut slice: Slice,
     has_journaled: impl Fn(SessionKey) -> bool,
-) -> Result<(Committed, JournalRow)> {
+) -> Result<Committed> {
     let conflicts = guard::leave_out_conflicts(transaction, &mut slice, has_journaled)?;
     proof::marks(transaction, &slice.held)?;
     check::slice(&slice)?;
@@ -291,6 +289,6 @@ fn write(
         proof::rows(transaction, *session, record)?;
     }
     leaves.prove(transaction)?;
-    let row = journal::note_commit(transaction, change)?;
-    Ok((Committed { conflicts, replaced_entries }, row))
+    journal::note_commit(transaction, change)?;
+    Ok(Committed { conflicts, replaced_entries })
 }

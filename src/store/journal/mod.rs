@@ -46,7 +46,6 @@ const GIVEN_UP: u64 = 1 << 40;
 pub(crate) struct Journal {
     file: Mutex<Option<OpenFile>>,
     appender: Mutex<Appender>,
-    durable: Mutex<Durable>,
     /// Whether this handle uses the journal, and others see that it does.
     is_used: Mutex<bool>,
     sync: Mutex<Syncing>,
@@ -84,14 +83,6 @@ struct Appender {
     first_seen: u64,
     /// Changes of live sessions that went into the tables at once, since the store was opened.
     direct: u32,
-}
-
-/// A state of the tables that is on the disk, not only visible: after a power loss they have at least this.
-#[derive(Debug, Default)]
-struct Durable {
-    commits: u64,
-    epoch: u64,
-    folded: u64,
 }
 
 #[derive(Debug, Default)]
@@ -489,14 +480,6 @@ impl Store {
         Ok(JournalRow { epoch, folded, commits: before.commits, path })
     }
 
-    /// Notes that a commit of this process has returned: what it wrote is on the disk.
-    pub(super) fn note_durable(&self, row: &JournalRow) {
-        let mut durable = lock(&self.journal().durable);
-        if row.commits >= durable.commits {
-            *durable = Durable::of(row);
-        }
-    }
-
     /// The tables with the journal in them, in memory. `None` if they have changed meanwhile.
     ///
     /// `fold` puts the records into them.
@@ -517,12 +500,6 @@ impl Store {
         store.unsealed(|| fold(&store))?;
         *overlaid = Some(Overlaid { row, store: store.clone() });
         Ok(Some(store))
-    }
-}
-
-impl Durable {
-    fn of(row: &JournalRow) -> Self {
-        Self { commits: row.commits, epoch: row.epoch, folded: row.folded.sequence }
     }
 }
 
@@ -577,10 +554,10 @@ pub(crate) enum JournalChange {
 pub(crate) fn note_commit(
     transaction: &WriteTransaction,
     change: Option<JournalChange>,
-) -> Result<JournalRow> {
+) -> Result<()> {
     let mut row = row_of(transaction)?;
     if row.epoch == 0 && change.is_none() {
-        return Ok(row);
+        return Ok(());
     }
     match change {
         None => {}
@@ -593,7 +570,7 @@ pub(crate) fn note_commit(
     row.commits += 1;
     let mut table = transaction.open_table(tables::JOURNAL)?;
     table.insert(KEY, row.to_bytes().as_slice())?;
-    Ok(row)
+    Ok(())
 }
 
 /// The row as a write transaction sees it.
@@ -682,19 +659,7 @@ impl JournalLock<'_> {
         !self.appender.pending.is_empty()
     }
 
-    /// Makes sure that what a record builds on is on the disk, as the record will be: another process may have committed it
-    /// and not be sure of it yet. `is_known` says that the session is as it was when this was last called for it.
-    pub(crate) fn settle(&self, row: &JournalRow, is_known: bool) -> Result<()> {
-        let mut durable = lock(&self.store.journal().durable);
-        let is_same = (row.epoch, row.folded.sequence) == (durable.epoch, durable.folded);
-        if row.commits > durable.commits && !(is_same && is_known) {
-            self.engine.sync().at("writing", self.store.path())?;
-            *durable = Durable::of(row);
-        }
-        Ok(())
-    }
-
-    /// Appends a record. [`Self::catch_up`] and [`Self::settle`] come first.
+    /// Appends a record. [`Self::catch_up`] comes first.
     pub(crate) fn append(
         &mut self,
         row: &JournalRow,
@@ -721,9 +686,8 @@ impl JournalLock<'_> {
             }
             (areas.start_of(other), true)
         };
-        // What is only visible may be gone after a power loss, and this record not.
-        let commits = lock(&self.store.journal().durable).commits.min(row.commits);
-        let stamp = Stamp { epoch: row.epoch, commits };
+        // The engine shows a commit once it is on the disk, so that this record is never of a later state than the tables.
+        let stamp = Stamp { epoch: row.epoch, commits: row.commits };
         let end = file
             .write(at, &last, stamp, session, &payload)
             .map_err(|error| self.store.journal_write_failed(error))?;

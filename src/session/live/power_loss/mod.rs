@@ -15,6 +15,7 @@ mod expected;
 mod failing;
 mod script;
 mod torn;
+mod visible;
 
 use std::path::{Path, PathBuf};
 
