@@ -38,6 +38,12 @@ const SYNCED: u64 = 1 << 60;
 /// More records than are written to one journal.
 const MOST_RECORDS: u64 = 1 << 60;
 
+/// The byte that the process of the open write transaction holds (redb's design document, "Lock bytes").
+const WRITER: Bound<u64> = Bound::Included(1 << 62);
+
+/// Where the header says that its commit is not confirmed, and the bit (redb's design document, "Database header").
+const UNCONFIRMED: (u64, u8) = (9, 8);
+
 /// The byte that a process holds while the file is open for writing and needs no recovery (redb's design document, "Lock
 /// bytes").
 const CONSISTENT: Bound<u64> = Bound::Included((1 << 62) + 4);
@@ -106,6 +112,20 @@ impl EngineFile {
             ));
         }
         Ok(())
+    }
+
+    /// Whether the file has a commit that nobody is shown yet: its writer syncs it, or was killed before it could confirm it.
+    /// Then the next one to begin a write transaction does so.
+    pub(crate) fn has_unconfirmed_commit(&self) -> io::Result<bool> {
+        let (at, bit) = UNCONFIRMED;
+        let mut byte = [0];
+        self.0.backend.read(at, &mut byte)?;
+        Ok(byte[0] & bit != 0)
+    }
+
+    /// Whether another open file has a write transaction.
+    pub(crate) fn is_written_elsewhere(&self) -> Result<bool, BackendError> {
+        self.0.backend.query_lock_range(WRITER, WRITER)
     }
 
     /// Waits for the right to append to the journal.

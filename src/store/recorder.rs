@@ -191,6 +191,11 @@ impl Recording {
         lock(&self.state).faults.push((file, after, fault));
     }
 
+    /// Has no file fail any more.
+    pub(crate) fn fail_no_more(&self) {
+        lock(&self.state).faults.clear();
+    }
+
     /// Where what is not synced was written to a file.
     fn unsynced(&self, file: FileId) -> Vec<(u64, usize)> {
         let events = lock(&self.events);

@@ -360,16 +360,21 @@ impl Store {
         }
     }
 
-    /// The same for one who appends, and waits until no one asks not to.
+    /// The same for one who appends. It waits until no one asks not to, and until all commits are shown: what a killed process
+    /// did not confirm comes before the record if it changed the session, and may have ended the epoch.
     pub(crate) fn lock_journal_to_append(&self) -> Result<Option<JournalLock<'_>>> {
         loop {
             let Some(lock) = self.lock_journal()? else { return Ok(None) };
             let engine = lock.engine;
-            if !self.is_gate_closed(engine)? {
+            if self.is_gate_closed(engine)? {
+                drop(lock);
+                self.pass_gate(engine)?;
+            } else if engine.has_unconfirmed_commit().map_err(redb::StorageError::from)? {
+                drop(lock);
+                self.wait_for_confirmation(engine)?;
+            } else {
                 return Ok(Some(lock));
             }
-            drop(lock);
-            self.pass_gate(engine)?;
         }
     }
 

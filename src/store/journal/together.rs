@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it waits before it looks again.
 const PAUSE: Duration = Duration::from_micros(50);
 
+/// How long a commit is given to be confirmed before its process is taken for killed, unless it has a write transaction.
+const CONFIRMATION: Duration = Duration::from_millis(5);
+
 /// Records of others that are looked for before a sync.
 const MOST_SHARED: usize = 1024;
 
@@ -70,11 +73,14 @@ impl Store {
             file.check_name()?;
             return Ok(written.sequence);
         }
-        // What others have written before the sync is in it.
         let mut last = *written;
-        for _ in 0..MOST_SHARED {
-            let Some(next) = file.next(&last, epoch)? else { break };
-            last = next.journaled.end;
+        {
+            // What others have written before the sync is in it; what they are writing may be read already, and not be.
+            let _lock = self.lock_journal().map_err(io::Error::other)?;
+            for _ in 0..MOST_SHARED {
+                let Some(next) = file.next(&last, epoch)? else { break };
+                last = next.journaled.end;
+            }
         }
         file.sync()?;
         let mut told = lock(&self.journal().told);
@@ -110,6 +116,28 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// Waits until the last commit is confirmed, or confirms that of a killed process.
+    pub(super) fn wait_for_confirmation(&self, engine: &EngineFile) -> Result<()> {
+        let begun = Instant::now();
+        let failed = |error| Error::from(redb::StorageError::from(error));
+        while engine.has_unconfirmed_commit().map_err(redb::StorageError::from)? {
+            let is_late = begun.elapsed() > CONFIRMATION;
+            if is_late && !engine.is_written_elsewhere().map_err(failed)? {
+                // To begin a write transaction confirms it.
+                self.begin_write()?.abort()?;
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Whether a commit waits for its confirmation.
+    #[cfg(test)]
+    pub(crate) fn has_unconfirmed_commit(&self) -> bool {
+        self.shared.file.as_ref().unwrap().has_unconfirmed_commit().unwrap()
     }
 
     /// Whether someone asks not to append.

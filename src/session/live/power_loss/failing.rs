@@ -225,3 +225,47 @@ fn a_fold_that_fails_anywhere_loses_nothing() {
     }
     assert!(failed > 5, "{failed}");
 }
+
+/// Checks that each entry is below the one before it.
+fn check_chain(store: &Store) {
+    let mut above = None;
+    for (id, parent) in found(store).remove(ID).unwrap().entries {
+        assert_eq!(parent, above);
+        above = Some(id);
+    }
+}
+
+#[test]
+fn an_append_comes_after_what_a_killed_process_did_not_confirm() {
+    let mut unconfirmed = 0;
+    for writes in 0.. {
+        let mut scene = Scene::new();
+        let store = Store::open(scene.path()).unwrap();
+        let mut writer = session(&store);
+        for _ in 0..3 {
+            scene.append(&mut writer);
+        }
+        let other = Store::open(scene.path()).unwrap();
+        let mut killed = session(&other);
+        scene.append(&mut killed);
+        // In the tables. From some write on nothing more reaches the file.
+        let large = "x".repeat(300 << 10);
+        for after in 0..100 {
+            scene.record.fail(STORE, writes + after, Fault::Full(0));
+        }
+        let is_done = append(&mut killed, &large).is_ok();
+        drop((killed, other));
+        scene.record.fail_no_more();
+        unconfirmed += u32::from(store.has_unconfirmed_commit());
+        append(&mut writer, "after it").unwrap();
+        assert!(!store.has_unconfirmed_commit());
+
+        append(&mut writer, "and after that").unwrap();
+        check_chain(&store);
+        assert!(store.verify().unwrap().problems.is_empty());
+        if is_done {
+            break;
+        }
+    }
+    assert!(unconfirmed > 0);
+}
