@@ -169,8 +169,11 @@ impl JournalFile {
                 sync_name(folder)?;
                 Self::of(file, areas)
             }
-            // Another process has made it.
-            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Self::open(path, store),
+            // Another process has made it, and its name may not be on the disk yet.
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
+                sync_name(folder)?;
+                Self::open(path, store)
+            }
             Err(error) => Err(error.error),
         }
     }

@@ -11,9 +11,9 @@ use super::disk::{Kept, Moment};
 use super::expected::{Told, found};
 use super::script::{begin, goes_on};
 use crate::error::Result;
-use crate::store::Store;
 use crate::store::journal::{Areas, JournalFile};
-use crate::store::recorder::{self, Fault, FileId, Record, STORE};
+use crate::store::recorder::{self, Event, Fault, FileId, Record, STORE};
+use crate::store::{Store, StoreOptions};
 
 const ID: &str = "one";
 const JOURNAL: FileId = FileId(1);
@@ -268,4 +268,59 @@ fn an_append_comes_after_what_a_killed_process_did_not_confirm() {
         }
     }
     assert!(unconfirmed > 0);
+
+#[test]
+fn a_loss_of_power_while_a_lost_journal_is_given_up() {
+    let mut scene = Scene::new();
+    let store = Store::open(scene.path()).unwrap();
+    let mut writer = session(&store);
+    for _ in 0..2 {
+        scene.append(&mut writer);
+    }
+    // In the journal alone, and lost with it.
+    append(&mut writer, "lost").unwrap();
+    let left = scene.left(Kept::None);
+    let mut told = vec![scene.told.clone()];
+    // It is looked for where it was made, too.
+    drop((writer, store, scene));
+    let path = left.path().join("store");
+    std::fs::remove_file(left.path().join("store.journal")).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let record = recorder::record(&path);
+    let options = StoreOptions { without_journal: true, ..StoreOptions::default() };
+    {
+        let store = Store::open_with(&path, &options).unwrap();
+        let mut session = session(&store);
+        for call in 0..4 {
+            let mut now = told.last().unwrap().clone();
+            now.add(append(&mut session, "more").unwrap());
+            record.note(Event::Returned(call));
+            told.push(now);
+        }
+    }
+    let events = recorder::end(&record);
+    let (mut random, mut refused) = (Random(1), 0);
+    let mut moment = Moment::before(before, None);
+    let mut returned = 0;
+    for (number, event) in events.iter().enumerate() {
+        moment.take(number, event);
+        returned += usize::from(matches!(event, Event::Returned(_)));
+        for kept in [Kept::All, Kept::None, Kept::Some] {
+            let folder = tempfile::tempdir_in(super::memory()).unwrap();
+            moment.write(folder.path(), &mut random, kept);
+            let path = folder.path().join("store");
+            // As long as it is not given up it is missed.
+            if Store::open(&path).is_err() {
+                assert_eq!(returned, 0);
+                refused += 1;
+            }
+            drop(Store::open_with(&path, &options).unwrap());
+            let there = there(folder.path());
+            assert!(
+                told[returned..].iter().take(2).any(|told| *told == there),
+                "{number} {kept:?}"
+            );
+        }
+    }
+    assert!(refused > 3 && returned == 4, "{refused}");
 }

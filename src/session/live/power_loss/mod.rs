@@ -154,14 +154,14 @@ fn variable(name: &str, usual: u64) -> u64 {
 
 #[test]
 fn what_was_acknowledged_survives_a_power_loss() {
-    let images = variable("LEAFLINE_POWER_LOSS", 400);
+    let images = variable("LEAFLINE_POWER_LOSS", 280);
     let mut seed = variable("LEAFLINE_POWER_LOSS_SEED", 1);
     let is_full = images >= 10_000;
     let mut counts = Counts::default();
     while counts.subsets < images {
         let area = [Some(8 << 10), Some(16 << 10), None, Some(64 << 10)][Random::place(seed, 4)];
         let script = Script { seed, steps: 50, parts: 2, area, text: 2000, fails: false };
-        let (prefixes, subsets) = if is_full { (u64::MAX, 1000) } else { (40, 60) };
+        let (prefixes, subsets) = if is_full { (u64::MAX, 2500) } else { (20, 40) };
         check_script(&script, (prefixes, subsets), &mut counts);
         seed += 1;
     }
@@ -171,13 +171,13 @@ fn what_was_acknowledged_survives_a_power_loss() {
 
 #[test]
 fn what_was_acknowledged_survives_failures_of_the_system() {
-    let images = variable("LEAFLINE_POWER_LOSS", 200);
+    let images = variable("LEAFLINE_POWER_LOSS", 120);
     let mut seed = variable("LEAFLINE_POWER_LOSS_SEED", 1);
     let mut counts = Counts::default();
     while counts.subsets < images {
         let area = Some([8 << 10, 32 << 10][Random::place(seed, 2)]);
         let script = Script { seed, steps: 40, parts: 1, area, text: 2000, fails: true };
-        check_script(&script, (10, if images >= 10_000 { 200 } else { 25 }), &mut counts);
+        check_script(&script, (10, if images >= 10_000 { 200 } else { 15 }), &mut counts);
         seed += 1;
     }
     println!("{counts:?}, the last script {}", seed - 1);
