@@ -259,7 +259,6 @@ fn an_append_comes_after_what_a_killed_process_did_not_confirm() {
         unconfirmed += u32::from(store.has_unconfirmed_commit());
         append(&mut writer, "after it").unwrap();
         assert!(!store.has_unconfirmed_commit());
-
         append(&mut writer, "and after that").unwrap();
         check_chain(&store);
         assert!(store.verify().unwrap().problems.is_empty());
@@ -268,6 +267,7 @@ fn an_append_comes_after_what_a_killed_process_did_not_confirm() {
         }
     }
     assert!(unconfirmed > 0);
+}
 
 #[test]
 fn a_loss_of_power_while_a_lost_journal_is_given_up() {

@@ -6,10 +6,23 @@
 //! are made as they may be after a loss of power at each moment. What has to be there follows from what the calls returned.
 //!
 //! The whole of it: `LEAFLINE_POWER_LOSS=10000 cargo test --workspace --lib power_loss -- --nocapture`, the number of images
-//! of random subsets; `LEAFLINE_POWER_LOSS_SEED=S` begins with another script.
+//! of random subsets, and the prefix at each event; `LEAFLINE_POWER_LOSS_SEED=S` begins with another script.
+//!
+//! It fails if one of these is planted:
+//!
+//! - what is written is not on the disk when it is acknowledged: no sync of the journal, or none of the store at a commit; a
+//!   thread that shares another one's sync although it wrote after that began; a failed sync that a later one makes good;
+//! - the order is wrong: an area is used again before what it has is folded; how far a fold came is in another commit than
+//!   what it folded; a journal gets its name before its bytes are on the disk, or an epoch begins before the name is;
+//! - what is read back is not checked: no checksum; of the numbers and the checksums by which records are a chain, neither;
+//! - an appender does not see what others have appended; it builds on what another could not write.
+//!
+//! Each of the number, the epoch and the repeated checksum of a record says nearly what the others say, so that it takes the
+//! tests of the journal's file to miss one of them.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod calls;
 mod disk;
 mod expected;
 mod failing;
