@@ -147,7 +147,14 @@ fn check_script(script: &Script, (prefixes, subsets): (u64, u64), counts: &mut C
             Event::Write { file, at, .. } if *file != STORE && is_second(*at)
         ));
         let told = format!("{script:?}, event {event}");
-        if prefixes > 0 && event as u64 % prefix_every == script.seed % prefix_every {
+        // Others leave what is there, and what has to be.
+        let matters = !matches!(
+            happened,
+            Event::Synced { .. } | Event::FolderSynced { .. } | Event::Began(_)
+        );
+        if event as u64 % prefix_every == script.seed % prefix_every
+            && (matters || prefix_every > 1)
+        {
             let how = (&mut random, Kept::All);
             played.check(event, &moment, folder.path(), how, &format!("{told}, prefix"));
             counts.prefixes += 1;
@@ -173,13 +180,14 @@ fn what_was_acknowledged_survives_a_power_loss() {
     let mut counts = Counts::default();
     while counts.subsets < images {
         let area = [Some(8 << 10), Some(16 << 10), None, Some(64 << 10)][Random::place(seed, 4)];
-        let script = Script { seed, steps: 50, parts: 2, area, text: 2000, fails: false };
+        let script = Script { seed, steps: 30, parts: 2, area, text: 2000, fails: false };
         let (prefixes, subsets) = if is_full { (u64::MAX, 2500) } else { (20, 40) };
         check_script(&script, (prefixes, subsets), &mut counts);
         seed += 1;
+        println!("{counts:?}");
     }
     println!("{counts:?}, the last script {}", seed - 1);
-    assert!(counts.together > 100 && counts.areas > 20, "{counts:?}");
+    assert!(counts.together > 100 && counts.areas > 10, "{counts:?}");
 }
 
 #[test]
@@ -201,7 +209,7 @@ fn areas_of_the_usual_size_are_used_again() {
     let script =
         Script { seed: 1, steps: 110, parts: 1, area: Some(4 << 20), text: 200_000, fails: false };
     let mut counts = Counts::default();
-    let images = variable("LEAFLINE_POWER_LOSS", 20) / 10;
+    let images = variable("LEAFLINE_POWER_LOSS", 20) / 50;
     check_script(&script, (images.max(5), images.max(20)), &mut counts);
     println!("{counts:?}");
     assert!(counts.areas > 1, "{counts:?}");
