@@ -1,13 +1,14 @@
-//! Processes that append at the same time: they share a sync of the journal, and let each other change the tables.
+//! Syncs of the journal, which threads and processes share that append at the same time.
 
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use super::appending::Written;
 use super::file::JournalFile;
 use super::row::Place;
 use super::{Store, lock};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::engine_file::EngineFile;
 
 /// How long a process waits for another's sync before it syncs for itself.
@@ -19,25 +20,89 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long it waits before it looks again.
-const PAUSE: Duration = Duration::from_micros(50);
-
-/// How long a commit is given to be confirmed before its process is taken for killed, unless it has a write transaction.
-const CONFIRMATION: Duration = Duration::from_millis(5);
+pub(super) const PAUSE: Duration = Duration::from_micros(50);
 
 /// Records of others that are looked for before a sync.
 const MOST_SHARED: usize = 1024;
 
-/// The right to change the tables while no one appends.
-#[derive(Debug)]
-pub(crate) struct Gate<'s> {
-    store: &'s Store,
-    engine: &'s EngineFile,
+/// What this process has written and synced.
+#[derive(Debug, Default)]
+pub(super) struct Syncing {
+    is_running: bool,
+    /// The end of what was written here, and the number of the last record that is on the disk.
+    written: Place,
+    done: u64,
+    /// A sync failed: this record and later ones may be lost, and no later sync of theirs is worth anything.
+    failed: Option<u64>,
+    /// The first and last of those of which nobody could tell later.
+    lost: Option<(u64, u64)>,
 }
 
 /// The right to sync the journal for all.
 struct SyncTurn<'e>(&'e EngineFile);
 
 impl Store {
+    /// Waits until what was appended is on the disk. Threads and processes that wait at the same time share a sync.
+    pub(crate) fn sync_journal(&self, written: &Written) -> Result<()> {
+        let Written { file, epoch, end, .. } = written;
+        let sequence = end.sequence;
+        let journal = self.journal();
+        let mut state = lock(&journal.sync);
+        if state.written.sequence < sequence {
+            state.written = *end;
+        }
+        loop {
+            let is_lost = |(first, last)| (first..=last).contains(&sequence);
+            if state.failed.is_some_and(|failed| failed <= sequence)
+                || state.lost.is_some_and(is_lost)
+            {
+                let source = std::io::Error::other("an earlier write to it failed");
+                return Err(self.journal_write_failed(source));
+            }
+            if state.done >= sequence {
+                return Ok(());
+            }
+            if state.is_running {
+                state = journal.synced.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.is_running = true;
+            let (from, until) = (state.done, state.written);
+            drop(state);
+            let result = self.sync_for_all(&until, *epoch, file).and_then(|done| {
+                self.shared.file.as_ref().map_or(Ok(()), EngineFile::check_name)?;
+                Ok(done)
+            });
+            state = lock(&journal.sync);
+            state.is_running = false;
+            journal.synced.notify_all();
+            match result {
+                Ok(done) => state.done = state.done.max(done),
+                Err(source) => {
+                    state.failed = Some(state.failed.unwrap_or(u64::MAX).min(from + 1));
+                    return Err(self.journal_write_failed(source));
+                }
+            }
+        }
+    }
+
+    /// Whether a sync of the journal has failed, and what was written to it is in doubt.
+    pub(crate) fn has_failed_sync(&self) -> bool {
+        lock(&self.journal().sync).failed.is_some()
+    }
+
+    /// Notes what became of the records that were in doubt: this process wrote none beyond `last`, and whether all of them
+    /// are in the tables. Nobody has appended meanwhile.
+    pub(crate) fn end_doubt(&self, last: u64, are_kept: bool) {
+        let mut state = lock(&self.journal().sync);
+        let failed = state.failed.take();
+        if are_kept {
+            state.done = state.done.max(last);
+        } else if let Some(first) = failed {
+            state.lost = Some((first, last));
+        }
+    }
+
     /// Puts the journal on the disk up to a place, or finds that another process has done so. Returns the number of the last
     /// record that is certainly on the disk.
     pub(super) fn sync_for_all(
@@ -91,91 +156,10 @@ impl Store {
         drop(turn);
         Ok(last.sequence)
     }
-
-    /// Keeps all others from appending, in this process and in others, until the answer is dropped. `None` for a store
-    /// whose file cannot be locked.
-    pub(crate) fn close_gate(&self) -> Result<Option<Gate<'_>>> {
-        let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
-            return Ok(None);
-        };
-        let journal = self.journal();
-        // From now on appenders of this process wait, too.
-        journal.at_gate.fetch_add(1, Ordering::SeqCst);
-        let mut closed = lock(&journal.closed);
-        let result = if *closed == 0 { engine.close_gate() } else { Ok(()) };
-        match result {
-            Ok(()) => {
-                *closed += 1;
-                Ok(Some(Gate { store: self, engine }))
-            }
-            Err(error) => {
-                journal.at_gate.fetch_sub(1, Ordering::SeqCst);
-                match error {
-                    redb::BackendError::Unsupported => Ok(None),
-                    error => Err(redb::StorageError::from(error).into()),
-                }
-            }
-        }
-    }
-
-    /// Waits until the last commit is confirmed, or confirms that of a killed process.
-    pub(super) fn wait_for_confirmation(&self, engine: &EngineFile) -> Result<()> {
-        let begun = Instant::now();
-        let failed = |error| Error::from(redb::StorageError::from(error));
-        while engine.has_unconfirmed_commit().map_err(redb::StorageError::from)? {
-            let is_late = begun.elapsed() > CONFIRMATION;
-            if is_late && !engine.is_written_elsewhere().map_err(failed)? {
-                // To begin a write transaction confirms it.
-                self.begin_write()?.abort()?;
-                return Ok(());
-            }
-            std::thread::sleep(PAUSE);
-        }
-        Ok(())
-    }
-
-    /// Whether a commit waits for its confirmation.
-    #[cfg(test)]
-    pub(crate) fn has_unconfirmed_commit(&self) -> bool {
-        self.shared.file.as_ref().unwrap().has_unconfirmed_commit().unwrap()
-    }
-
-    /// Whether someone asks not to append.
-    pub(super) fn is_gate_closed(&self, engine: &EngineFile) -> Result<bool> {
-        if self.journal().at_gate.load(Ordering::SeqCst) > 0 {
-            return Ok(true);
-        }
-        engine.is_gate_closed().map_err(|error| Error::from(redb::StorageError::from(error)))
-    }
-
-    /// Waits until no one asks that.
-    pub(super) fn pass_gate(&self, engine: &EngineFile) -> Result<()> {
-        let journal = self.journal();
-        let mut closed = lock(&journal.closed);
-        while *closed > 0 {
-            closed = journal.opened.wait(closed).unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
-        // While `closed` is locked no thread of this process closes the gate: the two would have the same lock.
-        engine.pass_gate().map_err(|error| Error::from(redb::StorageError::from(error)))
-    }
 }
 
 fn of_engine(error: redb::BackendError) -> io::Error {
     io::Error::other(redb::StorageError::from(error))
-}
-
-impl Drop for Gate<'_> {
-    fn drop(&mut self) {
-        let journal = self.store.journal();
-        let mut closed = lock(&journal.closed);
-        *closed -= 1;
-        if *closed == 0 {
-            // A lock that cannot be released ends with the open file.
-            let _ = self.engine.open_gate();
-        }
-        journal.at_gate.fetch_sub(1, Ordering::SeqCst);
-        journal.opened.notify_all();
-    }
 }
 
 impl Drop for SyncTurn<'_> {

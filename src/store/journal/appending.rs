@@ -1,0 +1,215 @@
+//! Appending to the journal, in turns.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, MutexGuard};
+
+use super::file::JournalFile;
+use super::record::{self, Journaled, Stamp};
+use super::row::{JournalRow, Place};
+use super::{Store, lock};
+use crate::error::Result;
+use crate::store::engine_file::EngineFile;
+use crate::store::session_key::SessionKey;
+
+/// What an appender knows of the journal's end.
+#[derive(Debug, Default)]
+pub(super) struct Appender {
+    epoch: u64,
+    last: Place,
+    /// Records that are not in the tables, by session, in order.
+    pending: HashMap<SessionKey, VecDeque<Journaled>>,
+    /// The highest number in each area; of what was not read, a number that is certainly as high.
+    highest: [u64; 2],
+    /// The last record that was there when this process first looked at the epoch. If the system failed to write it before,
+    /// only others were told.
+    first_seen: u64,
+    /// Changes of live sessions that went into the tables at once, since the store was opened.
+    pub(super) direct: u32,
+}
+
+/// The right to append: no one else does meanwhile, in any process.
+#[derive(Debug)]
+pub(crate) struct JournalLock<'s> {
+    store: &'s Store,
+    engine: &'s EngineFile,
+    appender: MutexGuard<'s, Appender>,
+}
+
+/// Where an appended record stands.
+#[derive(Debug)]
+pub(crate) enum Appended {
+    /// It is written, and has to be [synced](Store::sync_journal).
+    Written(Written),
+    /// The journal has to be folded first.
+    Full,
+    /// It is too long for the journal.
+    TooLong,
+}
+
+/// A record that is written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(super) file: Arc<JournalFile>,
+    pub(super) epoch: u64,
+    pub(super) end: Place,
+    /// It is the first in its area, so that the other one should be folded soon.
+    pub(crate) is_full: bool,
+}
+
+impl Store {
+    /// Waits for the right to append. `None` for a store without a journal.
+    pub(crate) fn lock_journal(&self) -> Result<Option<JournalLock<'_>>> {
+        let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
+            return Ok(None);
+        };
+        let appender = lock(&self.journal().appender);
+        match engine.lock_journal() {
+            Ok(()) => Ok(Some(JournalLock { store: self, engine, appender })),
+            Err(redb::BackendError::Unsupported) => Ok(None),
+            Err(error) => Err(redb::StorageError::from(error).into()),
+        }
+    }
+
+    /// The same for one who appends. It waits until no one asks not to, and until all commits are shown: what a killed process
+    /// did not confirm comes before the record if it changed the session, and may have ended the epoch.
+    pub(crate) fn lock_journal_to_append(&self) -> Result<Option<JournalLock<'_>>> {
+        loop {
+            let Some(lock) = self.lock_journal()? else { return Ok(None) };
+            let engine = lock.engine;
+            if self.is_gate_closed(engine)? {
+                drop(lock);
+                self.pass_gate(engine)?;
+            } else if engine.has_unconfirmed_commit().map_err(redb::StorageError::from)? {
+                drop(lock);
+                self.wait_for_confirmation(engine)?;
+            } else {
+                return Ok(Some(lock));
+            }
+        }
+    }
+}
+
+impl JournalLock<'_> {
+    /// Reads what others have appended, and forgets what is in the tables.
+    pub(crate) fn catch_up(&mut self, row: &JournalRow) -> Result<()> {
+        let Self { store, appender, .. } = self;
+        if appender.epoch != row.epoch || row.folded.sequence > appender.last.sequence {
+            // Whether others have folded what was in doubt, nobody can tell.
+            store.end_doubt(appender.last.sequence, false);
+            **appender = Appender {
+                epoch: row.epoch,
+                last: row.folded,
+                highest: [row.folded.sequence; 2],
+                first_seen: if appender.epoch == row.epoch {
+                    appender.first_seen
+                } else {
+                    u64::MAX
+                },
+                direct: appender.direct,
+                pending: HashMap::new(),
+            };
+        }
+        let folded = row.folded.sequence;
+        appender.pending.retain(|_, pending| {
+            while pending.front().is_some_and(|record| record.sequence() <= folded) {
+                pending.pop_front();
+            }
+            !pending.is_empty()
+        });
+        let after = JournalRow { folded: appender.last, ..row.clone() };
+        let file = store.journal_file(&after)?;
+        loop {
+            let next = file.next(&appender.last, row.epoch);
+            let Some(next) = next.map_err(|error| store.journal_failed(row, error))? else {
+                appender.first_seen = appender.first_seen.min(appender.last.sequence);
+                return Ok(());
+            };
+            let area = file.areas.area_of(&next.journaled.end);
+            appender.note(next.journaled, area);
+        }
+    }
+
+    /// The records of a session that are not in the tables.
+    pub(crate) fn pending(
+        &self,
+        session: SessionKey,
+    ) -> impl DoubleEndedIterator<Item = &Journaled> {
+        self.appender.pending.get(&session).into_iter().flatten()
+    }
+
+    /// The last record that this process knows.
+    pub(crate) fn last(&self) -> Place {
+        self.appender.last
+    }
+
+    /// Whether the last record that this process knows is of the epoch in the tables.
+    pub(crate) fn knows(&self, row: &JournalRow) -> bool {
+        row.epoch != 0 && row.epoch == self.appender.epoch
+    }
+
+    /// The records that are not in the tables, in order, as this process wrote them or first read them.
+    pub(crate) fn all_pending(&self) -> Vec<Journaled> {
+        let mut all: Vec<Journaled> = self.appender.pending.values().flatten().cloned().collect();
+        all.sort_by_key(Journaled::sequence);
+        all
+    }
+
+    /// Whether any record is not in the tables.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.appender.pending.is_empty()
+    }
+
+    /// Appends a record. [`Self::catch_up`] comes first.
+    pub(crate) fn append(
+        &mut self,
+        row: &JournalRow,
+        session: SessionKey,
+        payload: Vec<u8>,
+    ) -> Result<Appended> {
+        let file = self.store.journal_file(row)?;
+        let areas = file.areas;
+        if !areas.takes(payload.len()) {
+            return Ok(Appended::TooLong);
+        }
+        if self.appender.first_seen > row.folded.sequence {
+            return Ok(Appended::Full);
+        }
+        let last = self.appender.last;
+        let size = record::size(payload.len());
+        let (at, is_full) = if let Some(at) = areas.byte_behind(&last, size) {
+            (at, false)
+        } else {
+            let other = 1 - areas.area_of(&last);
+            let highest = self.appender.highest.get(other).copied().unwrap_or(u64::MAX);
+            if highest > row.folded.sequence {
+                return Ok(Appended::Full);
+            }
+            (areas.start_of(other), true)
+        };
+        // The engine shows a commit once it is on the disk, so that this record is never of a later state than the tables.
+        let stamp = Stamp { epoch: row.epoch, commits: row.commits };
+        let end = file
+            .write(at, &last, stamp, session, &payload)
+            .map_err(|error| self.store.journal_write_failed(error))?;
+        self.appender.note(Journaled { session, payload, end }, areas.area_of(&end));
+        Ok(Appended::Written(Written { file, epoch: row.epoch, end, is_full }))
+    }
+}
+
+impl Appender {
+    /// Notes the record that ends at a place in an area.
+    fn note(&mut self, journaled: Journaled, area: usize) {
+        if let Some(highest) = self.highest.get_mut(area) {
+            *highest = journaled.sequence();
+        }
+        self.last = journaled.end;
+        self.pending.entry(journaled.session).or_default().push_back(journaled);
+    }
+}
+
+impl Drop for JournalLock<'_> {
+    fn drop(&mut self) {
+        // A lock that cannot be released ends with the open file.
+        let _ = self.engine.unlock_journal();
+    }
+}

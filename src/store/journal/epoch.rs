@@ -1,0 +1,138 @@
+//! Epochs: when a journal is used, by whom, and when one cannot be.
+
+use std::sync::Arc;
+
+use super::file::{self, JournalFile};
+use super::reading::OpenFile;
+use super::row::{JournalRow, Place};
+use super::tables::JournalChange;
+use super::{Store, lock};
+use crate::error::{Error, FileContext, Result};
+use crate::store::commit::Batch;
+
+/// Sequence numbers that are left out where a journal is given up: more than are written to one.
+const GIVEN_UP: u64 = 1 << 40;
+
+impl Store {
+    /// Fails if a journal beside the store has more than the tables: it is another store's, or the tables are older.
+    pub(crate) fn check_journal(&self) -> Result<()> {
+        if self.shared.file.is_none() {
+            return Ok(());
+        }
+        let path = self.journal_path()?;
+        match JournalFile::open_to_read(&path, self.number()?) {
+            Ok(file) => {
+                // In this order: what others append meanwhile is in the tables, or in an epoch.
+                let newest = file.newest().at("reading the journal", &path)?;
+                let row = self.committed()?.journal_row()?;
+                // While an epoch is open its records are followed from those in the tables.
+                let is_ahead = row.epoch == 0 && newest.is_ahead_of(&row);
+                if is_ahead { Err(self.journal_ahead(path)) } else { Ok(()) }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(_) if self.is_read_only() => Ok(()),
+            Err(error) => Err(self.foreign_journal(path, &error)),
+        }
+    }
+
+    /// Says to other processes that this one uses the journal, so that none ends its epoch. Without the lock of an open
+    /// transaction; `false` if there is no journal.
+    pub(crate) fn use_journal(&self) -> Result<bool> {
+        let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
+            return Ok(false);
+        };
+        let mut is_used = lock(&self.journal().is_used);
+        if !*is_used {
+            match engine.share_journal() {
+                Ok(()) => *is_used = true,
+                Err(redb::BackendError::Unsupported) => return Ok(false),
+                Err(error) => return Err(redb::StorageError::from(error).into()),
+            }
+        }
+        Ok(true)
+    }
+
+    /// No longer uses the journal. Calls `end` if this handle used it and no other one does.
+    pub(crate) fn leave_journal(&self, end: impl FnOnce()) {
+        self.journal().background.stop();
+        let mut is_used = lock(&self.journal().is_used);
+        let Some(engine) = self.shared.file.as_ref().filter(|_| *is_used) else { return };
+        *is_used = false;
+        // A lock that cannot be released or taken ends with the open file, and the epoch goes on.
+        if engine.leave_journal().is_ok() && matches!(engine.close_journal_to_others(), Ok(true)) {
+            end();
+            let _ = engine.leave_journal();
+        }
+    }
+
+    /// Goes on without the journal, if it cannot be used and nobody uses it. What it alone had is not in the tables.
+    pub(crate) fn give_up_journal(&self) -> Result<()> {
+        let usable = self.committed()?.journal_row().and_then(|row| self.journaled(&row).map(drop));
+        if usable.is_ok() && self.check_journal().is_ok() {
+            return Ok(());
+        }
+        let mut given_up = Ok(());
+        self.unless_used(|| {
+            given_up = self.write_tables(|snapshot| {
+                let row = snapshot.journal_row()?;
+                let mut batch = Batch::default();
+                // Beyond any number that the journal can have, so that it is not taken for a later one.
+                let sequence = row.folded.sequence.saturating_add(GIVEN_UP);
+                batch.change_journal(JournalChange::End(Place { sequence, ..Place::default() }));
+                Ok((batch, ()))
+            });
+        })?;
+        given_up
+    }
+
+    /// Calls `act` if no handle uses the journal, this one neither. None begins to meanwhile.
+    pub(crate) fn unless_used(&self, act: impl FnOnce()) -> Result<()> {
+        let is_used = lock(&self.journal().is_used);
+        let Some(engine) = self.shared.file.as_ref().filter(|_| !*is_used) else { return Ok(()) };
+        let failed = |error| Error::from(redb::StorageError::from(error));
+        match engine.close_journal_to_others() {
+            Ok(true) => {
+                act();
+                engine.leave_journal().map_err(failed)
+            }
+            Ok(false) | Err(redb::BackendError::Unsupported) => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Whether the next change of a live session should begin an epoch: it is not the first one through this handle.
+    pub(crate) fn begins_epoch(&self) -> bool {
+        if !self.has_journal() {
+            return false;
+        }
+        let mut appender = lock(&self.journal().appender);
+        appender.direct = appender.direct.saturating_add(1);
+        appender.direct > 1
+    }
+
+    /// Notes that no epoch could be begun: there is no room for a journal, or no right to make one.
+    pub(crate) fn put_off_epoch(&self) {
+        lock(&self.journal().appender).direct = 0;
+    }
+
+    /// Makes the journal of a new epoch. The caller holds the write transaction.
+    pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<JournalRow> {
+        let path = self.journal_path()?;
+        let file = match JournalFile::make(&path, self.number()?, file::Areas::USUAL) {
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                return Err(self.foreign_journal(path, &error));
+            }
+            made => made.at("making the journal", &path)?,
+        };
+        // Who may read the store may read its journal.
+        file.take_rights_of(self.path()).at("setting the rights of", &path)?;
+        if file.newest().at("reading the journal", &path)?.is_ahead_of(before) {
+            return Err(self.journal_ahead(path));
+        }
+        let epoch = uuid::Uuid::new_v4().as_u64_pair().1 | 1;
+        *lock(&self.journal().file) = Some(OpenFile { epoch, file: Arc::new(file) });
+        let folded = file::beginning(before.folded.sequence);
+        let path = path.as_os_str().as_encoded_bytes().to_vec();
+        Ok(JournalRow { epoch, folded, commits: before.commits, path })
+    }
+}

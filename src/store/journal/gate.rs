@@ -1,0 +1,103 @@
+//! Turns between those who append and those who change the tables.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::syncing::PAUSE;
+use super::{Store, lock};
+use crate::error::{Error, Result};
+use crate::store::engine_file::EngineFile;
+
+/// How long a commit is given to be confirmed before its process is taken for killed, unless it has a write transaction.
+const CONFIRMATION: Duration = Duration::from_millis(5);
+
+/// The right to change the tables while no one appends.
+#[derive(Debug)]
+pub(crate) struct Gate<'s> {
+    store: &'s Store,
+    engine: &'s EngineFile,
+}
+
+impl Store {
+    /// Keeps all others from appending, in this process and in others, until the answer is dropped. `None` for a store
+    /// whose file cannot be locked.
+    pub(crate) fn close_gate(&self) -> Result<Option<Gate<'_>>> {
+        let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
+            return Ok(None);
+        };
+        let journal = self.journal();
+        // From now on appenders of this process wait, too.
+        journal.at_gate.fetch_add(1, Ordering::SeqCst);
+        let mut closed = lock(&journal.closed);
+        let result = if *closed == 0 { engine.close_gate() } else { Ok(()) };
+        match result {
+            Ok(()) => {
+                *closed += 1;
+                Ok(Some(Gate { store: self, engine }))
+            }
+            Err(error) => {
+                journal.at_gate.fetch_sub(1, Ordering::SeqCst);
+                match error {
+                    redb::BackendError::Unsupported => Ok(None),
+                    error => Err(redb::StorageError::from(error).into()),
+                }
+            }
+        }
+    }
+
+    /// Waits until the last commit is confirmed, or confirms that of a killed process.
+    pub(super) fn wait_for_confirmation(&self, engine: &EngineFile) -> Result<()> {
+        let begun = Instant::now();
+        let failed = |error| Error::from(redb::StorageError::from(error));
+        while engine.has_unconfirmed_commit().map_err(redb::StorageError::from)? {
+            let is_late = begun.elapsed() > CONFIRMATION;
+            if is_late && !engine.is_written_elsewhere().map_err(failed)? {
+                // To begin a write transaction confirms it.
+                self.begin_write()?.abort()?;
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Whether a commit waits for its confirmation.
+    #[cfg(test)]
+    pub(crate) fn has_unconfirmed_commit(&self) -> bool {
+        self.shared.file.as_ref().unwrap().has_unconfirmed_commit().unwrap()
+    }
+
+    /// Whether someone asks not to append.
+    pub(super) fn is_gate_closed(&self, engine: &EngineFile) -> Result<bool> {
+        if self.journal().at_gate.load(Ordering::SeqCst) > 0 {
+            return Ok(true);
+        }
+        engine.is_gate_closed().map_err(|error| Error::from(redb::StorageError::from(error)))
+    }
+
+    /// Waits until no one asks that.
+    pub(super) fn pass_gate(&self, engine: &EngineFile) -> Result<()> {
+        let journal = self.journal();
+        let mut closed = lock(&journal.closed);
+        while *closed > 0 {
+            closed = journal.opened.wait(closed).unwrap_or_else(PoisonError::into_inner);
+        }
+        // While `closed` is locked no thread of this process closes the gate: the two would have the same lock.
+        engine.pass_gate().map_err(|error| Error::from(redb::StorageError::from(error)))
+    }
+}
+
+impl Drop for Gate<'_> {
+    fn drop(&mut self) {
+        let journal = self.store.journal();
+        let mut closed = lock(&journal.closed);
+        *closed -= 1;
+        if *closed == 0 {
+            // A lock that cannot be released ends with the open file.
+            let _ = self.engine.open_gate();
+        }
+        journal.at_gate.fetch_sub(1, Ordering::SeqCst);
+        journal.opened.notify_all();
+    }
+}

@@ -1,0 +1,137 @@
+//! Reading the journal: what it has beyond the tables.
+
+use std::sync::Arc;
+
+use super::file::JournalFile;
+use super::record::Journaled;
+use super::row::{JournalRow, Place};
+use super::{Store, lock};
+use crate::error::{Result, StoreError};
+use crate::store::snapshot::Snapshot;
+use crate::store::source_record::path_of_bytes;
+
+/// The journal of an epoch.
+#[derive(Debug, Clone)]
+pub(super) struct OpenFile {
+    pub(super) epoch: u64,
+    pub(super) file: Arc<JournalFile>,
+}
+
+/// Tables with the journal in them, and what of the store they were made from.
+#[derive(Debug)]
+pub(super) struct Overlaid {
+    /// What the tables on the disk said.
+    row: JournalRow,
+    store: Store,
+}
+
+impl Store {
+    /// The open journal of an epoch.
+    pub(super) fn journal_file(&self, row: &JournalRow) -> Result<Arc<JournalFile>> {
+        let mut open = lock(&self.journal().file);
+        if let Some(open) = open.as_ref().filter(|open| open.epoch == row.epoch) {
+            return Ok(Arc::clone(&open.file));
+        }
+        let number = self.number()?;
+        let beside = self.journal_path()?;
+        let told = path_of_bytes(&row.path).unwrap_or_else(|| beside.clone());
+        // The store may have been moved or copied with its journal, or have several names.
+        let mut refused = None;
+        for path in [&beside, &told] {
+            let opened = match self.is_read_only() {
+                true => JournalFile::open_to_read(path, number),
+                false => JournalFile::open(path, number),
+            };
+            match opened {
+                Ok(file) => {
+                    let file = Arc::new(file);
+                    *open = Some(OpenFile { epoch: row.epoch, file: Arc::clone(&file) });
+                    return Ok(file);
+                }
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        let problem = refused.map_or_else(String::new, |error| error.to_string());
+        let path = self.path().to_owned();
+        Err(StoreError::NoJournal { path, journal: told, problem }.into())
+    }
+
+    /// The records that follow those in the tables, and the place behind them.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoJournal`]; [`StoreError::JournalAhead`] if the tables are older than the journal.
+    pub(crate) fn journaled(&self, row: &JournalRow) -> Result<(Vec<Journaled>, Place)> {
+        let mut all = Vec::new();
+        let place = self.each_journaled(row, |journaled| {
+            all.push(journaled);
+            true
+        })?;
+        Ok((all, place))
+    }
+
+    /// Whether the journal has records that are not in the tables.
+    pub(crate) fn has_journaled(&self, row: &JournalRow) -> Result<bool> {
+        let mut any = false;
+        self.each_journaled(row, |_| {
+            any = true;
+            false
+        })?;
+        Ok(any)
+    }
+
+    /// Passes on records until `take` says no. Returns the place behind the last.
+    fn each_journaled(
+        &self,
+        row: &JournalRow,
+        mut take: impl FnMut(Journaled) -> bool,
+    ) -> Result<Place> {
+        let mut place = row.folded;
+        if row.epoch == 0 {
+            return Ok(place);
+        }
+        let file = self.journal_file(row)?;
+        let failed = |error| self.journal_failed(row, error);
+        let ahead = || self.journal_ahead(self.path_of_journal(row));
+        while let Some(next) = file.next(&place, row.epoch).map_err(failed)? {
+            if next.commits > row.commits {
+                return Err(ahead());
+            }
+            place = next.journaled.end;
+            if !take(next.journaled) {
+                return Ok(place);
+            }
+        }
+        // The chain begins behind what the tables have. While the journal was read others may have gone on with it.
+        let newest = file.newest().map_err(failed)?;
+        if place == row.folded
+            && newest.is_ahead_of(row)
+            && file.next(&place, row.epoch).map_err(failed)?.is_none()
+        {
+            return Err(ahead());
+        }
+        Ok(place)
+    }
+
+    /// The tables with the journal in them, in memory. `None` if they have changed meanwhile.
+    ///
+    /// `fold` puts the records into them.
+    pub(crate) fn overlaid(
+        &self,
+        pin: Snapshot,
+        fold: impl FnOnce(&Self) -> Result<()>,
+    ) -> Result<Option<Self>> {
+        let row = pin.journal_row()?;
+        let mut overlaid = lock(&self.journal().overlay);
+        let store = match overlaid.take().filter(|overlaid| overlaid.row == row) {
+            Some(Overlaid { store, .. }) => store,
+            None => match self.overlay(pin)? {
+                Some(store) => store,
+                None => return Ok(None),
+            },
+        };
+        store.unsealed(|| fold(&store))?;
+        *overlaid = Some(Overlaid { row, store: store.clone() });
+        Ok(Some(store))
+    }
+}

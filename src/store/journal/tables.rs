@@ -1,0 +1,96 @@
+//! What the tables know of the journal.
+
+use redb::{ReadableTable, TableError, WriteTransaction};
+
+use super::row::{JournalRow, KEY, Place};
+use crate::error::{Corruption, Result};
+use crate::store::record::Record;
+use crate::store::session_key::SessionKey;
+use crate::store::snapshot::Snapshot;
+use crate::store::tables;
+
+impl Snapshot {
+    /// What the tables know of the journal.
+    pub(crate) fn journal_row(&self) -> Result<JournalRow> {
+        let table = match self.transaction().open_table(tables::JOURNAL) {
+            Ok(table) => table,
+            // A store of an earlier format, which is only read here.
+            Err(TableError::TableDoesNotExist(_)) if self.store().is_read_only() => {
+                return Ok(JournalRow::default());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let row = table.get(KEY)?.ok_or_else(no_row)?;
+        JournalRow::from_bytes(row.value(), || KEY.to_string())
+    }
+
+    /// Passes on the session of each record that could not become rows.
+    pub(crate) fn each_unfolded(&self, mut take: impl FnMut(SessionKey)) -> Result<()> {
+        let table = match self.transaction().open_table(tables::UNFOLDED) {
+            Ok(table) => table,
+            Err(TableError::TableDoesNotExist(_)) if self.store().is_read_only() => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        for row in table.iter()? {
+            take(SessionKey::new(row?.0.value().0));
+        }
+        Ok(())
+    }
+}
+
+/// Writes the row of a store whose journal was never used.
+pub(crate) fn make_row(transaction: &WriteTransaction) -> Result<()> {
+    let mut table = transaction.open_table(tables::JOURNAL)?;
+    table.insert(KEY, JournalRow::default().to_bytes().as_slice())?;
+    Ok(())
+}
+
+/// What a commit does to the journal.
+#[derive(Debug, Clone)]
+pub(crate) enum JournalChange {
+    /// Its records up to this place are in the tables now.
+    Fold(Place),
+    /// The same, and they were all: the epoch ends.
+    End(Place),
+    /// An epoch begins.
+    Begin(JournalRow),
+}
+
+/// Notes a commit that changes sessions in the row, as long as a journal is in use.
+pub(crate) fn note_commit(
+    transaction: &WriteTransaction,
+    change: Option<JournalChange>,
+) -> Result<()> {
+    let mut row = row_of(transaction)?;
+    if row.epoch == 0 && change.is_none() {
+        return Ok(());
+    }
+    match change {
+        None => {}
+        Some(JournalChange::Fold(place)) => row.folded = place,
+        Some(JournalChange::End(folded)) => {
+            row = JournalRow { epoch: 0, folded, path: Vec::new(), ..row }
+        }
+        Some(JournalChange::Begin(begun)) => row = begun,
+    }
+    row.commits += 1;
+    let mut table = transaction.open_table(tables::JOURNAL)?;
+    table.insert(KEY, row.to_bytes().as_slice())?;
+    Ok(())
+}
+
+/// The row as a write transaction sees it.
+pub(crate) fn row_of(transaction: &WriteTransaction) -> Result<JournalRow> {
+    let table = transaction.open_table(tables::JOURNAL)?;
+    let row = table.get(KEY)?.ok_or_else(no_row)?;
+    JournalRow::from_bytes(row.value(), || KEY.to_string())
+}
+
+/// The damage of a store that does not say how far it is.
+fn no_row() -> Corruption {
+    Corruption {
+        table: "journal",
+        place: KEY.to_string(),
+        problem: "the row that says how far the tables are is not there".into(),
+    }
+}
