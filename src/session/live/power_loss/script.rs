@@ -125,7 +125,16 @@ impl Script {
         }
         let calls = Arc::new(AtomicUsize::new(0));
         for part in 0..self.parts {
-            let shared = Store::open(&path).unwrap();
+            // The system may fail here, too.
+            let open = || {
+                let opened = (0..100).map(|_| Store::open(&path));
+                opened
+                    .filter(|opened| !self.fails || opened.is_ok())
+                    .map(Result::unwrap)
+                    .next()
+                    .unwrap()
+            };
+            let shared = open();
             let workers: Vec<Worker> = threads
                 .drain(..)
                 .enumerate()
@@ -134,7 +143,7 @@ impl Script {
                     store: match number {
                         0 => shared.clone(),
                         1 if count == 3 => shared.clone(),
-                        _ => Store::open(&path).unwrap(),
+                        _ => open(),
                     },
                     sessions: BTreeMap::new(),
                     files: folder.path().join("files"),
