@@ -17,6 +17,7 @@ use super::number::{bytes, count, counted, counts};
 use super::output::{BAD, FAINT, GOOD, Output, close_to_others, is_standard_output};
 use super::place::{Place, shown};
 use super::progress::{Bar, Spinner};
+use super::show::write_beside;
 use super::{Status, text};
 
 /// Write sessions as files
@@ -319,6 +320,9 @@ struct Told<'a> {
     reason: Option<String>,
 }
 
+/// The columns of a status, and of the space behind it.
+const STATUS_WIDTH: usize = 9;
+
 fn print_outcome(told: &Told<'_>, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
         out.json(told)?;
@@ -330,17 +334,17 @@ fn print_outcome(told: &Told<'_>, out: &mut Output) -> Result<(), Failure> {
         "kept" | "failed" => BAD,
         _ => FAINT,
     };
-    let mut line = format!(
-        "{}  {:<36}  {:>8}  {}",
-        out.paint(style, &format!("{:<7}", told.status)),
+    let status = format!("{}  ", out.paint(style, &format!("{:<7}", told.status)));
+    let mut rest = format!(
+        "{:<36}  {:>8}  {}",
         text::printable(told.session),
         told.bytes.map(bytes).unwrap_or_else(|| "-".to_owned()),
         text::printable(&told.path),
     );
     if let Some(reason) = &told.reason {
-        line.push_str(&format!("  ({})", text::printable(reason)));
+        rest.push_str(&format!("  ({})", text::printable(reason)));
     }
-    out.line(format_args!("{line}"))?;
+    write_beside(&status, STATUS_WIDTH, &rest, out)?;
     out.show()
 }
 
@@ -360,6 +364,6 @@ fn print_totals(totals: &ExportTotals, begun: Instant, out: &mut Output) -> Resu
     let sessions = counted(totals.sessions, "session", "sessions");
     let seconds = begun.elapsed().as_secs_f64();
     parts.push(format!("{} in {seconds:.1} s", bytes(totals.bytes)));
-    out.line(format_args!("{sessions}: {}", parts.join("; ")))?;
+    write_beside("", 0, &format!("{sessions}: {}", parts.join("; ")), out)?;
     out.show()
 }

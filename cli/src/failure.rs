@@ -1,6 +1,6 @@
 //! Errors that end a command.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -205,7 +205,23 @@ pub(super) fn complain(message: &str) {
     let _ = writeln!(std::io::stderr(), "{}", complaint(message));
 }
 
-/// A message of the command, as standard error gets it. Ids and paths in it may hold anything.
+/// The same, with a command for the user to copy: on a terminal it has lines of its own.
+pub(super) fn complain_and_advise(message: &str, command: &str) {
+    let between = if std::io::stderr().is_terminal() { "\n" } else { " " };
+    let (message, command) = (complaint(message), text::printable(command));
+    let _ = writeln!(std::io::stderr(), "{message}{between}{command}");
+}
+
+/// A message of the command, as standard error gets it: on a terminal in lines that fit. Ids and paths in it may hold
+/// anything.
 pub(super) fn complaint(message: &str) -> String {
-    format!("leafline: {}", text::printable(message))
+    let message = format!("leafline: {}", text::printable(message));
+    let stderr = std::io::stderr();
+    if !stderr.is_terminal() {
+        return message;
+    }
+    match terminal_size::terminal_size_of(stderr) {
+        Some((columns, _)) => text::wrapped_around_commands(&message, columns.0.into()).join("\n"),
+        None => message,
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use leafline::{Store, StoreOptions};
 
-use super::failure::{Failure, complain};
+use super::failure::{Failure, complain_and_advise};
 use super::output::is_standard_output;
 
 /// The page cache of a command that imports, in bytes: pages are written once, and the system caches them as well.
@@ -82,11 +82,10 @@ fn tell_if_open_to_others(store: &Store) {
         return;
     }
     let named: Vec<_> = open.iter().map(|path| quoted(&shown(path))).collect();
-    complain(&format!(
-        "other users of this machine may open what is stored here; this closes it to them, and is not said again: \
-         chmod -R go-rwx {}",
-        named.join(" ")
-    ));
+    complain_and_advise(
+        "other users of this machine may open what is stored here; this closes it to them, and is not said again:",
+        &format!("chmod -R go-rwx {}", named.join(" ")),
+    );
 }
 
 /// An argument as a shell takes it.

@@ -112,13 +112,32 @@ pub(super) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
 /// it. A word that is wider than a line is left whole. Styles take no columns.
 pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let indent = &text[..text.len() - text.trim_start_matches(' ').len()];
+    wrapped_between(text[indent.len()..].split(' '), indent, columns)
+}
+
+/// The same for a message that may name commands between backticks: such a command is one word, to be copied whole.
+pub(super) fn wrapped_around_commands(text: &str, columns: usize) -> Vec<String> {
+    let mut is_command = false;
+    let words = text.split(|character| {
+        is_command ^= character == '`';
+        character == ' ' && !is_command
+    });
+    wrapped_between(words, "", columns)
+}
+
+fn wrapped_between<'t>(
+    words: impl Iterator<Item = &'t str>,
+    indent: &str,
+    columns: usize,
+) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = indent.to_owned();
     let (mut taken, mut is_empty) = (indent.len(), true);
-    for word in text[indent.len()..].split(' ') {
+    for word in words {
         let word_width = width(&strip_str(word).to_string());
         if !is_empty && taken + 1 + word_width > columns {
-            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+            let full = std::mem::replace(&mut line, indent.to_owned());
+            lines.push(full.trim_end_matches(' ').to_owned());
             (taken, is_empty) = (indent.len(), true);
         }
         if !is_empty {
@@ -272,6 +291,10 @@ mod tests {
         assert_eq!(wrapped("a \u{1b}[1mbold\u{1b}[0m c", 8), ["a \u{1b}[1mbold\u{1b}[0m c"]);
         assert_eq!(wrapped("", 8), [""]);
         assert_eq!(wrapped("a  b", 8), ["a  b"]);
+        assert_eq!(wrapped("one  two", 5), ["one", "two"]);
+        let told = "say `a b c` or d";
+        assert_eq!(wrapped_around_commands(told, 9), ["say", "`a b c`", "or d"]);
+        assert_eq!(wrapped_around_commands("an odd ` here", 6), ["an odd", "` here"]);
     }
 
     #[test]

@@ -6,10 +6,12 @@ use leafline::Family;
 use leafline::import::{ProgramFolder, program_folders};
 use serde::Serialize;
 
+use super::teller::STATUS_WIDTH;
 use crate::failure::Failure;
 use crate::number::{bytes, counted};
 use crate::output::{FAINT, GOOD, Output};
 use crate::place::shown;
+use crate::show::write_beside;
 use crate::text;
 
 /// Where the programs keep their sessions, a line each.
@@ -93,15 +95,15 @@ impl Discovery {
                 true => [counted(folder.files, "file", "files"), bytes(folder.bytes)],
                 false => ["-".to_owned(), "-".to_owned()],
             };
-            let line = format!(
-                "{}  {:<36}  {:>14}  {:>8}  {}",
-                out.paint(style, &format!("{status:<9}")),
+            let status = format!("{}  ", out.paint(style, &format!("{status:<9}")));
+            let rest = format!(
+                "{:<36}  {:>14}  {:>8}  {}",
                 folder.family,
                 size[0],
                 size[1],
                 text::printable(&folder.path),
             );
-            out.line(format_args!("{line}"))?;
+            write_beside(&status, STATUS_WIDTH, &rest, out)?;
         }
         out.show()
     }

@@ -24,6 +24,7 @@ use super::number::{bytes, counted, counts};
 use super::output::Output;
 use super::place::Place;
 use super::progress::Spinner;
+use super::show::write_beside;
 
 /// Import session files into the store
 ///
@@ -203,10 +204,7 @@ pub(super) fn print_totals(
         parts.push(counted(totals.malformed, "malformed line", "malformed lines"));
     }
     let seconds = begun.elapsed().as_secs_f64();
-    out.line(format_args!(
-        "{files}: {}; {} in {seconds:.1} s",
-        parts.join("; "),
-        bytes(totals.bytes)
-    ))?;
+    parts.push(format!("{} in {seconds:.1} s", bytes(totals.bytes)));
+    write_beside("", 0, &format!("{files}: {}", parts.join("; ")), out)?;
     out.show()
 }

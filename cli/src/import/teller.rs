@@ -12,6 +12,7 @@ use crate::number::{bytes, count, counted};
 use crate::output::{BAD, FAINT, GOOD, Output};
 use crate::place::shown;
 use crate::progress::Bar;
+use crate::show::write_beside;
 use crate::text;
 
 /// Which files are listed.
@@ -116,13 +117,17 @@ fn print_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
         out.json(&*report)?;
     } else {
-        let line = describe(&report, out);
-        out.line(format_args!("{line}"))?;
+        let (status, rest) = describe(&report, out);
+        write_beside(&status, STATUS_WIDTH, &rest, out)?;
     }
     out.show()
 }
 
-fn describe(report: &FileReport, out: &Output) -> String {
+/// The columns of a status, and of the space behind it.
+pub(super) const STATUS_WIDTH: usize = 11;
+
+/// The status, and what stands beside it.
+fn describe(report: &FileReport, out: &Output) -> (String, String) {
     let (status, style) = match report.status {
         ImportStatus::Imported => ("imported", GOOD),
         ImportStatus::Grown => ("grown", GOOD),
@@ -139,8 +144,7 @@ fn describe(report: &FileReport, out: &Output) -> String {
         None => "-".to_owned(),
     };
     let mut line = format!(
-        "{}  {:<36}  {entries:>14}  {:>8}  {}",
-        out.paint(style, &format!("{status:<9}")),
+        "{:<36}  {entries:>14}  {:>8}  {}",
         text::printable(session),
         bytes(report.bytes),
         text::printable(&name_of(&report.path)),
@@ -153,7 +157,7 @@ fn describe(report: &FileReport, out: &Output) -> String {
     if !remarks.is_empty() {
         line.push_str(&format!("  ({})", remarks.join("; ")));
     }
-    line
+    (format!("{}  ", out.paint(style, &format!("{status:<9}"))), line)
 }
 
 /// A file's path, or what a person calls standard input.

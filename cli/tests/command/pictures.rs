@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use crate::scene::{CLAUDE, PI_3, Run, Scene, command, file, finished, header, message, path};
+use crate::terminal::{Size, at_store};
 
 const WIDTHS: [usize; 3] = [80, 120, 200];
 
@@ -145,6 +146,65 @@ fn what_verify_finds_fits_the_terminal() {
     assert!(found_there.len() > 1, "{text}");
     assert!(found_there.iter().all(|line| columns(line) <= 40), "{text}");
     assert!(found_there[1..].iter().all(|line| line.starts_with("         ")), "{text}");
+}
+
+#[test]
+fn lines_about_files_are_broken_between_words() {
+    let scene = Scene::new();
+    let deep = scene.folder().join("a folder of words").join("and-another-of-some-length");
+    std::fs::create_dir_all(&deep).unwrap();
+    let mut bytes = file([header("s1"), message("a", None, "x")]);
+    bytes.extend_from_slice(b"torn\n");
+    std::fs::write(deep.join("one.jsonl"), &bytes).unwrap();
+    std::fs::write(deep.join("two.jsonl"), "nothing of the kind\n").unwrap();
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split_whitespace().map(str::to_owned);
+        // But for the seconds.
+        words.filter(|word| word.parse::<f64>().is_err()).collect()
+    };
+    scene.run(["import", "--no-index", path(&deep)]).ok();
+    let out = scene.folder().join("out of here");
+    for arguments in [
+        &["import", "-v", "--no-index", path(&deep)][..],
+        &["sync", "-v", "--no-index", path(&deep)],
+        &["export", "s1", "-o", path(&out.join("a file with a name of some length.jsonl"))],
+    ] {
+        let mut piped = command(&scene.store());
+        let piped = finished(piped.args(arguments).output().unwrap()).ok().text();
+        assert!(piped.lines().any(|line| columns(line) > 80), "{piped}");
+        for width in [WIDTHS[0], 100, WIDTHS[1]] {
+            let text = run(&scene, "C.UTF-8", width, arguments).ok().text();
+            assert!(text.lines().all(|line| columns(line) <= width), "{text}");
+            assert!(text.lines().all(|line| !line.ends_with(' ')), "{text}");
+            // A path may be a word that is wider than its lines.
+            let joined = words(&text).concat();
+            assert_eq!(joined, words(&piped).concat(), "{text}");
+            let shown = words(&text);
+            let whole = words(&piped).into_iter().filter(|word| word.len() <= width - 12);
+            whole.for_each(|word| assert!(shown.contains(&word), "{word}: {text}"));
+        }
+        let width = 300;
+        let text = run(&scene, "C.UTF-8", width, arguments).ok().text();
+        assert_eq!(text.lines().count(), piped.lines().count(), "{text}");
+    }
+}
+
+#[test]
+fn a_message_is_broken_between_words_and_its_command_is_not() {
+    let scene = Scene::of_session(&file([header("s1"), message("a", None, "x")]));
+    let old = "/a/folder/of/some/length/in/which/there/is/nothing/at/all";
+    for columns in [60, 80, 120] {
+        let size = Size { rows: 24, columns };
+        let arguments = ["relocate", old, "/elsewhere"];
+        let (status, text) = at_store(&scene.store(), &arguments, &[], size).ends();
+        assert_eq!(status, Some(1), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= columns.into()), "{text}");
+        assert!(text.lines().any(|line| line.contains("`leafline ls`")), "{text}");
+        let piped = scene.run(arguments).fails(1);
+        assert_eq!(piped.lines().count(), 1);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!(words.join(" "), piped.trim_end());
+    }
 }
 
 #[test]
