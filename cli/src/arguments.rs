@@ -131,6 +131,7 @@ impl Command {
                 | Self::Search(_)
                 | Self::History(_)
                 | Self::Stats(_)
+                | Self::Verify(_)
         )
     }
 }

@@ -1,6 +1,6 @@
 //! Output that is longer than the terminal.
 
-use crate::scene::{Scene, file, header, message};
+use crate::scene::{Scene, file, header, message, path};
 use crate::terminal::{CTRL_C, Size, Terminal, USUAL, at_terminal};
 
 /// A pager that says when it was run, and shows what it reads.
@@ -48,6 +48,21 @@ fn what_is_longer_than_the_terminal_is_paged() {
         assert!(within == plain, "{arguments:?}:\n{within}\n{plain}");
         assert!(plain.lines().count() >= usize::from(USUAL.rows), "{arguments:?}: {plain}");
     }
+}
+
+#[test]
+fn what_verify_finds_is_paged() {
+    let scene = Scene::new();
+    for number in 0..30 {
+        let mut bytes = file([header(&format!("s{number}")), message("a", None, "x")]);
+        bytes.extend_from_slice(b"torn\n");
+        scene.write(&format!("torn/{number}.jsonl"), &bytes);
+    }
+    scene.run(["import", path(&scene.folder().join("torn"))]).ok();
+    let text = run(&scene, &["verify"], &[("LEAFLINE_PAGER", ECHO)]);
+    let shown = text.rsplit_once("[pager]\r\n").unwrap().1;
+    assert_eq!(shown.matches("remark ").count(), 30, "{text}");
+    assert!(shown.ends_with("30 remarks\r\n[end]\r\n"), "{text}");
 }
 
 #[test]
