@@ -343,6 +343,20 @@ fn ids_that_cannot_be_written_are_a_failure_and_the_entries_stay() {
     assert_eq!(scene.lines("s1").len(), 2);
 }
 
+/// What the README appends.
+#[test]
+fn the_answer_among_the_examples_is_appended() {
+    let scene = Scene::of_new_session();
+    scene.run(["append", "s1", USER]).ok();
+    let answer = path(&samples()).replace("import/samples", "examples/answer.jsonl");
+    let mut append = command(&scene.store());
+    append.args(["append", "s1"]).stdin(std::fs::File::open(answer).unwrap());
+    assert_eq!(finished(append.output().unwrap()).ok().text().lines().count(), 3);
+    let context = scene.run(["context", "s1"]).ok().text();
+    assert!(context.contains("\u{2190} bash \"moon-phase 41 ms tide-table 12 ms\""), "{context}");
+    assert!(context.contains("  `moon-phase`, at 41 ms."), "{context}");
+}
+
 #[test]
 fn branch_goes_back() {
     let scene = Scene::of_new_session();
