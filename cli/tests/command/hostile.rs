@@ -87,7 +87,7 @@ struct Hostile {
 
 impl Hostile {
     fn new() -> Self {
-        let scene = Scene::new();
+        let scene = Scene::in_memory();
         let deep = scene.folder().join("1/2/3/4");
         for (number, hostile) in HOSTILE.iter().enumerate() {
             for family in FAMILIES {
@@ -186,6 +186,7 @@ impl Hostile {
         let known = |path: &PathBuf| {
             let name = path.strip_prefix(self.scene.folder()).unwrap().to_str().unwrap();
             ["1", "1/2", "1/2/3", "1/2/3/4", "1/2/3/4/store", "1/2/3/4/history.db"].contains(&name)
+                || name == "1/2/3/4/store.journal"
                 || name.starts_with("1/2/3/4/store.search")
                 || ["1/2/3/4/store.terminals", "1/2/3/4/store.terminals/tmux-%7"].contains(&name)
         };
@@ -196,7 +197,14 @@ impl Hostile {
 
     /// The ids of all sessions that an argument can name.
     fn ids(&self) -> Vec<String> {
-        let listed = self.run(&["ls", "--json", "--agents", "--limit", "1000"]);
+        self.ids_of(None)
+    }
+
+    /// The same of the sessions of a family, or all.
+    fn ids_of(&self, family: Option<&str>) -> Vec<String> {
+        let listed = ["ls", "--json", "--agents", "--limit", "1000"];
+        let family = family.map_or(vec![], |family| vec!["--family", family]);
+        let listed = self.run(&[&listed[..], &family].concat());
         let ids = listed.json_lines().into_iter().flat_map(|value| match value {
             Value::Array(values) => values,
             value => vec![value],
@@ -284,6 +292,7 @@ fn a_pager_and_a_question_get_nothing_hostile() {
         &[&["show", "--"], &*controls].concat(),
         &[&["show", "--entry", "@last", "--"], &*controls].concat(),
         &["history", "recent"],
+        &["verify"],
         &["path", controls[0], "--text", "--full"],
         &["tree", controls[0], "--full"],
     ] {
@@ -409,6 +418,50 @@ fn completions_are_plain(hostile: &Hostile) {
             words.iter().find(|word| word.contains(['$', '(', '\\', ' ', '{', ';', '\'', '"']));
         assert_eq!(odd, None, "{shell}: {text}");
         assert!(!words.contains(&"--all"), "{shell}: {text}");
+    }
+}
+
+/// While programs append, and after they were killed, when their entries are in the journal.
+#[test]
+fn a_journal_leads_nowhere_and_prints_nothing_hostile() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+    let hostile = imported();
+    let is_odd = |id: &&String| id.contains(['/', '\\']) || id.contains(char::is_control);
+    let ids = hostile.ids_of(Some("pi"));
+    let ids: Vec<&String> = ids.iter().filter(is_odd).collect();
+    assert!(ids.len() > 6, "{ids:?}");
+    for id in ids {
+        let mut append = command(&hostile.deep.join("store"));
+        append.current_dir(&hostile.deep).args(["append", "--", id]);
+        append.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut append = append.spawn().unwrap();
+        let mut input = append.stdin.take().unwrap();
+        let mut output = BufReader::new(append.stdout.take().unwrap());
+        for text in HOSTILE {
+            let message = json!({"type": "message", "message": {"role": "user", "content": text}});
+            writeln!(input, "{message}").unwrap();
+            input.flush().unwrap();
+            let mut stored = String::new();
+            output.read_line(&mut stored).unwrap();
+            assert!(!stored.is_empty(), "{id:?}");
+        }
+        assert!(hostile.deep.join("store.journal").exists());
+        for _ in 0..2 {
+            for arguments in [
+                &["show", "--", id][..],
+                &["tree", "--full", "--", id],
+                &["path", "--text", "--", id],
+                &["context", "--", id],
+                &["verify"],
+            ] {
+                hostile.run(arguments);
+                hostile.run_for_a_person(arguments);
+            }
+            hostile.assert_nothing_escaped();
+            append.kill().unwrap();
+            append.wait().unwrap();
+        }
     }
 }
 

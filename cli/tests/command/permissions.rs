@@ -1,5 +1,6 @@
 //! Who may open what the command makes: only its user, whatever the umask, and at every moment.
 
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::scene::{
     OMP_3, PI_3, Run, Scene, finished, header, path, run_on, sample, sample_blobs, samples,
 };
+use crate::terminal::{Size, at_store};
 
 /// Runs the command with a umask that takes nothing away, in a terminal of its own.
 fn run_unmasked(store: &Path, arguments: &[&str]) -> Run {
@@ -71,6 +73,33 @@ fn nothing_of_a_days_work_is_ever_open_to_others() {
     assert_eq!(open_below(&made), []);
 }
 
+/// Appends to a session, and is killed while it waits for more: what it leaves is looked at, too.
+fn append_and_die(store: &Path, session: &str) {
+    let mut append = unmasked(store, "exec \"$0\" \"$@\"", &["append", session]);
+    let mut append = append.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = append.stdin.take().unwrap();
+    let mut ids = BufReader::new(append.stdout.take().unwrap()).lines();
+    for text in ["one", "two", "three"] {
+        writeln!(input, "{}", message_of_user(text)).unwrap();
+        input.flush().unwrap();
+        assert!(!ids.next().unwrap().unwrap().is_empty());
+    }
+    let journal = store.with_file_name("store.leafline.journal");
+    assert!(journal.exists());
+    // Another process reads beside it, and one writes.
+    assert!(run_unmasked(store, &["path", session]).ok().text().contains("three"));
+    run_unmasked(store, &["name", "--set", "A name beside", session]).ok();
+    assert_eq!(open_below(store.parent().unwrap()), []);
+    append.kill().unwrap();
+    append.wait().unwrap();
+    assert!(journal.exists());
+    assert!(run_unmasked(store, &["path", session]).ok().text().contains("three"));
+}
+
+fn message_of_user(text: &str) -> String {
+    format!(r#"{{"type":"message","message":{{"role":"user","content":"{text}"}}}}"#)
+}
+
 /// Makes one of everything that the command makes, in a folder.
 fn work(made: &Path, samples: &str, blobs: &str) {
     let place = |name: &str| path(&made.join(name)).to_owned();
@@ -85,8 +114,8 @@ fn work(made: &Path, samples: &str, blobs: &str) {
     assert!(!run(&["search", "the"]).text().is_empty());
     let session = run(&["new", "--cwd", "/work"]).text();
     let session = session.trim();
-    let entry = r#"{"type":"message","message":{"role":"user","content":"Hi"}}"#;
-    run(&["append", session, entry]);
+    run(&["append", session, &message_of_user("Hi")]);
+    append_and_die(&store, session);
     assert_eq!(run(&["new", "--continue", "--cwd", "/work"]).text().trim(), session);
     run(&["name", "--set", "Another name", PI_3]);
     run(&["fork", PI_3]);
@@ -194,4 +223,18 @@ fn a_name_with_a_space_is_quoted_for_the_shell() {
     set_mode(&store, 0o640);
     let said = run_on(&store, ["ls"]).stderr;
     assert!(said.ends_with(&format!("chmod -R go-rwx '{}'\n", path(&store))), "{said}");
+}
+
+#[test]
+fn the_command_that_closes_a_store_has_a_line_of_its_own_at_a_terminal() {
+    let scene = Scene::of_samples();
+    set_mode(&scene.store(), 0o644);
+    let size = Size { rows: 50, columns: 60 };
+    let (status, text) = at_store(&scene.store(), &["name", PI_3], &[], size).ends();
+    assert_eq!(status, Some(0), "{text}");
+    let command = format!("chmod -R go-rwx {}", path(&scene.store()));
+    assert!(text.lines().any(|line| line == command), "{text}");
+    let others = text.lines().filter(|line| *line != command);
+    assert!(others.clone().count() > 2);
+    others.for_each(|line| assert!(line.chars().count() <= 60, "{text}"));
 }

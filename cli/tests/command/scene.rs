@@ -42,6 +42,14 @@ impl Scene {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
+    /// The same in memory, where the system has such a place: for many small commits, each of which waits for a disk.
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        let folder =
+            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Self { folder: folder.unwrap() }
+    }
+
     /// A folder whose store holds the samples.
     pub(crate) fn of_samples() -> Self {
         let scene = Self::new();
