@@ -307,6 +307,9 @@ fn print_report(report: &ExportReport, folder: &Path, out: &mut Output) -> Resul
         _ => (None, None),
     };
     let status = report.outcome.name();
+    if status == "unchanged" && !out.is_json() {
+        return Ok(());
+    }
     print_outcome(&Told { status, session, path: shown(path), bytes, reason }, out)
 }
 
@@ -320,8 +323,8 @@ struct Told<'a> {
     reason: Option<String>,
 }
 
-/// The columns of a status, and of the space behind it.
-const STATUS_WIDTH: usize = 9;
+/// The columns of a status, unless it is a long one.
+const STATUS_WIDTH: usize = 7;
 
 fn print_outcome(told: &Told<'_>, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
@@ -329,12 +332,12 @@ fn print_outcome(told: &Told<'_>, out: &mut Output) -> Result<(), Failure> {
         return out.show();
     }
     let style = match told.status {
-        "unchanged" => return Ok(()),
         "written" => GOOD,
         "kept" | "failed" => BAD,
         _ => FAINT,
     };
-    let status = format!("{}  ", out.paint(style, &format!("{:<7}", told.status)));
+    let status_width = told.status.len().max(STATUS_WIDTH);
+    let status = out.paint(style, &format!("{:<status_width$}", told.status));
     let mut rest = format!(
         "{:<36}  {:>8}  {}",
         text::printable(told.session),
@@ -344,7 +347,7 @@ fn print_outcome(told: &Told<'_>, out: &mut Output) -> Result<(), Failure> {
     if let Some(reason) = &told.reason {
         rest.push_str(&format!("  ({})", text::printable(reason)));
     }
-    write_beside(&status, STATUS_WIDTH, &rest, out)?;
+    write_beside(&format!("{status}  "), status_width + 2, &rest, out)?;
     out.show()
 }
 

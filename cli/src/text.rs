@@ -140,6 +140,10 @@ fn wrapped_between<'t>(
             lines.push(full.trim_end_matches(' ').to_owned());
             (taken, is_empty) = (indent.len(), true);
         }
+        // The rest of a wide space, at which the line was broken.
+        if is_empty && word.is_empty() {
+            continue;
+        }
         if !is_empty {
             line.push(' ');
             taken += 1;
@@ -292,6 +296,7 @@ mod tests {
         assert_eq!(wrapped("", 8), [""]);
         assert_eq!(wrapped("a  b", 8), ["a  b"]);
         assert_eq!(wrapped("one  two", 5), ["one", "two"]);
+        assert_eq!(wrapped("longest  b", 5), ["longest", "b"]);
         let told = "say `a b c` or d";
         assert_eq!(wrapped_around_commands(told, 9), ["say", "`a b c`", "or d"]);
         assert_eq!(wrapped_around_commands("an odd ` here", 6), ["an odd", "` here"]);

@@ -71,6 +71,8 @@ fn a_session_is_put_back_where_its_program_looks_for_it() {
         // Again there is nothing to do.
         let told = at_home(&scene, ["export", "--to-source", id, "--json"]).ok().json();
         assert_eq!(told["status"], "unchanged");
+        let told = at_home(&scene, ["export", "--to-source", id]).ok().text();
+        assert!(told.starts_with("unchanged  ") && told.contains(path(file)), "{told}");
     }
     assert_eq!(gone(&scene), [""; 0]);
     let told = at_home(&scene, ["sync"]).ok().text();
