@@ -46,7 +46,8 @@ pub(crate) struct Journal {
     /// Whether this handle uses the journal, and others see that it does.
     is_used: Mutex<bool>,
     sync: Mutex<Syncing>,
-    synced: Condvar,
+    /// Where threads wait for this sync, and for the next one: by the sync's number, odd or even.
+    synced: [Condvar; 2],
     /// The record up to which other processes were told that the journal is on the disk.
     told: Mutex<Option<u64>>,
     /// Threads that have closed the gate, or wait to do so.

@@ -1,13 +1,13 @@
 //! Syncs of the journal, which threads and processes share that append at the same time.
 
 use std::io;
-use std::sync::PoisonError;
+use std::sync::{Condvar, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::appending::Written;
 use super::file::JournalFile;
 use super::row::Place;
-use super::{Store, lock};
+use super::{Journal, Store, lock};
 use crate::error::Result;
 use crate::store::engine_file::EngineFile;
 
@@ -29,6 +29,9 @@ const MOST_SHARED: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Syncing {
     is_running: bool,
+    /// The number of the last sync that began, and of the last record that is in it.
+    turn: usize,
+    last: u64,
     /// The end of what was written here, and the number of the last record that is on the disk.
     written: Place,
     done: u64,
@@ -40,6 +43,13 @@ pub(super) struct Syncing {
 
 /// The right to sync the journal for all.
 struct SyncTurn<'e>(&'e EngineFile);
+
+impl Journal {
+    fn synced_in(&self, turn: usize) -> &Condvar {
+        let [even, odd] = &self.synced;
+        if turn.is_multiple_of(2) { even } else { odd }
+    }
+}
 
 impl Store {
     /// Waits until what was appended is on the disk. Threads and processes that wait at the same time share a sync.
@@ -63,11 +73,15 @@ impl Store {
                 return Ok(());
             }
             if state.is_running {
-                state = journal.synced.wait(state).unwrap_or_else(PoisonError::into_inner);
+                let turn = if sequence <= state.last { state.turn } else { state.turn + 1 };
+                let synced = journal.synced_in(turn);
+                state = synced.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            state.is_running = true;
             let (from, until) = (state.done, state.written);
+            state.is_running = true;
+            state.turn += 1;
+            state.last = until.sequence;
             drop(state);
             let result = self.sync_for_all(&until, *epoch, file).and_then(|done| {
                 self.shared.file.as_ref().map_or(Ok(()), EngineFile::check_name)?;
@@ -75,14 +89,27 @@ impl Store {
             });
             state = lock(&journal.sync);
             state.is_running = false;
-            journal.synced.notify_all();
-            match result {
-                Ok(done) => state.done = state.done.max(done),
+            let turn = state.turn;
+            // One of those whose records were not in it does the next one.
+            let is_usual = result.as_ref().is_ok_and(|done| *done == until.sequence);
+            let result = match result {
+                Ok(done) => {
+                    state.done = state.done.max(done);
+                    Ok(())
+                }
                 Err(source) => {
                     state.failed = Some(state.failed.unwrap_or(u64::MAX).min(from + 1));
-                    return Err(self.journal_write_failed(source));
+                    Err(self.journal_write_failed(source))
                 }
+            };
+            drop(state);
+            journal.synced_in(turn).notify_all();
+            if is_usual {
+                journal.synced_in(turn + 1).notify_one();
+            } else {
+                journal.synced_in(turn + 1).notify_all();
             }
+            return result;
         }
     }
 
