@@ -48,12 +48,82 @@ fn commands_and_options_are_completed() {
     }
 }
 
+/// What a shell completes `show` and the beginning of an id to, with the line of README.md; `None` if it is not installed.
+fn by_shell(scene: &Scene, shell: &str) -> Option<String> {
+    let script = match shell {
+        "bash" => {
+            "source <(COMPLETE=bash leafline)
+             COMP_WORDS=(leafline show 019c6605) COMP_CWORD=2
+             $(complete -p leafline | sed 's/.*-F \\([^ ]*\\).*/\\1/') leafline 019c6605 show
+             echo \"${COMPREPLY[@]}\""
+        }
+        // The functions of its line editor, which a script does not have.
+        "zsh" => {
+            "compdef() { completer=$1 }
+             _describe() { print -rl -- \"${(@P)3}\" }
+             source <(COMPLETE=zsh leafline)
+             words=(leafline show 019c6605) CURRENT=3
+             $completer"
+        }
+        _ => {
+            "COMPLETE=fish leafline | source
+             complete -C 'leafline show 019c6605'"
+        }
+    };
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_leafline"));
+    let path =
+        format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let mut command = std::process::Command::new(shell);
+    command.arg("-c").arg(script).env("PATH", path).env("LEAFLINE_STORE", scene.store());
+    match command.env("HOME", scene.folder()).output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        output => Some(finished(output.unwrap()).ok().text()),
+    }
+}
+
+#[test]
+fn shells_complete_sessions_with_the_lines_of_the_readme() {
+    let scene = Scene::of_samples();
+    let lines = [
+        ("bash", "echo 'source <(COMPLETE=bash leafline)' >> ~/.bashrc", PI_3.to_owned()),
+        (
+            "zsh",
+            "echo 'source <(COMPLETE=zsh leafline)' >> ~/.zshrc",
+            format!("{PI_3}:Flaky scheduler test"),
+        ),
+        (
+            "fish",
+            "echo 'COMPLETE=fish leafline | source' >> ~/.config/fish/config.fish",
+            format!("{PI_3}\tFlaky scheduler test"),
+        ),
+    ];
+    let readme = include_str!("../../../README.md");
+    for (shell, line, expected) in lines {
+        assert!(readme.contains(line), "{line}");
+        match by_shell(&scene, shell) {
+            Some(completed) => assert_eq!(completed.trim_end(), expected, "{shell}"),
+            // The others are installed by `./setup test`.
+            None => assert_ne!(shell, "bash"),
+        }
+    }
+}
+
 #[test]
 fn there_is_a_manual_page_for_each_command() {
     let scene = Scene::new();
     let folder = scene.folder().join("man/man1");
     scene.run(["man", path(&folder)]).ok();
-    for name in ["leafline", "leafline-import", "leafline-search", "leafline-man"] {
+    let help = scene.run(["--help"]).ok().text();
+    let commands = help.split_once("Commands:\n").unwrap().1;
+    // A command's line begins with two spaces; what its help goes on with is further in.
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    let names = commands.filter_map(|line| line.strip_prefix("  ")?.split_once(' '));
+    let names: Vec<&str> = names.map(|(name, _)| name).filter(|name| !name.is_empty()).collect();
+    assert!(names.len() > 25, "{names:?}");
+    for name in names.iter().map(|name| format!("leafline-{name}")).chain(["leafline".to_owned()]) {
+        if name == "leafline-help" {
+            continue;
+        }
         let page = std::fs::read_to_string(folder.join(format!("{name}.1"))).unwrap();
         assert!(page.contains(".SH NAME") && page.contains("leafline"), "{page}");
     }
