@@ -4,6 +4,7 @@
 //! Each timed operation ends on disk, so the ways take turns in short blocks: the disk's moods then hit all alike.
 //! Arguments name the parts to run; without any, all run but the curve.
 
+mod bare;
 mod bytes;
 mod curve;
 mod import;

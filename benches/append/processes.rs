@@ -9,6 +9,7 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 use super::TASK;
+use super::bare;
 use super::support::latency::Latencies;
 use super::support::session_file::folder;
 use super::support::sqlite_baseline::{self, Appender};
@@ -33,9 +34,15 @@ pub(crate) fn run() {
     }
     println!("threads that append to one session, appends in a second:");
     let alone = of_threads(&path("leafline"), 1);
+    let bare = |threads| bare::of_threads(&path("bare"), threads, APPENDS);
+    let bare_alone = bare(1);
     for threads in [1, 2, 4, 8] {
-        let together = of_threads(&path("leafline"), threads);
-        println!("{threads} threads: {together:.0}, ratio to one {:.2}", together / alone);
+        let (together, floor) = (of_threads(&path("leafline"), threads), bare(threads));
+        println!(
+            "{threads} threads: leafline {together:.0}, ratio to one {:.2}; bare {floor:.0}, ratio to one {:.2}",
+            together / alone,
+            floor / bare_alone
+        );
     }
 }
 
@@ -111,7 +118,7 @@ fn of_threads(path: &Path, threads: usize) -> f64 {
     rate(each * threads, start)
 }
 
-fn rate(appends: usize, start: Instant) -> f64 {
+pub(crate) fn rate(appends: usize, start: Instant) -> f64 {
     let count = u32::try_from(appends).expect("there are few appends");
     f64::from(count) / start.elapsed().as_secs_f64()
 }

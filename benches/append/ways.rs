@@ -18,7 +18,7 @@ pub(crate) const BATCH: usize = 100;
 pub(crate) const SMALL: &str = "small";
 
 /// Bytes of the bare write: about a message.
-const BARE: usize = 1_200;
+pub(crate) const BARE: usize = 1_200;
 
 /// Appends once.
 pub(crate) type Way<'w> = Box<dyn FnMut() + 'w>;
