@@ -1,12 +1,13 @@
 //! Blobs: images and other long payloads, once each, by the SHA-256 of their bytes.
 
 use bincode::{Decode, Encode};
-use redb::{ReadableTable, Table};
+use redb::Table;
 use sha2::{Digest, Sha256};
 
 use super::parts;
 use super::record::Record;
 use crate::error::{Corruption, Error, Result};
+use crate::store::pages::ReadableTable;
 
 /// A SHA-256.
 pub(crate) type Hash = [u8; 32];

@@ -5,13 +5,14 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use redb::{Database, ReadableTable};
+use redb::Database;
 use tempfile::TempPath;
 
 use super::engine_file::{EngineFile, MAGIC, Recovery};
 use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, format, journal, tables};
 use crate::destination::{end_of_links, folder_of};
+use crate::store::pages::ReadableTable;
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::private::make_folders;
 use crate::regular_file::open_regular;

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::error::Error;
+use super::pages::Damage;
+use crate::error::{Corruption, Error};
 
 /// A failure of the engine that keeps the store's file. Its source is the engine's own error.
 #[derive(Debug, thiserror::Error)]
@@ -19,11 +20,21 @@ impl EngineError {
     }
 }
 
+fn of_engine(error: redb::Error) -> Error {
+    if let redb::Error::Io(source) = &error
+        && let Some(damage) = source.get_ref().and_then(|source| source.downcast_ref::<Damage>())
+    {
+        let place = format!("byte {}", damage.at);
+        return Corruption { table: "engine", place, problem: damage.to_string() }.into();
+    }
+    Error::Engine(EngineError(Box::new(error)))
+}
+
 macro_rules! engine_errors {
     ($($kind:ty),*) => {$(
         impl From<$kind> for Error {
             fn from(error: $kind) -> Self {
-                Self::Engine(EngineError(Box::new(redb::Error::from(error))))
+                of_engine(redb::Error::from(error))
             }
         }
     )*};

@@ -1,11 +1,12 @@
 //! The value of the `entries` table: where an entry's line is.
 
-use redb::ReadableTable;
+
 
 use super::ordinal::Ordinal;
 use super::record::{append, read};
 use super::session_key::SessionKey;
 use crate::error::{Corruption, Error, Result};
+use crate::store::pages::ReadableTable;
 
 /// Where the entry with an id is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The rows of a session's entries in a snapshot: by their ids, and by their parents.
 
-use redb::ReadOnlyTable;
+
 
 use super::entry_record::EntryRecord;
 use super::ordinal::Ordinal;
@@ -9,12 +9,13 @@ use super::session_rows::SessionRows;
 use super::snapshot::Snapshot;
 use super::tables::{self, NO_PARENT};
 use crate::error::Result;
+use crate::store::pages::{Range, ReadOnlyTable};
 
 /// A session's entries by id.
 type Ids = ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>;
 
 /// Some of them.
-type IdRange<'s> = redb::Range<'s, (u64, &'static [u8]), &'static [u8]>;
+type IdRange<'s> = Range<'s, (u64, &'static [u8]), &'static [u8]>;
 
 /// Entries of a session none of which has a row of a child. Most have none, and who asks for the children of one asks for
 /// those of its neighbours next.
@@ -141,7 +142,7 @@ impl<'s> SessionRows<'s> {
     }
 }
 
-fn count<T>(rows: impl Iterator<Item = Result<T, redb::StorageError>>) -> Result<u64> {
+fn count<T>(rows: impl Iterator<Item = Result<T>>) -> Result<u64> {
     let mut count = 0;
     for row in rows {
         row?;

@@ -27,6 +27,7 @@ mod opening;
 pub(crate) mod ordinal;
 pub(crate) mod originals;
 mod overlay;
+mod pages;
 pub(crate) mod owner;
 pub(crate) mod parts;
 pub(crate) mod pointer_record;
@@ -56,10 +57,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
-use redb::{
-    Builder, CompactionError, Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase,
-    ReadableTable, WriteTransaction,
-};
+use redb::{Builder, CompactionError, Database, ReadOnlyDatabase, ReadableDatabase, WriteTransaction};
 
 pub use self::engine_error::EngineError;
 pub use self::table_statistics::TableStatistics;
@@ -72,6 +70,7 @@ use self::journal::Journal;
 use self::opening::Opened;
 use self::owner::{Owner, Owners};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
+use crate::store::pages::{ReadTransaction, ReadableTable};
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -330,10 +329,10 @@ impl Store {
     }
 
     fn begin_read(&self) -> Result<ReadTransaction> {
-        Ok(match &self.shared.handle {
-            Handle::Writable(database) => database.begin_read()?,
-            Handle::ReadOnly(database) => database.begin_read()?,
-            Handle::Overlay { database, .. } => database.begin_read()?,
+        ReadTransaction::begin(|| match &self.shared.handle {
+            Handle::Writable(database) => database.begin_read(),
+            Handle::ReadOnly(database) => database.begin_read(),
+            Handle::Overlay { database, .. } => database.begin_read(),
         })
     }
 

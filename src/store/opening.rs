@@ -3,13 +3,15 @@
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 
 use redb::{Builder, ConcurrencyMode, DatabaseError, StorageError};
 
 use super::creation::{self, Standing};
 use super::engine_file::{EngineFile, Recovery};
+use super::pages::{Checked, Pages, guarded};
 use super::{Handle, StoreOptions};
-use crate::error::{Error, FileContext, Result, StoreError};
+use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 
 /// An open store file.
 pub(super) struct Opened {
@@ -37,39 +39,80 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened> {
 }
 
 fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
-    let file = open_file(path)?;
-    let file = EngineFile::new(file, Recovery::Needed).map_err(|error| refine(error, path))?;
-    let database =
-        builder(options).create_with_backend(file.clone()).map_err(|error| refine(error, path))?;
-    Ok(Opened { handle: Handle::Writable(database), file })
+    open_checked(|is_strict| {
+        let file = EngineFile::new(open_file(path)?, Recovery::Needed);
+        let file = file.map_err(|error| refine(error, path))?;
+        let checked = Checked::new(file.clone(), is_strict).at("reading the store", path)?;
+        let pages = checked.pages();
+        let open = || builder(options).create_with_backend(checked);
+        let database = of_engine(path, open)?.map_err(|error| refine(error, path))?;
+        Ok((Opened { handle: Handle::Writable(database), file }, pages))
+    })
 }
 
 /// Opens the store to read it. If a killed writer left it, it is recovered first, or, if it may not be written, read as
 /// it was last committed.
 fn open_read_only(path: &Path, options: &StoreOptions) -> Result<Opened> {
-    match try_read_only(path, options, Recovery::Needed) {
+    match try_read_only(path, options, Recovery::Needed)? {
         Err(DatabaseError::RepairAborted) => {}
         opened => return opened.map_err(|error| refine(error, path)),
     }
     match open_writable(path, options) {
         Ok(recovered) => drop(recovered),
         Err(Error::File { source, .. }) if is_write_refusal(source.kind()) => {
-            return try_read_only(path, options, Recovery::Skipped)
+            return try_read_only(path, options, Recovery::Skipped)?
                 .map_err(|error| refine(error, path));
         }
         Err(error) => return Err(error),
     }
-    try_read_only(path, options, Recovery::Needed).map_err(|error| refine(error, path))
+    try_read_only(path, options, Recovery::Needed)?.map_err(|error| refine(error, path))
 }
 
 fn try_read_only(
     path: &Path,
     options: &StoreOptions,
     recovery: Recovery,
-) -> Result<Opened, DatabaseError> {
-    let file = EngineFile::new(File::open(path)?, recovery)?;
-    let database = builder(options).open_read_only_with_backend(file.clone())?;
-    Ok(Opened { handle: Handle::ReadOnly(database), file })
+) -> Result<Result<Opened, DatabaseError>> {
+    let refused = |error| (Err(error), Arc::default());
+    open_checked(|is_strict| {
+        let file = match File::open(path).map_err(DatabaseError::from) {
+            Ok(file) => EngineFile::new(file, recovery),
+            Err(error) => Err(error),
+        };
+        let file = match file {
+            Ok(file) => file,
+            Err(error) => return Ok(refused(error)),
+        };
+        let checked = Checked::new(file.clone(), is_strict).at("reading the store", path)?;
+        let pages = checked.pages();
+        let open = || builder(options).open_read_only_with_backend(checked);
+        Ok(match of_engine(path, open)? {
+            Ok(database) => (Ok(Opened { handle: Handle::ReadOnly(database), file }), pages),
+            Err(error) => refused(error),
+        })
+    })
+}
+
+/// Opens a file of which all pages are checked from then on.
+///
+/// While the engine looks which of the last commits is whole, in a file that a killed process left, it may meet pages that
+/// are not. If it did, the file is opened again: now it says which one counts.
+fn open_checked<T>(open: impl Fn(bool) -> Result<(T, Arc<Pages>)>) -> Result<T> {
+    let (opened, pages) = open(false)?;
+    if pages.found() == 0 {
+        pages.be_strict();
+        return Ok(opened);
+    }
+    drop(opened);
+    open(true).map(|(opened, _)| opened)
+}
+
+/// Calls the engine to open a file. Damage that it meets is an error.
+fn of_engine<T>(path: &Path, open: impl FnOnce() -> T) -> Result<T> {
+    guarded(open).map_err(|problem| {
+        let place = path.display().to_string();
+        Error::Corrupted(Corruption { table: "engine", place, problem })
+    })
 }
 
 /// The engine as every process opens it.

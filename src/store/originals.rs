@@ -7,6 +7,7 @@ use super::session_rows::SessionRows;
 use super::snapshot::Snapshot;
 use super::tables;
 use crate::error::{Corruption, Result};
+use crate::store::pages::Range;
 
 /// Marks a piece that is not compressed.
 const PLAIN: u8 = 0;
@@ -59,7 +60,7 @@ pub(crate) fn stored_bytes(rows: SessionRows<'_>) -> Result<u64> {
 }
 
 /// The rows of a session's pieces.
-fn pieces(rows: SessionRows<'_>) -> Result<redb::Range<'static, (u64, u64), &'static [u8]>> {
+fn pieces(rows: SessionRows<'_>) -> Result<Range<'static, (u64, u64), &'static [u8]>> {
     let all = (rows.session.raw(), 0)..(rows.session.end(), 0);
     Ok(rows.snapshot.table(tables::ORIGINALS)?.range(all)?)
 }

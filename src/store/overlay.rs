@@ -5,12 +5,14 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use redb::{Builder, ReadTransaction, StorageBackend};
+use redb::{Builder, StorageBackend};
 
 use super::engine_file::EngineFile;
+use super::pages::{Checked, guarded};
 use super::snapshot::Snapshot;
 use super::{Handle, Store, StoreOptions};
-use crate::error::{FileContext, Result};
+use crate::error::{Corruption, FileContext, Result};
+use crate::store::pages::ReadTransaction;
 
 /// Bytes of the pages in which changes are kept.
 const PAGE: usize = 4096;
@@ -43,7 +45,7 @@ impl Store {
     /// in memory. `None` if the file was changed while its first page was read.
     pub(crate) fn overlay(&self, pin: Snapshot) -> Result<Option<Self>> {
         let Some(file) = self.shared.file.clone() else { return Ok(None) };
-        let backend = Overlay::new(file, pin.into_transaction()).at("reading", self.path())?;
+        let backend = Overlay::new(file.clone(), pin.into_transaction()).at("reading", self.path())?;
         let Some(backend) = backend else { return Ok(None) };
         let options = StoreOptions {
             page_cache_bytes: 16 << 20,
@@ -52,8 +54,26 @@ impl Store {
         };
         let mut builder = Builder::new();
         builder.set_cache_size(options.page_cache_bytes);
-        // What the first page said may be gone, or half of it may be of another commit.
-        let Ok(database) = builder.create_with_backend(backend) else { return Ok(None) };
+        let mut first = [0; PAGE];
+        backend.read(0, &mut first).at("reading", self.path())?;
+        let is_current = || {
+            let mut now = [0; PAGE];
+            file.read(0, &mut now).is_ok() && now == first
+        };
+        let checked = Checked::new(backend, false).at("reading", self.path())?;
+        let pages = checked.pages();
+        let database = match guarded(|| builder.create_with_backend(checked)) {
+            Ok(Ok(database)) if pages.found() == 0 => database,
+            // What the first page said may be gone, or half of it may be of another commit.
+            _ if !is_current() => return Ok(None),
+            Ok(Err(error)) => return Err(error.into()),
+            damaged => {
+                let problem = damaged.err().unwrap_or_else(|| "some pages are damaged".to_owned());
+                let place = self.path().display().to_string();
+                return Err(Corruption { table: "engine", place, problem }.into());
+            }
+        };
+        pages.be_strict();
         let handle = Handle::Overlay { database, is_sealed: AtomicBool::new(true) };
         Self::with_handle(handle, None, self.path().to_owned(), &options).map(Some)
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use redb::{AccessGuard, ReadOnlyTable, ReadableTable, Table, WriteTransaction};
+use redb::{AccessGuard, Table, WriteTransaction};
 
 use super::prompt_block::{BLOCK, Places, PromptBlockRecord, place_of};
 use super::prompt_record::PromptRecord;
@@ -12,6 +12,7 @@ use super::record::Record;
 use super::snapshot::Snapshot;
 use super::{Store, tables};
 use crate::error::{Corruption, Result};
+use crate::store::pages::{ReadOnlyTable, ReadableTable};
 
 /// The prompts in a snapshot or in an open transaction.
 pub(crate) trait ReadPrompts {

@@ -1,7 +1,7 @@
 //! The values of the `removed` table: what is kept of a session that was removed, so that no import brings it back unasked.
 
 use bincode::{Decode, Encode};
-use redb::ReadableTable;
+
 
 use super::record::Record;
 use super::session_key::SessionKey;
@@ -100,6 +100,7 @@ fn read(session: SessionKey, value: &[u8]) -> Result<RemovedRecord> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::pages::ReadableTable;
     use crate::store::Store;
 
     /// The tables in which a check finds a problem.

@@ -4,9 +4,7 @@
 //! Both follow the rows of `sessions`: code that writes or removes one calls [`index_session`] in the same transaction.
 //! Times are rounded to the hour, so that appends, each of which changes the time, change the index only once an hour.
 
-use redb::{
-    AccessGuard, ReadOnlyTable, ReadableTable, ReadableTableMetadata, TableError, WriteTransaction,
-};
+use redb::{AccessGuard, WriteTransaction};
 
 use super::format::{self, Found};
 use super::session_key::SessionKey;
@@ -14,6 +12,7 @@ use super::session_record::{ListedRecord, SessionRecord};
 use super::snapshot::Snapshot;
 use super::tables;
 use crate::error::{Error, Result};
+use crate::store::pages::{Range, ReadOnlyTable, ReadableTable};
 
 /// The milliseconds of a bucket of times.
 const HOUR: i64 = 3_600_000;
@@ -112,16 +111,12 @@ impl Snapshot {
     /// A table that a store of an earlier format that is only read does not have.
     pub(super) fn later_table<K: redb::Key + 'static, V: redb::Value + 'static>(
         &self,
-        definition: redb::TableDefinition<'_, K, V>,
+        definition: redb::TableDefinition<'static, K, V>,
     ) -> Result<Option<ReadOnlyTable<K, V>>> {
-        match self.transaction().open_table(definition) {
-            Ok(table) => Ok(Some(table)),
-            Err(TableError::TableDoesNotExist(_))
-                if matches!(format::find(self.transaction())?, Found::Earlier(_)) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error.into()),
+        match self.transaction().open_table_if_any(definition)? {
+            None if matches!(format::find(self.transaction())?, Found::Earlier(_)) => Ok(None),
+            None => self.table(definition).map(Some),
+            table => Ok(table),
         }
     }
 }
@@ -172,7 +167,7 @@ impl SessionTimes {
 
 /// Sessions by the hour of their last message, the newest hour first.
 pub(crate) struct Buckets {
-    rows: redb::Range<'static, (i64, u64), ()>,
+    rows: Range<'static, (i64, u64), ()>,
     next: Option<(i64, SessionKey)>,
 }
 

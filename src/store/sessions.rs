@@ -3,7 +3,7 @@
 
 use std::ops::{Bound, RangeInclusive};
 
-use redb::{AccessGuard, ReadOnlyTable, ReadableTable, ReadableTableMetadata};
+use redb::{AccessGuard};
 
 use super::record::Record;
 use super::session_key::SessionKey;
@@ -12,6 +12,7 @@ use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
 use super::tables;
 use crate::error::Result;
+use crate::store::pages::{ReadOnlyTable, ReadableTable};
 
 /// The sessions of a snapshot.
 pub(crate) struct Sessions(ReadOnlyTable<u64, &'static [u8]>);

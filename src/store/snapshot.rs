@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use redb::{Key, ReadOnlyTable, ReadTransaction, ReadableTable, TableDefinition, Value};
+use redb::{Key, TableDefinition, Value};
 
 use super::blobs::{self, BlobRecord, Hash};
 use super::entry_rows::Childless;
@@ -11,6 +11,7 @@ use super::record::Record;
 use super::sessions::{Addresses, Sessions};
 use super::{Store, tables};
 use crate::error::Result;
+use crate::store::pages::{ReadOnlyTable, ReadTransaction};
 
 /// A table whose keys are a session and an id.
 type ByText = ReadOnlyTable<(u64, &'static [u8]), &'static [u8]>;
@@ -75,7 +76,7 @@ impl Snapshot {
     pub(super) fn open<'a, K: Key + 'static, V: Value + 'static>(
         &self,
         cell: &'a OnceCell<ReadOnlyTable<K, V>>,
-        definition: TableDefinition<'_, K, V>,
+        definition: TableDefinition<'static, K, V>,
     ) -> Result<&'a ReadOnlyTable<K, V>> {
         match cell.get() {
             Some(table) => Ok(table),
@@ -88,7 +89,7 @@ impl Snapshot {
 
     pub(super) fn table<K: Key + 'static, V: Value + 'static>(
         &self,
-        definition: TableDefinition<'_, K, V>,
+        definition: TableDefinition<'static, K, V>,
     ) -> Result<ReadOnlyTable<K, V>> {
         Ok(self.transaction.open_table(definition)?)
     }

@@ -1,6 +1,5 @@
 //! How many bytes each table takes.
 
-use redb::{ReadableTableMetadata, TableHandle};
 use serde::Serialize;
 
 use super::snapshot::Snapshot;
@@ -26,13 +25,10 @@ impl Snapshot {
     /// Every table's bytes, the largest first.
     pub(crate) fn table_statistics(&self) -> Result<Vec<TableStatistics>> {
         let mut all = Vec::new();
-        for handle in self.transaction().list_tables()? {
-            let name = handle.name().to_owned();
-            let table = self.transaction().open_untyped_table(handle)?;
-            let stats = table.stats()?;
+        for (name, rows, stats) in self.transaction().table_statistics()? {
             all.push(TableStatistics {
                 name,
-                rows: table.len()?,
+                rows,
                 stored_bytes: stats.stored_bytes(),
                 metadata_bytes: stats.metadata_bytes(),
                 fragmented_bytes: stats.fragmented_bytes(),

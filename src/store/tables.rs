@@ -99,3 +99,38 @@ pub(crate) const HISTORY_TERMS: TableDefinition<(u64, &[u8]), &[u8]> =
 /// Block of prompts to a [`PromptBlockRecord`](super::prompt_block::PromptBlockRecord).
 pub(crate) const HISTORY_BLOCKS: TableDefinition<u64, &[u8]> =
     TableDefinition::new("history_blocks");
+
+/// The names of all tables, and what errors call the tree that has them.
+const NAMES: [&str; 26] = [
+    "meta",
+    "sessions",
+    "session_ids",
+    "session_times",
+    "session_parents",
+    "entries",
+    "children",
+    "leaves",
+    "lines",
+    "labels",
+    "settings",
+    "pointers",
+    "blobs",
+    "blob_parts",
+    "originals",
+    "sources",
+    "removed",
+    "removed_ids",
+    "dictionaries",
+    "unfinished",
+    "journal",
+    "unfolded",
+    "history",
+    "history_terms",
+    "history_blocks",
+    "names of tables",
+];
+
+/// The name of a table as errors have it.
+pub(crate) fn name(table: &str) -> &'static str {
+    NAMES.into_iter().find(|name| *name == table).unwrap_or("engine")
+}

@@ -2,10 +2,11 @@
 
 use std::ops::Bound;
 
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::{Table, WriteTransaction};
 
 use super::slice::{BlobGain, Retirement, Row, Slice};
 use crate::error::Result;
+use crate::store::pages::ReadableTable;
 use crate::store::blobs::{BlobTables, Hash};
 use crate::store::entry_record::EntryRows;
 use crate::store::label_record::LabelRecord;

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use leafline_import::EntryKind;
-use redb::{ReadableTable, WriteTransaction};
+use redb::WriteTransaction;
 
 use super::guard::Guard;
 use super::rows::Tally;
 use super::slice::Slice;
 use crate::error::{Corruption, Error, Result};
+use crate::store::pages::ReadableTable;
 use crate::store::chunk::Chunk;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use redb::{ReadableTable, WriteTransaction};
+use redb::WriteTransaction;
 
 use super::slice::Slice;
 use crate::error::Result;
+use crate::store::pages::ReadableTable;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;

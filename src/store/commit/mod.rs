@@ -20,7 +20,7 @@ mod tests;
 
 use std::collections::HashSet;
 
-use redb::{ReadableTable, WriteTransaction};
+use redb::WriteTransaction;
 
 pub(crate) use self::change::{Edit, Extended, Extension};
 use self::check::Leaves;
@@ -38,6 +38,7 @@ use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
 use super::{Store, tables};
 use crate::error::{Corruption, Result};
+use crate::store::pages::ReadableTable;
 
 /// Bytes of values collected in a batch before it is committed: they take a tenth of a second, which is the longest
 /// that a live agent waits.

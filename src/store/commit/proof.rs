@@ -1,9 +1,10 @@
 //! Proves that a session matches its record, by its marks, counts, and first and last rows.
 
-use redb::{ReadableTable, WriteTransaction};
+use redb::WriteTransaction;
 
 use super::slice::Row;
 use crate::error::{Error, ImportError, Result};
+use crate::store::pages::ReadableTable;
 use crate::store::chunk::Chunk;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;

@@ -1,8 +1,9 @@
 //! Sweeping: removes the rows that no session record shows, in slices, so that no writer waits long.
 
-use redb::{ReadableTable, Table, WriteTransaction};
+use redb::{Table, WriteTransaction};
 
 use crate::error::Result;
+use crate::store::pages::ReadableTable;
 use crate::store::blobs::BlobTables;
 use crate::store::chunk::Chunk;
 use crate::store::ordinal::Ordinal;

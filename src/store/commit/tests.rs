@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use leafline_import::EntryKind;
-use redb::ReadableTable;
+
 
 use super::rows::Tally;
 use super::slice::Row;
 use super::*;
 use crate::error::Error;
+use crate::store::pages::ReadableTable;
 use crate::store::chunk::{ChunkBuilder, EncodedFrame, Frame, Hole, HoleKind, text_check};
 use crate::store::entry_record::{EntryRow, EntryRows};
 use crate::store::node::Node;

@@ -1,9 +1,10 @@
 //! What the tables know of the journal.
 
-use redb::{ReadableTable, TableError, WriteTransaction};
+use redb::{WriteTransaction};
 
 use super::row::{JournalRow, KEY, Place};
 use crate::error::{Corruption, Result};
+use crate::store::pages::ReadableTable;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
@@ -12,13 +13,11 @@ use crate::store::tables;
 impl Snapshot {
     /// What the tables know of the journal.
     pub(crate) fn journal_row(&self) -> Result<JournalRow> {
-        let table = match self.transaction().open_table(tables::JOURNAL) {
-            Ok(table) => table,
+        let table = match self.transaction().open_table_if_any(tables::JOURNAL)? {
+            Some(table) => table,
             // A store of an earlier format, which is only read here.
-            Err(TableError::TableDoesNotExist(_)) if self.store().is_read_only() => {
-                return Ok(JournalRow::default());
-            }
-            Err(error) => return Err(error.into()),
+            None if self.store().is_read_only() => return Ok(JournalRow::default()),
+            None => return Err(no_row().into()),
         };
         let row = table.get(KEY)?.ok_or_else(no_row)?;
         JournalRow::from_bytes(row.value(), || KEY.to_string())
@@ -26,10 +25,10 @@ impl Snapshot {
 
     /// Passes on the session of each record that could not become rows.
     pub(crate) fn each_unfolded(&self, mut take: impl FnMut(SessionKey)) -> Result<()> {
-        let table = match self.transaction().open_table(tables::UNFOLDED) {
-            Ok(table) => table,
-            Err(TableError::TableDoesNotExist(_)) if self.store().is_read_only() => return Ok(()),
-            Err(error) => return Err(error.into()),
+        let table = match self.transaction().open_table_if_any(tables::UNFOLDED)? {
+            Some(table) => table,
+            None if self.store().is_read_only() => return Ok(()),
+            None => self.table(tables::UNFOLDED)?,
         };
         for row in table.iter()? {
             take(SessionKey::new(row?.0.value().0));

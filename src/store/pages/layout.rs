@@ -1,0 +1,211 @@
+//! How redb lays out its header and pages (its design document, "File format", versions 3 and 4): as much of it as it takes
+//! to follow the checksums from the header to every page.
+
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Bytes of the header.
+pub(super) const HEADER: usize = 320;
+
+/// Bytes of the header before the two slots, and of a slot; the last of a slot are its checksum.
+const SLOTS: usize = 64;
+const SLOT: usize = 128;
+const CHECKSUM: usize = 16;
+
+/// Where the header has its flags, and the sizes of pages and regions.
+const FLAGS: usize = 9;
+const SIZES: usize = 12;
+
+/// Flags: the slot of the last commit, whether the file was not closed, and whether the commit is not confirmed.
+const SECOND_IS_PRIMARY: u8 = 1;
+const RECOVERY: u8 = 2;
+const UNCONFIRMED: u8 = 8;
+
+/// The bytes with which pages begin.
+const LEAF: u8 = 1;
+const BRANCH: u8 = 2;
+
+/// What a branch has where its child is not written yet.
+const DEFERRED: u128 = 999;
+
+/// A tree whose values are the roots of others, or one with rows of keys and values, each of a fixed length or of any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Tree {
+    Names,
+    Rows { key: Option<u32>, value: Option<u32> },
+}
+
+/// A page that another one, or the header, names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pointer {
+    pub(super) at: u64,
+    /// Bytes of the page.
+    pub(super) length: u64,
+    pub(super) check: u128,
+    pub(super) tree: Tree,
+    /// The table of which it is the root.
+    pub(super) table: Option<String>,
+}
+
+/// Where pages are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Layout {
+    page: u64,
+    region_header: u64,
+    region: u64,
+}
+
+impl Layout {
+    pub(super) fn of_header(header: &[u8; HEADER]) -> Option<Self> {
+        let [page, header_pages, data_pages] =
+            [0, 1, 2].map(|field| u32_at(header, SIZES + 4 * field).map(u64::from));
+        let (page, region_header) = (page?, header_pages?.checked_mul(page?)?);
+        let region = region_header.checked_add(data_pages?.checked_mul(page)?)?;
+        page.is_power_of_two().then_some(Self { page, region_header, region })
+    }
+
+    /// The first byte and the length of the page with a number.
+    fn place(self, number: u64) -> Option<(u64, u64)> {
+        let order = number >> 59;
+        let index = number & (0xf_ffff >> order);
+        let region = (number >> 20) & 0xf_ffff;
+        let length = self.page.checked_shl(u32::try_from(order).ok()?)?;
+        let in_region = self.region_header.checked_add(index.checked_mul(length)?)?;
+        let at = self.page.checked_add(region.checked_mul(self.region)?)?.checked_add(in_region)?;
+        Some((at, length))
+    }
+
+    fn pointer(self, header: &[u8], tree: Tree, table: Option<String>) -> Option<Pointer> {
+        let (at, length) = self.place(u64_at(header, 0)?)?;
+        Some(Pointer { at, length, check: u128_at(header, 8)?, tree, table })
+    }
+}
+
+/// Whether a file with this header was not closed.
+pub(super) fn needs_recovery(header: &[u8; HEADER]) -> bool {
+    header[FLAGS] & RECOVERY != 0
+}
+
+/// The roots of the states that are read: of the last commit, and while it is not confirmed of the one before.
+pub(super) fn roots(header: &[u8; HEADER]) -> Vec<Pointer> {
+    let Some(layout) = Layout::of_header(header) else { return Vec::new() };
+    let primary = usize::from(header[FLAGS] & SECOND_IS_PRIMARY != 0);
+    let mut slots = vec![primary];
+    if header[FLAGS] & UNCONFIRMED != 0 {
+        slots.push(1 - primary);
+    }
+    slots.into_iter().flat_map(|slot| roots_of(header, slot, layout)).collect()
+}
+
+/// The roots that a slot names: that of the tables, and that of redb's own.
+fn roots_of(header: &[u8; HEADER], slot: usize, layout: Layout) -> Vec<Pointer> {
+    let Some(slot) = slot_of(header, slot) else { return Vec::new() };
+    let root = |is_there: usize, at: usize| {
+        let bytes = slot.get(at..).filter(|_| slot.get(is_there) == Some(&1))?;
+        layout.pointer(bytes, Tree::Names, None)
+    };
+    [root(1, 8), root(2, 40)].into_iter().flatten().collect()
+}
+
+/// The bytes of a slot, if they have their checksum.
+fn slot_of(header: &[u8; HEADER], slot: usize) -> Option<&[u8]> {
+    let slot = header.get(SLOTS + slot * SLOT..)?.get(..SLOT)?;
+    let (fields, check) = slot.split_at(SLOT - CHECKSUM);
+    (xxh3_128(fields).to_le_bytes() == check).then_some(fields)
+}
+
+/// The checksum of a page of a tree, which covers what is used of it; `None` if it cannot be one.
+pub(super) fn checksum(page: &[u8], tree: Tree) -> Option<u128> {
+    let count = usize::from(u16_at(page, 2)?);
+    let end = match (*page.first()?, tree) {
+        (_, _) if count == 0 => return None,
+        (LEAF, Tree::Names) => end_of_leaf(page, count, None, None)?,
+        (LEAF, Tree::Rows { key, value }) => end_of_leaf(page, count, key, value)?,
+        (BRANCH, Tree::Names) => end_of_branch(page, count, None)?,
+        (BRANCH, Tree::Rows { key, .. }) => end_of_branch(page, count, key)?,
+        _ => return None,
+    };
+    page.get(..end).map(xxh3_128)
+}
+
+/// The byte behind the last value.
+fn end_of_leaf(page: &[u8], count: usize, key: Option<u32>, value: Option<u32>) -> Option<usize> {
+    let ends = |is_there: bool| if is_there { 4 * count } else { 0 };
+    let Some(value) = value else {
+        return end_at(page, 4 + ends(key.is_none()) + 4 * (count - 1));
+    };
+    let keys = match key {
+        None => end_at(page, 4 + 4 * (count - 1))?,
+        Some(key) => 4 + count.checked_mul(usize::try_from(key).ok()?)?,
+    };
+    keys.checked_add(count.checked_mul(usize::try_from(value).ok()?)?)
+}
+
+/// The byte behind the last key.
+fn end_of_branch(page: &[u8], count: usize, key: Option<u32>) -> Option<usize> {
+    let children = 8 + (CHECKSUM + 8) * (count + 1);
+    match key {
+        None => end_at(page, children + 4 * (count - 1)),
+        Some(key) => children.checked_add(count.checked_mul(usize::try_from(key).ok()?)?),
+    }
+}
+
+/// The pages that a page names.
+pub(super) fn children(page: &[u8], tree: Tree, layout: Layout) -> Vec<Pointer> {
+    let count = u16_at(page, 2).map_or(0, usize::from);
+    match (page.first(), tree) {
+        (Some(&BRANCH), _) => (0..=count)
+            .filter_map(|child| {
+                let check = u128_at(page, 8 + CHECKSUM * child)?;
+                let number = u64_at(page, 8 + CHECKSUM * (count + 1) + 8 * child)?;
+                let (at, length) = layout.place(number)?;
+                Some(Pointer { at, length, check, tree, table: None })
+            })
+            .filter(|child| child.check != DEFERRED)
+            .collect(),
+        (Some(&LEAF), Tree::Names) => {
+            (0..count).filter_map(|row| table_root(page, count, row, layout)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The root of the table that a row of the tree of names names, unless it is empty or of another kind than ours.
+fn table_root(page: &[u8], count: usize, row: usize, layout: Layout) -> Option<Pointer> {
+    let key_end = |row: usize| end_at(page, 4 + 4 * row);
+    let value_end = |row: usize| end_at(page, 4 + 4 * (count + row));
+    let key_start = if row == 0 { 4 + 8 * count } else { key_end(row - 1)? };
+    let value_start = if row == 0 { key_end(count - 1)? } else { value_end(row - 1)? };
+    let name = page.get(key_start..key_end(row)?)?;
+    let definition = page.get(value_start..value_end(row)?)?;
+    // The kind of an ordinary table; its length; whether it has a root; the root, and its length.
+    if definition.first() != Some(&3) || definition.get(9) != Some(&1) {
+        return None;
+    }
+    let fixed = |at: usize| match definition.get(at)? {
+        0 => Some(None),
+        _ => u32_at(definition, at + 1).map(Some),
+    };
+    let tree = Tree::Rows { key: fixed(42)?, value: fixed(47)? };
+    let name = String::from_utf8_lossy(name).into_owned();
+    layout.pointer(definition.get(10..)?, tree, Some(name))
+}
+
+fn end_at(page: &[u8], at: usize) -> Option<usize> {
+    usize::try_from(u32_at(page, at)?).ok()
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn u128_at(bytes: &[u8], at: usize) -> Option<u128> {
+    Some(u128::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
