@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::Result;
 use crate::session::view::View;
 use crate::session::{Findings, Verification, check_session};
-use crate::store::Store;
 use crate::store::blobs::{self, Hash};
 use crate::store::chunk::Chunk;
 use crate::store::chunks::Chunks;
@@ -13,6 +12,7 @@ use crate::store::session_index::{bucket, starter};
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
+use crate::store::{DamagedPage, Store};
 
 impl Store {
     /// Checks every table against the lines, every blob against its hash, and the index of the history against its
@@ -23,27 +23,38 @@ impl Store {
     /// If the store cannot be read at all; damage is a finding.
     pub fn verify(&self) -> Result<Verification> {
         let mut verification = Verification::default();
-        let snapshot = self.snapshot()?;
         let mut sessions = BTreeMap::new();
         let mut unreadable = BTreeSet::new();
-        for row in snapshot.sessions()?.iter()? {
-            let row = row?;
-            match Findings::new(None, &mut verification).absorb(row.record())? {
+        let mut findings = Findings::new(None, &mut verification);
+        for page in self.damaged_pages()? {
+            let table = page.table.as_deref().unwrap_or("names of tables");
+            let DamagedPage { at, length, .. } = page;
+            let text =
+                format!("the page of {length} bytes at byte {at} is not what was written there");
+            findings.problem(table, None, text);
+        }
+        let Some(snapshot) = findings.absorb(self.snapshot())? else { return Ok(verification) };
+        let listed = snapshot.each_session(|key, row| {
+            match findings.absorb(row.and_then(|row| row.record()))? {
                 Some(record) => {
-                    sessions.insert(row.key(), record);
+                    sessions.insert(key, record);
                 }
                 None => {
-                    unreadable.insert(row.key());
+                    unreadable.insert(key);
                 }
             }
-        }
+            Ok(())
+        });
+        findings.absorb(listed)?;
         for key in sessions.keys() {
             // Each in its current state, including its record; another process may be writing it.
             let current = self.snapshot()?;
-            let record = Findings::new(None, &mut verification).absorb(current.session(*key))?;
+            let mut findings = Findings::new(None, &mut verification);
+            let record = findings.absorb(current.session(*key))?;
             let Some(record) = record.flatten() else { continue };
-            verification.sessions += 1;
-            check_session(View::new(current.rows(*key), &record), &mut verification)?;
+            findings.counts().sessions += 1;
+            let checked = check_session(View::new(current.rows(*key), &record), findings.counts());
+            findings.absorb(checked)?;
         }
         let mut findings = Findings::new(None, &mut verification);
         let open = self.open_to_others();
@@ -52,14 +63,22 @@ impl Store {
             let text = format!("other users may open {}", open.join(" and "));
             findings.remark("permissions", None, None, text);
         }
-        check_unfolded(&snapshot, &sessions, &mut findings)?;
-        let unfinished = check_owners(self, &snapshot, &sessions, &mut findings)?;
-        check_names(&snapshot, &sessions, &mut findings)?;
-        check_removed(&snapshot, &sessions, &mut findings)?;
-        check_times(&snapshot, (&sessions, &unreadable), &mut findings)?;
-        check_parents(&snapshot, (&sessions, &unreadable), &mut findings)?;
-        check_blobs(&snapshot, &sessions, &unfinished, &mut findings)?;
-        crate::history::check(&snapshot, &mut findings)?;
+        let checked = check_unfolded(&snapshot, &sessions, &mut findings);
+        findings.absorb(checked)?;
+        let unfinished = check_owners(self, &snapshot, &sessions, &mut findings);
+        let unfinished = findings.absorb(unfinished)?.unwrap_or_default();
+        let checked = check_names(&snapshot, &sessions, &mut findings);
+        findings.absorb(checked)?;
+        let checked = check_removed(&snapshot, &sessions, &mut findings);
+        findings.absorb(checked)?;
+        let checked = check_times(&snapshot, (&sessions, &unreadable), &mut findings);
+        findings.absorb(checked)?;
+        let checked = check_parents(&snapshot, (&sessions, &unreadable), &mut findings);
+        findings.absorb(checked)?;
+        let checked = check_blobs(&snapshot, &sessions, &unfinished, &mut findings);
+        findings.absorb(checked)?;
+        let checked = crate::history::check(&snapshot, &mut findings);
+        findings.absorb(checked)?;
         Ok(verification)
     }
 }

@@ -12,10 +12,10 @@ use super::engine_file::{EngineFile, MAGIC, Recovery};
 use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, format, journal, tables};
 use crate::destination::{end_of_links, folder_of};
-use crate::store::pages::ReadableTable;
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::private::make_folders;
 use crate::regular_file::open_regular;
+use crate::store::pages::ReadableTable;
 use crate::temporary::{Temporary, remove_left};
 use crate::whole_file::sync_folder;
 

@@ -1,7 +1,5 @@
 //! The value of the `entries` table: where an entry's line is.
 
-
-
 use super::ordinal::Ordinal;
 use super::record::{append, read};
 use super::session_key::SessionKey;

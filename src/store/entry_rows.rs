@@ -1,7 +1,5 @@
 //! The rows of a session's entries in a snapshot: by their ids, and by their parents.
 
-
-
 use super::entry_record::EntryRecord;
 use super::ordinal::Ordinal;
 use super::session_key::SessionKey;
@@ -89,7 +87,7 @@ impl<'s> SessionRows<'s> {
 
     fn entries(self) -> Result<IdRange<'s>> {
         let all = (self.session.raw(), &b""[..])..(self.session.end(), &b""[..]);
-        Ok(self.snapshot.entries()?.range(all)?)
+        self.snapshot.entries()?.range(all)
     }
 
     /// The children of an entry that have a row under it: all but the one that stands directly behind it. Of `None`, the
@@ -112,7 +110,7 @@ impl<'s> SessionRows<'s> {
         Ok(std::iter::from_fn(move || {
             let row = rows.as_mut()?.next().transpose();
             let end = match row {
-                Err(error) => return Some(Err(error.into())),
+                Err(error) => return Some(Err(error)),
                 Ok(Some(row)) => match row.0.value() {
                     (_, of, child) if of == parent => {
                         first = parent.saturating_add(1);

@@ -27,8 +27,8 @@ mod opening;
 pub(crate) mod ordinal;
 pub(crate) mod originals;
 mod overlay;
-mod pages;
 pub(crate) mod owner;
+mod pages;
 pub(crate) mod parts;
 pub(crate) mod pointer_record;
 pub(crate) mod prompt_block;
@@ -57,9 +57,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
-use redb::{Builder, CompactionError, Database, ReadOnlyDatabase, ReadableDatabase, WriteTransaction};
+use redb::{
+    Builder, CompactionError, Database, ReadOnlyDatabase, ReadableDatabase, WriteTransaction,
+};
 
 pub use self::engine_error::EngineError;
+pub(crate) use self::pages::DamagedPage;
 pub use self::table_statistics::TableStatistics;
 
 use self::cache::FrameCache;
@@ -69,6 +72,7 @@ use self::format::Found;
 use self::journal::Journal;
 use self::opening::Opened;
 use self::owner::{Owner, Owners};
+use self::pages::{read_header, walk};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 use crate::store::pages::{ReadTransaction, ReadableTable};
 
@@ -334,6 +338,22 @@ impl Store {
             Handle::ReadOnly(database) => database.begin_read(),
             Handle::Overlay { database, .. } => database.begin_read(),
         })
+    }
+
+    /// The pages that are not what was written, of those that the last commit has.
+    pub(crate) fn damaged_pages(&self) -> Result<Vec<DamagedPage>> {
+        let Some(file) = &self.shared.file else { return Ok(Vec::new()) };
+        let reading = || read_header(file).at("reading", &self.shared.path);
+        loop {
+            let header = reading()?;
+            let _pin = self.begin_read()?;
+            if reading()? != header {
+                continue;
+            }
+            let mut damaged = Vec::new();
+            walk(file, &header, |page| damaged.push(page)).at("reading", &self.shared.path)?;
+            return Ok(damaged);
+        }
     }
 
     fn begin_write(&self) -> Result<WriteTransaction> {

@@ -62,7 +62,7 @@ pub(crate) fn stored_bytes(rows: SessionRows<'_>) -> Result<u64> {
 /// The rows of a session's pieces.
 fn pieces(rows: SessionRows<'_>) -> Result<Range<'static, (u64, u64), &'static [u8]>> {
     let all = (rows.session.raw(), 0)..(rows.session.end(), 0);
-    Ok(rows.snapshot.table(tables::ORIGINALS)?.range(all)?)
+    rows.snapshot.table(tables::ORIGINALS)?.range(all)
 }
 
 /// Passes on the pieces of a session's imported bytes, in order, until `take` returns `false`.

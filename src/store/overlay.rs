@@ -45,7 +45,8 @@ impl Store {
     /// in memory. `None` if the file was changed while its first page was read.
     pub(crate) fn overlay(&self, pin: Snapshot) -> Result<Option<Self>> {
         let Some(file) = self.shared.file.clone() else { return Ok(None) };
-        let backend = Overlay::new(file.clone(), pin.into_transaction()).at("reading", self.path())?;
+        let backend =
+            Overlay::new(file.clone(), pin.into_transaction()).at("reading", self.path())?;
         let Some(backend) = backend else { return Ok(None) };
         let options = StoreOptions {
             page_cache_bytes: 16 << 20,

@@ -2,7 +2,6 @@
 
 use bincode::{Decode, Encode};
 
-
 use super::record::Record;
 use super::session_key::SessionKey;
 use super::session_record::{SessionRecord, address};
@@ -100,8 +99,8 @@ fn read(session: SessionKey, value: &[u8]) -> Result<RemovedRecord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::pages::ReadableTable;
     use crate::store::Store;
+    use crate::store::pages::ReadableTable;
 
     /// The tables in which a check finds a problem.
     fn problems(store: &Store) -> Vec<String> {

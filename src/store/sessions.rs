@@ -3,7 +3,7 @@
 
 use std::ops::{Bound, RangeInclusive};
 
-use redb::{AccessGuard};
+use redb::AccessGuard;
 
 use super::record::Record;
 use super::session_key::SessionKey;
@@ -11,7 +11,7 @@ use super::session_record::{ListedRecord, SessionRecord};
 use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
 use super::tables;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::pages::{ReadOnlyTable, ReadableTable};
 
 /// The sessions of a snapshot.
@@ -30,7 +30,7 @@ impl Sessions {
 
     /// How many sessions there are.
     pub(crate) fn len(&self) -> Result<u64> {
-        Ok(self.0.len()?)
+        self.0.len()
     }
 
     /// The lowest key and the highest one.
@@ -60,6 +60,53 @@ impl Sessions {
             let (key, value) = row?;
             Ok(SessionRow { key: SessionKey::new(key.value()), value })
         }))
+    }
+}
+
+impl Snapshot {
+    /// Passes on all sessions, in the order in which they were added, and the error of each that cannot be read.
+    ///
+    /// Behind a damaged page of the sessions the others are found by their ids.
+    pub(crate) fn each_session(
+        &self,
+        mut take: impl FnMut(SessionKey, Result<SessionRow>) -> Result<()>,
+    ) -> Result<()> {
+        let sessions = self.sessions()?;
+        let mut last = None;
+        let rows = sessions.iter();
+        let mut damage = rows.as_ref().is_err();
+        for row in rows.into_iter().flatten() {
+            let row = match row {
+                Ok(row) => row,
+                Err(Error::Corrupted(_)) => {
+                    damage = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            last = Some(row.key);
+            take(row.key, Ok(row))?;
+        }
+        if !damage {
+            return Ok(());
+        }
+        let mut keys = Vec::new();
+        for row in self.addresses()?.beginning_with(b"")? {
+            let (_, key) = row?;
+            if last.is_none_or(|last| last < key) {
+                keys.push(key);
+            }
+        }
+        keys.sort_unstable();
+        for key in keys {
+            match sessions.get(key) {
+                Ok(Some(row)) => take(key, Ok(row))?,
+                // It was lost with its page, or its id is.
+                Ok(None) => {}
+                Err(error) => take(key, Err(error))?,
+            }
+        }
+        Ok(())
     }
 }
 

@@ -91,7 +91,7 @@ impl Snapshot {
         &self,
         definition: TableDefinition<'static, K, V>,
     ) -> Result<ReadOnlyTable<K, V>> {
-        Ok(self.transaction.open_table(definition)?)
+        self.transaction.open_table(definition)
     }
 
     /// The sessions.

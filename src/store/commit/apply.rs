@@ -6,11 +6,11 @@ use redb::{Table, WriteTransaction};
 
 use super::slice::{BlobGain, Retirement, Row, Slice};
 use crate::error::Result;
-use crate::store::pages::ReadableTable;
 use crate::store::blobs::{BlobTables, Hash};
 use crate::store::entry_record::EntryRows;
 use crate::store::label_record::LabelRecord;
 use crate::store::ordinal::Ordinal;
+use crate::store::pages::ReadableTable;
 use crate::store::record::Record;
 use crate::store::removed_record::RemovedRecord;
 use crate::store::session_index::index_session;

@@ -4,9 +4,9 @@ use redb::WriteTransaction;
 
 use super::slice::Row;
 use crate::error::{Error, ImportError, Result};
-use crate::store::pages::ReadableTable;
 use crate::store::chunk::Chunk;
 use crate::store::ordinal::Ordinal;
+use crate::store::pages::ReadableTable;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::session_rows::SessionRows;

@@ -3,11 +3,11 @@
 use redb::{Table, WriteTransaction};
 
 use crate::error::Result;
-use crate::store::pages::ReadableTable;
 use crate::store::blobs::BlobTables;
 use crate::store::chunk::Chunk;
 use crate::store::ordinal::Ordinal;
 use crate::store::owner::{Owner, SWEPT};
+use crate::store::pages::ReadableTable;
 use crate::store::session_key::SessionKey;
 use crate::store::{Store, tables};
 

@@ -4,16 +4,15 @@ use std::collections::BTreeSet;
 
 use leafline_import::EntryKind;
 
-
 use super::rows::Tally;
 use super::slice::Row;
 use super::*;
 use crate::error::Error;
-use crate::store::pages::ReadableTable;
 use crate::store::chunk::{ChunkBuilder, EncodedFrame, Frame, Hole, HoleKind, text_check};
 use crate::store::entry_record::{EntryRow, EntryRows};
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
+use crate::store::pages::ReadableTable;
 use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::record::Record;
 use crate::store::settings_record::SettingsRecord;

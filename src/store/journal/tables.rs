@@ -1,6 +1,6 @@
 //! What the tables know of the journal.
 
-use redb::{WriteTransaction};
+use redb::WriteTransaction;
 
 use super::row::{JournalRow, KEY, Place};
 use crate::error::{Corruption, Result};

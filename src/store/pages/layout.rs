@@ -24,6 +24,9 @@ const UNCONFIRMED: u8 = 8;
 const LEAF: u8 = 1;
 const BRANCH: u8 = 2;
 
+/// What redb's own tables are called here.
+pub(super) const ENGINE: &str = "engine";
+
 /// What a branch has where its child is not written yet.
 const DEFERRED: u128 = 999;
 
@@ -42,7 +45,7 @@ pub(super) struct Pointer {
     pub(super) length: u64,
     pub(super) check: u128,
     pub(super) tree: Tree,
-    /// The table of which it is the root.
+    /// The table of which it is the root; [`ENGINE`] of the root of redb's own tables.
     pub(super) table: Option<String>,
 }
 
@@ -103,7 +106,8 @@ fn roots_of(header: &[u8; HEADER], slot: usize, layout: Layout) -> Vec<Pointer> 
         let bytes = slot.get(at..).filter(|_| slot.get(is_there) == Some(&1))?;
         layout.pointer(bytes, Tree::Names, None)
     };
-    [root(1, 8), root(2, 40)].into_iter().flatten().collect()
+    let engine = root(2, 40).map(|root| Pointer { table: Some(ENGINE.to_owned()), ..root });
+    root(1, 8).into_iter().chain(engine).collect()
 }
 
 /// The bytes of a slot, if they have their checksum.

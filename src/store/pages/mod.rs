@@ -8,8 +8,10 @@
 mod checked;
 mod layout;
 mod reading;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub(crate) use self::checked::{Checked, Damage, Pages, guarded};
 pub(crate) use self::reading::{Range, ReadOnlyTable, ReadTransaction, ReadableTable};
-pub(crate) use self::walk::{DamagedPage, walk};
+pub(crate) use self::walk::{DamagedPage, read_header, walk};

@@ -4,13 +4,13 @@ use std::borrow::Borrow;
 use std::ops::RangeBounds;
 
 use redb::{
-    AccessGuard, Key, ReadableTableMetadata as _, StorageError, TableDefinition,
-    TableError, TableHandle as _, TableStats, Value,
+    AccessGuard, Key, ReadableTableMetadata as _, StorageError, TableDefinition, TableError,
+    TableHandle as _, TableStats, Value,
 };
 
 use super::guarded;
-use crate::store::tables;
 use crate::error::{Corruption, Error, Result};
+use crate::store::tables;
 
 /// What errors call the tree in which redb keeps the tables.
 const NAMES: &str = "names of tables";

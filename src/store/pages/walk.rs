@@ -4,7 +4,7 @@ use std::io;
 
 use redb::StorageBackend;
 
-use super::layout::{self, HEADER, Layout, Pointer};
+use super::layout::{self, ENGINE, HEADER, Layout, Pointer};
 
 /// Pages below each other, beyond which a tree is damaged.
 const MOST_LEVELS: usize = 64;
@@ -15,25 +15,33 @@ pub(crate) struct DamagedPage {
     pub(crate) at: u64,
     /// Its bytes.
     pub(crate) length: u64,
-    /// The table in which it is; `None` of the pages in which the engine keeps the names of tables.
+    /// The table in which it is, or the engine's own ones; `None` of the names of tables.
     pub(crate) table: Option<String>,
 }
 
-/// Checks all pages of the state that the header names, and passes on the damaged ones. What is below them is not found.
-///
-/// Nobody may use the pages of that state anew meanwhile. Says whether the header is still the same at the end.
-pub(crate) fn walk(
-    file: &impl StorageBackend,
-    mut found: impl FnMut(DamagedPage),
-) -> io::Result<bool> {
+/// Reads the header of a file.
+pub(crate) fn read_header(file: &impl StorageBackend) -> io::Result<[u8; HEADER]> {
     let mut header = [0; HEADER];
     file.read(0, &mut header)?;
-    let Some(layout) = Layout::of_header(&header) else { return Ok(true) };
+    Ok(header)
+}
+
+/// Checks all pages of the state that a header names, and passes on the damaged ones. What is below them is not found.
+///
+/// A read transaction of that state keeps others from using its pages anew. It does not keep the engine's own tables: they
+/// are passed on only if the header is still the same at the end.
+pub(crate) fn walk(
+    file: &impl StorageBackend,
+    header: &[u8; HEADER],
+    mut found: impl FnMut(DamagedPage),
+) -> io::Result<()> {
+    let Some(layout) = Layout::of_header(header) else { return Ok(()) };
+    let mut of_engine = Vec::new();
     let length = file.len()?;
     let mut page = Vec::new();
     // Pages to be read, each with its level. A page that two others name is read twice; in a whole file there is none.
     let mut left: Vec<(Pointer, usize)> =
-        layout::roots(&header).into_iter().map(|root| (root, 0)).collect();
+        layout::roots(header).into_iter().map(|root| (root, 0)).collect();
     let mut budget = length / 4096 + 1;
     while let Some((pointer, level)) = left.pop() {
         let is_there = pointer.at.checked_add(pointer.length).is_some_and(|end| end <= length);
@@ -47,14 +55,18 @@ pub(crate) fn walk(
         }
         if is_whole {
             for mut child in layout::children(&page, pointer.tree, layout) {
-                child.table = child.table.or_else(|| pointer.table.clone());
+                child.table = pointer.table.clone().or(child.table);
                 left.push((child, level + 1));
             }
         } else {
-            found(DamagedPage { at: pointer.at, length: pointer.length, table: pointer.table });
+            let Pointer { at, length, table, .. } = pointer;
+            let is_engine = table.as_deref() == Some(ENGINE);
+            let page = DamagedPage { at, length, table };
+            if is_engine { of_engine.push(page) } else { found(page) }
         }
     }
-    let mut after = [0; HEADER];
-    file.read(0, &mut after)?;
-    Ok(header == after)
+    if !of_engine.is_empty() && read_header(file)? == *header {
+        of_engine.into_iter().for_each(found);
+    }
+    Ok(())
 }

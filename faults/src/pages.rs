@@ -1,0 +1,250 @@
+//! Damaged pages: flipped bits, and pages that are zeroed, stale, swapped or cut off.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use fastrand::Rng;
+
+use crate::answers::{Answers, Opening, ask, open};
+use crate::sample;
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// Bytes of the header of the file.
+const HEADER: usize = 320;
+
+/// What takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A kind of damage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Damage {
+    /// One bit.
+    Bit,
+    /// Eight bits of one page.
+    Bits,
+    /// One bit of the file's header.
+    Header,
+    /// A page of zeros.
+    Zeroed,
+    /// A page as an earlier commit had it: a write that was lost.
+    Stale,
+    /// Two pages in each other's place.
+    Swapped,
+    /// A file that ends early.
+    CutOff,
+}
+
+/// All kinds.
+pub const KINDS: [Damage; 7] = [
+    Damage::Bit,
+    Damage::Bits,
+    Damage::Header,
+    Damage::Zeroed,
+    Damage::Stale,
+    Damage::Swapped,
+    Damage::CutOff,
+];
+
+/// What came of the runs of one kind.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Count {
+    /// How many there were.
+    pub runs: u64,
+    /// In how many no answer changed.
+    pub unchanged: u64,
+    /// In how many the store could not be opened.
+    pub refused: u64,
+    /// In how many `verify` found the damage.
+    pub found: u64,
+    /// Answers that were errors.
+    pub errors: u64,
+    /// Answers altogether.
+    pub answers: u64,
+}
+
+/// The runs of all kinds, and what must not be.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// By kind.
+    pub counts: BTreeMap<Damage, Count>,
+    /// Each failure: the run, and what happened.
+    pub failures: Vec<String>,
+    /// Each store that could not be opened, and why.
+    pub refusals: Vec<String>,
+}
+
+/// A sample store and what it says when it is whole.
+#[derive(Debug)]
+pub struct Sample {
+    folder: tempfile::TempDir,
+    bytes: Vec<u8>,
+    earlier: Vec<u8>,
+    sessions: Vec<String>,
+    truth: Answers,
+}
+
+impl Sample {
+    /// Makes one from a seed.
+    ///
+    /// # Panics
+    ///
+    /// If it cannot be made, or does not verify.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let (path, before) = (folder.path().join("whole"), folder.path().join("earlier"));
+        sample::make(&path, &before, seed).expect("the sample can be made");
+        let read = |path: &Path| std::fs::read(path).expect("it can be read");
+        let (bytes, earlier) = (read(&path), read(&before));
+        let store = open(&path, Opening::ToRead).expect("the sample can be opened");
+        let problems = store.verify().expect("it can be verified").problems;
+        assert!(problems.is_empty(), "{problems:#?}");
+        let sessions = store.sessions().expect("it can be listed");
+        let sessions: Vec<String> =
+            sessions.into_iter().map(|session| session.id.to_string()).collect();
+        let truth = ask(&store, &sessions);
+        let errors: Vec<_> = truth.iter().filter(|(_, answer)| answer.is_err()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        Self { folder, bytes, earlier, sessions, truth }
+    }
+
+    /// A copy of the store with damage.
+    fn damaged(&self, damage: Damage, random: &mut Rng) -> Vec<u8> {
+        let mut bytes = self.bytes.clone();
+        let pages = bytes.len() / PAGE;
+        // Behind the first page, which has the header.
+        let page = |random: &mut Rng| random.usize(1..pages) * PAGE;
+        let flip = |bytes: &mut [u8], at: usize, random: &mut Rng| {
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte ^= 1 << random.u8(0..8);
+            }
+        };
+        match damage {
+            Damage::Bit => {
+                let at = random.usize(PAGE..bytes.len());
+                flip(&mut bytes, at, random);
+            }
+            Damage::Bits => {
+                let page = page(random);
+                for _ in 0..8 {
+                    let at = page + random.usize(0..PAGE);
+                    flip(&mut bytes, at, random);
+                }
+            }
+            Damage::Header => {
+                let at = random.usize(0..HEADER);
+                flip(&mut bytes, at, random);
+            }
+            Damage::Zeroed => {
+                let page = page(random);
+                bytes[page..page + PAGE].fill(0);
+            }
+            Damage::Stale => {
+                let stale = self.earlier.len().min(bytes.len()) / PAGE;
+                let page = random.usize(1..stale) * PAGE;
+                bytes[page..page + PAGE].copy_from_slice(&self.earlier[page..page + PAGE]);
+            }
+            Damage::Swapped => {
+                let (one, other) = (page(random), page(random));
+                for byte in 0..PAGE {
+                    bytes.swap(one + byte, other + byte);
+                }
+            }
+            Damage::CutOff => bytes.truncate(page(random)),
+        }
+        bytes
+    }
+
+    /// Damages a copy as the number of the run says, and asks it all questions.
+    ///
+    /// # Panics
+    ///
+    /// If the temporary folder cannot be written.
+    pub fn run(&self, seed: u64, run: u64, report: &mut Report) {
+        let mut random = Rng::with_seed(seed.wrapping_mul(1 << 32).wrapping_add(run));
+        let damage = random.choice(KINDS).unwrap_or(Damage::Bit);
+        let opening = random.choice([Opening::ToRead, Opening::ToWrite]).unwrap_or(Opening::ToRead);
+        let path = self.folder.path().join(format!("damaged-{run}"));
+        let bytes = self.damaged(damage, &mut random);
+        std::fs::write(&path, bytes).expect("a copy can be written");
+        let name = format!("run {run} of seed {seed}: {damage:?}, {opening:?}");
+        let outcome = outcome(path.clone(), opening, self.sessions.clone());
+        std::fs::remove_file(&path).expect("the copy can be removed");
+        let _ = std::fs::remove_file(self.folder.path().join(format!("damaged-{run}.journal")));
+        let count = report.counts.entry(damage).or_default();
+        count.runs += 1;
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(problem) => return report.failures.push(format!("{name}: {problem}")),
+        };
+        let (answers, problems) = match outcome {
+            Ok(outcome) => outcome,
+            Err(reason) => {
+                count.refused += 1;
+                report.refusals.push(format!("{name}: {reason}"));
+                return;
+            }
+        };
+        let mut is_changed = false;
+        for (question, answer) in &answers {
+            count.answers += 1;
+            match answer {
+                Ok(answer) if self.truth.get(question) != Some(&Ok(answer.clone())) => {
+                    report.failures.push(format!("{name}: a wrong answer to {question}"));
+                    is_changed = true;
+                }
+                Ok(_) => {}
+                Err(_) => {
+                    count.errors += 1;
+                    is_changed = true;
+                }
+            }
+        }
+        count.unchanged += u64::from(!is_changed);
+        count.found += u64::from(problems > 0);
+        if is_changed && problems == 0 {
+            report.failures.push(format!("{name}: `verify` finds nothing"));
+        }
+    }
+}
+
+/// The answers and the number of problems that `verify` finds, or why the store cannot be opened.
+type Outcome = Result<(Answers, usize), String>;
+
+fn outcome(path: PathBuf, opening: Opening, sessions: Vec<String>) -> Result<Outcome, String> {
+    let (send, receive) = mpsc::channel();
+    // It is not joined: if it hangs, the others go on.
+    std::thread::spawn(move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let store = open(&path, opening).map_err(|error| error.to_string())?;
+            let answers = ask(&store, &sessions);
+            let problems = store.verify().map_or(1, |verification| verification.problems.len());
+            Ok((answers, problems))
+        }));
+        let _ = send.send(outcome);
+    });
+    match receive.recv_timeout(PATIENCE) {
+        Ok(outcome) => outcome.map_err(|payload| {
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+            format!("a panic: {}", text.unwrap_or("without a text"))
+        }),
+        Err(_) => Err("no answer in a minute".to_owned()),
+    }
+}
+
+/// Runs so many times.
+#[must_use]
+pub fn run(seed: u64, runs: u64) -> Report {
+    let sample = Sample::new(seed);
+    let mut report = Report::default();
+    for number in 0..runs {
+        sample.run(seed, number, &mut report);
+    }
+    report
+}

@@ -1,0 +1,124 @@
+//! Nothing is read unchecked, and what is whole is never called damaged.
+
+use leafline_import::Family;
+
+use super::Checked;
+use crate::pi::Draft;
+use crate::session::Persistence;
+use crate::store::engine_file::{EngineFile, Recovery};
+use crate::store::opening::{builder, open_file};
+use crate::store::{Store, StoreOptions};
+use crate::{NewSession, Session};
+
+fn append(session: &mut Session, text: &str) {
+    let message = serde_json::json!({"role": "user", "content": text}).to_string();
+    session.append(Draft::message(&message).unwrap()).unwrap();
+}
+
+fn session(store: &Store) -> Session {
+    let mut new = NewSession::new(Family::Pi, "/work");
+    new.persistence = Some(Persistence::immediate());
+    store.create_session(&new).unwrap()
+}
+
+/// Writes as a process that commits often does, and reads back between commits.
+#[test]
+fn of_every_page_that_is_read_something_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    drop(Store::open(&path).unwrap());
+    let options = StoreOptions { page_cache_bytes: 8 << 10, ..StoreOptions::default() };
+    let opened = |path| {
+        let file = EngineFile::new(open_file(path).unwrap(), Recovery::Needed).unwrap();
+        let checked = Checked::new(file, false).unwrap();
+        let pages = checked.pages();
+        let database = builder(&options).create_with_backend(checked).unwrap();
+        pages.be_strict();
+        (database, pages)
+    };
+    const ROWS: redb::TableDefinition<'_, u64, &[u8]> = redb::TableDefinition::new("rows");
+    let handles = [opened(&path), opened(&path)];
+    for round in 0..40_u64 {
+        for (place, (database, _)) in handles.iter().enumerate() {
+            let transaction = database.begin_write().unwrap();
+            {
+                let mut rows = transaction.open_table(ROWS).unwrap();
+                for row in 0..40 {
+                    let key = (round * 7919 + row * 613 + place as u64) % 3001;
+                    let value = vec![round.to_le_bytes()[0]; 100 + (key as usize % 37) * 200];
+                    rows.insert(key, value.as_slice()).unwrap();
+                    if row % 5 == 0 {
+                        rows.remove(key / 2).unwrap();
+                    }
+                }
+            }
+            if round % 6 == 5 {
+                transaction.abort().unwrap();
+            } else {
+                transaction.commit().unwrap();
+            }
+            let (reader, _) = &handles[1 - place];
+            let reading = redb::ReadableDatabase::begin_read(reader).unwrap();
+            if let Ok(rows) = reading.open_table(ROWS) {
+                let read = redb::ReadableTable::iter(&rows).unwrap();
+                let bytes: usize = read.map(|row| row.unwrap().1.value().len()).sum();
+                assert!(bytes > 0);
+            }
+        }
+    }
+    for (_, pages) in &handles {
+        assert_eq!((pages.unknown(), pages.found()), (0, 0));
+    }
+}
+
+#[test]
+fn a_damaged_page_costs_what_is_on_it_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let mut ids = Vec::new();
+    for number in 0..40 {
+        let mut session = session(&store);
+        append(&mut session, &format!("{number} {}", "x".repeat(9000)));
+        ids.push(session.id().to_owned());
+    }
+    drop(store);
+    let whole = std::fs::read(&path).unwrap();
+    let read = |store: &Store| -> Vec<Option<String>> {
+        let export = |id: &String| {
+            let mut out = Vec::new();
+            let mode = crate::export::ExportMode::Current;
+            let reader = store.reader(id).ok()?;
+            reader.export(&mode, &mut out).ok()?;
+            String::from_utf8(out).ok()
+        };
+        ids.iter().map(export).collect()
+    };
+    let store = Store::open(&path).unwrap();
+    let truth = read(&store);
+    assert!(truth.iter().all(Option::is_some) && store.damaged_pages().unwrap().is_empty());
+    drop(store);
+    let mut partial = 0;
+    for page in (4096..whole.len()).step_by(4096) {
+        let mut bytes = whole.clone();
+        bytes[page + 1000] ^= 4;
+        std::fs::write(&path, bytes).unwrap();
+        let Ok(store) =
+            Store::open_with(&path, &StoreOptions { read_only: true, ..StoreOptions::default() })
+        else {
+            continue;
+        };
+        let answers = read(&store);
+        for (answer, truth) in answers.iter().zip(&truth) {
+            assert!(answer.is_none() || answer == truth, "page {page}");
+        }
+        let lost = answers.iter().filter(|answer| answer.is_none()).count();
+        // It is the same the next time: the page is read again.
+        assert_eq!(read(&store), answers, "page {page}");
+        if lost > 0 {
+            assert!(!store.damaged_pages().unwrap().is_empty(), "page {page}");
+            partial += usize::from(lost < ids.len());
+        }
+    }
+    assert!(partial > 10, "{partial} pages cost a part of the sessions");
+}
