@@ -77,6 +77,7 @@ pub mod export {
 /// ```
 pub mod list {
     pub use crate::catalog::filter::{SessionFilter, SessionOrder};
+    pub use crate::catalog::list::ReadableList;
     pub use crate::session::{SharedText, TypeFacts};
 }
 

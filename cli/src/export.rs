@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use leafline::Store;
 use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportReport, ExportTotals};
+use leafline::list::SessionFilter;
 use serde::Serialize;
 
 use super::advice::{advised, on_kept};
@@ -250,7 +251,10 @@ fn into_folder(
     let sessions = match ids {
         // One that is named twice is one.
         Some(ids) => ids.iter().collect::<HashSet<_>>().len(),
-        None => store.sessions()?.len(),
+        None => {
+            let list = store.list_readable(&SessionFilter::default())?;
+            list.sessions.len() + list.damaged.len()
+        }
     };
     let sessions = sessions as u64;
     let mut bar = Bar::of_sessions(sessions);

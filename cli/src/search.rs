@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use leafline::search::{SearchHit, SearchIndex, SearchQuery};
+use leafline::search::{DamagedSession, SearchHit, SearchIndex, SearchQuery};
 use leafline::view::Role;
 use serde_json::json;
 
@@ -105,7 +105,7 @@ pub(super) fn run(
     if let Readiness::Missing(lacking) = readiness {
         return Err(Failure::NoIndex { bytes: bytes(lacking) });
     }
-    let hits = index.search(&SearchQuery {
+    let found = index.search_readable(&SearchQuery {
         session: arguments.session.clone(),
         sessions: arguments.choice.filter()?,
         roles: arguments.roles.clone(),
@@ -114,6 +114,7 @@ pub(super) fn run(
         limit: arguments.limit,
         ..SearchQuery::new(arguments.query.join(" "))
     })?;
+    let hits = found.hits;
     let mut ids: Vec<String> = hits.iter().map(|hit| hit.session.clone()).collect();
     if out.width().is_some() {
         ids.extend(store.neighbouring_ids(hits.iter().map(|hit| &*hit.session))?);
@@ -130,7 +131,10 @@ pub(super) fn run(
     if hits.is_empty() && std::io::stderr().is_terminal() {
         out.remark("nothing found".to_owned());
     }
-    Ok(Status::Done)
+    for DamagedSession { session, damage, .. } in &found.damaged {
+        complain(&format!("session {session} is damaged, and not all of it was found: {damage}"));
+    }
+    Ok(if found.damaged.is_empty() { Status::Done } else { Status::Failed })
 }
 
 fn print_hit(hit: &SearchHit, ids: &[&str], out: &mut Output) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use crate::store::Store;
 use crate::store::session_index::{SessionTimes, bucket, starter};
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::ListedRecord;
-use crate::store::sessions::{Addresses, SessionRow, Sessions};
+use crate::store::sessions::{Addresses, SessionRow, Sessions, UnreadableRow};
 use crate::store::snapshot::Snapshot;
 
 /// The number of sessions for which a thread is worthwhile: reading them takes a millisecond or two, starting a thread
@@ -29,6 +29,16 @@ const WALKED_SHARE: u64 = 64;
 
 /// A walk may always read this many sessions, which takes less time than the threads of a scan.
 const LEAST_WALK: usize = 64;
+
+/// The sessions of a store that can be read, and those that cannot.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ReadableList {
+    /// Those that the filter accepts, in its order.
+    pub sessions: Vec<SessionFacts>,
+    /// The id of each session that cannot be read, and why.
+    pub damaged: Vec<(String, Error)>,
+}
 
 impl Store {
     /// The facts of all sessions, latest message first; equal ones by id.
@@ -69,6 +79,44 @@ impl Store {
             Ok(all)
         })?;
         Ok(listed.finish())
+    }
+
+    /// Does what [`Self::list`] does, and goes on where the store is damaged: each session that cannot be read is named, and
+    /// the others are listed.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Corrupted`] if nothing leads to the sessions any more.
+    pub fn list_readable(&self, filter: &SessionFilter) -> Result<ReadableList> {
+        match self.list(filter) {
+            Err(Error::Corrupted(_)) => {}
+            list => return Ok(ReadableList { sessions: list?, damaged: Vec::new() }),
+        }
+        let snapshot = self.snapshot()?;
+        let rows = Rows::of(&snapshot, filter)?;
+        let mut list = List::new(filter);
+        let mut damaged = Vec::new();
+        snapshot.each_session(|row| {
+            let row = match row {
+                Ok(row) => row,
+                Err(UnreadableRow { address, error, .. }) => {
+                    let id = String::from_utf8_lossy(&address).into_owned();
+                    damaged.push((id, error));
+                    return Ok(());
+                }
+            };
+            match row.listed() {
+                Ok(record) => {
+                    // Whether it is an agent's of a session that is here may not be known.
+                    if rows.takes(&record).unwrap_or(true) {
+                        list.push(&record);
+                    }
+                }
+                Err(error) => damaged.push((snapshot.id_of(row.key())?, error)),
+            }
+            Ok(())
+        })?;
+        Ok(ReadableList { sessions: list.finish().finish(), damaged })
     }
 
     /// The keys of the sessions that a filter accepts, ignoring its limit.

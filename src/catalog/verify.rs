@@ -34,8 +34,12 @@ impl Store {
             findings.problem(table, None, text);
         }
         let Some(snapshot) = findings.absorb(self.snapshot())? else { return Ok(verification) };
-        let listed = snapshot.each_session(|key, row| {
-            match findings.absorb(row.and_then(|row| row.record()))? {
+        let listed = snapshot.each_session(|row| {
+            let (key, record) = match row {
+                Ok(row) => (row.key(), row.record()),
+                Err(unreadable) => (unreadable.key, Err(unreadable.error)),
+            };
+            match findings.absorb(record)? {
                 Some(record) => {
                     sessions.insert(key, record);
                 }

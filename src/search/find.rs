@@ -1,6 +1,6 @@
 //! Searching.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use leafline_import::Family;
@@ -18,9 +18,9 @@ use super::passages::passages;
 use super::query::{Clause, clauses};
 use super::schema::{ORDINAL, SESSION};
 use super::snippet::{Snippet, snippet};
-use super::update::role_number;
+use super::update::{DamagedSession, role_number};
 use crate::catalog::filter::SessionFilter;
-use crate::error::{Error, Result, SearchError};
+use crate::error::{Corruption, Error, Result, SearchError};
 use crate::session::Entry;
 use crate::session::view::View;
 use crate::store::ordinal::Ordinal;
@@ -116,6 +116,16 @@ pub struct SearchHit {
     pub snippet: Snippet,
 }
 
+/// The entries that were found, and what could not be read of the store.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SearchHits {
+    /// The entries, the best one first.
+    pub hits: Vec<SearchHit>,
+    /// Sessions of which an entry was found that is damaged, and left out.
+    pub damaged: Vec<DamagedSession>,
+}
+
 impl SearchIndex {
     /// The entries that match a query best, the best one first.
     ///
@@ -126,8 +136,21 @@ impl SearchIndex {
     /// [`SearchError::NoWords`] for a text without a word to search for;
     /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) and
     /// [`SessionError::Ambiguous`](crate::error::SessionError::Ambiguous) for a session; [`SearchError::Index`] if the
-    /// index cannot be read.
+    /// index cannot be read; [`Error::Corrupted`] if an entry that is found is damaged in the store.
     pub fn search(&self, query: &SearchQuery) -> Result<Vec<SearchHit>> {
+        let found = self.search_readable(query)?;
+        match found.damaged.into_iter().next() {
+            Some(DamagedSession { damage, .. }) => Err(damage.into()),
+            None => Ok(found.hits),
+        }
+    }
+
+    /// Does what [`Self::search`] does, and leaves entries out that are damaged in the store: their sessions are named.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::search`].
+    pub fn search_readable(&self, query: &SearchQuery) -> Result<SearchHits> {
         let clauses = clauses(&query.text);
         if clauses.iter().all(|clause| clause.is_excluded) {
             return Err(Error::Search(SearchError::NoWords { query: query.text.clone() }));
@@ -141,20 +164,28 @@ impl SearchIndex {
         let asked = self.asked(&searcher, &clauses, session)?;
         let snapshot = self.store.snapshot()?;
         let mut hits = Vec::new();
+        let mut damaged: BTreeMap<SessionKey, Corruption> = BTreeMap::new();
         let mut skip = 0;
         while hits.len() < query.limit {
             // Entries that are gone from the store make room for others.
             let wanted = query.limit - hits.len();
             let found = self.top(&searcher, &*asked, &filter, (skip, wanted))?;
             for &(score, address) in &found {
-                hits.extend(self.hit(&searcher, &snapshot, (score, address), &clauses)?);
+                let Some(place) = self.place_of(&searcher, address)? else { continue };
+                match hit_at(&snapshot, place, score, &clauses) {
+                    Err(Error::Corrupted(damage)) => drop(damaged.insert(place.0, damage)),
+                    hit => hits.extend(hit?),
+                }
             }
             if found.len() < wanted {
                 break;
             }
             skip += wanted;
         }
-        Ok(hits)
+        let damaged = damaged.into_iter().map(|(session, damage)| {
+            Ok(DamagedSession { session: snapshot.id_of(session)?, damage })
+        });
+        Ok(SearchHits { hits, damaged: damaged.collect::<Result<_>>()? })
     }
 
     fn filter(&self, query: &SearchQuery) -> Result<Filter> {
@@ -193,45 +224,19 @@ impl SearchIndex {
         found.map_err(|error| self.failed(&error))
     }
 
-    /// The entry of a document, if it still exists.
-    fn hit(
+    /// The session and the line of a document.
+    fn place_of(
         &self,
         searcher: &Searcher,
-        snapshot: &Snapshot,
-        (score, address): (f32, DocAddress),
-        clauses: &[Clause],
-    ) -> Result<Option<SearchHit>> {
+        address: DocAddress,
+    ) -> Result<Option<(SessionKey, Ordinal)>> {
         let columns = searcher.segment_reader(address.segment_ord).fast_fields();
         let value = |name| -> Result<Option<u64>> {
             let column = columns.u64(name).map_err(|error| self.failed(&error))?;
             Ok(column.first(address.doc_id))
         };
-        let (Some(session), Some(ordinal)) = (value(SESSION)?, value(ORDINAL)?) else {
-            return Ok(None);
-        };
-        let session = SessionKey::new(session);
-        let Some(record) = snapshot.session(session)? else { return Ok(None) };
-        let ordinal = Ordinal::new(ordinal);
-        // The session may have been rewritten since it was read, and be shorter.
-        if !ordinal.is_within(record.lines) {
-            return Ok(None);
-        }
-        let line = View::new(snapshot.rows(session), &record).line(ordinal)?;
-        let reading = record.reading();
-        let entry = Entry::new(reading, ordinal, line.text().to_vec());
-        let view = entry.view();
-        Ok(Some(SearchHit {
-            session: record.id(),
-            family: reading.family,
-            cwd: record.directory().map(str::to_owned),
-            title: record.title.or(record.first_prompt),
-            entry: entry.id(),
-            ordinal: ordinal.raw(),
-            role: view.role,
-            time: view.time,
-            score,
-            snippet: snippet(&passages(view), clauses),
-        }))
+        let place = value(SESSION)?.zip(value(ORDINAL)?);
+        Ok(place.map(|(session, ordinal)| (SessionKey::new(session), Ordinal::new(ordinal))))
     }
 
     /// The query for the index.
@@ -332,4 +337,33 @@ fn words_with(
         }
     }
     Ok(Some(found.into_iter().collect()))
+}
+/// The entry on a line, if it still exists.
+fn hit_at(
+    snapshot: &Snapshot,
+    (session, ordinal): (SessionKey, Ordinal),
+    score: f32,
+    clauses: &[Clause],
+) -> Result<Option<SearchHit>> {
+    let Some(record) = snapshot.session(session)? else { return Ok(None) };
+    // The session may have been rewritten since it was read, and be shorter.
+    if !ordinal.is_within(record.lines) {
+        return Ok(None);
+    }
+    let line = View::new(snapshot.rows(session), &record).line(ordinal)?;
+    let reading = record.reading();
+    let entry = Entry::new(reading, ordinal, line.text().to_vec());
+    let view = entry.view();
+    Ok(Some(SearchHit {
+        session: record.id(),
+        family: reading.family,
+        cwd: record.directory().map(str::to_owned),
+        title: record.title.or(record.first_prompt),
+        entry: entry.id(),
+        ordinal: ordinal.raw(),
+        role: view.role,
+        time: view.time,
+        score,
+        snippet: snippet(&passages(view), clauses),
+    }))
 }

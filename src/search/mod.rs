@@ -20,7 +20,7 @@ use leafline_import::view::Role;
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError};
 
 use self::directory::PrivateDirectory;
-pub use self::find::{SearchHit, SearchQuery};
+pub use self::find::{SearchHit, SearchHits, SearchQuery};
 use self::schema::{Fields, INDEX_VERSION};
 pub use self::snippet::Snippet;
 pub use self::update::{DamagedSession, IndexLag, IndexUpdate};

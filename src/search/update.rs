@@ -17,7 +17,6 @@ use crate::session::{Entry, SessionReader};
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
-use crate::store::snapshot::Snapshot;
 
 /// The total memory of all threads that make the index: what fits in it becomes one segment.
 const MEMORY: usize = 192 << 20;
@@ -153,38 +152,30 @@ impl SearchIndex {
         let mut read = Vec::new();
         let mut damaged = Vec::new();
         let mut lag = IndexLag::default();
-        for row in snapshot.sessions()?.iter()? {
-            let row = row?;
-            let key = row.key();
+        snapshot.each_session(|row| {
+            let (key, record) = match row {
+                Ok(row) => (row.key(), row.record()),
+                Err(unreadable) => (unreadable.key, Err(unreadable.error)),
+            };
             let state = known.remove(&key);
-            let record = match row.record() {
+            let record = match record {
                 Err(Error::Corrupted(damage)) => {
-                    damaged.push(DamagedSession { session: id_of(&snapshot, key)?, damage });
-                    continue;
+                    damaged.push(DamagedSession { session: snapshot.id_of(key)?, damage });
+                    return Ok(());
                 }
                 record => record?,
             };
-            let Some(from) = State::next_line(state.as_ref(), &record) else { continue };
+            let Some(from) = State::next_line(state.as_ref(), &record) else { return Ok(()) };
             lag.bytes += bytes_behind(&record, from);
             read.push((record.modified, key, from));
-        }
+            Ok(())
+        })?;
         read.sort_unstable_by(|one, other| other.cmp(one));
         let read: Vec<(SessionKey, Ordinal)> =
             read.into_iter().map(|(_, key, from)| (key, from)).collect();
         lag.sessions = (read.len() + known.len() + damaged.len()) as u64;
         Ok(Work { read, gone: known.into_keys().collect(), damaged, lag, commit })
     }
-}
-
-/// The id of a session whose record cannot be read.
-fn id_of(snapshot: &Snapshot, key: SessionKey) -> Result<String> {
-    for row in snapshot.addresses()?.beginning_with(b"")? {
-        let (id, session) = row?;
-        if session == key {
-            return Ok(String::from_utf8_lossy(&id).into_owned());
-        }
-    }
-    Ok(format!("of key {key}"))
 }
 
 /// Approximate bytes of a session's lines from `line` on.
@@ -236,7 +227,7 @@ impl<F: FnMut(u64) -> bool> Run<'_, F> {
         let snapshot = self.index.store.snapshot()?;
         let record = match snapshot.session(session) {
             Err(Error::Corrupted(damage)) => {
-                let session = id_of(&snapshot, session)?;
+                let session = snapshot.id_of(session)?;
                 self.done.damaged.push(DamagedSession { session, damage });
                 return Ok(true);
             }

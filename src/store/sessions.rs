@@ -63,50 +63,71 @@ impl Sessions {
     }
 }
 
+/// A session that is there and whose row cannot be read.
+#[derive(Debug)]
+pub(crate) struct UnreadableRow {
+    pub(crate) key: SessionKey,
+    /// The id by which it is addressed.
+    pub(crate) address: Vec<u8>,
+    pub(crate) error: Error,
+}
+
 impl Snapshot {
-    /// Passes on all sessions, in the order in which they were added, and the error of each that cannot be read.
+    /// Passes on all sessions, in the order in which they were added, also those whose rows cannot be read.
     ///
     /// Behind a damaged page of the sessions the others are found by their ids.
     pub(crate) fn each_session(
         &self,
-        mut take: impl FnMut(SessionKey, Result<SessionRow>) -> Result<()>,
+        mut take: impl FnMut(Result<SessionRow, UnreadableRow>) -> Result<()>,
     ) -> Result<()> {
-        let sessions = self.sessions()?;
         let mut last = None;
-        let rows = sessions.iter();
-        let mut damage = rows.as_ref().is_err();
-        for row in rows.into_iter().flatten() {
-            let row = match row {
-                Ok(row) => row,
-                Err(Error::Corrupted(_)) => {
-                    damage = true;
-                    break;
-                }
-                Err(error) => return Err(error),
-            };
-            last = Some(row.key);
-            take(row.key, Ok(row))?;
+        let mut rows = || -> Result<()> {
+            for row in self.sessions()?.iter()? {
+                let row = row?;
+                last = Some(row.key);
+                take(Ok(row))?;
+            }
+            Ok(())
+        };
+        match rows() {
+            Err(Error::Corrupted(_)) => {}
+            done => return done,
         }
-        if !damage {
-            return Ok(());
-        }
-        let mut keys = Vec::new();
+        let mut left = Vec::new();
         for row in self.addresses()?.beginning_with(b"")? {
-            let (_, key) = row?;
+            let (address, key) = row?;
             if last.is_none_or(|last| last < key) {
-                keys.push(key);
+                left.push((key, address));
             }
         }
-        keys.sort_unstable();
-        for key in keys {
-            match sessions.get(key) {
-                Ok(Some(row)) => take(key, Ok(row))?,
-                // It was lost with its page, or its id is.
+        left.sort_unstable();
+        for (key, address) in left {
+            match self.session_row(key) {
+                Ok(Some(row)) => take(Ok(row))?,
+                // An id alone is no session.
                 Ok(None) => {}
-                Err(error) => take(key, Err(error))?,
+                Err(error @ Error::Corrupted(_)) => {
+                    take(Err(UnreadableRow { key, address, error }))?;
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    /// The id of a session whose record cannot be read.
+    pub(crate) fn id_of(&self, key: SessionKey) -> Result<String> {
+        for row in self.addresses()?.beginning_with(b"")? {
+            let (id, session) = row?;
+            if session == key {
+                return Ok(String::from_utf8_lossy(&id).into_owned());
+            }
+        }
+        Ok(format!("of key {key}"))
+    }
+
+    fn session_row(&self, key: SessionKey) -> Result<Option<SessionRow>> {
+        self.sessions()?.get(key)
     }
 }
 

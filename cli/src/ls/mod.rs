@@ -4,17 +4,18 @@ mod all_text;
 mod files;
 mod rows;
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use leafline::list::{SessionFilter, SessionOrder};
-use leafline::{SessionFacts, Store};
+use leafline::{Error, SessionFacts, Store};
 use serde::Serialize;
 
 use self::rows::Row;
 pub(super) use self::rows::unique_prefix;
-use super::failure::{Failure, usage};
+use super::failure::{Failure, complain, usage};
 use super::number::counted;
 use super::output::Output;
 use super::place::Place;
@@ -146,8 +147,13 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
     let filter = arguments.filter()?;
     // What is gone is only known once it was looked for.
     let limit = arguments.limit.filter(|_| !arguments.gone);
-    let mut listed = store.list(&SessionFilter { limit, ..filter.clone() })?;
-    let gone = store.without_files(listed.iter().map(|session| &*session.id))?;
+    let list = store.list_readable(&SessionFilter { limit, ..filter.clone() })?;
+    let (mut listed, damaged) = (list.sessions, list.damaged);
+    let gone = match store.without_files(listed.iter().map(|session| &*session.id)) {
+        // Of some of the listed ones it cannot be told.
+        Err(Error::Corrupted(_)) if !damaged.is_empty() => HashSet::new(),
+        gone => gone?,
+    };
     if arguments.gone {
         listed.retain(|session| gone.contains(&*session.id));
         listed.truncate(arguments.limit.unwrap_or(usize::MAX));
@@ -164,10 +170,13 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
     }
     // For a list with a limit, counting what it leaves out would cost a read of all sessions.
     let is_whole = !arguments.gone && (arguments.limit.is_none() || listed.is_empty());
-    if is_whole && std::io::stderr().is_terminal() {
+    if is_whole && damaged.is_empty() && std::io::stderr().is_terminal() {
         hint(store, filter, listed.len(), out)?;
     }
-    Ok(Status::Done)
+    for (id, error) in &damaged {
+        complain(&format!("session {id} is damaged: {error}"));
+    }
+    Ok(if damaged.is_empty() { Status::Done } else { Status::Failed })
 }
 
 /// The ids of the listed sessions and their neighbours: enough to find unique prefixes.

@@ -15,6 +15,8 @@ mod context;
 #[cfg(unix)]
 mod creation;
 mod damage;
+#[cfg(unix)]
+mod damaged_pages;
 mod directories;
 mod discovery;
 mod engine;

@@ -9,7 +9,7 @@ use super::file::{Item, export_file};
 use super::file_tree::FileTree;
 use super::manifest::{Entry, Manifest};
 use super::moved;
-use super::places::{self, Listed};
+use super::places::{self, Listed, Unnamed};
 use super::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
 use crate::destination::{folder_of, refuse_no_folder, refuse_store};
 use crate::error::Result;
@@ -70,7 +70,7 @@ impl<'a> FolderExport<'a> {
         chosen: Option<&HashSet<String>>,
         stop: &AtomicBool,
     ) -> Result<ExportTotals> {
-        let sessions = places::list(self.store, &self.manifest)?;
+        let (sessions, unnamed) = places::list(self.store, &self.manifest)?;
         self.tidy(&sessions);
         let is_chosen =
             |session: &&Listed| chosen.is_none_or(|chosen| chosen.contains(&session.id));
@@ -87,7 +87,17 @@ impl<'a> FolderExport<'a> {
             }
         }
         if chosen.is_none() {
-            self.forget(&sessions.iter().map(|session| session.id.as_str()).collect());
+            let ids = sessions.iter().map(|session| session.id.as_str());
+            let known = ids.chain(unnamed.iter().map(|session| session.id.as_str()));
+            self.forget(&known.collect());
+        }
+        for Unnamed { id, error } in unnamed {
+            if chosen.is_none_or(|chosen| chosen.contains(&id)) {
+                // Its file, if there is one, stays as it is.
+                let noted = self.manifest.get(&id).map(|entry| entry.path.clone());
+                let path = self.tree.path(noted.as_deref().unwrap_or_default());
+                self.report(&id, path, ExportOutcome::Failed(error));
+            }
         }
         self.note()?;
         Ok(self.totals)

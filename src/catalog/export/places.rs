@@ -12,7 +12,7 @@ use crate::session::{SessionFacts, SharedTexts};
 use crate::store::Store;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
-use crate::store::sessions::SessionRow;
+use crate::store::sessions::{SessionRow, UnreadableRow};
 use crate::store::snapshot::Snapshot;
 use crate::store::source_record::path_of_bytes;
 
@@ -30,13 +30,23 @@ pub(super) struct Listed {
     modified: Option<i64>,
 }
 
+/// A session that cannot be exported, since its record cannot be read.
+#[derive(Debug)]
+pub(super) struct Unnamed {
+    /// The id by which it is addressed.
+    pub(super) id: String,
+    pub(super) error: Error,
+}
+
 /// All sessions and their paths, latest message first.
 ///
 /// A session keeps its path in the manifest as long as its name stays the same, so that sessions with the same name
 /// keep their numbers. A new one gets a free path: neither another session's, nor one where another session's file was
 /// left.
-pub(super) fn list(store: &Store, manifest: &Manifest) -> Result<Vec<Listed>> {
-    let mut sessions = named(store)?;
+///
+/// And those that are damaged so that their names cannot be told.
+pub(super) fn list(store: &Store, manifest: &Manifest) -> Result<(Vec<Listed>, Vec<Unnamed>)> {
+    let (mut sessions, unnamed) = named(store)?;
     let mut taken = HashSet::new();
     let mut placed = HashSet::new();
     for session in &mut sessions {
@@ -53,7 +63,7 @@ pub(super) fn list(store: &Store, manifest: &Manifest) -> Result<Vec<Listed>> {
         session.path = free_path(&session.path, &mut taken);
     }
     sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.id.cmp(&b.id)));
-    Ok(sessions)
+    Ok((sessions, unnamed))
 }
 
 /// A digest that identifies a session's record.
@@ -62,14 +72,19 @@ pub(super) fn record_digest(record: &[u8]) -> Digest {
 }
 
 /// The sessions in the order in which they were added to the store, each with its name as the path.
-fn named(store: &Store) -> Result<Vec<Listed>> {
+fn named(store: &Store) -> Result<(Vec<Listed>, Vec<Unnamed>)> {
     let snapshot = store.snapshot()?;
-    let sessions = snapshot.sessions()?;
-    let most = usize::try_from(sessions.len()?).unwrap_or(usize::MAX);
-    let mut listed = Vec::with_capacity(most.min(1 << 20));
+    let (mut listed, mut unnamed) = (Vec::new(), Vec::new());
     let mut texts = SharedTexts::by_session();
-    for row in sessions.iter()? {
-        let row = row?;
+    snapshot.each_session(|row| {
+        let row = match row {
+            Ok(row) => row,
+            Err(UnreadableRow { address, error, .. }) => {
+                let id = String::from_utf8_lossy(&address).into_owned();
+                unnamed.push(Unnamed { id, error });
+                return Ok(());
+            }
+        };
         let record = record_digest(row.bytes());
         let facts = SessionFacts::listed(&row.listed()?, &mut texts);
         let header = header_in_name(&facts, &snapshot, row.key())?;
@@ -79,8 +94,9 @@ fn named(store: &Store) -> Result<Vec<Listed>> {
         let path = format!("{}/{}", facts.family.name(), with_slashes(&path));
         let (key, modified) = (row.key(), facts.modified);
         listed.push(Listed { id: facts.id.into(), key, record, path, modified });
-    }
-    Ok(listed)
+        Ok(())
+    })?;
+    Ok((listed, unnamed))
 }
 
 /// Where the session's program had put its file, from which it was imported, unless its project has moved since to another
