@@ -213,6 +213,27 @@ fn a_line_that_is_being_written_waits() {
 }
 
 #[test]
+fn what_is_stored_of_an_unfinished_line_stays() {
+    let place = Place::new();
+    let whole = session(Family::Pi, 100_000);
+    let cut = whole.len() - 10;
+    // An import takes the line as it is. A sync that comes right behind it, or behind a new time of the file, does not
+    // take it away again.
+    let path = place.write("session.jsonl", &whole[..cut]);
+    assert_eq!(place.import(&path).malformed, 1);
+    age(&path, 0);
+    let report = sync(&place, &path);
+    assert_eq!((report.status, report.malformed), (ImportStatus::Unchanged, 1), "{report:?}");
+    assert_in_step(&place, &report, &path);
+    for end in [cut + 5, whole.len()] {
+        std::fs::write(&path, &whole[..end]).unwrap();
+        let report = sync(&place, &path);
+        assert_eq!(report.status, ImportStatus::Grown, "{report:?}");
+        assert_in_step(&place, &report, &path);
+    }
+}
+
+#[test]
 fn what_is_rewritten_ahead_of_new_lines_is_seen() {
     let place = Place::new();
     let mut bytes = session(Family::Omp, 2_500_000);

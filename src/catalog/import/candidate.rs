@@ -214,7 +214,8 @@ impl Candidate {
     }
 
     /// Ignores a last line without an end if the file was written a moment ago: its writer is about to finish the line.
-    pub(super) fn leave_open_line(&mut self) -> std::io::Result<()> {
+    /// Not if the store has some of that line, as it has the file's first `stored` bytes: it would lose that.
+    pub(super) fn leave_open_line(&mut self, stored: u64) -> std::io::Result<()> {
         if !self.modified.is_some_and(is_recent) {
             return Ok(());
         }
@@ -228,8 +229,10 @@ impl Candidate {
             self.file.read_exact(piece)?;
             if let Some(place) = piece.iter().rposition(|&byte| byte == b'\n') {
                 let end = start + place as u64 + 1;
-                self.is_cut = end < self.size;
-                self.size = end;
+                if !(end + 1..=self.size).contains(&stored) {
+                    self.is_cut = end < self.size;
+                    self.size = end;
+                }
                 break;
             }
             end = start;

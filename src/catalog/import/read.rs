@@ -162,7 +162,9 @@ impl<'s> Reader<'s> {
         }
         // If the file cannot be read, reading it reports the error.
         if self.mode == Mode::Sync
-            && candidate.leave_open_line().is_ok()
+            && candidate
+                .leave_open_line(unless_damaged(self.stored_bytes(&candidate))?.unwrap_or(0))
+                .is_ok()
             && let Some((session, record)) =
                 unless_damaged(quick::grown(self.store, &mut candidate))?
             && let Done::Yes =
@@ -407,6 +409,14 @@ impl<'s> Reader<'s> {
             Err(error) => Item::Abandon(format!("reading it: {error}")),
         };
         Ok(feeder.send(item).map(|()| Done::Yes))
+    }
+
+    /// How many bytes of the file are stored; `None` if it was never imported, or its session is gone.
+    fn stored_bytes(&self, candidate: &Candidate) -> Result<Option<u64>> {
+        let snapshot = self.store.snapshot()?;
+        let Some(source) = candidate.known_source(&snapshot)? else { return Ok(None) };
+        let record = snapshot.session(source.session)?;
+        Ok(record.map(|record| record.imported.length))
     }
 
     /// The store as it was a moment ago, for unchanged files: a snapshot for each would cost more than the look-up.
