@@ -93,7 +93,7 @@ impl Store {
                     Error::Session(SessionError::NotFound { id: session.as_ref().to_owned() })
                 })?;
                 batch.remove(key, &owner);
-                let (session, lines, bytes) = (record.id(), record.lines, record.bytes);
+                let (session, lines, bytes) = (record.id(), record.physical_lines(), record.bytes);
                 let removed = Removed { session, lines, bytes, blob_bytes: 0, unswept: None };
                 chosen.push((key, removed));
             }

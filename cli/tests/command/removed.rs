@@ -137,7 +137,8 @@ fn rm_chooses_by_time_directory_and_family() {
     assert!(told.iter().all(|session| session["dry_run"] == true), "{told:?}");
     let of_claude: Vec<&str> = told.iter().map(|told| told["session"].as_str().unwrap()).collect();
     assert!(of_claude.contains(&AGENTS[0]) && !of_claude.contains(&PI_3), "{of_claude:?}");
-    scene.run(["rm", "--family", "claude", "--yes"]).ok();
+    let done = scene.run(["rm", "--family", "claude", "--yes"]).ok().text();
+    assert!(done.contains(&format!("removed {CLAUDE}: 26 lines")), "{done}");
     assert_eq!(ids(&scene).len(), all.len() - of_claude.len());
     // The omp sample's last message is of the 20th.
     scene.run(["rm", "--older-than", "2026-02-20", "--cwd", "/home/robin/work", "--yes"]).ok();
