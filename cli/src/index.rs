@@ -278,8 +278,11 @@ pub(super) fn complete(index: &SearchIndex, interrupt: &Interrupt) -> leafline::
             Ok(done) if done.damaged.is_empty() => return Ok(Readiness::Complete),
             Ok(done) => return Ok(Readiness::Behind(done.damaged.len() as u64)),
             Err(Error::Search(SearchError::IndexBusy { .. })) if moved.elapsed() < PATIENCE => {}
-            // The indexed part can be searched.
-            Err(Error::Search(SearchError::IndexBusy { .. } | SearchError::Index { .. })) => break,
+            // The indexed part can be searched, also where the index may only be read.
+            Err(
+                Error::Search(SearchError::IndexBusy { .. } | SearchError::Index { .. })
+                | Error::File { .. },
+            ) => break,
             Err(error) => return Err(error),
         }
         std::thread::sleep(SHORT_PAUSE);

@@ -15,6 +15,7 @@ use tantivy::directory::{
 };
 
 use crate::private::new_file;
+use crate::regular_file::open_regular;
 
 /// A folder of files that are read through memory maps.
 #[derive(Debug, Clone)]
@@ -68,7 +69,16 @@ impl Directory for PrivateDirectory {
     /// The same lock as tantivy's: other versions of this program may hold it.
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         let path = self.folder.join(&lock.filepath);
-        let file = new_file().write(true).create(true).truncate(false).open(path);
+        let file = match new_file().write(true).create(true).truncate(false).open(&path) {
+            // The lock of those who open the index to read it, which is there if anyone else has ever opened it.
+            Err(error) if lock.is_blocking && is_refused(&error) => match open_regular(&path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return Ok(DirectoryLock::from(Box::new(())));
+                }
+                file => file,
+            },
+            file => file,
+        };
         let file = file.map_err(LockError::wrap_io_error)?;
         if lock.is_blocking {
             file.lock().map_err(LockError::wrap_io_error)?;
@@ -81,6 +91,11 @@ impl Directory for PrivateDirectory {
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
         self.inner.watch(callback)
     }
+}
+
+/// Whether the folder or the file may only be read.
+fn is_refused(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 /// A file that is on disk once it is complete.

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use leafline_import::view::Role;
+use tantivy::directory::error::LockError;
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError};
 
 use self::directory::PrivateDirectory;
@@ -196,6 +197,11 @@ fn directory(folder: &Path) -> Result<PrivateDirectory> {
 
 fn failed(folder: &Path, error: &TantivyError) -> Error {
     match error {
+        TantivyError::LockFailure(LockError::IoError(error), _) => Error::File {
+            action: "locking the search index",
+            path: folder.to_owned(),
+            source: std::io::Error::new(error.kind(), error.to_string()),
+        },
         TantivyError::LockFailure(..) => {
             Error::Search(SearchError::IndexBusy { path: folder.to_owned() })
         }

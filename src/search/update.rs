@@ -103,7 +103,8 @@ impl SearchIndex {
     /// # Errors
     ///
     /// [`SearchError::IndexBusy`](crate::error::SearchError::IndexBusy) if another process is updating it,
-    /// [`SearchError::Index`](crate::error::SearchError::Index) if it cannot be written.
+    /// [`SearchError::Index`](crate::error::SearchError::Index) if it cannot be written, [`Error::File`] if it may only be
+    /// read.
     pub fn update(&self, go_on: impl FnMut(u64) -> bool) -> Result<IndexUpdate> {
         let work = self.work()?;
         if work.read.is_empty() && work.gone.is_empty() {

@@ -4,13 +4,13 @@
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::scene::{Scene, command, file, finished, header, message, path, run_on};
 
-fn small(scene: &Scene) -> std::path::PathBuf {
+fn small(scene: &Scene) -> PathBuf {
     scene.write("small.jsonl", &file([header("s"), message("a", None, "Hi")]))
 }
 
@@ -157,7 +157,15 @@ fn as_reader(scene: &Scene, arguments: &[&str]) -> super::scene::Run {
             set_mode(&journal, mode);
         }
     };
+    // With its search index, too.
+    let indexed = files_below(&scene.folder().join("store.leafline.search"));
+    let set_indexed = |folders, files| {
+        for path in &indexed {
+            set_mode(path, if path.is_dir() { folders } else { files });
+        }
+    };
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
+    set_indexed(0o555, 0o444);
     if is_root {
         set_modes(0o644);
         reader.uid(65_534).gid(65_534);
@@ -174,7 +182,39 @@ fn as_reader(scene: &Scene, arguments: &[&str]) -> super::scene::Run {
         }
     };
     set_modes(0o600);
+    set_indexed(0o700, 0o600);
     finished(output)
+}
+
+/// A folder and everything below it; nothing if it is not there.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::from_iter(folder.exists().then(|| folder.to_owned()));
+    let mut next = 0;
+    while let Some(path) = found.get(next) {
+        if path.is_dir() {
+            let inner = std::fs::read_dir(path).unwrap();
+            found.extend(inner.map(|entry| entry.unwrap().path()).collect::<Vec<_>>());
+        }
+        next += 1;
+    }
+    found
+}
+
+#[test]
+fn those_who_may_only_read_search_what_is_indexed() {
+    let scene = Scene::of_session(&file([header("s"), message("a", None, "a needle")]));
+    scene.run(["search", "needle"]).ok();
+    let found = as_reader(&scene, &["search", "needle"]).ok().text();
+    assert!(found.contains("a needle"), "{found}");
+    scene.run(["append", "s", &message("b", Some("a"), "another needle")]).ok();
+    for arguments in [&["search", "needle"][..], &["search", "--no-wait", "needle"]] {
+        let run = as_reader(&scene, arguments);
+        assert!(run.stderr.contains("1 session is not in the search index yet"), "{}", run.stderr);
+        assert_eq!((run.status, run.text()), (0, found.clone()));
+    }
+    let told = as_reader(&scene, &["index"]).fails(1);
+    assert!(told.contains("locking the search index"), "{told}");
+    assert!(scene.run(["search", "needle"]).ok().text().contains("another needle"));
 }
 
 #[test]
