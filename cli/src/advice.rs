@@ -52,6 +52,7 @@ pub(super) fn with_advice(report: &FileReport) -> Cow<'_, FileReport> {
     let advice = match report.refusal {
         Some(Refusal::WouldLose) => "--replace takes the file all the same",
         Some(Refusal::Damaged) => "`leafline verify` says more",
+        Some(Refusal::LongLine) => "--longest-line sets another",
         Some(Refusal::Removed { at }) => {
             let mut report = report.clone();
             let at = time::local(at).unwrap_or_else(|| "an unknown day".to_owned());

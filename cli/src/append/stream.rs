@@ -101,7 +101,9 @@ impl<'a, B: Batch> Stream<'a, B> {
         }
         if line.strip_suffix(b"\n").unwrap_or(line).len() as u64 > self.longest_line {
             let longest = self.longest_line;
-            return Err(format!("it has more than {longest} bytes, the bound for a line"));
+            return Err(format!(
+                "it has more than {longest} bytes, the bound for a line (--longest-line)"
+            ));
         }
         self.batch.take(line)?;
         self.bytes += line.len();

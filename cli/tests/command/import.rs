@@ -161,6 +161,31 @@ fn a_family_can_be_forced() {
 }
 
 #[test]
+fn a_line_that_is_too_long_fails_and_the_option_is_named() {
+    let scene = Scene::new();
+    let lines = [header("long"), message("a", None, &"x".repeat(2000)), message("b", None, "Hi")];
+    let long = scene.write("long.jsonl", &file(lines.clone()));
+    let at = lines[0].len() + 1;
+    let said = format!("the line that begins at byte {at} has more than 1000 bytes");
+    for verb in ["import", "sync"] {
+        let run = scene.run([verb, "--longest-line", "1000", path(&long), path(&samples())]);
+        assert!(run.text().contains(&said), "{}", run.text());
+        assert!(run.text().contains("; --longest-line sets another)"), "{}", run.text());
+        run.fails(1);
+        scene.run(["show", "long"]).fails(1);
+    }
+    // So does one in what a file has gained.
+    scene.write("long.jsonl", &file(lines[..1].to_vec()));
+    scene.run(["import", path(&long)]).ok();
+    scene.write("long.jsonl", &file(lines.clone()));
+    let run = scene.run(["sync", "--longest-line", "1000", path(&long)]);
+    assert!(run.text().contains("; --longest-line sets another)"), "{}", run.text());
+    run.fails(1);
+    scene.run(["sync", path(&long)]).ok();
+    assert_eq!(scene.run(["export", "long"]).ok().stdout, file(lines));
+}
+
+#[test]
 fn odd_files_do_not_stop_an_import() {
     let scene = Scene::new();
     for (name, bytes) in leafline_generate::zoo() {

@@ -236,7 +236,8 @@ fn a_line_of_a_stream_has_a_bound() {
         scene.run_with_input(arguments, &file([USER, USER, &longer, USER].map(str::to_owned)));
     assert_eq!(run.text().lines().count(), 2);
     let complaint = run.fails(1);
-    let said = format!("line 3: it has more than {long} bytes, the bound for a line");
+    let said =
+        format!("line 3: it has more than {long} bytes, the bound for a line (--longest-line)");
     assert!(complaint.contains(&said), "{complaint}");
     // The last line needs no line feed, and an endless one is given up.
     scene.run_with_input(arguments, USER.as_bytes()).ok();

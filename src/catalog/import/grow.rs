@@ -12,7 +12,7 @@ use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
 use super::digest::Digest;
 use super::pipeline::BLOCK_BYTES;
-use super::report::{FileReport, ImportStatus};
+use super::report::{FileReport, ImportStatus, unread};
 use crate::error::Result;
 use crate::session::index::beginning::fill;
 use crate::session::index::finish::Indexed;
@@ -67,9 +67,10 @@ impl Growth<'_> {
     ) -> Result<Grown> {
         let report = candidate.report(ImportStatus::Grown);
         let failed = |mut report: FileReport, error: &std::io::Error| {
-            report = report.with_reason(format!("reading it: {error}"));
+            let (refusal, reason) = unread(error);
+            report.add_reason(reason);
             report.status = ImportStatus::Failed;
-            Ok(Grown::Yes(Box::new(report)))
+            Ok(Grown::Yes(Box::new(FileReport { refusal, ..report })))
         };
         // The lines of a migrated session are not the imported bytes: those stay, and the file's beginning does not
         // matter.

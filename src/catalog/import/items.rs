@@ -20,7 +20,7 @@ pub(super) enum Item {
     /// The file is complete.
     End(Box<FileEnd>),
     /// The file could not be read to its end.
-    Abandon(String),
+    Abandon(std::io::Error),
     /// Everything so far must be durable before the sender is answered.
     Flush(Sender<()>),
 }

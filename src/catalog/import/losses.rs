@@ -36,13 +36,14 @@ impl fmt::Display for Losses {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "the store holds what the file lacks:")?;
         let mut comma = "";
-        for (count, what) in [
-            (self.missing, "entries that are not in the file"),
-            (self.changed, "entries whose content differs"),
-            (self.lines, "lines without an id"),
+        for (count, one, many, what) in [
+            (self.missing, "entry that is", "entries that are", "not in the file"),
+            (self.changed, "entry whose", "entries whose", "content differs"),
+            (self.lines, "line", "lines", "without an id"),
         ] {
             if count > 0 {
-                write!(formatter, "{comma} {count} {what}")?;
+                let counted = if count == 1 { one } else { many };
+                write!(formatter, "{comma} {count} {counted} {what}")?;
                 comma = ",";
             }
         }

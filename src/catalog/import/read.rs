@@ -406,7 +406,7 @@ impl<'s> Reader<'s> {
                 Item::End(Box::new(FileEnd { imported, dropped, source }))
             }
             Ok(Err(stopped)) => return Ok(Err(stopped)),
-            Err(error) => Item::Abandon(format!("reading it: {error}")),
+            Err(error) => Item::Abandon(error),
         };
         Ok(feeder.send(item).map(|()| Done::Yes))
     }

@@ -1,9 +1,10 @@
 //! The reports of an import: one for each file, and the totals.
 
+use std::io;
 use std::path::PathBuf;
 
 use leafline_import::Family;
-use leafline_import::lines::LONGEST_LINE;
+use leafline_import::lines::{LONGEST_LINE, LineTooLong};
 use serde::Serialize;
 
 use crate::catalog::path_text;
@@ -91,6 +92,14 @@ pub enum Refusal {
         /// When, in milliseconds since 1970.
         at: i64,
     },
+    /// A line of the file is longer than [`ImportOptions::longest_line`].
+    LongLine,
+}
+
+/// Why a file could not be read to its end.
+pub(super) fn unread(error: &io::Error) -> (Option<Refusal>, String) {
+    let is_long = error.get_ref().is_some_and(|inner| inner.is::<LineTooLong>());
+    (is_long.then_some(Refusal::LongLine), format!("reading it: {error}"))
 }
 
 /// One file's outcome.

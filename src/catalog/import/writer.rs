@@ -10,7 +10,7 @@ use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::free_number;
 use super::losses::{Losses, losses};
 use super::read::of_session;
-use super::report::{FileReport, ImportStatus, Refusal};
+use super::report::{FileReport, ImportStatus, Refusal, unread};
 use crate::error::{Error, ImportError, Result};
 use crate::session::index::finish::NewLeaf;
 use crate::session::index::indexer::{Indexer, Start};
@@ -108,7 +108,7 @@ impl<'s> Writer<'s> {
                 }
             }
             Item::End(end) => self.end(*end)?,
-            Item::Abandon(reason) => self.abandon(&reason)?,
+            Item::Abandon(error) => self.abandon(&error)?,
             Item::Flush(answer) => {
                 self.commit_part()?;
                 // The reader may have ended.
@@ -288,13 +288,14 @@ impl<'s> Writer<'s> {
     }
 
     /// Abandons the current file: its committed rows stay marked, and the owner sweeps them.
-    fn abandon(&mut self, reason: &str) -> Result<()> {
+    fn abandon(&mut self, error: &std::io::Error) -> Result<()> {
         let Some(current) = self.current.take() else {
             return Ok(());
         };
         self.batch.forget(current.start.session);
-        self.failing = Some(current.start.report);
-        self.give_up(reason);
+        let (refusal, reason) = unread(error);
+        self.failing = Some(FileReport { refusal, ..current.start.report });
+        self.give_up(&reason);
         self.commit()?;
         Ok(())
     }
