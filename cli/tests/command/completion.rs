@@ -126,7 +126,17 @@ fn there_is_a_manual_page_for_each_command() {
         }
         let page = std::fs::read_to_string(folder.join(format!("{name}.1"))).unwrap();
         assert!(page.contains(".SH NAME") && page.contains("leafline"), "{page}");
+        assert!(page.contains(".SH EXAMPLES\n.nf\n") && !page.contains(".SH EXTRA"), "{page}");
     }
+    // Pages are replaced, and nothing is written through a link.
+    let page = folder.join("leafline-ls.1");
+    let before = std::fs::read(&page).unwrap();
+    let other = scene.write("other", b"precious");
+    std::fs::remove_file(&page).unwrap();
+    std::os::unix::fs::symlink(&other, &page).unwrap();
+    scene.run(["man", path(&folder)]).ok();
+    assert_eq!(std::fs::read(&other).unwrap(), b"precious");
+    assert!(std::fs::read(&page).unwrap() == before && !page.is_symlink());
     let file = scene.write("file", b"");
     let told = scene.run(["man", path(&file)]).fails(1);
     assert!(told.contains("writing the manual pages to"), "{told}");
