@@ -31,6 +31,9 @@ else less; an empty one, or --no-pager, is for none.
 
 Exit status: 0 for success, 1 for a failure, 2 for wrong usage, 130 if ctrl-c stopped it.";
 
+/// The place of the options that every command has: behind a command's own, and ahead of --help.
+const OF_ALL: usize = 900;
+
 /// Stores coding agents' sessions in one file, and exports each of them byte for byte.
 ///
 /// Leafline imports the JSONL sessions of pi, omp, Claude Code, Opal and Codex, reads any entry directly, shows trees and
@@ -40,19 +43,26 @@ Exit status: 0 for success, 1 for a failure, 2 for wrong usage, 130 if ctrl-c st
 #[command(name = "leafline", version, after_help = EXAMPLES, after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The store's file [default: $LEAFLINE_STORE, else the platform's data folder]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", display_order = OF_ALL)]
     pub(super) store: Option<PathBuf>,
 
     /// Print JSON, one object a line
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = OF_ALL + 1)]
     pub(super) json: bool,
 
     /// When to use colours; auto: on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t = Colour::Auto,
+        value_name = "WHEN",
+        display_order = OF_ALL + 2
+    )]
     pub(super) color: Colour,
 
     /// Do not show output that is longer than the terminal in a pager
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = OF_ALL + 3)]
     pub(super) no_pager: bool,
 
     /// Write as to a terminal of so many columns

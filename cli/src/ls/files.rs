@@ -1,7 +1,5 @@
 //! `leafline ls --files`.
 
-use std::path::PathBuf;
-
 use leafline::files::{FileList, RecentSession, SessionFiles, UnreadableFile};
 use leafline::import::program_folders;
 use leafline::list::SessionFilter;
@@ -14,12 +12,8 @@ use crate::output::Output;
 use crate::place::shown;
 
 /// Lists the session files in these places, or in the programs' folders.
-pub(super) fn list(
-    arguments: &Arguments,
-    paths: &[PathBuf],
-    out: &mut Output,
-) -> Result<Status, Failure> {
-    let files = match paths {
+pub(super) fn list(arguments: &Arguments, out: &mut Output) -> Result<Status, Failure> {
+    let files = match &*arguments.paths {
         [] if program_folders().is_empty() => return Err(Failure::NoHomeFolder),
         [] => SessionFiles::of_programs(),
         paths => SessionFiles::new(paths),

@@ -84,10 +84,13 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value_t = Order::Modified)]
     sort: Order,
 
-    /// List session files instead of a store's sessions: these files and folders [default: where the programs keep
-    /// them]
-    #[arg(long, value_name = "PATH", num_args = 0..)]
-    files: Option<Vec<PathBuf>>,
+    /// List session files instead of a store's sessions
+    #[arg(long)]
+    files: bool,
+
+    /// The session files, or folders of them, to list with --files [default: where the programs keep them]
+    #[arg(value_name = "PATH", requires = "files")]
+    paths: Vec<PathBuf>,
 
     /// Read only the first 4 KiB of each file: newest file first, by the file's own time, without a count of entries
     #[arg(long, requires = "files", conflicts_with_all = ["sort", "all_messages_text"])]
@@ -137,9 +140,9 @@ pub(super) fn run(
     if arguments.all_messages_text && !out.is_json() {
         return Err(usage("--all-messages-text needs --json"));
     }
-    match &arguments.files {
-        Some(paths) => files::list(arguments, paths, out),
-        None => list(arguments, &place.open_to_read()?, out),
+    match arguments.files {
+        true => files::list(arguments, out),
+        false => list(arguments, &place.open_to_read()?, out),
     }
 }
 

@@ -124,6 +124,7 @@ fn recent_files_are_listed_by_their_beginnings() {
     assert_eq!(last["file_modified"], 1_700_000_000_000_i64);
     assert!(last.get("entries").is_none());
     let plain = scene.run(["ls", "--quick", "--files", path(&old)]).ok().text();
+    assert_eq!(scene.run(["ls", "--files", "--quick", path(&old)]).ok().text(), plain);
     let columns: Vec<&str> = plain.trim_end().split('\t').collect();
     assert_eq!((columns[4], columns[6]), ("", "2023-11-14T22:13:20.000Z"));
 }
@@ -164,4 +165,6 @@ fn all_that_was_said_is_told_on_request() {
     let run = scene.run(["ls", "--all-messages-text"]);
     assert!(run.fails(2).contains("--json"));
     scene.run(["ls", "--quick"]).fails(2);
+    let told = scene.run(["ls", path(&samples)]).fails(2);
+    assert!(told.contains("--files"), "{told}");
 }

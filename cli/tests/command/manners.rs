@@ -153,6 +153,15 @@ fn help_teaches() {
         let help = on_samples([name, "--help"]).ok().text();
         assert!(help.contains("Example") && help.contains(&format!("leafline {name}")), "{help}");
         assert!(!help.contains('\u{1b}'));
+        // A command's own options come first.
+        let options = help.split_once("\nOptions:\n").unwrap().1;
+        let names: Vec<&str> = options
+            .lines()
+            .filter(|line| line.starts_with("      --") || line.starts_with("  -"))
+            .filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")))
+            .collect();
+        let of_all = ["--store", "--json", "--color", "--no-pager", "--help"];
+        assert!(names.ends_with(&of_all), "{names:?}");
     }
     assert!(on_samples(["--version"]).ok().text().starts_with("leafline "));
 }
