@@ -15,7 +15,8 @@ const SHORTEST_ID: usize = 8;
 
 /// Marks a session whose file is gone.
 const GONE: &str = "gone";
-/// A narrower terminal gets the title in place of the size and the time of day.
+
+/// A narrower terminal gets the title in place of the size and the time of day, and the mark in place of the entries.
 const WIDE: usize = 100;
 
 /// The length of a date, `2026-02-16`.
@@ -126,13 +127,12 @@ pub(super) fn write(
         Column::Whole("family"),
         Column::Text("title"),
         Column::Path("folder"),
-        Column::Number("entries"),
     ];
-    if !is_narrow {
-        columns.push(Column::Number("size"));
-    }
-    columns.push(Column::Whole("modified"));
     let is_any_gone = rows.iter().any(|row| row.is_gone);
+    let has_entries = !(is_narrow && is_any_gone);
+    columns.extend(has_entries.then_some(Column::Number("entries")));
+    columns.extend((!is_narrow).then_some(Column::Number("size")));
+    columns.push(Column::Whole("modified"));
     columns.extend(is_any_gone.then_some(Column::Whole("file")));
     let mut table = Table::new(columns);
     for row in rows {
@@ -141,8 +141,10 @@ pub(super) fn write(
             row.family.to_owned(),
             row.title(),
             row.cwd(),
-            row.entries.map(count).unwrap_or_default(),
         ];
+        if has_entries {
+            cells.push(row.entries.map(count).unwrap_or_default());
+        }
         let mut modified = row.modified.and_then(time::local).unwrap_or_default();
         if is_narrow {
             modified.truncate(DATE);

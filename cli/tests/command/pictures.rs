@@ -61,6 +61,22 @@ fn a_list_at_80_columns_has_room_for_titles() {
 }
 
 #[test]
+fn a_list_at_80_columns_has_room_for_titles_beside_long_ids_and_gone_files() {
+    let scene = Scene::new();
+    let title = "A title of some length, of which enough is to be read";
+    for id in ["019c6f5a-002b-7c4e", "019c6f5a-0023-7c4e"] {
+        let header = header(id).replace("/work", "/home/someone/work/projects/tide-clock");
+        let file = scene.write("session.jsonl", &file([header, message("a", None, title)]));
+        scene.run(["import", path(&file)]).ok();
+        std::fs::remove_file(file).unwrap();
+    }
+    let text = run(&scene, "C.UTF-8", 80, &["ls"]).ok().text();
+    assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
+    let rows = text.lines().filter(|line| line.contains("A title of some lengt"));
+    assert_eq!(rows.filter(|line| line.ends_with("gone")).count(), 2, "{text}");
+}
+
+#[test]
 fn odd_text_keeps_the_table_straight() {
     let scene = Scene::new();
     for (id, title) in [
