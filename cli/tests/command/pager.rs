@@ -199,6 +199,17 @@ fn which(program: &str) -> std::path::PathBuf {
 }
 
 #[test]
+fn a_pager_in_these_tests_saves_nothing_into_the_sources() {
+    let scene = long();
+    let pager = [("LEAFLINE_PAGER", "cat > saved; pwd; echo $HOME")];
+    let text = run(&scene, &["path", "s1"], &pager);
+    let folder = scene.folder().canonicalize().unwrap();
+    assert_eq!(text.lines().next(), Some(path(&folder)), "{text}");
+    assert_eq!(text.lines().nth(1), Some(path(scene.folder())), "{text}");
+    assert!(scene.folder().join("saved").exists());
+}
+
+#[test]
 fn what_is_said_beside_comes_after_the_pager() {
     let scene = long();
     scene.run(["index"]).ok();

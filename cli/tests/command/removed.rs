@@ -172,7 +172,8 @@ fn at_a_terminal(scene: &Scene, arguments: &str, typed: &str) -> (bool, String) 
     let typed = scene.write("typed", typed.as_bytes());
     let mut script = Command::new("script");
     script.args(["--quiet", "--return", "--command", &run, "/dev/null"]);
-    script.env("LEAFLINE_STORE", scene.store()).stdin(Stdio::from(File::open(typed).unwrap()));
+    script.current_dir(scene.folder()).env("LEAFLINE_STORE", scene.store());
+    script.stdin(Stdio::from(File::open(typed).unwrap()));
     let output = script.output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
 }

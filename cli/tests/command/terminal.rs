@@ -66,6 +66,9 @@ pub(crate) fn at_store(
         command.env_remove(name);
     }
     command.env("LEAFLINE_STORE", store).env("TERM", "xterm").env("LANG", "C.UTF-8");
+    // What a pager keeps or saves goes into the scene's folder, not into the sources or the home of who runs the tests.
+    let folder = store.parent().unwrap();
+    command.current_dir(folder).env("HOME", folder).env("LESSHISTFILE", "-");
     command.env("TZ", "UTC").envs(variables.iter().copied());
     Terminal::begin(command, size)
 }
