@@ -4,8 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap::error::ErrorKind;
+use clap::{ArgMatches, CommandFactory};
 use leafline::error::ExportError;
 
 use super::advice::advised;
@@ -181,9 +181,16 @@ impl Failure {
     }
 }
 
-/// A usage error that clap does not detect.
+/// A usage error that clap does not detect, with the usage of the command that was given.
 pub(super) fn usage(message: &str) -> Failure {
-    let mut command = super::arguments::Arguments::command();
+    let mut all = super::arguments::Arguments::command();
+    all.build();
+    let given = all.clone().try_get_matches().ok();
+    let (mut command, mut given) = (&mut all, given.as_ref());
+    while let Some((name, inner)) = given.and_then(ArgMatches::subcommand) {
+        command = command.find_subcommand_mut(name).expect("a command that was given is there");
+        given = Some(inner);
+    }
     Failure::Usage(command.error(ErrorKind::ArgumentConflict, message))
 }
 

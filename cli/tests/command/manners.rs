@@ -4,7 +4,7 @@ use std::io::Read;
 use std::process::Stdio;
 
 use crate::scene::{
-    PI_3, Scene, command, file, finished, header, message, on_samples, path, sample,
+    OMP_3, PI_3, Scene, command, file, finished, header, message, on_samples, path, sample,
 };
 
 /// Every command that only reads or changes what is there.
@@ -119,6 +119,15 @@ fn wrong_usage_is_status_2() {
         &["context", "x", "--family", "zip"],
     ] {
         on_samples(arguments.iter().copied()).fails(2);
+    }
+    // The usage is that of the command.
+    for (arguments, usage) in [
+        (&["export", PI_3, OMP_3, "-o", "x"][..], "\nUsage: leafline export "),
+        (&["rm", "--family", "pi"], "\nUsage: leafline rm "),
+        (&["import", "-", "-"], "\nUsage: leafline import "),
+    ] {
+        let told = on_samples(arguments.iter().copied()).fails(2);
+        assert!(told.contains(usage), "{told}");
     }
 }
 
