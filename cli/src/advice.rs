@@ -78,6 +78,9 @@ pub(super) fn on_kept(reason: KeptReason, folder: &Path) -> String {
             shown(folder)
         ),
         KeptReason::Changed => format!("{reason}; export again"),
+        KeptReason::NoFile | KeptReason::Differs => {
+            format!("{reason}; move that away and export again")
+        }
         _ => reason.to_string(),
     }
 }

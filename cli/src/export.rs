@@ -224,7 +224,7 @@ fn to_source(store: &Store, session: &str, out: &mut Output) -> Result<Status, F
     let (session, path) = (report.session.as_str(), shown(&report.path));
     let (bytes, reason) = match &report.outcome {
         ExportOutcome::Written { bytes } => (Some(*bytes), None),
-        ExportOutcome::Kept { reason } => (None, Some(reason.to_string())),
+        ExportOutcome::Kept { reason } => (None, Some(on_kept(*reason, &report.path))),
         _ => (None, None),
     };
     let status = report.outcome.name();

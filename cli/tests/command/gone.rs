@@ -87,11 +87,14 @@ fn another_file_in_its_place_is_never_overwritten() {
         let run = at_home(&scene, ["export", "--to-source", CLAUDE]);
         assert_eq!(run.status, 1, "{}", run.text());
         assert!(run.text().starts_with("kept") && run.text().contains("another file"));
+        assert!(run.text().contains("; move that away and export again)"), "{}", run.text());
         assert_eq!(std::fs::read(&files[0]).unwrap(), other);
     }
     std::fs::remove_file(&files[0]).unwrap();
     std::fs::create_dir(&files[0]).unwrap();
-    assert_eq!(at_home(&scene, ["export", "--to-source", CLAUDE]).status, 1);
+    let run = at_home(&scene, ["export", "--to-source", CLAUDE]);
+    assert!(run.text().contains("; move that away and export again)"), "{}", run.text());
+    run.fails(1);
     at_home(&scene, ["export", "--to-source"]).fails(2);
     at_home(&scene, ["export", "--to-source", CLAUDE, "-o", "x"]).fails(2);
 }
