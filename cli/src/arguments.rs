@@ -1,14 +1,16 @@
 //! The command line. Each command's own arguments are in its file.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use anstream::ColorChoice;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use super::output::is_ascii_locale;
 use super::{
     append, branch, children, compact, context, export, extract, fork, history, import, index,
-    label, ls, man, name, new, path, relocate, reset_leaf, rm, search, show, stats, sync, tree,
-    verify,
+    label, ls, man, name, new, path, relocate, reset_leaf, rm, search, show, stats, sync, text,
+    tree, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -71,6 +73,24 @@ pub(super) struct Arguments {
 
     #[command(subcommand)]
     pub(super) command: Command,
+}
+
+impl Arguments {
+    /// Those that the process was given. Wrong ones, or a wish for help, end it.
+    pub(super) fn given() -> Self {
+        let mut command = Self::command();
+        if std::io::stdout().is_terminal() && is_ascii_locale() {
+            // The signs that are explained there are those that are drawn then.
+            command = command.mut_subcommands(|inner| match inner.get_after_help() {
+                Some(help) => {
+                    let help = text::ascii(&help.to_string());
+                    inner.after_help(help)
+                }
+                None => inner,
+            });
+        }
+        Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

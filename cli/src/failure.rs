@@ -10,6 +10,7 @@ use leafline::error::ExportError;
 
 use super::advice::advised;
 use super::number::{count, counted};
+use super::output::is_ascii_locale;
 use super::place::shown;
 use super::text;
 
@@ -222,10 +223,13 @@ pub(super) fn complain_and_advise(message: &str, command: &str) {
 /// A message of the command, as standard error gets it: on a terminal in lines that fit. Ids and paths in it may hold
 /// anything.
 pub(super) fn complaint(message: &str) -> String {
-    let message = format!("leafline: {}", text::printable(message));
+    let mut message = format!("leafline: {}", text::printable(message));
     let stderr = std::io::stderr();
     if !stderr.is_terminal() {
         return message;
+    }
+    if is_ascii_locale() {
+        message = text::ascii(&message);
     }
     match terminal_size::terminal_size_of(stderr) {
         Some((columns, _)) => text::wrapped_around_commands(&message, columns.0.into()).join("\n"),

@@ -58,7 +58,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use clap_complete::CompleteEnv;
 
 use self::arguments::{Arguments, Command};
@@ -81,7 +81,7 @@ enum Status {
 fn main() -> ExitCode {
     // For a shell that asks for completions; it ends the process.
     CompleteEnv::with_factory(Arguments::command).complete();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::given();
     arguments.color.choice().write_global();
     let is_paged = !arguments.no_pager && arguments.command.is_paged();
     let mut out = Output::new(arguments.json, arguments.width, is_paged);

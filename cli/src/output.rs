@@ -186,7 +186,7 @@ impl Output {
 }
 
 /// Whether the user's locale is the plain one, of which only ASCII is certain.
-fn is_ascii_locale() -> bool {
+pub(super) fn is_ascii_locale() -> bool {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
     let locale = set.into_iter().find(|locale| !locale.is_empty());
     locale.is_some_and(|locale| locale == "C" || locale == "POSIX")

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::failure::{Failure, complain, usage};
 use super::index::forget_removed;
 use super::number::{bytes, counted};
-use super::output::Output;
+use super::output::{Output, is_ascii_locale};
 use super::place::Place;
 use super::progress::Spinner;
 use super::session_choice::SessionChoice;
@@ -143,6 +143,9 @@ fn is_confirmed(chosen: &[Chosen]) -> Result<bool, Failure> {
     }
     if let Some(more) = chosen.len().checked_sub(MOST_NAMED).filter(|&more| more > 0) {
         told.push_str(&format!("  and {more} more\n"));
+    }
+    if is_ascii_locale() {
+        told = text::ascii(&told);
     }
     let total = bytes(chosen.iter().map(|session| session.bytes).sum());
     let mut terminal = std::io::stderr().lock();

@@ -233,6 +233,24 @@ fn a_plain_locale_gets_ascii() {
         assert_eq!(plain.lines().count(), usual.lines().count());
     }
     assert!(run(&scene, "C", 80, &["tree", PI_3]).ok().text().contains("|-* user"));
+    // So do messages, help, and the question of `rm`.
+    scene.run(["name", "--set", "Käsespätzle", PI_3]).ok();
+    let variables = [("LC_ALL", "C"), ("LEAFLINE_PAGER", "")];
+    let size = Size { rows: 50, columns: 80 };
+    for (arguments, expected) in [
+        (&["tree", "--help"][..], "  * a root   o an orphan"),
+        (&["show", "ü"], "no session has the id \"?\""),
+        (&["relocate", "/ö", "/x"], "no session is in /? or below it"),
+        (&["rm", PI_3, CLAUDE], "K?sesp?tzle"),
+    ] {
+        let mut terminal = at_store(&scene.store(), arguments, &variables, size);
+        if arguments[0] == "rm" {
+            terminal.waits_for("[y/N] ");
+            terminal.types("n\n");
+        }
+        let (_, text) = terminal.ends();
+        assert!(text.is_ascii() && text.contains(expected), "{arguments:?}: {text}");
+    }
     // What a program reads is never changed.
     let mut command = command(&scene.store());
     let piped = finished(command.env("LC_ALL", "C").args(["tree", PI_3]).output().unwrap()).ok();
