@@ -39,8 +39,8 @@ const SHORT_PAUSE: Duration = Duration::from_millis(50);
 ///
 /// `leafline search` uses an index in a folder beside the store, named after the store's file with .search appended. It
 /// is built from the store, so it may be deleted. An import or a sync updates it at its end (in the background for more
-/// than 64 MiB), and a search waits for that and adds the rest; so this command is for an index that was deleted, that --no-index left
-/// behind, or whose build was stopped.
+/// than 64 MiB; less than 4 MiB is left to the next search), and a search waits for that and adds the rest; so this
+/// command is for an index that was deleted, that --no-index left behind, or whose build was stopped.
 ///
 /// Reports damaged sessions, indexes all others, and then exits with status 1.
 ///

@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     #[arg(add = crate::completion::sessions())]
     session: String,
 
-    /// The id of the entry to label
+    /// The entry to label: its id, or a unique prefix of it, or @leaf or @last
     entry: String,
 
     /// The label

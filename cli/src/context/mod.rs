@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     #[arg(add = crate::completion::sessions())]
     session: String,
 
-    /// The entry at which the conversation ends, instead of the leaf
+    /// The entry at which the conversation ends, instead of the leaf: its id, or a unique prefix of it, or @last
     #[arg(long, value_name = "ENTRY")]
     leaf: Option<String>,
 

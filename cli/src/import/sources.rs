@@ -12,8 +12,7 @@ use crate::family::{AUTO, FamilyChoice, family_or_auto};
 /// Which files to read, and how.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sources {
-    /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]; or, for import,
-    /// - for a session on standard input
+    /// Files, or folders that are searched for *.jsonl [default: where the programs keep their sessions]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 

@@ -162,6 +162,10 @@ fn help_teaches() {
         let help = on_samples([name, "--help"]).ok().text();
         assert!(help.contains("Example") && help.contains(&format!("leafline {name}")), "{help}");
         assert!(!help.contains('\u{1b}'));
+        // Wherever an entry is named, the help says how.
+        if help.contains("<ENTRY>") {
+            assert!(help.contains("a unique prefix of") && help.contains("@last"), "{help}");
+        }
         // A command's own options come first.
         let options = help.split_once("\nOptions:\n").unwrap().1;
         let names: Vec<&str> = options
