@@ -172,9 +172,9 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
         rows::write(&rows, || ids_around(store, &listed), out)?;
     }
     // For a list with a limit, counting what it leaves out would cost a read of all sessions.
-    let is_whole = !arguments.gone && (arguments.limit.is_none() || listed.is_empty());
+    let is_whole = arguments.limit.is_none() || listed.is_empty();
     if is_whole && damaged.is_empty() && std::io::stderr().is_terminal() {
-        hint(store, filter, listed.len(), out)?;
+        hint(arguments, store, filter, listed.len(), out)?;
     }
     for (id, error) in &damaged {
         complain(&format!("session {id} is damaged: {error}"));
@@ -216,16 +216,24 @@ fn write_json(
 
 /// A hint for the user about what is not listed.
 fn hint(
+    arguments: &Arguments,
     store: &Store,
     filter: SessionFilter,
     found: usize,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let all = store.list(&SessionFilter { without_agents: false, ..filter })?.len();
+    let mut all = store.list(&SessionFilter { without_agents: false, limit: None, ..filter })?;
+    let mut gone = "";
+    if arguments.gone {
+        let ids = store.without_files(all.iter().map(|session| &*session.id))?;
+        all.retain(|session| ids.contains(&*session.id));
+        gone = "--gone ";
+    }
+    let all = all.len();
     let agents = all.saturating_sub(found) as u64;
     let words = if agents > 0 {
         let sessions = counted(agents, "session of an agent", "sessions of agents");
-        format!("without {sessions}; `leafline ls --agents` lists them too")
+        format!("without {sessions}; `leafline ls {gone}--agents` lists them too")
     } else if all == 0 && store.sessions()?.is_empty() {
         "no sessions yet; `leafline import` brings some, `leafline new` begins one".to_owned()
     } else {

@@ -55,6 +55,23 @@ fn a_session_whose_file_was_deleted_stays_and_is_marked() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_person_is_told_that_sessions_of_agents_are_gone_too() {
+    use crate::terminal::{USUAL, at_store};
+    let (scene, files) = home();
+    let told = |arguments: &[&str]| {
+        let (_, text) =
+            at_store(&scene.store(), arguments, &[("LEAFLINE_PAGER", "")], USUAL).ends();
+        text
+    };
+    assert!(!told(&["ls", "--gone"]).contains("agent"));
+    std::fs::remove_dir_all(files[0].parent().unwrap()).unwrap();
+    let text = told(&["ls", "--gone"]);
+    assert!(text.contains("; `leafline ls --gone --agents` lists them too"), "{text}");
+    assert!(!told(&["ls", "--gone", "--agents"]).contains("lists them too"));
+}
+
+#[test]
 fn a_session_is_put_back_where_its_program_looks_for_it() {
     let (scene, files) = home();
     std::fs::remove_dir_all(scene.folder().join(".claude")).unwrap();
