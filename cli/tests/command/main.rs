@@ -45,8 +45,9 @@ mod outputs;
 mod owners;
 #[cfg(target_os = "linux")]
 mod pager;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod permissions;
+#[cfg(target_os = "linux")]
 mod pictures;
 mod reading;
 mod removed;
