@@ -183,7 +183,10 @@ mod unix {
             let mut child = export.spawn().unwrap();
             if let Some(written) = being_written(all, &mut child) {
                 stop(&child);
-                if written.exists() {
+                // Between the file's making and its lock, it counts as abandoned; its process then makes another.
+                let is_held =
+                    std::fs::File::open(&written).is_ok_and(|file| file.try_lock().is_err());
+                if is_held {
                     return (child, written);
                 }
                 go_on(&child);
