@@ -9,7 +9,7 @@ use std::time::Duration;
 use fastrand::Rng;
 
 use crate::answers::{Answers, Opening, ask, open};
-use crate::sample;
+use crate::sample::{self, Files};
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
@@ -82,10 +82,10 @@ pub struct Report {
 #[derive(Debug)]
 pub struct Sample {
     folder: tempfile::TempDir,
-    bytes: Vec<u8>,
-    earlier: Vec<u8>,
-    sessions: Vec<String>,
-    truth: Answers,
+    files: Files,
+    /// Of the store that was closed, and of the one that was not: the ids, and what it says.
+    closed: (Vec<String>, Answers),
+    killed: (Vec<String>, Answers),
 }
 
 impl Sample {
@@ -97,25 +97,20 @@ impl Sample {
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let (path, before) = (folder.path().join("whole"), folder.path().join("earlier"));
-        sample::make(&path, &before, seed).expect("the sample can be made");
-        let read = |path: &Path| std::fs::read(path).expect("it can be read");
-        let (bytes, earlier) = (read(&path), read(&before));
-        let store = open(&path, Opening::ToRead).expect("the sample can be opened");
-        let problems = store.verify().expect("it can be verified").problems;
-        assert!(problems.is_empty(), "{problems:#?}");
-        let sessions = store.sessions().expect("it can be listed");
-        let sessions: Vec<String> =
-            sessions.into_iter().map(|session| session.id.to_string()).collect();
-        let truth = ask(&store, &sessions);
-        let errors: Vec<_> = truth.iter().filter(|(_, answer)| answer.is_err()).collect();
-        assert!(errors.is_empty(), "{errors:?}");
-        Self { folder, bytes, earlier, sessions, truth }
+        let files = sample::make(folder.path(), seed).expect("the sample can be made");
+        let [closed, killed] = ["closed", "killed"].map(|name| folder.path().join(name));
+        write(&closed, &files.closed);
+        write(&killed, &files.killed.0);
+        write(&journal_of(&killed), &files.killed.1);
+        let [closed, killed] = [closed, killed].map(|path| truth_of(&path));
+        assert!(killed.0.len() > closed.0.len(), "the journal has a session");
+        Self { folder, files, closed, killed }
     }
 
     /// A copy of the store with damage.
-    fn damaged(&self, damage: Damage, random: &mut Rng) -> Vec<u8> {
-        let mut bytes = self.bytes.clone();
+    fn damaged(&self, bytes: &[u8], damage: Damage, random: &mut Rng) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        let earlier = &self.files.earlier;
         let pages = bytes.len() / PAGE;
         // Behind the first page, which has the header.
         let page = |random: &mut Rng| random.usize(1..pages) * PAGE;
@@ -145,9 +140,9 @@ impl Sample {
                 bytes[page..page + PAGE].fill(0);
             }
             Damage::Stale => {
-                let stale = self.earlier.len().min(bytes.len()) / PAGE;
+                let stale = earlier.len().min(bytes.len()) / PAGE;
                 let page = random.usize(1..stale) * PAGE;
-                bytes[page..page + PAGE].copy_from_slice(&self.earlier[page..page + PAGE]);
+                bytes[page..page + PAGE].copy_from_slice(&earlier[page..page + PAGE]);
             }
             Damage::Swapped => {
                 let (one, other) = (page(random), page(random));
@@ -169,13 +164,22 @@ impl Sample {
         let mut random = Rng::with_seed(seed.wrapping_mul(1 << 32).wrapping_add(run));
         let damage = random.choice(KINDS).unwrap_or(Damage::Bit);
         let opening = random.choice([Opening::ToRead, Opening::ToWrite]).unwrap_or(Opening::ToRead);
+        let is_killed = random.bool();
         let path = self.folder.path().join(format!("damaged-{run}"));
-        let bytes = self.damaged(damage, &mut random);
-        std::fs::write(&path, bytes).expect("a copy can be written");
-        let name = format!("run {run} of seed {seed}: {damage:?}, {opening:?}");
-        let outcome = outcome(path.clone(), opening, self.sessions.clone());
+        let (bytes, (sessions, truth)) = match is_killed {
+            true => (&self.files.killed.0, &self.killed),
+            false => (&self.files.closed, &self.closed),
+        };
+        write(&path, &self.damaged(bytes, damage, &mut random));
+        if is_killed {
+            write(&journal_of(&path), &self.files.killed.1);
+        }
+        let state = if is_killed { "killed" } else { "closed" };
+        let name = format!("run {run} of seed {seed}: {damage:?}, {state}, {opening:?}");
+        let outcome = outcome(path.clone(), opening, sessions.clone());
         std::fs::remove_file(&path).expect("the copy can be removed");
-        let _ = std::fs::remove_file(self.folder.path().join(format!("damaged-{run}.journal")));
+        // A close may have removed it.
+        let _ = std::fs::remove_file(journal_of(&path));
         let count = report.counts.entry(damage).or_default();
         count.runs += 1;
         let outcome = match outcome {
@@ -194,7 +198,7 @@ impl Sample {
         for (question, answer) in &answers {
             count.answers += 1;
             match answer {
-                Ok(answer) if self.truth.get(question) != Some(&Ok(answer.clone())) => {
+                Ok(answer) if truth.get(question) != Some(&Ok(answer.clone())) => {
                     report.failures.push(format!("{name}: a wrong answer to {question}"));
                     is_changed = true;
                 }
@@ -211,6 +215,30 @@ impl Sample {
             report.failures.push(format!("{name}: `verify` finds nothing"));
         }
     }
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    std::fs::write(path, bytes).expect("a copy can be written");
+}
+
+fn journal_of(store: &Path) -> PathBuf {
+    let mut path = store.as_os_str().to_owned();
+    path.push(".journal");
+    path.into()
+}
+
+/// The ids of a whole store, and what it says.
+fn truth_of(path: &Path) -> (Vec<String>, Answers) {
+    let store = open(path, Opening::ToRead).expect("the sample can be opened");
+    let problems = store.verify().expect("it can be verified").problems;
+    assert!(problems.is_empty(), "{problems:#?}");
+    let sessions = store.sessions().expect("it can be listed");
+    let sessions: Vec<String> =
+        sessions.into_iter().map(|session| session.id.to_string()).collect();
+    let truth = ask(&store, &sessions);
+    let errors: Vec<_> = truth.iter().filter(|(_, answer)| answer.is_err()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    (sessions, truth)
 }
 
 /// The answers and the number of problems that `verify` finds, or why the store cannot be opened.

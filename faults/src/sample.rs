@@ -9,7 +9,18 @@ use leafline::pi::Draft;
 use leafline::{Family, NewSession, Result, Store};
 use leafline_generate as generate;
 
-/// Makes a store at a path, and beside it, under the name that is returned last, what its file was before the last commits.
+/// The files of a sample.
+#[derive(Debug)]
+pub struct Files {
+    /// A store that was closed.
+    pub closed: Vec<u8>,
+    /// What its file was before the last commits.
+    pub earlier: Vec<u8>,
+    /// The same store and its journal as a process leaves them that is killed while it appends.
+    pub killed: (Vec<u8>, Vec<u8>),
+}
+
+/// Makes a store in a folder.
 ///
 /// # Errors
 ///
@@ -18,7 +29,9 @@ use leafline_generate as generate;
 /// # Panics
 ///
 /// If the folder cannot be written.
-pub fn make(store: &Path, earlier: &Path, seed: u64) -> Result<()> {
+pub fn make(folder: &Path, seed: u64) -> Result<Files> {
+    let store = &folder.join("sample");
+    let read = |path: &Path| std::fs::read(path).expect("the file can be read");
     let files = tempfile::tempdir().expect("a temporary folder can be made");
     let first = files.path().join("first");
     let second = files.path().join("second");
@@ -33,7 +46,7 @@ pub fn make(store: &Path, earlier: &Path, seed: u64) -> Result<()> {
         opened.history().add(&prompt, Some("/work/leafline"))?;
     }
     drop(opened);
-    std::fs::copy(store, earlier).expect("the store can be copied");
+    let earlier = read(store);
     let opened = Store::open(store)?;
     opened.import(&[&second], &ImportOptions::default(), &mut ())?;
     live(&opened, "two", 20)?;
@@ -45,7 +58,13 @@ pub fn make(store: &Path, earlier: &Path, seed: u64) -> Result<()> {
     if let Some(moved) = moved {
         opened.move_session(&moved.id, "/work/elsewhere")?;
     }
-    Ok(())
+    drop(opened);
+    let closed = read(store);
+    let opened = Store::open(store)?;
+    live(&opened, "three", 20)?;
+    let killed = (read(store), read(&folder.join("sample.journal")));
+    drop(opened);
+    Ok(Files { closed, earlier, killed })
 }
 
 /// A session that was made here, with a label, a branch and a name.

@@ -59,6 +59,11 @@ fn open_read_only(path: &Path, options: &StoreOptions) -> Result<Opened> {
     }
     match open_writable(path, options) {
         Ok(recovered) => drop(recovered),
+        // What is damaged may be on pages that only a recovery reads.
+        Err(Error::Corrupted(_)) => {
+            return try_read_only(path, options, Recovery::Skipped)?
+                .map_err(|error| refine(error, path));
+        }
         Err(Error::File { source, .. }) if is_write_refusal(source.kind()) => {
             return try_read_only(path, options, Recovery::Skipped)?
                 .map_err(|error| refine(error, path));
@@ -95,8 +100,8 @@ fn try_read_only(
 
 /// Opens a file of which all pages are checked from then on.
 ///
-/// While the engine looks which of the last commits is whole, in a file that a killed process left, it may meet pages that
-/// are not. If it did, the file is opened again: now it says which one counts.
+/// While the engine looks which of the last commits is whole, in a file that a process left which had it alone, it may meet
+/// pages that are not. If it did, the file is opened again: now it says which one counts.
 fn open_checked<T>(open: impl Fn(bool) -> Result<(T, Arc<Pages>)>) -> Result<T> {
     let (opened, pages) = open(false)?;
     if pages.found() == 0 {

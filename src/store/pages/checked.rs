@@ -182,13 +182,13 @@ fn order_of(length: usize) -> u8 {
 }
 
 impl<B: StorageBackend> Checked<B> {
-    /// Below an open of a file. It is lenient if the file may have to be recovered, until [`Pages::be_strict`].
+    /// Below an open of a file. It is lenient if the last commit may be cut off, until [`Pages::be_strict`].
     pub(crate) fn new(file: B, is_strict: bool) -> io::Result<Self> {
         let pages = Arc::new(Pages::default());
         let mut header = [0; HEADER];
         if !is_strict && file.len()? >= HEADER as u64 {
             file.read(0, &mut header)?;
-            pages.is_lenient.store(layout::needs_recovery(&header), Ordering::Release);
+            pages.is_lenient.store(layout::may_be_cut_off(&header), Ordering::Release);
         }
         Ok(Self { file, pages })
     }

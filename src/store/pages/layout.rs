@@ -15,9 +15,11 @@ const CHECKSUM: usize = 16;
 const FLAGS: usize = 9;
 const SIZES: usize = 12;
 
-/// Flags: the slot of the last commit, whether the file was not closed, and whether the commit is not confirmed.
+/// Flags: the slot of the last commit, whether the file was not closed, whether the commit was made in two phases, and
+/// whether it is not confirmed.
 const SECOND_IS_PRIMARY: u8 = 1;
 const RECOVERY: u8 = 2;
+const TWO_PHASES: u8 = 4;
 const UNCONFIRMED: u8 = 8;
 
 /// The bytes with which pages begin.
@@ -83,9 +85,10 @@ impl Layout {
     }
 }
 
-/// Whether a file with this header was not closed.
-pub(super) fn needs_recovery(header: &[u8; HEADER]) -> bool {
-    header[FLAGS] & RECOVERY != 0
+/// Whether the last commit of a file with this header may be one that was cut off, so that the one before counts. Of a
+/// commit in two phases, as processes that share a file make them, all was on the disk before the header named it.
+pub(super) fn may_be_cut_off(header: &[u8; HEADER]) -> bool {
+    header[FLAGS] & RECOVERY != 0 && header[FLAGS] & TWO_PHASES == 0
 }
 
 /// The roots of the states that are read: of the last commit, and while it is not confirmed of the one before.
