@@ -61,6 +61,7 @@ impl Store {
     /// [`crate::Error::Corrupted`] if the store is damaged.
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
         let snapshot = self.snapshot()?;
+        snapshot.refuse_any_unfolded()?;
         let rows = Rows::of(&snapshot, filter)?;
         if let Some(times) = snapshot.session_times()?
             && let Some(listed) = rows.walk(&times)?
@@ -105,7 +106,8 @@ impl Store {
                     return Ok(());
                 }
             };
-            match row.listed() {
+            let record = snapshot.refuse_unfolded(row.key()).and_then(|()| row.listed());
+            match record {
                 Ok(record) => {
                     // Whether it is an agent's of a session that is here may not be known.
                     if rows.takes(&record).unwrap_or(true) {

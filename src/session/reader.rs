@@ -37,12 +37,16 @@ impl SessionReader {
     /// The session with this key, or, if an import has given it another key, with this whole id.
     pub(crate) fn open(snapshot: Snapshot, (key, id): (SessionKey, &str)) -> Result<Self> {
         if let Some(record) = snapshot.session(key)? {
+            snapshot.refuse_unfolded(key)?;
             return Ok(Self::new(snapshot, key, record));
         }
         let found = snapshot.key_of(id.as_bytes())?;
         let record = found.map(|key| snapshot.session(key)).transpose()?.flatten();
         match found.zip(record) {
-            Some((key, record)) => Ok(Self::new(snapshot, key, record)),
+            Some((key, record)) => {
+                snapshot.refuse_unfolded(key)?;
+                Ok(Self::new(snapshot, key, record))
+            }
             None => Err(Error::Session(SessionError::NotFound { id: id.to_owned() })),
         }
     }

@@ -152,7 +152,7 @@ fn a_file_stays_as_it_was_where_the_export_is_damaged() {
         (to_file, scene.run(["export", "--all", "--as", "exact", "-o", path(&folder)]))
     });
     let complaint = to_file.fails(1);
-    assert!(complaint.contains("originals") && complaint.contains("old"), "{complaint}");
+    assert!(complaint.contains("originals"), "{complaint}");
     assert_eq!(std::fs::read(&target).unwrap(), b"as it was\n");
     assert!(all.text().contains("failed"), "{}", all.text());
     all.fails(1);

@@ -211,6 +211,8 @@ fn fold_session(
     // Who replaces a session folds what the journal has of it before, so one that is not there was deleted.
     let snapshot = store.committed()?;
     let Some(record) = snapshot.session(session)? else { return Ok(()) };
+    // What follows changes that are kept apart is kept with them.
+    snapshot.refuse_unfolded(session)?;
     let reader = SessionReader::new(snapshot, session, record);
     if let [ReadChange { header: Some(header), .. }] = &*changes {
         return header.fold(&reader, batch);

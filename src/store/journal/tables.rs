@@ -4,11 +4,14 @@ use redb::WriteTransaction;
 
 use super::row::{JournalRow, KEY, Place};
 use crate::error::{Corruption, Result};
-use crate::store::pages::ReadableTable;
+use crate::store::pages::{ReadOnlyTable, ReadableTable};
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 use crate::store::tables;
+
+/// The table of changes that are kept apart.
+type Unfolded = ReadOnlyTable<(u64, u64), &'static [u8]>;
 
 impl Snapshot {
     /// What the tables know of the journal.
@@ -25,15 +28,49 @@ impl Snapshot {
 
     /// Passes on the session of each record that could not become rows.
     pub(crate) fn each_unfolded(&self, mut take: impl FnMut(SessionKey)) -> Result<()> {
-        let table = match self.transaction().open_table_if_any(tables::UNFOLDED)? {
-            Some(table) => table,
-            None if self.store().is_read_only() => return Ok(()),
-            None => self.table(tables::UNFOLDED)?,
-        };
+        let Some(table) = self.unfolded()? else { return Ok(()) };
         for row in table.iter()? {
             take(SessionKey::new(row?.0.value().0));
         }
         Ok(())
+    }
+
+    /// Fails if a session lacks changes that were acknowledged: what its tables say is not all.
+    pub(crate) fn refuse_unfolded(&self, session: SessionKey) -> Result<()> {
+        let Some(table) = self.unfolded()? else { return Ok(()) };
+        let mut kept = table.range((session.raw(), 0)..=(session.raw(), u64::MAX))?;
+        match kept.next().transpose()? {
+            None => Ok(()),
+            Some(_) => Err(lacking(session).into()),
+        }
+    }
+
+    /// The same for all sessions.
+    pub(crate) fn refuse_any_unfolded(&self) -> Result<()> {
+        let Some(table) = self.unfolded()? else { return Ok(()) };
+        match table.iter()?.next().transpose()? {
+            None => Ok(()),
+            Some((key, _)) => Err(lacking(SessionKey::new(key.value().0)).into()),
+        }
+    }
+
+    fn unfolded(&self) -> Result<Option<Unfolded>> {
+        match self.transaction().open_table_if_any(tables::UNFOLDED)? {
+            Some(table) => Ok(Some(table)),
+            None if self.store().is_read_only() => Ok(None),
+            None => self.table(tables::UNFOLDED).map(Some),
+        }
+    }
+}
+
+/// The damage of a session whose tables could not take what was appended to it.
+fn lacking(session: SessionKey) -> Corruption {
+    Corruption {
+        table: "unfolded",
+        place: format!("session key {session}"),
+        problem:
+            "what was appended last is kept apart, since the session's tables could not take it"
+                .into(),
     }
 }
 
