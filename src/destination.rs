@@ -34,6 +34,7 @@ impl Destination {
     }
 
     /// The file; refuses anything else.
+    #[cfg(feature = "omp-history")]
     pub(crate) fn file(self, path: &Path) -> Result<PathBuf> {
         match self {
             Self::File(place) => Ok(place),
