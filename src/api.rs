@@ -193,6 +193,11 @@ pub mod live {
     pub use crate::session::{AppendedLines, Persistence, RepeatedIds};
 }
 
+/// Copies of a whole store, made while others use it: [`Store::backup`](crate::Store::backup), which has an example.
+pub mod backup {
+    pub use crate::catalog::backup::{Backup, BackupOptions};
+}
+
 /// Checks of tables against lines, and of blobs against their hashes: [`Store::verify`](crate::Store::verify).
 ///
 /// ```

@@ -46,8 +46,10 @@ impl Destination {
 /// Refuses a path that leads to the store, by whatever name, or to another redb database. Only a regular file is
 /// opened: a pipe would wait.
 pub(crate) fn refuse_store(path: &Path, store: &Path) -> Result<()> {
-    let Some(metadata) = look(path)?.filter(Metadata::is_file) else { return Ok(()) };
-    let is_in_use = !store.as_os_str().is_empty() && is_same_file((path, &metadata), store);
+    if !look(path)?.is_some_and(|metadata| metadata.is_file()) {
+        return Ok(());
+    }
+    let is_in_use = !store.as_os_str().is_empty() && is_same_file(path, store);
     if is_in_use || is_database(path)? {
         return Err(Error::Export(ExportError::WouldReplaceStore {
             path: path.to_owned(),
@@ -118,18 +120,19 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
+/// Whether both paths lead to one file, by whatever name.
 #[cfg(unix)]
-fn is_same_file((_, metadata): (&Path, &Metadata), store: &Path) -> bool {
+pub(crate) fn is_same_file(path: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let of = |metadata: &Metadata| (metadata.dev(), metadata.ino());
-    std::fs::metadata(store).is_ok_and(|store| of(&store) == of(metadata))
+    let of = |path| std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()));
+    matches!((of(path), of(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Other systems reveal a file's identity only once it is open; a hard link is recognised by its first bytes.
 #[cfg(not(unix))]
-fn is_same_file((path, _): (&Path, &Metadata), store: &Path) -> bool {
-    match (path.canonicalize(), store.canonicalize()) {
-        (Ok(path), Ok(store)) => path == store,
+pub(crate) fn is_same_file(path: &Path, other: &Path) -> bool {
+    match (path.canonicalize(), other.canonicalize()) {
+        (Ok(path), Ok(other)) => path == other,
         _ => false,
     }
 }

@@ -151,7 +151,8 @@
 //!
 //! # What it is not, yet
 //!
-//! - New entries are those of pi, omp and Opal. The sessions of Claude Code and Codex are imported, read and exported.
+//! - New entries are those of pi, omp, Claude Code and Opal. The sessions of Codex are imported, grow by raw lines, and are
+//!   read and exported.
 //! - It runs where redb can lock a part of a file: Linux, macOS and the other Apple systems, and Windows. A store on a
 //!   network file system is as safe as that system's locks.
 //!
@@ -189,8 +190,8 @@ mod temporary;
 mod whole_file;
 
 pub use api::{
-    claude, context, export, files, import, list, live, omp, opal, page, pi, prompts, statistics,
-    tree, verify, view,
+    backup, claude, context, export, files, import, list, live, omp, opal, page, pi, prompts,
+    statistics, tree, verify, view,
 };
 pub use error::{Error, Result};
 pub use leafline_import::{EntryKind, Family, MessageRole};

@@ -8,9 +8,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::output::is_ascii_locale;
 use super::{
-    append, branch, children, compact, context, export, extract, fork, history, import, index,
-    label, ls, man, name, new, path, relocate, reset_leaf, rm, search, show, stats, sync, text,
-    tree, verify,
+    append, backup, branch, children, compact, context, export, extract, fork, history, import,
+    index, label, ls, man, name, new, path, relocate, reset_leaf, rm, search, show, stats, sync,
+    text, tree, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -135,6 +135,7 @@ pub(super) enum Command {
     History(history::Arguments),
     Stats(stats::Arguments),
     Verify(verify::Arguments),
+    Backup(backup::Arguments),
     Move(relocate::MoveArguments),
     Relocate(relocate::Arguments),
     Rm(rm::Arguments),

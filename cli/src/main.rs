@@ -7,6 +7,7 @@
 mod advice;
 mod append;
 mod arguments;
+mod backup;
 mod branch;
 mod children;
 mod compact;
@@ -129,6 +130,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::History(arguments) => history::run(&arguments, place, out),
         Command::Stats(arguments) => stats::run(&arguments, place, out),
         Command::Verify(arguments) => verify::run(&arguments, place, out),
+        Command::Backup(arguments) => backup::run(&arguments, place, out),
         Command::Rm(arguments) => rm::run(&arguments, place, out),
         Command::Sync(arguments) => sync::run(&arguments, place, out),
         Command::Move(arguments) => relocate::move_session(&arguments, place, out),

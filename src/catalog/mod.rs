@@ -1,5 +1,6 @@
 //! Many sessions.
 
+pub(crate) mod backup;
 pub(crate) mod breadcrumbs;
 pub(crate) mod export;
 mod file_time;

@@ -78,6 +78,16 @@ pub enum StoreError {
         /// The journal.
         journal: PathBuf,
     },
+    /// The file is a store, and not a backup that can be brought up to date from the store that is backed up.
+    #[error(
+        "{path} cannot be brought up to date as a backup of this store: {problem}; name another file"
+    )]
+    NotABackup {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        problem: String,
+    },
     /// The disk has no room for the commit that deletes sessions: none is deleted.
     #[error(
         "nothing was deleted: there is no room on the disk of {path} ({source}); make about {} kB free and try again, deleting then gives its own space back",

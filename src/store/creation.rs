@@ -130,6 +130,21 @@ pub(super) fn make(path: &Path) -> Result<()> {
     Err(Error::Store(StoreError::InUse { path: path.to_owned() }))
 }
 
+/// Creates a store at `path`, where none may be, and calls `fill` with its temporary path before it gets its name.
+pub(super) fn make_filled(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let folder = folder_of(path);
+    make_lasting_folders(folder)?;
+    remove_left(folder);
+    let temporary = Temporary::in_folder(folder).at("making the store in", folder)?;
+    let made = new_store(&temporary, path)?;
+    fill(&made)?;
+    let file = File::open(&made).at("opening", &made)?;
+    file.sync_all().at("writing", &made)?;
+    made.persist_noclobber(path).map_err(|error| error.error).at("naming", path)?;
+    sync_folder(folder);
+    Ok(())
+}
+
 /// What exists at the path of a store to be created.
 enum Leftover {
     None,

@@ -1,5 +1,6 @@
 //! The lowest layer: redb tables, line chunks, blobs, transactions. It does not interpret messages.
 
+pub(crate) mod backup;
 pub(crate) mod blobs;
 pub(crate) mod cache;
 pub(crate) mod chunk;
@@ -158,6 +159,8 @@ struct Shared {
     /// The open file; a store in memory has none.
     file: Option<EngineFile>,
     journal: Journal,
+    /// Whether the file was opened as a backup that nobody had written to.
+    is_backup: AtomicBool,
     /// Empty for a store in memory.
     path: PathBuf,
     dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
@@ -259,6 +262,7 @@ impl Store {
             owners: Owners::new(file.clone()),
             file,
             journal: Journal::default(),
+            is_backup: AtomicBool::new(false),
             path,
             dictionaries: RwLock::default(),
             decompressors: Decompressors::default(),
@@ -266,6 +270,8 @@ impl Store {
         };
         let store = Self { shared: Arc::new(shared), is_background: false };
         store.check_format()?;
+        let is_backup = backup::is_marked(&store.begin_read()?)?;
+        store.shared.is_backup.store(is_backup, Ordering::Relaxed);
         Ok(store)
     }
 
@@ -357,7 +363,11 @@ impl Store {
     }
 
     fn begin_write(&self) -> Result<WriteTransaction> {
-        Ok(self.writable()?.begin_write()?)
+        let transaction = self.writable()?.begin_write()?;
+        if self.shared.is_backup.load(Ordering::Relaxed) {
+            backup::take_mark_away(&transaction)?;
+        }
+        Ok(transaction)
     }
 
     /// The owners of rows that no session shows yet.

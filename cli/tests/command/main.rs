@@ -7,6 +7,8 @@
 mod agents;
 #[cfg(target_os = "linux")]
 mod at_terminal;
+#[cfg(unix)]
+mod backup;
 mod changing;
 mod choices;
 mod claude;

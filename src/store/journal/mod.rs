@@ -32,7 +32,7 @@ use self::reading::{OpenFile, Overlaid};
 pub(crate) use self::record::Journaled;
 pub(crate) use self::row::{JournalRow, Place};
 use self::syncing::Syncing;
-pub(crate) use self::tables::{JournalChange, make_row, note_commit, row_of};
+pub(crate) use self::tables::{JournalChange, make_row, note_commit, row_of, write_row};
 use super::Store;
 use super::exposure::JOURNAL_ENDING;
 use super::source_record::path_of_bytes;

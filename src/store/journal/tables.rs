@@ -76,8 +76,13 @@ fn lacking(session: SessionKey) -> Corruption {
 
 /// Writes the row of a store whose journal was never used.
 pub(crate) fn make_row(transaction: &WriteTransaction) -> Result<()> {
+    write_row(transaction, &JournalRow::default())
+}
+
+/// Writes the row.
+pub(crate) fn write_row(transaction: &WriteTransaction, row: &JournalRow) -> Result<()> {
     let mut table = transaction.open_table(tables::JOURNAL)?;
-    table.insert(KEY, JournalRow::default().to_bytes().as_slice())?;
+    table.insert(KEY, row.to_bytes().as_slice())?;
     Ok(())
 }
 
@@ -110,9 +115,7 @@ pub(crate) fn note_commit(
         Some(JournalChange::Begin(begun)) => row = begun,
     }
     row.commits += 1;
-    let mut table = transaction.open_table(tables::JOURNAL)?;
-    table.insert(KEY, row.to_bytes().as_slice())?;
-    Ok(())
+    write_row(transaction, &row)
 }
 
 /// The row as a write transaction sees it.

@@ -13,5 +13,5 @@ mod tests;
 mod walk;
 
 pub(crate) use self::checked::{Checked, Damage, Pages, guarded};
-pub(crate) use self::reading::{Range, ReadOnlyTable, ReadTransaction, ReadableTable};
+pub(crate) use self::reading::{Range, ReadOnlyTable, ReadTransaction, ReadableTable, Row};
 pub(crate) use self::walk::{DamagedPage, read_header, walk};

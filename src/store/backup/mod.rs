@@ -1,0 +1,147 @@
+//! Backups: another store's file with the same rows.
+
+mod rows;
+
+use std::path::Path;
+
+use redb::WriteTransaction;
+
+pub(crate) use self::rows::Progress;
+use self::rows::{Stores, fill, merge};
+use super::journal::{self, JournalRow};
+use super::snapshot::Snapshot;
+use super::{Store, StoreOptions, creation, format, tables};
+use crate::destination::is_same_file;
+use crate::error::{Corruption, Error, ExportError, Result, StoreError};
+use crate::store::pages::ReadTransaction;
+
+/// The name in `meta` of the mark of a backup. Whoever writes to the file as to a store takes it away.
+const MARK: &str = "backup";
+
+/// The name in `meta` of the store's number.
+const NUMBER: &str = "store";
+
+/// What a backup has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Copied {
+    /// Whether the file was made.
+    pub(crate) is_new: bool,
+    /// Sessions that were new or had changed since the last backup, and those that were gone.
+    pub(crate) changed: u64,
+    pub(crate) removed: u64,
+    /// Rows that were written or removed, in all tables.
+    pub(crate) rows: u64,
+}
+
+impl Store {
+    /// Copies a state of this store into a file, which is made, or brought to that state in one commit. `all` compares every
+    /// row, and not only those of sessions that have changed.
+    pub(crate) fn copy_to(
+        &self,
+        snapshot: &Snapshot,
+        path: &Path,
+        all: bool,
+        progress: Progress<'_>,
+    ) -> Result<Copied> {
+        if creation::standing(path)? == creation::Standing::Nothing {
+            let mut rows = 0;
+            creation::make_filled(path, |made| {
+                rows = fill_new(snapshot, made, progress)?;
+                check_pages(made)
+            })?;
+            let changed = snapshot.sessions()?.len()?;
+            return Ok(Copied { is_new: true, changed, removed: 0, rows });
+        }
+        if is_same_file(path, self.path()) {
+            let path = path.to_owned();
+            return Err(Error::Export(ExportError::WouldReplaceStore { path, is_in_use: true }));
+        }
+        let options = StoreOptions { create: false, ..StoreOptions::default() };
+        let copy = Self::open_with(path, &options)?;
+        // Begun first: while it is open nobody else changes the copy.
+        let transaction = copy.writable()?.begin_write()?;
+        let before = copy.committed()?;
+        let (source, old) = (snapshot.transaction(), before.transaction());
+        if let Some(problem) = refusal(source, old)? {
+            let path = path.to_owned();
+            return Err(Error::Store(StoreError::NotABackup { path, problem }));
+        }
+        let stores = Stores { source, old, new: &transaction };
+        let differences = match merge(stores, all, &mut *progress) {
+            // The copy was not what it was taken for.
+            Err(Error::Corrupted(_)) if !all => merge(stores, true, progress)?,
+            merged => merged?,
+        };
+        write_own_rows(snapshot, &transaction)?;
+        transaction.commit()?;
+        let rows::Differences { changed, removed, rows } = differences;
+        Ok(Copied { is_new: false, changed, removed, rows })
+    }
+}
+
+/// Fills a new store, and returns how many rows it has then.
+fn fill_new(snapshot: &Snapshot, path: &Path, progress: Progress<'_>) -> Result<u64> {
+    let copy = Store::open_with(path, &StoreOptions { create: false, ..StoreOptions::default() })?;
+    let database = copy.writable()?;
+    let rows = fill(snapshot.transaction(), database, progress)?;
+    let transaction = database.begin_write()?;
+    write_own_rows(snapshot, &transaction)?;
+    transaction.commit()?;
+    Ok(rows)
+}
+
+/// Reads the file again.
+fn check_pages(path: &Path) -> Result<()> {
+    let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+    let damaged = Store::open_with(path, &options)?.damaged_pages()?;
+    match damaged.first() {
+        None => Ok(()),
+        Some(page) => Err(Corruption {
+            table: page.table.as_deref().map_or("engine", tables::name),
+            place: format!("byte {} of the copy", page.at),
+            problem: "what was written there cannot be read again".into(),
+        }
+        .into()),
+    }
+}
+
+/// Why a store cannot be brought in step as a backup of another one.
+fn refusal(source: &ReadTransaction, copy: &ReadTransaction) -> Result<Option<String>> {
+    let number = |transaction: &ReadTransaction, name| -> Result<Option<u64>> {
+        Ok(transaction.open_table(tables::META)?.get(name)?.map(|value| value.value()))
+    };
+    Ok(if number(source, NUMBER)? != number(copy, NUMBER)? {
+        Some("it is another store, or the backup of another one".to_owned())
+    } else if number(copy, MARK)?.is_none() {
+        Some("it has been written to as a store of its own".to_owned())
+    } else if number(source, format::NAME)? != number(copy, format::NAME)? {
+        Some("it has another format than the store, which cannot be written".to_owned())
+    } else {
+        None
+    })
+}
+
+/// Writes the rows that a copy has of its own: it is marked, and no journal belongs to it.
+fn write_own_rows(snapshot: &Snapshot, copy: &WriteTransaction) -> Result<()> {
+    let mut meta = copy.open_table(tables::META)?;
+    meta.retain(|_, _| false)?;
+    for row in snapshot.transaction().open_table(tables::META)?.iter()? {
+        let (name, value) = row?;
+        meta.insert(name.value(), value.value())?;
+    }
+    meta.insert(MARK, 1)?;
+    let row = snapshot.journal_row()?;
+    journal::write_row(copy, &JournalRow { epoch: 0, path: Vec::new(), ..row })
+}
+
+/// Whether the file is a backup that nobody has written to.
+pub(super) fn is_marked(transaction: &ReadTransaction) -> Result<bool> {
+    let Some(meta) = transaction.open_table_if_any(tables::META)? else { return Ok(false) };
+    Ok(meta.get(MARK)?.is_some())
+}
+
+/// From here on it is a store of its own.
+pub(super) fn take_mark_away(transaction: &WriteTransaction) -> Result<()> {
+    transaction.open_table(tables::META)?.remove(MARK)?;
+    Ok(())
+}
