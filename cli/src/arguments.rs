@@ -142,8 +142,9 @@ pub(super) enum Command {
     /// Return the store's unused space to the system
     ///
     /// Moves the data to the front of the store's file and truncates it. Needs exclusive access: while another process
-    /// reads or writes, the command fails and changes nothing. A large import compacts by itself.
-    #[command(after_help = "Example:\n  leafline compact")]
+    /// reads or writes, the command fails and changes nothing, or waits with --wait. Others wait until it is done, but not
+    /// those who append. A large import compacts by itself if nobody else has the store open.
+    #[command(after_help = "Examples:\n  leafline compact\n  leafline compact --wait=600")]
     Compact(compact::Arguments),
     Man(man::Arguments),
 }

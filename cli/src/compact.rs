@@ -1,5 +1,9 @@
 //! `leafline compact`.
 
+use std::time::{Duration, Instant};
+
+use leafline::error::StoreError;
+use leafline::{Error, Store};
 use serde_json::json;
 
 use super::Status;
@@ -9,8 +13,15 @@ use super::output::Output;
 use super::place::Place;
 use super::progress::Spinner;
 
+/// How often to try, while others use the store.
+const PAUSE: Duration = Duration::from_millis(50);
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
+    /// Wait for a moment in which no one else reads or writes, so many seconds at most; without a number, until it comes
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
+    wait: Option<Option<u64>>,
+
     /// Go on without a journal that is lost, or of a later state than the store's file: what it alone had is given up
     #[arg(long)]
     without_journal: bool,
@@ -27,7 +38,7 @@ pub(super) fn run(
         false => place.open_to_change()?,
     };
     let spinner = Spinner::new("compacting the store");
-    let (before, after) = store.compact()?;
+    let (before, after) = compact(&mut store, arguments.wait)?;
     let path = store.path().to_owned();
     // Closing writes a little more, which makes the next opening fast.
     drop(store);
@@ -44,4 +55,21 @@ pub(super) fn run(
         ))?;
     }
     Ok(Status::Done)
+}
+
+/// Compacts, and waits for it as long as is asked for.
+fn compact(store: &mut Store, wait: Option<Option<u64>>) -> Result<(u64, u64), Failure> {
+    let begun = Instant::now();
+    loop {
+        match store.compact() {
+            Err(Error::Store(StoreError::InUse { .. }))
+                if wait.is_some_and(|limit| {
+                    limit.is_none_or(|seconds| begun.elapsed() < Duration::from_secs(seconds))
+                }) =>
+            {
+                std::thread::sleep(PAUSE);
+            }
+            compacted => return Ok(compacted?),
+        }
+    }
 }

@@ -32,6 +32,9 @@ const JOURNAL_GATE: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 2);
 /// The byte that a process holds while it syncs the journal for all.
 const JOURNAL_SYNC: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 3);
 
+/// The byte that every open file of the store shares.
+const OPEN: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 4);
+
 /// Where the bytes begin that stand for records of the journal, one for each number.
 const SYNCED: u64 = 1 << 60;
 
@@ -80,7 +83,19 @@ impl EngineFile {
         #[cfg(all(test, unix))]
         recorder::opened(&same);
         let backend = FileBackend::new(file)?;
-        Ok(Self(Arc::new(Shared { backend, file: same, counts_names, recovery })))
+        let file = Self(Arc::new(Shared { backend, file: same, counts_names, recovery }));
+        file.share_open();
+        Ok(file)
+    }
+
+    /// Says that the file is open, for as long as it is. Where the system has no such locks, nobody asks.
+    fn share_open(&self) {
+        let _ = self.0.backend.lock_shared_range(OPEN, OPEN);
+    }
+
+    /// Whether anyone else has the file open, another handle of this process too; also where that cannot be told.
+    pub(crate) fn is_open_elsewhere(&self) -> bool {
+        self.0.backend.query_lock_range(OPEN, OPEN).unwrap_or(true)
     }
 
     /// Takes the lock of an owner's token; `false` if another process, or another open file of this one, has it.

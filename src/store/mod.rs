@@ -330,6 +330,11 @@ impl Store {
         Ok((before, self.file_bytes()?))
     }
 
+    /// Whether anyone else has the store's file open.
+    pub(crate) fn is_open_elsewhere(&self) -> bool {
+        self.shared.file.as_ref().is_some_and(EngineFile::is_open_elsewhere)
+    }
+
     /// The size of the store's file in bytes.
     pub(crate) fn file_bytes(&self) -> Result<u64> {
         if self.is_in_memory() {

@@ -12,6 +12,7 @@ mod backup;
 mod changing;
 mod choices;
 mod claude;
+mod compact;
 mod completion;
 mod context;
 #[cfg(unix)]

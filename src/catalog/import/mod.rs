@@ -303,14 +303,17 @@ impl Store {
         reader_error.map_or(Ok(again), Err)
     }
 
-    /// Whether an import has added so much that compacting the store is worthwhile: a quarter of the file or more.
+    /// Whether compacting the store is worthwhile after an import: what was new is a quarter of the file or more, and nobody
+    /// else has the store open, who would have to wait.
     ///
     /// # Errors
     ///
     /// [`crate::Error::File`] if the file's size cannot be read.
     pub fn is_worth_compacting(&self, totals: &ImportTotals) -> Result<bool> {
         let file = self.file_bytes()?;
-        Ok(file >= COMPACT_FROM && totals.new_bytes.saturating_mul(COMPACT_SHARE) >= file)
+        let is_much =
+            file >= COMPACT_FROM && totals.new_bytes.saturating_mul(COMPACT_SHARE) >= file;
+        Ok(is_much && !self.is_open_elsewhere())
     }
 }
 
