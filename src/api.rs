@@ -198,6 +198,11 @@ pub mod backup {
     pub use crate::catalog::backup::{Backup, BackupOptions};
 }
 
+/// What is whole in a damaged store, in a new one: [`Store::salvage`](crate::Store::salvage), which has an example.
+pub mod salvage {
+    pub use crate::catalog::salvage::{Salvage, SalvagedSession};
+}
+
 /// Checks of tables against lines, and of blobs against their hashes: [`Store::verify`](crate::Store::verify).
 ///
 /// ```

@@ -191,7 +191,7 @@ mod whole_file;
 
 pub use api::{
     backup, claude, context, export, files, import, list, live, omp, opal, page, pi, prompts,
-    statistics, tree, verify, view,
+    salvage, statistics, tree, verify, view,
 };
 pub use error::{Error, Result};
 pub use leafline_import::{EntryKind, Family, MessageRole};

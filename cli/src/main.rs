@@ -43,6 +43,7 @@ mod relocate;
 mod reset_leaf;
 mod rm;
 mod row;
+mod salvage;
 mod screen;
 mod search;
 mod session_choice;
@@ -131,6 +132,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Stats(arguments) => stats::run(&arguments, place, out),
         Command::Verify(arguments) => verify::run(&arguments, place, out),
         Command::Backup(arguments) => backup::run(&arguments, place, out),
+        Command::Salvage(arguments) => salvage::run(&arguments, out),
         Command::Rm(arguments) => rm::run(&arguments, place, out),
         Command::Sync(arguments) => sync::run(&arguments, place, out),
         Command::Move(arguments) => relocate::move_session(&arguments, place, out),

@@ -18,6 +18,7 @@ use serde::Serialize;
 pub use self::omp::HistoryTransfer;
 use self::queue::Queue;
 pub(crate) use self::verify::check;
+pub(crate) use self::write::rebuild;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::clock::now;

@@ -28,6 +28,18 @@ pub(super) fn add_all(store: &Store, prompts: Vec<PromptRecord>) -> Result<Vec<O
     })
 }
 
+/// Prompts that are read at a time when all are added again.
+const AT_A_TIME: usize = 1000;
+
+/// Makes the history of the prompts that can be read, numbered anew without gaps, and the index of their words.
+pub(crate) fn rebuild(store: &Store) -> Result<()> {
+    let mut prompts = store.take_prompts()?.into_iter().peekable();
+    while prompts.peek().is_some() {
+        add_all(store, prompts.by_ref().take(AT_A_TIME).collect())?;
+    }
+    Ok(())
+}
+
 /// The words of a prompt in the index: each once, long ones cut.
 pub(super) fn indexed_words(prompt: &str) -> BTreeSet<Vec<u8>> {
     unicode61::tokens(prompt).map(|word| cut(&word).to_vec()).collect()

@@ -97,6 +97,13 @@ impl<'s> SessionRows<'s> {
         Ok(Some((first, self.join(first, value)?)))
     }
 
+    /// The first chunk that begins with `from` or a later line, and the number of its lines, if its directory can be read.
+    pub(crate) fn chunk_beginning(self, from: Ordinal) -> Result<Option<(Ordinal, Option<u64>)>> {
+        let Some((first, bytes)) = self.chunk_from(from)? else { return Ok(None) };
+        let count = Chunk::parse(first, bytes.as_slice()).ok().map(|chunk| chunk.line_count());
+        Ok(Some((first, count)))
+    }
+
     fn join(self, first: Ordinal, row: AccessGuard<'static, &'static [u8]>) -> Result<ChunkBytes> {
         let one_part = Chunk::is_whole(row.value());
         if one_part {

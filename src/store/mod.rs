@@ -40,6 +40,7 @@ pub(crate) mod record;
 #[cfg(all(test, unix))]
 pub(crate) mod recorder;
 pub(crate) mod removed_record;
+pub(crate) mod salvage;
 pub(crate) mod session_index;
 pub(crate) mod session_key;
 pub(crate) mod session_record;

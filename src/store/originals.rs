@@ -29,7 +29,7 @@ pub(crate) fn encode(compressor: &mut Compressor, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A piece's bytes, at most `most`.
-fn decode(snapshot: &Snapshot, row: &[u8], most: u64) -> Result<Vec<u8>, String> {
+pub(super) fn decode(snapshot: &Snapshot, row: &[u8], most: u64) -> Result<Vec<u8>, String> {
     match row.split_first() {
         Some((&PLAIN, bytes)) => Ok(bytes.to_vec()),
         Some((&COMPRESSED, rest)) => {

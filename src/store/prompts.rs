@@ -131,6 +131,27 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Removes all prompts, and returns those that can be read, in the order of their numbers.
+    pub(crate) fn take_prompts(&self) -> Result<Vec<PromptRecord>> {
+        let transaction = self.begin_write()?;
+        let mut prompts = Vec::new();
+        {
+            let mut table = transaction.open_table(tables::HISTORY)?;
+            for row in table.iter()? {
+                let (number, value) = row?;
+                let place = || number.value().to_string();
+                prompts.extend(PromptRecord::from_bytes(value.value(), place));
+            }
+            table.retain(|_, _| false)?;
+            transaction.open_table(tables::HISTORY_TERMS)?.retain(|_, _| false)?;
+            transaction.open_table(tables::HISTORY_BLOCKS)?.retain(|_, _| false)?;
+        }
+        transaction.commit()?;
+        Ok(prompts)
+    }
+}
+
 impl<'t> PromptWriter<'t> {
     fn new(transaction: &'t WriteTransaction) -> Result<Self> {
         let prompts = transaction.open_table(tables::HISTORY)?;

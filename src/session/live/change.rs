@@ -55,6 +55,11 @@ impl Record for Change {
     const TABLE: &'static str = "journal";
 }
 
+/// The lines that a record of the journal adds.
+pub(crate) fn added_lines(payload: &[u8]) -> Result<Vec<u8>> {
+    Change::from_bytes(payload, String::new).map(|change| change.text)
+}
+
 /// The same as it is read, of the record's bytes: a [`Change`] in the same order.
 #[derive(Debug, BorrowDecode)]
 pub(super) struct ReadChange<'j> {

@@ -25,6 +25,7 @@ use serde::Serialize;
 pub(super) use self::append::Appender;
 use self::append::{Addition, Origin, move_leaf};
 pub(super) use self::change::Tail;
+pub(crate) use self::change::added_lines;
 pub use self::create::NewSession;
 pub use self::persistence::Persistence;
 pub use self::raw::{AppendedLines, RepeatedIds};

@@ -35,6 +35,13 @@ impl Snapshot {
         Ok(())
     }
 
+    /// The payloads of a session's records that could not become rows, in their order.
+    pub(crate) fn unfolded_of(&self, session: SessionKey) -> Result<Vec<Vec<u8>>> {
+        let Some(table) = self.unfolded()? else { return Ok(Vec::new()) };
+        let kept = table.range((session.raw(), 0)..=(session.raw(), u64::MAX))?;
+        kept.map(|row| Ok(row?.1.value().to_vec())).collect()
+    }
+
     /// Fails if a session lacks changes that were acknowledged: what its tables say is not all.
     pub(crate) fn refuse_unfolded(&self, session: SessionKey) -> Result<()> {
         let Some(table) = self.unfolded()? else { return Ok(()) };

@@ -1,6 +1,8 @@
 //! How redb lays out its header and pages (its design document, "File format", versions 3 and 4): as much of it as it takes
 //! to follow the checksums from the header to every page.
 
+use std::ops::Range;
+
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Bytes of the header.
@@ -54,7 +56,7 @@ pub(super) struct Pointer {
 /// Where pages are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
-    page: u64,
+    pub(super) page: u64,
     region_header: u64,
     region: u64,
 }
@@ -111,6 +113,17 @@ fn roots_of(header: &[u8; HEADER], slot: usize, layout: Layout) -> Vec<Pointer> 
     };
     let engine = root(2, 40).map(|root| Pointer { table: Some(ENGINE.to_owned()), ..root });
     root(1, 8).into_iter().chain(engine).collect()
+}
+
+/// Where a slot has the number of its commit.
+const COMMIT: usize = 104;
+
+/// The root of the tables of the newest commit whose slot is whole, whatever the header's flags say.
+pub(super) fn newest_root(header: &[u8; HEADER], layout: Layout) -> Option<Pointer> {
+    let slots = (0..2).filter_map(|slot| slot_of(header, slot));
+    let newest = slots.max_by_key(|slot| u64_at(slot, COMMIT))?;
+    let root = newest.get(8..).filter(|_| newest.get(1) == Some(&1))?;
+    layout.pointer(root, Tree::Names, None)
 }
 
 /// The bytes of a slot, if they have their checksum.
@@ -195,6 +208,43 @@ fn table_root(page: &[u8], count: usize, row: usize, layout: Layout) -> Option<P
     let tree = Tree::Rows { key: fixed(42)?, value: fixed(47)? };
     let name = String::from_utf8_lossy(name).into_owned();
     layout.pointer(definition.get(10..)?, tree, Some(name))
+}
+
+/// Where the keys and the values of a leaf are in its page; `None` if it cannot be a leaf of such rows. Of a page that is cut
+/// off, the rows end beyond it.
+pub(super) fn rows(
+    page: &[u8],
+    key: Option<u32>,
+    value: Option<u32>,
+) -> Option<Vec<(Range<usize>, Range<usize>)>> {
+    let count = usize::from(u16_at(page, 2)?);
+    if page.first() != Some(&LEAF) || count == 0 {
+        return None;
+    }
+    let ends = |is_there: bool| if is_there { 4 * count } else { 0 };
+    let first_key = 4 + ends(key.is_none()) + ends(value.is_none());
+    let key_end = |row: usize| match key {
+        None => end_at(page, 4 + 4 * row),
+        Some(key) => first_key.checked_add((row + 1).checked_mul(usize::try_from(key).ok()?)?),
+    };
+    let first_value = key_end(count - 1)?;
+    let value_end = |row: usize| match value {
+        None => end_at(page, 4 + ends(key.is_none()) + 4 * row),
+        Some(value) => {
+            first_value.checked_add((row + 1).checked_mul(usize::try_from(value).ok()?)?)
+        }
+    };
+    let (mut key_start, mut value_start) = (first_key, first_value);
+    let mut rows = Vec::with_capacity(count);
+    for row in 0..count {
+        let (key, value) = (key_start..key_end(row)?, value_start..value_end(row)?);
+        if key.end < key.start || value.end < value.start {
+            return None;
+        }
+        (key_start, value_start) = (key.end, value.end);
+        rows.push((key, value));
+    }
+    Some(rows)
 }
 
 fn end_at(page: &[u8], at: usize) -> Option<usize> {

@@ -8,10 +8,12 @@
 mod checked;
 mod layout;
 mod reading;
+mod salvaging;
 #[cfg(test)]
 mod tests;
 mod walk;
 
 pub(crate) use self::checked::{Checked, Damage, Pages, guarded};
 pub(crate) use self::reading::{Range, ReadOnlyTable, ReadTransaction, ReadableTable, Row};
+pub(crate) use self::salvaging::{Found, Reached, Shape, reach, scan};
 pub(crate) use self::walk::{DamagedPage, read_header, walk};

@@ -7,7 +7,7 @@ use redb::StorageBackend;
 use super::layout::{self, ENGINE, HEADER, Layout, Pointer};
 
 /// Pages below each other, beyond which a tree is damaged.
-const MOST_LEVELS: usize = 64;
+pub(super) const MOST_LEVELS: usize = 64;
 
 /// A page that is not what was written there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,440 @@
+//! Saves what is whole in a damaged store's file.
+
+mod lines;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use leafline_import::{Family, TITLE_BESIDE};
+use serde::Serialize;
+
+use self::lines::{Lines, write_lines};
+use super::import::{FileReport, ImportObserver, ImportOptions, ImportStatus, Recovery};
+use super::path_text;
+use crate::error::{Error, FileContext, Result, StoreError};
+use crate::history;
+use crate::private::{make_folders, new_file};
+use crate::session::view::View;
+use crate::session::{Finding, Findings, Verification, check_session};
+use crate::store::prompts::ReadPrompts;
+use crate::store::salvage::{Salvaged, make};
+use crate::store::session_key::SessionKey;
+use crate::store::session_record::{SessionRecord, address_bytes};
+use crate::store::{Store, StoreOptions, blobs};
+
+/// What was saved of a damaged store, and what was not.
+#[derive(Debug, Clone, Default, Serialize)]
+#[non_exhaustive]
+pub struct Salvage {
+    /// Sessions that are in the new store as they were.
+    pub whole: u64,
+    /// Sessions that lack something, or of which something had to be made again.
+    pub damaged: Vec<SalvagedSession>,
+    /// Ids of sessions of which nothing was found.
+    pub lost: Vec<String>,
+    /// Blobs that lines refer to and whose bytes are not whole: SHA-256 in hex.
+    pub blobs: Vec<String>,
+    /// Prompts of the history that were saved.
+    pub prompts: u64,
+    /// Whether prompts of the history are missing, or their index was made again.
+    pub history_is_damaged: bool,
+    /// Damaged pages that others lead to.
+    pub pages: u64,
+    /// Why the store's journal was not taken over, if it has something that the file lacks.
+    pub journal: Option<String>,
+    /// What is still wrong in the new store: nothing, if all went well.
+    pub problems: Vec<Finding>,
+}
+
+impl Salvage {
+    /// Whether nothing is missing.
+    pub fn is_complete(&self) -> bool {
+        let is_whole = |session: &SalvagedSession| session.missing.is_empty() && !session.is_lines;
+        self.damaged.iter().all(is_whole)
+            && self.lost.is_empty()
+            && self.blobs.is_empty()
+            && !self.history_is_damaged
+            && self.journal.is_none()
+            && self.problems.is_empty()
+    }
+}
+
+impl Salvage {
+    /// Imports the sessions of which something is missing from their files again, as far as these are still there, into the
+    /// new store at `new`. Those that are whole then are no longer among the damaged ones.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::import`].
+    pub fn import_sources(&mut self, new: impl AsRef<Path>) -> Result<()> {
+        struct Whole(Vec<PathBuf>);
+        impl ImportObserver for Whole {
+            fn file(&mut self, report: &FileReport) {
+                if !matches!(report.status, ImportStatus::Failed | ImportStatus::Skipped) {
+                    self.0.push(report.path.clone());
+                }
+            }
+        }
+        let lacking = self.damaged.iter().filter(|session| !session.missing.is_empty());
+        let paths: Vec<PathBuf> = lacking
+            .flat_map(|session| &session.sources)
+            .filter(|path| path.exists())
+            .cloned()
+            .collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let store = open(new.as_ref(), false)?;
+        let mut whole = Whole(Vec::new());
+        store.import(&paths, &ImportOptions::default(), &mut whole)?;
+        self.damaged.retain(|session| !session.sources.iter().any(|path| whole.0.contains(path)));
+        Ok(())
+    }
+}
+
+/// A session of which something was damaged.
+#[derive(Debug, Clone, Default, Serialize)]
+#[non_exhaustive]
+pub struct SalvagedSession {
+    /// Its id in the new store; of one that is not there, the id that it had.
+    pub id: String,
+    /// Lines that were saved.
+    pub lines: u64,
+    /// Lines that are missing, first and last of each gap, counted from 1. The last one may be open, if it is not known how
+    /// many lines there were.
+    pub missing: Vec<(u64, Option<u64>)>,
+    /// Lines, counted from 1, that name a blob where they had its bytes, which are lost.
+    pub without_blobs: Vec<u64>,
+    /// Whether all lines are there, and only what follows from them was made again.
+    pub is_rebuilt: bool,
+    /// Whether lines come from pages that nothing leads to: they were the session's at some time.
+    pub is_loose: bool,
+    /// Whether its lines could not be made a session again: they are in `file`.
+    pub is_lines: bool,
+    /// The file beside the new store with its lines.
+    #[serde(serialize_with = "optional_path", skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Files that the session was imported from.
+    #[serde(serialize_with = "paths")]
+    pub sources: Vec<PathBuf>,
+}
+
+fn optional_path<S: serde::Serializer>(
+    path: &Option<PathBuf>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => path_text(path, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+fn paths<S: serde::Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
+}
+
+impl Store {
+    /// Reads a store's file page by page, without trusting any index, and makes a new store of what is whole in it.
+    ///
+    /// Rows to which checksums lead are taken as they are; lines, blobs, prompts and sessions' records on other pages only where
+    /// their content proves itself. A session whose rows do not all fit its lines is made again from the lines that are there.
+    /// The journal beside the file is folded into the new store. The file is only read, and others must not write to it
+    /// meanwhile.
+    ///
+    /// ```
+    /// # fn main() -> leafline::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let file = folder.path().join("damaged.leafline");
+    /// # drop(leafline::Store::open(&file)?);
+    /// let salvage = leafline::Store::salvage(&file, folder.path().join("new.leafline"))?;
+    /// assert!(salvage.is_complete());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotAStore`] if nothing of a store is in the file. [`Error::File`] if there is a file at `new` already, and
+    /// if the system fails. Damage is no error.
+    pub fn salvage(damaged: impl AsRef<Path>, new: impl AsRef<Path>) -> Result<Salvage> {
+        let (damaged, new) = (damaged.as_ref(), new.as_ref());
+        if new.symlink_metadata().is_ok() {
+            let source = std::io::ErrorKind::AlreadyExists.into();
+            return Err(Error::File { action: "making", path: new.to_owned(), source });
+        }
+        let mut salvage = Salvage::default();
+        make(new, |made| {
+            salvage = fill(damaged, made, new)?;
+            Ok(())
+        })?;
+        Ok(salvage)
+    }
+}
+
+fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
+    let store = open(made, false)?;
+    let salvaged = store.take_rows_of(damaged)?;
+    let mut salvage = Salvage {
+        pages: salvaged.damaged.len() as u64,
+        lost: salvaged.lost.clone(),
+        ..Salvage::default()
+    };
+    let (store, journal) = take_journal(store, damaged, &salvaged)?;
+    salvage.journal = journal;
+    let bad = bad_sessions(&store, &salvaged, &mut salvage)?;
+    if salvage.whole == 0 && bad.is_empty() && !salvaged.damaged.is_empty() {
+        let snapshot = store.snapshot()?;
+        if !salvaged.has_number && snapshot.prompts()?.count()? == 0 {
+            let problem = "nothing of a store was found in it".to_owned();
+            let path = damaged.to_owned();
+            return Err(Error::Store(StoreError::NotAStore { path, problem }));
+        }
+    }
+    rebuild(&store, &bad, &salvaged, new, &mut salvage)?;
+    store.forget_lost_sources()?;
+    let mut verification = Verification::default();
+    let mut findings = Findings::new(None, &mut verification);
+    let snapshot = store.snapshot()?;
+    let checked = history::check(&snapshot, &mut findings);
+    findings.absorb(checked)?;
+    drop(snapshot);
+    salvage.history_is_damaged = !verification.problems.is_empty();
+    if salvage.history_is_damaged {
+        history::rebuild(&store)?;
+    }
+    salvage.prompts = store.snapshot()?.prompts()?.count()?;
+    salvage.blobs = salvaged.broken_blobs.iter().map(blobs::hex).collect();
+    salvage.problems = store.verify()?.problems;
+    Ok(salvage)
+}
+
+fn open(path: &Path, without_journal: bool) -> Result<Store> {
+    Store::open_with(
+        path,
+        &StoreOptions { create: false, without_journal, ..StoreOptions::default() },
+    )
+}
+
+/// Folds the journal of the damaged store into the new one, which has no other rows than that. Returns why not, if it has
+/// something.
+fn take_journal(
+    store: Store,
+    damaged: &Path,
+    salvaged: &Salvaged,
+) -> Result<(Store, Option<String>)> {
+    let row = store.committed()?.journal_row()?;
+    if row.epoch == 0 {
+        return Ok((store, None));
+    }
+    let path = store.path().to_owned();
+    let journal = store.journal_path()?;
+    let beside = with_ending(damaged, ".journal");
+    let copied = std::fs::copy(&beside, &journal).and_then(|_| File::open(&journal)?.sync_all());
+    let has_number = salvaged.has_number;
+    drop(store);
+    let taken = match copied {
+        Err(error) => Err(format!("{}: {error}", beside.display())),
+        Ok(()) if !has_number => Err("the store's number is lost".to_owned()),
+        Ok(()) => open(&path, false).map_err(|error| error.to_string()),
+    };
+    let (store, problem) = match taken {
+        Ok(store) => (store, None),
+        Err(problem) => (open(&path, true)?, Some(problem)),
+    };
+    // What is left of it is in the tables.
+    let _ = std::fs::remove_file(&journal);
+    Ok((store, problem))
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(ending);
+    name.into()
+}
+
+/// The sessions whose rows do not fit their lines.
+fn bad_sessions(
+    store: &Store,
+    salvaged: &Salvaged,
+    salvage: &mut Salvage,
+) -> Result<BTreeMap<SessionKey, Option<SessionRecord>>> {
+    let snapshot = store.snapshot()?;
+    let mut bad: BTreeMap<SessionKey, Option<SessionRecord>> =
+        salvaged.unnamed.keys().map(|session| (*session, None)).collect();
+    snapshot.each_unfolded(|session| {
+        bad.insert(session, None);
+    })?;
+    snapshot.each_session(|row| {
+        let Ok(row) = row else { return Ok(()) };
+        let (key, record) = (row.key(), row.record()?);
+        let mut verification = Verification::default();
+        let mut findings = Findings::new(None, &mut verification);
+        let view = View::new(snapshot.rows(key), &record);
+        let checked = check_session(view, findings.counts());
+        findings.absorb(checked)?;
+        let lacks_blobs = || lines::lacks_blobs(view, &salvaged.broken_blobs);
+        if !verification.problems.is_empty() || bad.contains_key(&key) || lacks_blobs()? {
+            bad.insert(key, Some(record));
+        } else if salvaged.loose.contains(&key) {
+            let id = record.id();
+            let (lines, is_loose) = (record.lines, true);
+            let session =
+                SalvagedSession { id, lines, is_loose, is_rebuilt: true, ..Default::default() };
+            salvage.damaged.push(session);
+        } else {
+            salvage.whole += 1;
+        }
+        Ok(())
+    })?;
+    Ok(bad)
+}
+
+/// Makes sessions again from their lines.
+fn rebuild(
+    store: &Store,
+    bad: &BTreeMap<SessionKey, Option<SessionRecord>>,
+    salvaged: &Salvaged,
+    new: &Path,
+    salvage: &mut Salvage,
+) -> Result<()> {
+    if bad.is_empty() {
+        return Ok(());
+    }
+    let folder = tempfile::tempdir().at("making a folder in", &std::env::temp_dir())?;
+    let snapshot = store.snapshot()?;
+    let mut written: Vec<(SessionKey, PathBuf, Lines)> = Vec::new();
+    for (&key, record) in bad {
+        let id = match (record, salvaged.unnamed.get(&key)) {
+            (Some(record), _) => String::from_utf8_lossy(&record.external_id).into_owned(),
+            (None, Some(Some(id))) => id.clone(),
+            (None, _) => format!("session-{key}"),
+        };
+        let path = folder.path().join(key.to_string()).join(file_name(&id));
+        std::fs::create_dir(path.parent().unwrap_or(folder.path())).at("making", &path)?;
+        let lines = write_lines(&snapshot, key, record.as_ref(), &path)?;
+        written.push((key, path, lines));
+    }
+    drop(snapshot);
+    store.discard(bad)?;
+    for (key, path, lines) in written {
+        let record = bad.get(&key).and_then(Option::as_ref);
+        let known = salvaged.unnamed.get(&key).cloned().flatten();
+        let is_loose = salvaged.loose.contains(&key);
+        let mut session = SalvagedSession { is_loose, lines: lines.count, ..Default::default() };
+        session.is_rebuilt = lines.missing.is_empty();
+        session.missing.clone_from(&lines.missing);
+        session.without_blobs.clone_from(&lines.without_blobs);
+        let sources = record.map(|record| record.sources.clone()).unwrap_or_default();
+        session.sources = sources
+            .iter()
+            .filter_map(|path| crate::store::source_record::path_of_bytes(path))
+            .collect();
+        session.id = match (record, known) {
+            (Some(record), _) => record.id(),
+            (None, Some(known)) => known,
+            (None, None) => format!("session-{key}"),
+        };
+        match import(store, &path, record)? {
+            Some(id) => {
+                session.id.clone_from(&id);
+                restore(store, &id, record, &lines)?;
+                if let Some(record) = record {
+                    session.id = record.id();
+                }
+            }
+            None if lines.count == 0 => {
+                salvage.lost.push(session.id);
+                continue;
+            }
+            None => {
+                session.is_lines = true;
+                session.file = Some(keep_lines(&path, new, &session.id)?);
+            }
+        }
+        salvage.damaged.push(session);
+    }
+    Ok(())
+}
+
+/// A name of which Claude Code's and Opal's sessions get their ids.
+fn file_name(id: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let plain: String = id.chars().map(|c| if is_plain(c) { c } else { '_' }).take(120).collect();
+    format!("{plain}.jsonl")
+}
+
+/// Moves a file of lines beside the new store.
+fn keep_lines(path: &Path, new: &Path, id: &str) -> Result<PathBuf> {
+    let folder = with_ending(new, ".lines");
+    make_folders(&folder).at("making the folder", &folder)?;
+    let name = path.file_name().map_or_else(|| id.into(), OsString::from);
+    let mut place = folder.join(&name);
+    let mut number = 2;
+    while place.symlink_metadata().is_ok() {
+        let mut other = OsString::from(format!("{number}-"));
+        other.push(&name);
+        place = folder.join(other);
+        number += 1;
+    }
+    let mut to = new_file().write(true).create_new(true).open(&place).at("making", &place)?;
+    let mut from = File::open(path).at("reading", path)?;
+    std::io::copy(&mut from, &mut to).and_then(|_| to.sync_all()).at("writing", &place)?;
+    Ok(place)
+}
+
+/// Imports a file of lines; `None` if they are no session.
+fn import(store: &Store, path: &Path, record: Option<&SessionRecord>) -> Result<Option<String>> {
+    struct Imported(Option<String>);
+    impl ImportObserver for Imported {
+        fn file(&mut self, report: &FileReport) {
+            if matches!(report.status, ImportStatus::Imported | ImportStatus::Replaced) {
+                self.0.clone_from(&report.session);
+            }
+        }
+    }
+    let recovery = match record {
+        Some(record) if record.recovers => Recovery::All,
+        _ => Recovery::Documented,
+    };
+    let family = record.and_then(|record| Family::from_code(record.family));
+    let options = ImportOptions { family, recovery, restore: true, ..ImportOptions::default() };
+    let mut imported = Imported(None);
+    store.import(&[path], &options, &mut imported)?;
+    Ok(imported.0)
+}
+
+/// Gives a session back what its lines do not say.
+fn restore(store: &Store, id: &str, record: Option<&SessionRecord>, lines: &Lines) -> Result<()> {
+    let Some(key) = store.snapshot()?.key_of(id.as_bytes())? else { return Ok(()) };
+    store.restore_facts(key, |new| {
+        new.rest.sources.clear();
+        let Some(old) = record else { return };
+        new.external_id.clone_from(&old.external_id);
+        new.number = old.number;
+        new.moved.clone_from(&old.moved);
+        new.agent.clone_from(&old.agent);
+        new.parent_session = new.parent_session.take().or_else(|| old.parent_session.clone());
+        if old.title_rank == TITLE_BESIDE {
+            new.title.clone_from(&old.title);
+            new.rest.title_rank = TITLE_BESIDE;
+        }
+        new.created = new.created.or(old.created);
+        new.modified = new.modified.max(old.modified);
+        new.rest.sources.clone_from(&old.rest.sources);
+    })?;
+    let Some(leaf) = &lines.leaf else { return Ok(()) };
+    let Some(record) = store.snapshot()?.session(key)? else { return Ok(()) };
+    let address = address_bytes(&record.external_id, record.number);
+    let mut session = store.session(&String::from_utf8_lossy(&address))?;
+    let leads = session.reader()?.get_leaf_id()?;
+    if leads.as_deref() != Some(leaf) {
+        match session.branch(leaf) {
+            // Its line is among those that are missing.
+            Err(Error::Session(_)) => {}
+            moved => moved?,
+        }
+    }
+    Ok(())
+}

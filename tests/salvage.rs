@@ -1,0 +1,168 @@
+//! What is saved of a damaged store.
+//!
+//! Guards against a session that was whole and is lost, and against one that is not what it was and is said to be.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use leafline::error::StoreError;
+use leafline::export::ExportMode;
+use leafline::import::ImportOptions;
+use leafline::salvage::Salvage;
+use leafline::{Error, Store, StoreOptions, pi};
+use tempfile::TempDir;
+
+const PI: &str = "019c6605-4c90-7d2a-9b41-5f0e3c77a1d2";
+const OPAL: &str = "sess-5f1c";
+
+/// What a session says of itself: facts, leaf, and lines.
+type Said = BTreeMap<String, String>;
+
+struct Scene {
+    folder: TempDir,
+    before: Said,
+    bytes: Vec<u8>,
+}
+
+impl Scene {
+    /// A store of the samples, in which a leaf was moved, a session removed, and prompts given.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let store = Store::open(&path).unwrap();
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("import/samples");
+        let blobs = Some(samples.join("blobs"));
+        let options = ImportOptions { blobs, ..ImportOptions::default() };
+        store.import(&[samples], &options, &mut ()).unwrap();
+        let mut session = store.session(PI).unwrap();
+        let message = r#"{"role":"user","content":"of today","timestamp":1}"#;
+        let first = session.append(pi::Draft::message(message).unwrap()).unwrap();
+        session.append(pi::Draft::message(message).unwrap()).unwrap();
+        session.branch(&first).unwrap();
+        drop(session);
+        store.remove(OPAL).unwrap();
+        for number in 0..30 {
+            store.history().add(&format!("prompt {number}"), Some("/work")).unwrap();
+        }
+        let before = said(&store);
+        drop(store);
+        let bytes = std::fs::read(&path).unwrap();
+        Self { folder, before, bytes }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Salvages these bytes. Answers what was saved, and the new store.
+    fn salvage(&self, bytes: &[u8]) -> Result<(Salvage, Store), Error> {
+        let (damaged, new) = (self.path("damaged"), self.path("new"));
+        std::fs::write(&damaged, bytes).unwrap();
+        let _ = std::fs::remove_file(&new);
+        let _ = std::fs::remove_dir_all(self.path("new.lines"));
+        let salvage = Store::salvage(&damaged, &new)?;
+        let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+        Ok((salvage, Store::open_with(&new, &options)?))
+    }
+}
+
+fn said(store: &Store) -> Said {
+    let mut said = Said::new();
+    for facts in store.sessions().unwrap() {
+        let reader = store.reader(&facts.id).unwrap();
+        let mut lines = Vec::new();
+        reader.export(&ExportMode::Exact, &mut lines).unwrap();
+        let leaf = reader.get_leaf_id().unwrap();
+        let facts = serde_json::to_string(&facts).unwrap();
+        if reader.facts().migrated {
+            // Its lines as they are now, if the imported ones are lost.
+            reader.export(&ExportMode::Current, &mut lines).unwrap();
+        }
+        let text = format!("{leaf:?}\n{facts}\n{}", String::from_utf8_lossy(&lines));
+        said.insert(reader.id().to_owned(), text);
+    }
+    said
+}
+
+#[test]
+fn all_is_taken_over_from_a_whole_store() {
+    let scene = Scene::new();
+    let (salvage, new) = scene.salvage(&scene.bytes).unwrap();
+    assert!(salvage.is_complete(), "{salvage:?}");
+    assert_eq!(salvage.whole, scene.before.len() as u64);
+    assert!(salvage.damaged.is_empty(), "{salvage:?}");
+    assert_eq!((salvage.pages, salvage.prompts), (0, 30));
+    assert_eq!(said(&new), scene.before);
+    // A removed session stays removed.
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("import/samples/opal");
+    let new = Store::open(scene.path("new")).unwrap();
+    let totals = new.import(&[samples], &ImportOptions::default(), &mut ()).unwrap();
+    assert_eq!(totals.imported, 0, "{totals:?}");
+}
+
+/// Lines of a session that were not in it before.
+fn made_up(before: &str, after: &str) -> usize {
+    let before: std::collections::HashSet<&str> = before.lines().skip(2).collect();
+    after.lines().skip(2).filter(|line| !before.contains(line)).count()
+}
+
+#[test]
+fn with_any_page_lost_the_other_sessions_are_as_they_were() {
+    let scene = Scene::new();
+    let pages = scene.bytes.len() / 4096;
+    let (mut complete, mut lost) = (0, 0);
+    for page in 0..pages {
+        let mut bytes = scene.bytes.clone();
+        bytes[page * 4096..(page + 1) * 4096].fill(0);
+        let (salvage, new) = match scene.salvage(&bytes) {
+            Ok(salvaged) => salvaged,
+            Err(error) => panic!("page {page}: {error}"),
+        };
+        assert!(salvage.problems.is_empty(), "page {page}: {:?}", salvage.problems);
+        let after = said(&new);
+        let damaged: Vec<&str> =
+            salvage.damaged.iter().map(|session| session.id.as_str()).collect();
+        for (id, before) in &scene.before {
+            match after.get(id) {
+                Some(after) if damaged.contains(&id.as_str()) => {
+                    let of = salvage.damaged.iter().find(|session| session.id == *id).unwrap();
+                    let header = usize::from(after.lines().nth(2) != before.lines().nth(2))
+                        + of.without_blobs.len();
+                    assert!(
+                        made_up(before, after) <= header,
+                        "page {page}, session {id}: {salvage:#?}"
+                    );
+                }
+                Some(after) => assert_eq!(after, before, "page {page}, session {id}"),
+                None => {
+                    let is_told = damaged.contains(&id.as_str()) || salvage.lost.contains(id);
+                    assert!(is_told, "page {page}: {id} is gone: {salvage:?}");
+                    lost += 1;
+                }
+            }
+        }
+        assert!(
+            after.keys().all(|id| scene.before.contains_key(id) || damaged.contains(&id.as_str())),
+            "page {page}"
+        );
+        complete += usize::from(salvage.is_complete());
+    }
+    println!("{complete} of {pages} complete, {lost} sessions lost");
+    assert!(complete > pages / 3, "{complete} of {pages}");
+}
+
+#[test]
+fn what_is_no_store_gives_nothing() {
+    let scene = Scene::new();
+    for bytes in [&b""[..], b"a text", &[0; 9000], &[7; 9000]] {
+        let error = scene.salvage(bytes).unwrap_err();
+        assert!(matches!(error, Error::Store(StoreError::NotAStore { .. })), "{error}");
+        assert!(!scene.path("new").exists());
+    }
+    std::fs::write(scene.path("there"), "mine").unwrap();
+    let error = Store::salvage(scene.path("store"), scene.path("there")).unwrap_err();
+    assert!(matches!(error, Error::File { .. }), "{error}");
+    assert_eq!(std::fs::read(scene.path("there")).unwrap(), b"mine");
+}
