@@ -198,8 +198,10 @@ pub mod backup {
     pub use crate::catalog::backup::{Backup, BackupOptions};
 }
 
-/// What is whole in a damaged store, in a new one: [`Store::salvage`](crate::Store::salvage), which has an example.
+/// What is whole in a damaged store, in a new one: [`Store::salvage`](crate::Store::salvage), which has an example, and
+/// [`Store::repair`](crate::Store::repair), which puts the new one in the place of the damaged one.
 pub mod salvage {
+    pub use crate::catalog::repair::{Repair, RepairOptions};
     pub use crate::catalog::salvage::{Salvage, SalvagedSession};
 }
 

@@ -41,7 +41,9 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
         Error::Search(SearchError::FolderTaken { .. }) => {
             "move it away, and `leafline index` makes the index"
         }
-        Error::Corrupted(_) => "`leafline verify` checks the whole store",
+        Error::Corrupted(_) => {
+            "`leafline verify` checks the whole store, `leafline repair` keeps what is whole"
+        }
         _ => return None,
     };
     Some(advice.into())

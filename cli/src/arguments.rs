@@ -9,8 +9,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use super::output::is_ascii_locale;
 use super::{
     append, backup, branch, children, compact, context, export, extract, fork, history, import,
-    index, label, ls, man, name, new, path, relocate, reset_leaf, rm, salvage, search, show, stats,
-    sync, text, tree, verify,
+    index, label, ls, man, name, new, path, relocate, repair, reset_leaf, rm, salvage, search,
+    show, stats, sync, text, tree, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -136,6 +136,7 @@ pub(super) enum Command {
     Stats(stats::Arguments),
     Verify(verify::Arguments),
     Backup(backup::Arguments),
+    Repair(repair::Arguments),
     Salvage(salvage::Arguments),
     Move(relocate::MoveArguments),
     Relocate(relocate::Arguments),

@@ -40,6 +40,7 @@ mod place;
 mod preview;
 mod progress;
 mod relocate;
+mod repair;
 mod reset_leaf;
 mod rm;
 mod row;
@@ -132,6 +133,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Stats(arguments) => stats::run(&arguments, place, out),
         Command::Verify(arguments) => verify::run(&arguments, place, out),
         Command::Backup(arguments) => backup::run(&arguments, place, out),
+        Command::Repair(arguments) => repair::run(&arguments, place, out),
         Command::Salvage(arguments) => salvage::run(&arguments, out),
         Command::Rm(arguments) => rm::run(&arguments, place, out),
         Command::Sync(arguments) => sync::run(&arguments, place, out),

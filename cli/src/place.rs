@@ -56,7 +56,7 @@ impl Place {
     }
 
     /// The store's file, unless standard output goes into it.
-    fn checked_path(&self) -> Result<PathBuf, Failure> {
+    pub(super) fn checked_path(&self) -> Result<PathBuf, Failure> {
         let path = self.path()?;
         if is_standard_output(&path) { Err(Failure::OutputIsStore { path }) } else { Ok(path) }
     }

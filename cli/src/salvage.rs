@@ -70,6 +70,12 @@ pub(super) fn report(salvage: &Salvage, out: &mut Output) -> Result<(), Failure>
     if salvage.history_is_damaged {
         say("history", "prompts, or their index, were damaged; those that are whole were kept")?;
     }
+    if salvage.may_be_earlier {
+        say(
+            "header ",
+            "a commit's place in it is damaged; if it was the last one, what it changed is missing",
+        )?;
+    }
     if let Some(problem) = &salvage.journal {
         say("journal", &format!("what it alone has was not taken over: {problem}"))?;
     }

@@ -13,6 +13,7 @@ mod order;
 pub(crate) mod programs;
 mod relocate;
 pub(crate) mod remove;
+pub(crate) mod repair;
 pub(crate) mod salvage;
 pub(crate) mod statistics;
 pub(crate) mod verify;

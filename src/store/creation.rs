@@ -9,6 +9,7 @@ use redb::Database;
 use tempfile::TempPath;
 
 use super::engine_file::{EngineFile, MAGIC, Recovery};
+use super::names::is_named;
 use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, format, journal, tables};
 use crate::destination::{end_of_links, folder_of};
@@ -171,24 +172,6 @@ fn take_leftover(path: &Path) -> Result<Leftover> {
     let is_still_there = is_named(&file, path).at("looking at", path)?;
     let is_unborn = is_unborn(&file).at("reading", path)?;
     Ok(if is_still_there && is_unborn { Leftover::Taken(file) } else { Leftover::Busy })
-}
-
-/// Whether the path still names the open file.
-#[cfg(unix)]
-fn is_named(file: &File, path: &Path) -> std::io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
-    match std::fs::metadata(path) {
-        Ok(named) => Ok(identity(named) == identity(file.metadata()?)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// On other systems an open file keeps its name.
-#[cfg(not(unix))]
-fn is_named(_: &File, _: &Path) -> std::io::Result<bool> {
-    Ok(true)
 }
 
 /// A store without sessions, on disk, that does not have its name yet. The temporary file's lock shows that a process

@@ -6,9 +6,10 @@
 use std::fs::File;
 use std::io;
 use std::ops::Bound;
+use std::path::Path;
 use std::sync::Arc;
 
-use super::names::names_of;
+use super::names::{is_named, names_of};
 #[cfg(all(test, unix))]
 use super::recorder;
 use redb::backends::FileBackend;
@@ -93,9 +94,20 @@ impl EngineFile {
         let _ = self.0.backend.lock_shared_range(OPEN, OPEN);
     }
 
+    /// Takes the file for itself: others who open it wait until it is closed. `false` if anyone has it open.
+    pub(crate) fn take_alone(&self) -> Result<bool, BackendError> {
+        self.0.backend.unlock_range(OPEN, OPEN)?;
+        self.0.backend.try_lock_range(OPEN, OPEN)
+    }
+
     /// Whether anyone else has the file open, another handle of this process too; also where that cannot be told.
     pub(crate) fn is_open_elsewhere(&self) -> bool {
         self.0.backend.query_lock_range(OPEN, OPEN).unwrap_or(true)
+    }
+
+    /// Whether a path leads to the file; also where that cannot be told.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        is_named(&self.0.file, path).unwrap_or(true)
     }
 
     /// Takes the lock of an owner's token; `false` if another process, or another open file of this one, has it.

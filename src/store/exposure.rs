@@ -15,7 +15,7 @@ const SEARCH_ENDING: &str = ".search";
 const TERMINALS_ENDING: &str = ".terminals";
 
 /// The same for its journal; it stands beside the store itself, whatever link the store was opened by.
-pub(super) const JOURNAL_ENDING: &str = ".journal";
+pub(crate) const JOURNAL_ENDING: &str = ".journal";
 
 impl Store {
     /// The folder of the search index beside the store: its path with `.search` after it.

@@ -1,7 +1,8 @@
-//! How many names an open file has.
+//! The names of an open file: how many it has, and whether it has one.
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 /// How many names a file has: none once it was deleted or replaced.
 ///
@@ -32,6 +33,24 @@ pub(super) fn names_of(file: &File) -> io::Result<u64> {
 #[cfg(not(unix))]
 pub(super) fn names_of(_: &File) -> io::Result<u64> {
     Ok(1)
+}
+
+/// Whether the path still names the open file.
+#[cfg(unix)]
+pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    match std::fs::metadata(path) {
+        Ok(named) => Ok(identity(named) == identity(file.metadata()?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// On other systems an open file keeps its name.
+#[cfg(not(unix))]
+pub(super) fn is_named(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 #[cfg(all(test, unix))]

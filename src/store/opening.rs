@@ -40,8 +40,10 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened> {
 
 fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
     open_checked(|is_strict| {
-        let file = EngineFile::new(open_file(path)?, Recovery::Needed);
-        let file = file.map_err(|error| refine(error, path))?;
+        let file = named(path, || {
+            let file = EngineFile::new(open_file(path)?, Recovery::Needed);
+            file.map_err(|error| refine(error, path))
+        })?;
         let checked = Checked::new(file.clone(), is_strict).at("reading the store", path)?;
         let pages = checked.pages();
         let open = || builder(options).create_with_backend(checked);
@@ -80,10 +82,11 @@ fn try_read_only(
 ) -> Result<Result<Opened, DatabaseError>> {
     let refused = |error| (Err(error), Arc::default());
     open_checked(|is_strict| {
-        let file = match File::open(path).map_err(DatabaseError::from) {
-            Ok(file) => EngineFile::new(file, recovery),
-            Err(error) => Err(error),
-        };
+        let file = named(path, || {
+            File::open(path)
+                .map_err(DatabaseError::from)
+                .and_then(|file| EngineFile::new(file, recovery))
+        });
         let file = match file {
             Ok(file) => file,
             Err(error) => return Ok(refused(error)),
@@ -96,6 +99,16 @@ fn try_read_only(
             Err(error) => refused(error),
         })
     })
+}
+
+/// Opens the file that has the name. While it waited for who has the file alone, another may have taken its place.
+fn named<E>(path: &Path, open: impl Fn() -> Result<EngineFile, E>) -> Result<EngineFile, E> {
+    loop {
+        let file = open()?;
+        if file.is_at(path) {
+            return Ok(file);
+        }
+    }
 }
 
 /// Opens a file of which all pages are checked from then on.

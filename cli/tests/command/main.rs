@@ -56,6 +56,7 @@ mod reading;
 mod removed;
 #[cfg(unix)]
 mod removing;
+mod salvage;
 mod scene;
 mod search;
 mod search_folder;

@@ -18,6 +18,7 @@ use crate::history;
 use crate::private::{make_folders, new_file};
 use crate::session::view::View;
 use crate::session::{Finding, Findings, Verification, check_session};
+use crate::store::journal::JOURNAL_ENDING;
 use crate::store::prompts::ReadPrompts;
 use crate::store::salvage::{Salvaged, make};
 use crate::store::session_key::SessionKey;
@@ -42,6 +43,9 @@ pub struct Salvage {
     pub history_is_damaged: bool,
     /// Damaged pages that others lead to.
     pub pages: u64,
+    /// Whether the place of the last commit in the header may be damaged: what it changed may be missing, since the commit
+    /// before was taken.
+    pub may_be_earlier: bool,
     /// Why the store's journal was not taken over, if it has something that the file lacks.
     pub journal: Option<String>,
     /// What is still wrong in the new store: nothing, if all went well.
@@ -56,6 +60,7 @@ impl Salvage {
             && self.lost.is_empty()
             && self.blobs.is_empty()
             && !self.history_is_damaged
+            && !self.may_be_earlier
             && self.journal.is_none()
             && self.problems.is_empty()
     }
@@ -179,6 +184,7 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     let mut salvage = Salvage {
         pages: salvaged.damaged.len() as u64,
         lost: salvaged.lost.clone(),
+        may_be_earlier: salvaged.may_be_earlier,
         ..Salvage::default()
     };
     let (store, journal) = take_journal(store, damaged, &salvaged)?;
@@ -230,7 +236,7 @@ fn take_journal(
     }
     let path = store.path().to_owned();
     let journal = store.journal_path()?;
-    let beside = with_ending(damaged, ".journal");
+    let beside = with_ending(damaged, JOURNAL_ENDING);
     let copied = std::fs::copy(&beside, &journal).and_then(|_| File::open(&journal)?.sync_all());
     let has_number = salvaged.has_number;
     drop(store);
@@ -248,7 +254,8 @@ fn take_journal(
     Ok((store, problem))
 }
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
+/// The path with something behind it.
+pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);
     name.into()

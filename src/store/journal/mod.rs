@@ -34,7 +34,7 @@ pub(crate) use self::row::{JournalRow, Place};
 use self::syncing::Syncing;
 pub(crate) use self::tables::{JournalChange, make_row, note_commit, row_of, write_row};
 use super::Store;
-use super::exposure::JOURNAL_ENDING;
+pub(crate) use super::exposure::JOURNAL_ENDING;
 use super::source_record::path_of_bytes;
 use crate::error::{Error, FileContext, Result, StoreError};
 

@@ -118,12 +118,13 @@ fn roots_of(header: &[u8; HEADER], slot: usize, layout: Layout) -> Vec<Pointer> 
 /// Where a slot has the number of its commit.
 const COMMIT: usize = 104;
 
-/// The root of the tables of the newest commit whose slot is whole, whatever the header's flags say.
-pub(super) fn newest_root(header: &[u8; HEADER], layout: Layout) -> Option<Pointer> {
-    let slots = (0..2).filter_map(|slot| slot_of(header, slot));
-    let newest = slots.max_by_key(|slot| u64_at(slot, COMMIT))?;
+/// The root of the tables of the newest commit whose slot is whole, whatever the header's flags say; and whether both slots
+/// are, so that there is no newer one.
+pub(super) fn newest_root(header: &[u8; HEADER], layout: Layout) -> Option<(Pointer, bool)> {
+    let slots: Vec<&[u8]> = (0..2).filter_map(|slot| slot_of(header, slot)).collect();
+    let newest = slots.iter().max_by_key(|slot| u64_at(slot, COMMIT))?;
     let root = newest.get(8..).filter(|_| newest.get(1) == Some(&1))?;
-    layout.pointer(root, Tree::Names, None)
+    Some((layout.pointer(root, Tree::Names, None)?, slots.len() == 2))
 }
 
 /// The bytes of a slot, if they have their checksum.

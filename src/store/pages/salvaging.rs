@@ -37,6 +37,8 @@ pub(crate) struct Shape {
 pub(crate) struct Reached {
     /// Those that are damaged.
     pub(crate) damaged: Vec<DamagedPage>,
+    /// Whether the place of the newest commit in the header may be damaged, and these are the pages of the one before.
+    pub(crate) may_be_earlier: bool,
     /// A bit for each page of 4,096 bytes.
     seen: Vec<u64>,
 }
@@ -66,7 +68,8 @@ pub(crate) fn reach<E: From<io::Error>>(
 ) -> Result<Reached, E> {
     let length = file.len()?;
     let pages = usize::try_from(length / PAGE as u64).unwrap_or(usize::MAX);
-    let mut reached = Reached { damaged: Vec::new(), seen: vec![0; pages / 64 + 1] };
+    let seen = vec![0; pages / 64 + 1];
+    let mut reached = Reached { damaged: Vec::new(), may_be_earlier: false, seen };
     let mut header = [0; HEADER];
     let has_header = length >= HEADER as u64;
     if has_header {
@@ -74,11 +77,15 @@ pub(crate) fn reach<E: From<io::Error>>(
     }
     let layout = Layout::of_header(sound);
     let root = layout.and_then(|layout| layout::newest_root(&header, layout).zip(Some(layout)));
-    let Some((root, layout)) = root else {
+    let Some(((root, is_newest), layout)) = root else {
         // An empty store has no root. Neither has one whose header is lost.
         reached.damaged.push(DamagedPage { at: 0, length: HEADER as u64, table: None });
         return Ok(reached);
     };
+    if !is_newest {
+        reached.damaged.push(DamagedPage { at: 0, length: HEADER as u64, table: None });
+        reached.may_be_earlier = true;
+    }
     let mut left: Vec<(Pointer, usize)> = vec![(root, 0)];
     let mut budget = length / PAGE as u64 + 1;
     let mut page = Vec::new();

@@ -37,6 +37,8 @@ const NOBODY: u64 = 1;
 pub(crate) struct Salvaged {
     /// The damaged pages that others lead to.
     pub(crate) damaged: Vec<DamagedPage>,
+    /// Whether the newest commit may be lost, and the one before was taken.
+    pub(crate) may_be_earlier: bool,
     /// Ids of sessions of which neither a record nor a line was found.
     pub(crate) lost: Vec<String>,
     /// Sessions of which rows come from pages that nothing leads to.
@@ -76,6 +78,7 @@ impl Store {
             loose.find(&reached).map_err(|error| error.at(damaged))?;
             salvaged.loose = loose.write().map_err(|error| error.at(damaged))?;
         }
+        salvaged.may_be_earlier = reached.may_be_earlier;
         salvaged.damaged = reached.damaged;
         self.index(&ids.sessions, &mut salvaged)?;
         Ok(salvaged)
