@@ -42,7 +42,7 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
             "move it away, and `leafline index` makes the index"
         }
         Error::Corrupted(_) => {
-            "`leafline verify` checks the whole store, `leafline repair` keeps what is whole"
+            "`leafline verify` says what is damaged, and `leafline repair` keeps what is whole"
         }
         _ => return None,
     };

@@ -76,6 +76,9 @@ pub(super) fn report(salvage: &Salvage, out: &mut Output) -> Result<(), Failure>
             "a commit's place in it is damaged; if it was the last one, what it changed is missing",
         )?;
     }
+    if salvage.may_lack_sessions {
+        say("lost   ", "perhaps other sessions: pages that name sessions are damaged")?;
+    }
     if let Some(problem) = &salvage.journal {
         say("journal", &format!("what it alone has was not taken over: {problem}"))?;
     }
@@ -108,7 +111,10 @@ fn described(session: &SalvagedSession) -> String {
         said.push(format!("without its image or attachment: line {}", lines.join(", ")));
     }
     if session.is_loose {
-        said.push("some from pages that nothing leads to".to_owned());
+        said.push(
+            "some of it is from pages that nothing leads to, and may be of an earlier state"
+                .to_owned(),
+        );
     }
     if session.is_rebuilt {
         said.push("its index was made again".to_owned());

@@ -32,11 +32,20 @@ enum Fault {
 fn main() -> ExitCode {
     let Fault::Pages { seed, runs, verbose } = Arguments::parse().fault;
     let report = pages::run(seed, runs);
-    println!("damage: runs, unchanged, not opened, found by verify, errors of answers");
+    println!(
+        "damage: runs, unchanged, not opened, found by verify, errors of answers, sessions that salvage saved"
+    );
     for (damage, count) in &report.counts {
         println!(
-            "{damage:?}: {}, {}, {}, {}, {} of {}",
-            count.runs, count.unchanged, count.refused, count.found, count.errors, count.answers
+            "{damage:?}: {}, {}, {}, {}, {} of {}, {} of {}",
+            count.runs,
+            count.unchanged,
+            count.refused,
+            count.found,
+            count.errors,
+            count.answers,
+            count.saved,
+            count.sessions
         );
     }
     for refusal in report.refusals.iter().filter(|_| verbose) {

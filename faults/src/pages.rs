@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-use crate::answers::{Answers, Opening, ask, open};
+use leafline::error::StoreError;
+use leafline::{Error, Store};
+
+use crate::answers::{Answer, Answers, Opening, ask, open};
 use crate::sample::{self, Files};
 
 /// Bytes of a page.
@@ -65,6 +68,10 @@ pub struct Count {
     pub errors: u64,
     /// Answers altogether.
     pub answers: u64,
+    /// Sessions that the stores had.
+    pub sessions: u64,
+    /// Those that `salvage` saved as they were.
+    pub saved: u64,
 }
 
 /// The runs of all kinds, and what must not be.
@@ -186,14 +193,38 @@ impl Sample {
             Ok(outcome) => outcome,
             Err(problem) => return report.failures.push(format!("{name}: {problem}")),
         };
-        let (answers, problems) = match outcome {
+        let (answers, problems) = match outcome.asked {
             Ok(outcome) => outcome,
             Err(reason) => {
                 count.refused += 1;
                 report.refusals.push(format!("{name}: {reason}"));
-                return;
+                (Answers::new(), 0)
             }
         };
+        let salvaged = outcome.salvaged;
+        for problem in &salvaged.problems {
+            report.failures.push(format!("{name}: after `salvage`: {problem}"));
+        }
+        for id in sessions {
+            let is_right = |answers: &Answers| {
+                questions_of(id, truth)
+                    .all(|(question, answer)| answers.get(question) == Some(answer))
+            };
+            count.sessions += 1;
+            if is_right(&salvaged.answers) {
+                count.saved += 1;
+            } else if !salvaged.tells_all && !salvaged.told.contains(id) {
+                let other = questions_of(id, truth)
+                    .find(|(question, answer)| salvaged.answers.get(*question) != Some(*answer));
+                let other = other.map_or("nothing", |(question, _)| question);
+                report
+                    .failures
+                    .push(format!("{name}: `salvage` changed {other} and did not say so"));
+            } else if is_right(&answers) && damage != Damage::Header {
+                // Its pages are whole, and it could be read.
+                report.failures.push(format!("{name}: `salvage` lost {id}, which can be read"));
+            }
+        }
         let mut is_changed = false;
         for (question, answer) in &answers {
             count.answers += 1;
@@ -241,18 +272,74 @@ fn truth_of(path: &Path) -> (Vec<String>, Answers) {
     (sessions, truth)
 }
 
-/// The answers and the number of problems that `verify` finds, or why the store cannot be opened.
-type Outcome = Result<(Answers, usize), String>;
+/// The questions about a session, and the answers.
+fn questions_of<'a>(
+    id: &'a str,
+    answers: &'a Answers,
+) -> impl Iterator<Item = (&'a String, &'a Answer)> {
+    let ending = format!(" of {id}");
+    answers.iter().filter(move |(question, _)| question.ends_with(&ending))
+}
+
+/// What came of a run.
+struct Outcome {
+    salvaged: Salvaged,
+    /// The answers and the number of problems that `verify` finds, or why the store cannot be opened.
+    asked: Result<(Answers, usize), String>,
+}
+
+/// What a salvaged store says.
+#[derive(Default)]
+struct Salvaged {
+    answers: Answers,
+    /// Sessions of which it is said that they were damaged.
+    told: Vec<String>,
+    /// Whether it is said that anything may be missing.
+    tells_all: bool,
+    problems: Vec<String>,
+}
+
+fn salvage(path: &Path, sessions: &[String]) -> Salvaged {
+    let new = path.with_extension("new");
+    let mut salvaged = Salvaged::default();
+    match Store::salvage(path, &new) {
+        Ok(salvage) => {
+            salvaged.told.extend(salvage.lost);
+            salvaged.told.extend(salvage.damaged.into_iter().map(|session| session.id));
+            salvaged.tells_all =
+                salvage.may_be_earlier || salvage.may_lack_sessions || salvage.journal.is_some();
+            salvaged.problems.extend(salvage.problems.iter().map(|problem| format!("{problem:?}")));
+            match open(&new, Opening::ToRead) {
+                Ok(store) => salvaged.answers = ask(&store, sessions),
+                Err(error) => salvaged.problems.push(error.to_string()),
+            }
+        }
+        Err(error) => {
+            salvaged.tells_all = true;
+            // Nothing of it may be left.
+            if !matches!(error, Error::Store(StoreError::NotAStore { .. })) {
+                salvaged.problems.push(error.to_string());
+            }
+        }
+    }
+    let _ = std::fs::remove_file(&new);
+    let _ = std::fs::remove_dir_all(format!("{}.lines", new.display()));
+    salvaged
+}
 
 fn outcome(path: PathBuf, opening: Opening, sessions: Vec<String>) -> Result<Outcome, String> {
     let (send, receive) = mpsc::channel();
     // It is not joined: if it hangs, the others go on.
     std::thread::spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let store = open(&path, opening).map_err(|error| error.to_string())?;
-            let answers = ask(&store, &sessions);
-            let problems = store.verify().map_or(1, |verification| verification.problems.len());
-            Ok((answers, problems))
+            // First, since an open may recover the file.
+            let salvaged = salvage(&path, &sessions);
+            let asked = open(&path, opening).map_err(|error| error.to_string()).map(|store| {
+                let answers = ask(&store, &sessions);
+                let problems = store.verify().map_or(1, |verification| verification.problems.len());
+                (answers, problems)
+            });
+            Outcome { salvaged, asked }
         }));
         let _ = send.send(outcome);
     });

@@ -1,7 +1,7 @@
 //! Opening a store's file.
 
 use std::fs::{File, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,9 +9,10 @@ use redb::{Builder, ConcurrencyMode, DatabaseError, StorageError};
 
 use super::creation::{self, Standing};
 use super::engine_file::{EngineFile, Recovery};
-use super::pages::{Checked, Pages, guarded};
+use super::pages::{Checked, HEADER, Pages, guarded, has_commit};
 use super::{Handle, StoreOptions};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
+use crate::regular_file::open_regular;
 
 /// An open store file.
 pub(super) struct Opened {
@@ -147,12 +148,27 @@ pub(super) fn open_file(path: &Path) -> Result<File> {
     OpenOptions::new().read(true).write(true).open(path).at("opening the store", path)
 }
 
+/// Whether a file that the engine does not open has the place of a commit in its header, with the checksum of that: it is one
+/// of the engine's, and damaged.
+fn has_damaged_header(path: &Path) -> bool {
+    let mut header = [0; HEADER];
+    let read = open_regular(path).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && has_commit(&header)
+}
+
 fn is_write_refusal(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 pub(super) fn refine(error: DatabaseError, path: &Path) -> Error {
     match error {
+        DatabaseError::Storage(StorageError::Io(_) | StorageError::Corrupted(_))
+        | DatabaseError::UpgradeRequired(_)
+            if has_damaged_header(path) =>
+        {
+            let place = format!("the header of {}", path.display());
+            Error::Corrupted(Corruption { table: "engine", place, problem: error.to_string() })
+        }
         DatabaseError::Storage(StorageError::Io(source))
             if source.kind() != ErrorKind::InvalidData =>
         {

@@ -46,6 +46,8 @@ pub struct Salvage {
     /// Whether the place of the last commit in the header may be damaged: what it changed may be missing, since the commit
     /// before was taken.
     pub may_be_earlier: bool,
+    /// Whether there may have been sessions whose ids are lost, too: pages that name sessions are damaged.
+    pub may_lack_sessions: bool,
     /// Why the store's journal was not taken over, if it has something that the file lacks.
     pub journal: Option<String>,
     /// What is still wrong in the new store: nothing, if all went well.
@@ -61,6 +63,7 @@ impl Salvage {
             && self.blobs.is_empty()
             && !self.history_is_damaged
             && !self.may_be_earlier
+            && !self.may_lack_sessions
             && self.journal.is_none()
             && self.problems.is_empty()
     }
@@ -114,7 +117,7 @@ pub struct SalvagedSession {
     pub without_blobs: Vec<u64>,
     /// Whether all lines are there, and only what follows from them was made again.
     pub is_rebuilt: bool,
-    /// Whether lines come from pages that nothing leads to: they were the session's at some time.
+    /// Whether lines, or its facts, come from pages that nothing leads to: they were the session's at some time.
     pub is_loose: bool,
     /// Whether its lines could not be made a session again: they are in `file`.
     pub is_lines: bool,
@@ -185,6 +188,7 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
         pages: salvaged.damaged.len() as u64,
         lost: salvaged.lost.clone(),
         may_be_earlier: salvaged.may_be_earlier,
+        may_lack_sessions: may_lack_sessions(&salvaged),
         ..Salvage::default()
     };
     let (store, journal) = take_journal(store, damaged, &salvaged)?;
@@ -216,6 +220,13 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     Ok(salvage)
 }
 
+/// Whether neither the records of sessions nor their ids are all there.
+fn may_lack_sessions(salvaged: &Salvaged) -> bool {
+    let is_damaged =
+        |table: Option<&str>| salvaged.damaged.iter().any(|page| page.table.as_deref() == table);
+    is_damaged(None) || is_damaged(Some("sessions")) && is_damaged(Some("session_ids"))
+}
+
 fn open(path: &Path, without_journal: bool) -> Result<Store> {
     Store::open_with(
         path,
@@ -230,13 +241,15 @@ fn take_journal(
     damaged: &Path,
     salvaged: &Salvaged,
 ) -> Result<(Store, Option<String>)> {
+    let beside = with_ending(damaged, JOURNAL_ENDING);
     let row = store.committed()?.journal_row()?;
     if row.epoch == 0 {
-        return Ok((store, None));
+        let is_unknown = !salvaged.has_journal_row && beside.exists();
+        let problem = || "which of its records the tables have is not known".to_owned();
+        return Ok((store, is_unknown.then(problem)));
     }
     let path = store.path().to_owned();
     let journal = store.journal_path()?;
-    let beside = with_ending(damaged, JOURNAL_ENDING);
     let copied = std::fs::copy(&beside, &journal).and_then(|_| File::open(&journal)?.sync_all());
     let has_number = salvaged.has_number;
     drop(store);
@@ -247,9 +260,13 @@ fn take_journal(
     };
     let (store, problem) = match taken {
         Ok(store) => (store, None),
-        Err(problem) => (open(&path, true)?, Some(problem)),
+        Err(problem) => {
+            // It is not this store's.
+            let _ = std::fs::remove_file(&journal);
+            (open(&path, true)?, Some(problem))
+        }
     };
-    // What is left of it is in the tables.
+    // What it had is in the tables.
     let _ = std::fs::remove_file(&journal);
     Ok((store, problem))
 }

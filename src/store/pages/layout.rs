@@ -6,7 +6,7 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Bytes of the header.
-pub(super) const HEADER: usize = 320;
+pub(crate) const HEADER: usize = 320;
 
 /// Bytes of the header before the two slots, and of a slot; the last of a slot are its checksum.
 const SLOTS: usize = 64;
@@ -125,6 +125,15 @@ pub(super) fn newest_root(header: &[u8; HEADER], layout: Layout) -> Option<(Poin
     let newest = slots.iter().max_by_key(|slot| u64_at(slot, COMMIT))?;
     let root = newest.get(8..).filter(|_| newest.get(1) == Some(&1))?;
     Some((layout.pointer(root, Tree::Names, None)?, slots.len() == 2))
+}
+
+/// The versions of the file's format that are read here.
+const VERSIONS: [u8; 2] = [3, 4];
+
+/// Whether one of the two places of a commit has its checksum, and a version that is read here.
+pub(crate) fn has_commit(header: &[u8; HEADER]) -> bool {
+    let is_read = |slot: &[u8]| slot.first().is_some_and(|version| VERSIONS.contains(version));
+    (0..2).any(|slot| slot_of(header, slot).is_some_and(is_read))
 }
 
 /// The bytes of a slot, if they have their checksum.

@@ -160,6 +160,7 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
     pub(super) fn write(&self) -> Result<BTreeSet<SessionKey>, Failed> {
         let transaction = self.store.begin_write()?;
         let snapshot = self.store.committed()?;
+        let mut written = BTreeSet::new();
         {
             let mut table = transaction.open_table(tables::DICTIONARIES).map_err(store)?;
             for (&id, bytes) in &self.dictionaries {
@@ -183,12 +184,14 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
                     && snapshot.removed(SessionKey::new(key))?.is_none()
                 {
                     table.insert(key, record.to_bytes().as_slice()).map_err(store)?;
+                    written.insert(SessionKey::new(key));
                 }
             }
         }
         transaction.commit().map_err(store)?;
         self.write_blobs()?;
-        self.write_lines()
+        written.append(&mut self.write_lines()?);
+        Ok(written)
     }
 
     fn write_blobs(&self) -> Result<(), Failed> {

@@ -49,6 +49,8 @@ pub(crate) struct Salvaged {
     pub(crate) broken_blobs: Vec<Hash>,
     /// Whether the new store has the number of the old one, so that the journal can be folded into it.
     pub(crate) has_number: bool,
+    /// Whether the row that says how far the tables are was found.
+    pub(crate) has_journal_row: bool,
 }
 
 /// Makes a store at `path`, where none may be: `fill` gets its temporary path before it has its name.
@@ -72,7 +74,8 @@ impl Store {
         let reached = reach(&file, &sound, |found| rows.put(found.table, found.key, found.value));
         let reached = reached.map_err(|error: Failed| error.at(damaged))?;
         let ids = rows.finish()?;
-        let mut salvaged = Salvaged { has_number: ids.has_number, ..Salvaged::default() };
+        let Ids { has_number, has_journal_row, .. } = ids;
+        let mut salvaged = Salvaged { has_number, has_journal_row, ..Salvaged::default() };
         let mut loose = Loose::new(self, &file, &ids.sessions);
         if !reached.damaged.is_empty() {
             loose.find(&reached).map_err(|error| error.at(damaged))?;
@@ -375,6 +378,7 @@ struct Ids {
     /// Each session's id, by its key.
     sessions: BTreeMap<u64, Vec<u8>>,
     has_number: bool,
+    has_journal_row: bool,
 }
 
 /// Writes reached rows.
@@ -397,6 +401,7 @@ impl<'s> Writer<'s> {
             self.ids.sessions.insert(u64::from_le_bytes(*session), key.to_vec());
         }
         self.ids.has_number |= table == "meta" && key == b"store";
+        self.ids.has_journal_row |= table == "journal";
         let transaction = match self.transaction.take() {
             Some(transaction) => transaction,
             None => self.store.begin_write()?,
