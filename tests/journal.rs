@@ -455,3 +455,72 @@ fn metadata_go_through_the_journal() {
     assert_eq!(store.sessions().unwrap()[0].title.as_deref(), Some("Another"));
     assert!(store.verify().unwrap().problems.is_empty());
 }
+
+/// Bytes of the journal that are not zero, behind its first page.
+fn used(journal: &[u8]) -> Vec<usize> {
+    (4096..journal.len()).filter(|&at| journal[at] != 0).collect()
+}
+
+#[test]
+fn a_damaged_record_is_noticed_by_what_later_ones_say() {
+    let mut live = Live::begin();
+    let journal = || fs::read(live.folder.path().join("store.journal")).unwrap();
+    for number in 0..5 {
+        append(&mut live.session, &format!("text {number}"));
+    }
+    let before_last = *used(&journal()).last().unwrap();
+    append(&mut live.session, "the last one");
+    let all = texts(&Store::open(live.store()).unwrap());
+    assert_eq!(all.len(), 8);
+    // A read has folded them; these are not.
+    for number in 0..4 {
+        append(&mut live.session, &format!("later {number}"));
+    }
+    let bytes = journal();
+    let left = live.left();
+    let copy = |name: &str| left.path().join(name);
+    let store = fs::read(copy("store")).unwrap();
+    let all = texts(&Store::open(live.store()).unwrap());
+    assert_eq!(all.len(), 12);
+    let (mut noticed, mut lost) = (0, 0);
+    for at in used(&bytes).into_iter().filter(|at| *at > before_last).step_by(29) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 4;
+        for read_only in [true, false] {
+            fs::write(copy("store"), &store).unwrap();
+            fs::write(copy("store.journal"), &damaged).unwrap();
+            let options = StoreOptions { read_only, ..StoreOptions::default() };
+            let opened = Store::open_with(copy("store"), &options);
+            match opened.and_then(|store| {
+                store.sessions()?;
+                Ok(store)
+            }) {
+                Ok(store) => {
+                    let texts = texts(&store);
+                    // Behind the last one nothing says that it was there.
+                    assert!(texts == all || texts == all[..11], "byte {at}: {texts:?}");
+                    lost += usize::from(texts != all);
+                }
+                Err(Error::Corrupted(damage)) => {
+                    noticed += 1;
+                    assert!(damage.place.contains("store.journal, byte "), "{damage:?}");
+                }
+                Err(error) => panic!("byte {at}: {error}"),
+            }
+            if !read_only && let Err(Error::Corrupted(_)) = Store::open(copy("store")) {
+                assert_eq!(
+                    fs::read(copy("store.journal")).unwrap(),
+                    damaged,
+                    "it is left as it is"
+                );
+                let options = StoreOptions { without_journal: true, ..StoreOptions::default() };
+                let kept = texts(&Store::open_with(copy("store"), &options).unwrap());
+                // What is ahead of the damage is kept.
+                assert!((8..12).contains(&kept.len()) && all.starts_with(&kept), "{kept:?}");
+                let problems = Store::open(copy("store")).unwrap().verify().unwrap().problems;
+                assert!(problems.is_empty(), "{problems:?}");
+            }
+        }
+    }
+    assert!(noticed > 5 && lost < noticed, "{noticed} noticed, {lost} lost");
+}

@@ -210,6 +210,7 @@ impl Store {
         let Opened { handle, file } = opening::open(&path, options)?;
         let store = Self::with_handle(handle, Some(file), path, options)?;
         if options.without_journal {
+            store.give_up_behind_damage();
             store.give_up_journal()?;
         }
         store.check_journal()?;

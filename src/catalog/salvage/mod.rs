@@ -261,9 +261,12 @@ fn take_journal(
     let (store, problem) = match taken {
         Ok(store) => (store, None),
         Err(problem) => {
-            // It is not this store's.
-            let _ = std::fs::remove_file(&journal);
-            (open(&path, true)?, Some(problem))
+            // Of a damaged one, what is whole at its beginning is taken over.
+            let opened = open(&path, true).or_else(|_| {
+                let _ = std::fs::remove_file(&journal);
+                open(&path, true)
+            });
+            (opened?, Some(problem))
         }
     };
     // What it had is in the tables.

@@ -3,7 +3,7 @@
 use super::super::reader::SessionReader;
 use super::change::{Change, Tail, payload};
 use super::folding::Folding;
-use crate::error::{Error, Result, StoreError};
+use crate::error::{Corruption, Error, Result, StoreError};
 use crate::store::Store;
 use crate::store::commit::Batch;
 use crate::store::journal::{Appended, JournalChange, JournalRow};
@@ -112,6 +112,7 @@ impl Store {
     fn unless_outdated(&self, row: &JournalRow, error: Error) -> Result<()> {
         match error {
             Error::Store(StoreError::JournalAhead { .. } | StoreError::NoJournal { .. })
+            | Error::Corrupted(Corruption { table: "journal", .. })
                 if self.committed()?.journal_row()? != *row =>
             {
                 Ok(())

@@ -121,6 +121,7 @@ impl JournalLock<'_> {
         loop {
             let next = file.next(&appender.last, row.epoch);
             let Some(next) = next.map_err(|error| store.journal_failed(row, error))? else {
+                store.check_end(&file, row, &appender.last)?;
                 appender.first_seen = appender.first_seen.min(appender.last.sequence);
                 return Ok(());
             };
@@ -187,7 +188,8 @@ impl JournalLock<'_> {
             (areas.start_of(other), true)
         };
         // The engine shows a commit once it is on the disk, so that this record is never of a later state than the tables.
-        let stamp = Stamp { epoch: row.epoch, commits: row.commits };
+        let synced = Some(self.store.last_synced().max(row.folded.sequence));
+        let stamp = Stamp { epoch: row.epoch, commits: row.commits, synced };
         let end = file
             .write(at, &last, stamp, session, &payload)
             .map_err(|error| self.store.journal_write_failed(error))?;

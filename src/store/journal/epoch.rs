@@ -132,6 +132,7 @@ impl Store {
         let epoch = uuid::Uuid::new_v4().as_u64_pair().1 | 1;
         *lock(&self.journal().file) = Some(OpenFile { epoch, file: Arc::new(file) });
         let folded = file::beginning(before.folded.sequence);
+        self.note_end(epoch, folded.sequence);
         let path = path.as_os_str().as_encoded_bytes().to_vec();
         Ok(JournalRow { epoch, folded, commits: before.commits, path })
     }

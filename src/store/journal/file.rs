@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::Path;
 
+use memchr::memmem::Finder;
+
 use super::super::names::names_of;
 #[cfg(all(test, unix))]
 use super::super::recorder;
@@ -18,8 +20,9 @@ use crate::temporary::Temporary;
 /// The beginning of every journal.
 const MAGIC: [u8; 16] = *b"leafline journal";
 
-/// The layout of the file.
-const VERSION: u64 = 1;
+/// The layout of the file. In the one before, records did not say what was synced.
+const VERSION: u64 = 2;
+const EARLIER: u64 = 1;
 
 /// Bytes of the first page, and of the pages behind the areas.
 const PAGE_BYTES: usize = 4096;
@@ -40,6 +43,8 @@ pub(crate) struct JournalFile {
     /// Whether the file system counts the names of a file.
     counts_names: bool,
     pub(super) areas: Areas,
+    /// Whether its records say what was synced.
+    says_synced: bool,
 }
 
 /// Where the two areas of a file are.
@@ -140,7 +145,15 @@ impl JournalFile {
         match Self::open(path, store) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
-            Ok(file) => {
+            Ok(mut file) => {
+                if !file.says_synced {
+                    // No epoch uses it: what it has counts for nothing.
+                    #[cfg(all(test, unix))]
+                    recorder::write(&file.file, 0, &first_page(store, VERSION))?;
+                    write_at(&file.file, &first_page(store, VERSION), 0)?;
+                    file.sync()?;
+                    file.says_synced = true;
+                }
                 // Who made it may have been killed before its name was on the disk.
                 sync_name(folder)?;
                 return Ok(file);
@@ -149,7 +162,7 @@ impl JournalFile {
         let temporary = Temporary::in_folder(folder)?;
         let made = temporary.database()?;
         let mut file = made.as_file();
-        file.write_all(&first_page(store))?;
+        file.write_all(&first_page(store, VERSION))?;
         // Page by page: of what is written at once a system may later write all again where a part changes.
         for _ in 1..areas.file_bytes() / PAGE {
             file.write_all(&[0; PAGE_BYTES])?;
@@ -167,7 +180,7 @@ impl JournalFile {
                 #[cfg(all(test, unix))]
                 recorder::named(&file);
                 sync_name(folder)?;
-                Self::of(file, areas)
+                Self::of(file, areas, true)
             }
             // Another process has made it, and its name may not be on the disk yet.
             Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
@@ -194,19 +207,21 @@ impl JournalFile {
         let mut page = [0; PAGE_BYTES];
         let areas = Areas::of_file(file.metadata()?.len());
         let is_whole = read_at(&file, &mut page, 0)? == page.len();
-        match areas.filter(|_| is_whole && page == first_page(store)) {
+        let says_synced = page == first_page(store, VERSION);
+        let is_ours = says_synced || page == first_page(store, EARLIER);
+        match areas.filter(|_| is_whole && is_ours) {
             Some(areas) => {
                 #[cfg(all(test, unix))]
                 recorder::opened(&file);
-                Self::of(file, areas)
+                Self::of(file, areas, says_synced)
             }
             None => Err(Error::new(ErrorKind::InvalidData, "it is not the journal of this store")),
         }
     }
 
-    fn of(file: File, areas: Areas) -> Result<Self> {
+    fn of(file: File, areas: Areas, says_synced: bool) -> Result<Self> {
         let counts_names = names_of(&file)? > 0;
-        Ok(Self { file, counts_names, areas })
+        Ok(Self { file, counts_names, areas, says_synced })
     }
 
     /// The record that follows a place, if it is there and whole.
@@ -217,6 +232,37 @@ impl JournalFile {
         for at in places.into_iter().flatten() {
             if let Some(next) = self.record(at, place, epoch)? {
                 return Ok(Some(next));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Looks for a whole record of an epoch that proves that one behind a place was on the disk. The answer is its number.
+    ///
+    /// A loss of power may leave a record and not the one before, if neither was synced: such a record does not say so.
+    pub(super) fn later(&self, place: &Place, epoch: u64) -> Result<Option<u64>> {
+        if !self.says_synced {
+            return Ok(None);
+        }
+        let pattern = epoch.to_le_bytes();
+        let finder = Finder::new(&pattern);
+        let mut bytes = Vec::new();
+        for area in 0..2 {
+            let start = self.areas.start_of(area);
+            bytes.resize(usize::try_from(self.areas.bytes).unwrap_or(usize::MAX), 0);
+            let read = read_at(&self.file, &mut bytes, start)?;
+            for found in finder.find_iter(bytes.get(..read).unwrap_or_default()) {
+                // The epoch is the second number of a head.
+                let Some(head) = found.checked_sub(8).filter(|head| head.is_multiple_of(8)) else {
+                    continue;
+                };
+                if let Some((head, _, _)) = self.whole(start + head as u64)?
+                    && head.stamp.epoch == epoch
+                    && head.sequence > place.sequence + 1
+                    && head.stamp.synced.is_some_and(|synced| synced > place.sequence)
+                {
+                    return Ok(Some(head.sequence));
+                }
             }
         }
         Ok(None)
@@ -281,6 +327,7 @@ impl JournalFile {
         session: SessionKey,
         payload: &[u8],
     ) -> Result<Place> {
+        let stamp = Stamp { synced: stamp.synced.filter(|_| self.says_synced), ..stamp };
         let (bytes, check) = record::encode(after, stamp, session, payload);
         #[cfg(all(test, unix))]
         recorder::write(&self.file, at, &bytes)?;
@@ -330,9 +377,9 @@ fn sync_name(folder: &Path) -> Result<()> {
 }
 
 /// The first page: what the file is, the version of its layout, and the number of its store.
-fn first_page(store: u64) -> [u8; PAGE_BYTES] {
+fn first_page(store: u64, version: u64) -> [u8; PAGE_BYTES] {
     let mut page = [0; PAGE_BYTES];
-    let parts = MAGIC.into_iter().chain(VERSION.to_le_bytes()).chain(store.to_le_bytes());
+    let parts = MAGIC.into_iter().chain(version.to_le_bytes()).chain(store.to_le_bytes());
     page.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
     page
 }

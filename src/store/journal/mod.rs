@@ -20,12 +20,14 @@ mod tables;
 mod tests;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use self::appending::Appender;
 pub(crate) use self::appending::{Appended, JournalLock};
 use self::background::Background;
+#[cfg(not(test))]
+use self::file::JournalFile;
 #[cfg(test)]
 pub(crate) use self::file::{Areas, JournalFile};
 use self::reading::{OpenFile, Overlaid};
@@ -36,7 +38,7 @@ pub(crate) use self::tables::{JournalChange, make_row, note_commit, row_of, writ
 use super::Store;
 pub(crate) use super::exposure::JOURNAL_ENDING;
 use super::source_record::path_of_bytes;
-use crate::error::{Error, FileContext, Result, StoreError};
+use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 
 /// What an open store keeps of its journal.
 #[derive(Debug, Default)]
@@ -55,6 +57,10 @@ pub(crate) struct Journal {
     /// Threads that have closed it.
     closed: Mutex<usize>,
     opened: Condvar,
+    /// An epoch whose end was looked behind, and the highest record that was its end since.
+    checked: Mutex<Option<(u64, u64)>>,
+    /// Whether the journal ends where it is damaged: what is behind is given up.
+    gives_up: AtomicBool,
     background: Background,
     /// Of a store that is only read: the tables with the journal in them, in memory.
     overlay: Mutex<Option<Overlaid>>,
@@ -103,6 +109,52 @@ impl Store {
     /// What the thread in the background has to know.
     pub(crate) fn background_folding(&self) -> &Background {
         &self.journal().background
+    }
+
+    /// Fails if the place behind the last record of an epoch is not its end: a record that was on the disk is damaged there.
+    ///
+    /// It is looked for when this process first meets the epoch, and where the end has come nearer: 2 ms each time.
+    fn check_end(&self, file: &JournalFile, row: &JournalRow, end: &Place) -> Result<()> {
+        let journal = self.journal();
+        if journal.gives_up.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let known = *lock(&journal.checked);
+        let is_known =
+            known.is_some_and(|(epoch, last)| epoch == row.epoch && last <= end.sequence);
+        if is_known {
+            self.note_end(row.epoch, end.sequence);
+            return Ok(());
+        }
+        let failed = |error| self.journal_failed(row, error);
+        let later = file.later(end, row.epoch).map_err(failed)?;
+        // Others may have gone on meanwhile: with the records, or with the tables.
+        if let Some(later) = later
+            && file.next(end, row.epoch).map_err(failed)?.is_none()
+            && self.committed()?.journal_row()? == *row
+        {
+            return Err(Corruption {
+                table: "journal",
+                place: format!("{}, byte {}", self.path_of_journal(row).display(), end.at),
+                problem: format!(
+                    "record {} is not what was written there; record {later} says that it was on the disk",
+                    end.sequence + 1
+                ),
+            }
+            .into());
+        }
+        self.note_end(row.epoch, end.sequence);
+        Ok(())
+    }
+
+    /// Notes the end of an epoch behind which there is nothing.
+    fn note_end(&self, epoch: u64, last: u64) {
+        *lock(&self.journal().checked) = Some((epoch, last));
+    }
+
+    /// From now on the journal ends where it is damaged.
+    pub(crate) fn give_up_behind_damage(&self) {
+        self.journal().gives_up.store(true, Ordering::Relaxed);
     }
 
     fn journal_write_failed(&self, source: std::io::Error) -> Error {

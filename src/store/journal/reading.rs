@@ -110,6 +110,7 @@ impl Store {
         {
             return Err(ahead());
         }
+        self.check_end(&file, row, &place)?;
         Ok(place)
     }
 

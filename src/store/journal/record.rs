@@ -37,6 +37,9 @@ pub(super) struct Stamp {
     pub(super) epoch: u64,
     /// The commits that its writer saw: [`JournalRow::commits`](super::row::JournalRow).
     pub(super) commits: u64,
+    /// The last record of which its writer knew that it was on the disk, if it says so: of one that is missing or damaged it
+    /// proves that it was there.
+    pub(super) synced: Option<u64>,
 }
 
 /// The head of a record.
@@ -64,11 +67,12 @@ pub(super) fn encode(
     payload: &[u8],
 ) -> (Vec<u8>, u64) {
     let mut bytes = Vec::with_capacity(HEAD + payload.len() + 7);
+    let sequence = after.sequence + 1;
+    let unsynced = stamp.synced.and_then(|synced| sequence.checked_sub(synced));
+    let unsynced = unsynced.and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
     // The caller has compared it with `MOST_PAYLOAD`.
-    let length = u64::try_from(payload.len()).unwrap_or(u64::MAX);
-    for number in
-        [length, stamp.epoch, after.sequence + 1, session.raw(), stamp.commits, after.check]
-    {
+    let length = u64::try_from(payload.len()).unwrap_or(u64::MAX) | u64::from(unsynced) << 32;
+    for number in [length, stamp.epoch, sequence, session.raw(), stamp.commits, after.check] {
         bytes.extend_from_slice(&number.to_le_bytes());
     }
     let check = checksum(&bytes, payload);
@@ -85,9 +89,11 @@ impl Head {
             let bytes = bytes.get(index * 8..index * 8 + 8)?;
             Some(u64::from_le_bytes(bytes.try_into().ok()?))
         };
-        let length = usize::try_from(number(0)?).ok().filter(|length| *length <= MOST_PAYLOAD)?;
-        let stamp = Stamp { epoch: number(1)?, commits: number(4)? };
+        let (length, unsynced) = (number(0)? & u64::from(u32::MAX), number(0)? >> 32);
+        let length = usize::try_from(length).ok().filter(|length| *length <= MOST_PAYLOAD)?;
         let (sequence, session) = (number(2)?, number(3)?);
+        let synced = if unsynced == 0 { None } else { sequence.checked_sub(unsynced) };
+        let stamp = Stamp { epoch: number(1)?, commits: number(4)?, synced };
         Some(Self { length, stamp, sequence, session, previous: number(5)?, check: number(6)? })
     }
 

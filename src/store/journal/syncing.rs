@@ -113,6 +113,11 @@ impl Store {
         }
     }
 
+    /// The last record of which this process knows that it is on the disk.
+    pub(super) fn last_synced(&self) -> u64 {
+        lock(&self.journal().sync).done
+    }
+
     /// Whether a sync of the journal has failed, and what was written to it is in doubt.
     pub(crate) fn has_failed_sync(&self) -> bool {
         lock(&self.journal().sync).failed.is_some()

@@ -14,7 +14,7 @@ use crate::store::session_key::SessionKey;
 const AREAS: Areas = Areas::USUAL;
 const STORE: u64 = 7;
 const EPOCH: u64 = 11;
-const STAMP: Stamp = Stamp { epoch: EPOCH, commits: 3 };
+const STAMP: Stamp = Stamp { epoch: EPOCH, commits: 3, synced: None };
 
 struct Made {
     folder: TempDir,
