@@ -129,11 +129,25 @@ function parsed(line) {
   }
 }
 
-/** A message without reminders that are in no record of the user's, and without marks for the cache. */
+/**
+ * A message without reminders that are in no record of the user's, and without marks for the cache. A text of the user's ends
+ * its line where another follows; the program does not end it where a reminder is between.
+ */
 function withoutNews({ role, content }, known) {
   const isNews = (text) =>
     typeof text === "string" && text.startsWith("<system-reminder>") && !known.has(text);
   if (typeof content === "string") return { role, content: isNews(content) ? [] : content };
-  const blocks = content.filter((block) => !isNews(block.text));
-  return { role, content: blocks.map(({ cache_control, ...block }) => block) };
+  const blocks = [];
+  let isBehindNews = false;
+  for (const { cache_control, ...block } of content) {
+    if (isNews(block.text)) {
+      isBehindNews = true;
+      continue;
+    }
+    const before = blocks.at(-1);
+    if (isBehindNews && before?.type === "text" && block.type === "text" && block.text !== PROBE) before.text += "\n";
+    isBehindNews = false;
+    blocks.push(block);
+  }
+  return { role, content: blocks };
 }

@@ -58,6 +58,8 @@ pub(super) enum BlockKind {
     ServerCall(CallKey),
     /// Its result.
     ServerResult(CallKey),
+    /// What stands for a content that is empty.
+    Nothing,
     /// Any other.
     Other,
 }
@@ -126,7 +128,7 @@ impl Block {
 
     /// What stands for a message of the model's that is empty.
     pub(super) fn nothing_said() -> Self {
-        Self::said_instead(NO_CONTENT)
+        Self { kind: BlockKind::Nothing, ..Self::said_instead(NO_CONTENT) }
     }
 
     /// What stands for a message of the model's of which only calls were left that are not sent.
@@ -221,6 +223,10 @@ impl Block {
 
     pub(super) fn is_result(&self) -> bool {
         matches!(self.kind, BlockKind::Result(_))
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        self.kind == BlockKind::Nothing
     }
 
     pub(super) fn is_call(&self) -> bool {

@@ -153,7 +153,9 @@ impl Item {
 
     /// Whether it is more than thoughts and white space.
     pub(super) fn says_something(&self) -> bool {
-        let says = |block: &Block| block.kind != BlockKind::Thought && !block.is_empty_text();
+        let says = |block: &Block| {
+            !matches!(block.kind, BlockKind::Thought | BlockKind::Nothing) && !block.is_empty_text()
+        };
         self.blocks_to_last_word().iter().any(says)
     }
 }
@@ -199,7 +201,7 @@ fn answered(
     let mut blocks: Vec<Block> = if let Some(string) = string(content) {
         vec![Block::text(&string)]
     } else if is_array && content.element(content.value(), 0).is_none() {
-        vec![Block::nothing_said()]
+        return Some(vec![Block::nothing_said()]);
     } else {
         blocks(content)
     };

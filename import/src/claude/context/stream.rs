@@ -12,11 +12,12 @@ use std::ops::Range;
 use self::beside::Place;
 use self::early::Early;
 use self::sent::Turn;
-use super::block::{BlockKind, CallKey};
+use super::block::CallKey;
 use super::chain::OnPath;
 use super::content::ContentScanner;
 use super::item::{Item, Speaker};
 use super::near::Neighbours;
+use super::turns::KEPT;
 use crate::claude::Record;
 use crate::conversation::{Conversation, Images, Node};
 use crate::ecma::Document;
@@ -56,10 +57,8 @@ pub(super) struct Stream<'c, C, P> {
     first_copies: HashMap<u64, u64>,
     /// What comes next.
     ready: VecDeque<Item>,
-    /// The message of the last record of the model's that was handed out, and whether it ended with a thought.
-    last: Option<(Vec<u8>, bool)>,
-    /// The message of the last record that said more than thoughts.
-    spoken: Option<Vec<u8>>,
+    /// The messages that said more than thoughts and white space last.
+    spoken: VecDeque<Vec<u8>>,
     /// What the turn at hand has come to.
     turn: Turn,
     /// Results that stand ahead of their calls.
@@ -98,8 +97,7 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
             answered_beside: HashSet::new(),
             first_copies: HashMap::new(),
             ready: VecDeque::new(),
-            last: None,
-            spoken: None,
+            spoken: VecDeque::new(),
             turn: Turn::default(),
             early: Early::default(),
             ends_with_model: false,
@@ -129,16 +127,14 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
             if !is_sent {
                 continue;
             }
-            if let Some(id) = item.id() {
-                let ends_in_thought =
-                    item.said.blocks().last().is_some_and(|block| block.kind == BlockKind::Thought);
-                match &mut self.last {
-                    Some((last, thought)) if last == id => *thought = ends_in_thought,
-                    last => *last = Some((id.to_vec(), ends_in_thought)),
+            if let Some(id) = item.id()
+                && item.says_something()
+                && !self.spoken.iter().any(|spoken| spoken == id)
+            {
+                if self.spoken.len() >= KEPT {
+                    self.spoken.pop_front();
                 }
-                if self.spoken.as_deref() != Some(id) && item.says_something() {
-                    self.spoken = Some(id.to_vec());
-                }
+                self.spoken.push_back(id.to_vec());
             }
             return Ok(Some(item));
         }

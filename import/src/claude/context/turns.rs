@@ -6,7 +6,7 @@ use super::block::{Block, BlockKind};
 use super::item::{Item, Said, Speaker};
 
 /// How many messages of the model's are kept for records that follow others'. The program keeps all of them.
-const KEPT: usize = 8;
+pub(super) const KEPT: usize = 8;
 
 /// What the model said, and what it was told next.
 #[derive(Debug, Default)]
@@ -22,6 +22,23 @@ pub(super) struct Answer {
     id: Option<Vec<u8>>,
     pub(super) blocks: Vec<Block>,
     pub(super) ordinals: Vec<u64>,
+}
+
+impl Answer {
+    /// Takes out the white space of what was put together, where no thoughts would meet.
+    fn strip(&mut self) {
+        self.blocks = without_white_space(std::mem::take(&mut self.blocks));
+    }
+
+    /// Says that nothing joins the message any more.
+    fn complete(&mut self) {
+        if self.ordinals.len() > 1 {
+            self.strip();
+        }
+        if self.blocks.is_empty() {
+            self.blocks.push(Block::nothing_said());
+        }
+    }
 }
 
 /// A message of the user's.
@@ -69,7 +86,11 @@ impl Turns {
 
     /// A turn that is complete.
     pub(super) fn next(&mut self) -> Option<Turn> {
-        self.complete.pop_front()
+        let mut turn = self.complete.pop_front()?;
+        if let Some(answer) = &mut turn.answer {
+            answer.complete();
+        }
+        Some(turn)
     }
 
     /// Whether all turns were given.
@@ -92,13 +113,13 @@ impl Turns {
             .find(|answer| id.is_some() && answer.id == id);
         if let Some(answer) = same {
             let is_white_space = blocks.iter().all(Block::is_blank);
-            let mut joined = std::mem::take(&mut answer.blocks);
-            joined.extend(blocks);
-            // White space alone was sent for what follows.
+            answer.blocks.extend(blocks);
+            answer.blocks.retain(|block| !block.is_nothing());
+            // White space alone may stand between thoughts once more follows.
             if !is_white_space {
-                joined = without_white_space(joined);
+                answer.strip();
             }
-            answer.blocks = calls_last(joined);
+            answer.blocks = calls_last(std::mem::take(&mut answer.blocks));
             answer.ordinals.push(ordinal);
             return;
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::beside::BESIDE;
 use super::{AHEAD, Stream};
-use crate::claude::context::block::{Block, BlockKind, CallKey};
+use crate::claude::context::block::{Block, CallKey};
 use crate::claude::context::item::{Item, Said, Speaker};
 use crate::conversation::{Conversation, Images};
 use crate::{EntryKind, MessageRole, text};
@@ -66,54 +66,29 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
     /// Whether the model's record that comes next is sent.
     pub(super) fn is_sent(&mut self) -> Result<bool, C::Error> {
         let Some(item) = self.ready.front() else { return Ok(false) };
-        if item.said.blocks().is_empty() || item.is_error {
+        if item.is_error {
             return Ok(false);
         }
         if item.calls().next().is_some() && !self.has_result(0)? {
             return Ok(false);
         }
         let Some(item) = self.ready.front() else { return Ok(false) };
-        if item.says_something() {
+        if item.says_something() || item.said.blocks().iter().any(Block::is_nothing) {
             return Ok(true);
         }
+        // Thoughts and white space alone are not sent, unless the message has more.
         let Some(id) = item.id().map(<[u8]>::to_vec) else { return Ok(false) };
-        if item.blocks_to_last_word().is_empty() {
-            // White space stays where thoughts would meet without it.
-            return Ok(self.last.as_ref().is_some_and(|(last, thought)| *last == id && *thought)
-                && self.goes_on_with_thought(&id)?);
-        }
-        // Thoughts alone are not sent, unless the message has more.
-        if self.spoken.as_ref() == Some(&id) {
+        if self.spoken.contains(&id) {
             return Ok(true);
         }
         let mut at = 1;
         while at < AHEAD && (at < self.ready.len() || self.pull()?) {
             let other = &self.ready[at];
-            if other.is_model() && (other.is_error || !other.said.blocks().is_empty()) {
-                if other.id() != Some(&id) {
-                    return Ok(false);
-                }
-                let (says, calls) = (other.says_something(), other.calls().next().is_some());
-                if says && (!calls || self.has_result(at)?) {
+            if other.id() == Some(&id) && !other.is_error && other.says_something() {
+                let calls = other.calls().next().is_some();
+                if !calls || self.has_result(at)? {
                     return Ok(true);
                 }
-            }
-            at += 1;
-        }
-        Ok(false)
-    }
-
-    /// Whether the message of the record that comes next goes on with a thought: at once, or, behind an empty text, over what
-    /// others say.
-    fn goes_on_with_thought(&mut self, id: &[u8]) -> Result<bool, C::Error> {
-        let is_empty = |item: &Item| item.said.blocks().iter().all(Block::is_empty_text);
-        let ahead = if self.ready.front().is_some_and(is_empty) { AHEAD } else { 2 };
-        let mut at = 1;
-        while at < ahead && (at < self.ready.len() || self.pull()?) {
-            let next = &self.ready[at];
-            if next.is_model() {
-                let first = next.said.blocks().first().filter(|_| next.id() == Some(id));
-                return Ok(first.is_some_and(|block| block.kind == BlockKind::Thought));
             }
             at += 1;
         }
