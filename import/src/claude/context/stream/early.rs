@@ -37,8 +37,8 @@ impl Early {
 }
 
 impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, P> {
-    /// Puts the record that comes next behind the message that follows if all its results are of calls of that message; says
-    /// whether it did. The message may follow others of the model's, but nothing that the user says in between.
+    /// Puts the record that comes next behind the calls of the message that follows if all its results are of them; says whether
+    /// it did. The message may follow others of the model's, but nothing that the user says in between.
     pub(super) fn put_behind_calls(&mut self) -> Result<bool, C::Error> {
         let Some(item) = self.ready.front() else { return Ok(false) };
         if !item.said.has_results() || self.early.moved.contains(&item.ordinal) {
@@ -48,7 +48,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             return Ok(false);
         }
         let mut open: HashSet<CallKey> = item.results().collect();
-        // The message, and the last of its records.
+        // The message, and the first of its records that has one of the calls.
         let mut found: Option<(Vec<u8>, usize)> = None;
         let mut at = 1;
         while at < AHEAD && (at < self.ready.len() || self.pull()?) {
@@ -61,22 +61,29 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
                     let is_same =
                         found.as_ref().is_some_and(|(found, _)| Some(found) == id.as_ref());
                     let has_call = next.calls().any(|(key, _)| open.contains(&key));
-                    if is_same || (found.is_none() && has_call) {
+                    if has_call && (is_same || found.is_none()) {
                         for (key, _) in next.calls() {
                             open.remove(&key);
                         }
-                        found = Some((id.clone().unwrap_or_default(), at));
+                        found.get_or_insert_with(|| (id.clone().unwrap_or_default(), at));
                     }
                 }
             }
             at += 1;
         }
-        let Some((_, last)) = found.filter(|_| open.is_empty()) else { return Ok(false) };
-        let is_moved = |item: &Item| self.early.moved.contains(&item.ordinal);
-        let moved = self.ready.iter().skip(last + 1).take_while(|item| is_moved(item)).count();
+        let Some((id, first)) = found.filter(|_| open.is_empty()) else { return Ok(false) };
+        // Those that were put there stay ahead of this one.
+        let of_message = self.ready.iter().filter(|item| item.id() == Some(&id));
+        let calls: HashSet<CallKey> =
+            of_message.flat_map(Item::calls).map(|(key, _)| key).collect();
+        let is_moved = |item: &Item| {
+            self.early.moved.contains(&item.ordinal)
+                && item.results().any(|key| calls.contains(&key))
+        };
+        let last = self.ready.iter().rposition(is_moved).map_or(first, |moved| moved.max(first));
         let Some(item) = self.ready.pop_front() else { return Ok(false) };
         self.early.moved.insert(item.ordinal);
-        self.ready.insert(last + moved, item);
+        self.ready.insert(last, item);
         Ok(true)
     }
 }

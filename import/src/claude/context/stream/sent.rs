@@ -139,7 +139,8 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
     }
 
     /// Whether the session ends in the midst of the turn of a record that is ready: behind a result, over whatever the model
-    /// said before it, or behind an attachment where the model has said nothing yet. All that follows must be ready.
+    /// said before it, or behind an attachment where the model has said nothing yet. What came with a message that has results
+    /// is behind all its records, and the results too. All that follows must be ready.
     fn is_in_unfinished_turn(&mut self, place: usize) -> Result<bool, C::Error> {
         let is_heard = |item: &Item| item.speaker == Speaker::User && !item.said.has_results();
         if self.behind(place).any(is_heard) {
@@ -153,7 +154,10 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             .for_each(|item| turn.take(item));
         Ok(match turn.reached {
             Reached::InTools => true,
-            Reached::Said => false,
+            Reached::Said => match turn.caller {
+                Some(id) if turn.is_answered => self.has_note_in_last_message(place, &id)?,
+                _ => false,
+            },
             Reached::Heard => self.has_attachment_in_turn()?,
         })
     }
@@ -189,6 +193,60 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             waiting.extend(self.conversation.children(entry)?);
         }
         Ok(false)
+    }
+
+    /// Whether a message with an id is the last that is ready, and something that says nothing came with it ahead of its last
+    /// record.
+    fn has_note_in_last_message(&mut self, place: usize, id: &[u8]) -> Result<bool, C::Error> {
+        let is_own = |item: &Item| !item.is_error && item.id() == Some(id);
+        let of_model = || {
+            let all = self.behind(place).filter(|item| item.is_model());
+            all.skip_while(|item| !is_own(item))
+        };
+        if !of_model().all(is_own) {
+            return Ok(false);
+        }
+        let mut on_path =
+            of_model().map(|item| item.ordinal).filter(|&own| self.on_path.contains(own));
+        let Some(first) = on_path.next() else { return Ok(false) };
+        let Some(last) = on_path.last() else { return Ok(false) };
+        let mut waiting = Vec::new();
+        let part = self.entries.clone().rev().skip_while(|&entry| entry != last).skip(1);
+        for entry in part.take(BESIDE) {
+            waiting.extend(self.conversation.children(entry)?);
+            if entry == first {
+                break;
+            }
+            if self.is_silent(entry)? {
+                return Ok(true);
+            }
+        }
+        let mut met = 0;
+        while let Some(entry) = waiting.pop()
+            && met < BESIDE
+        {
+            met += 1;
+            let node = self.conversation.node(entry)?;
+            if node.kind == EntryKind::Compaction || self.on_path.contains(entry) {
+                continue;
+            }
+            if node.kind == EntryKind::Message && node.role != MessageRole::ToolResult {
+                continue;
+            }
+            if self.is_silent(entry)? && self.is_note(entry, None)? {
+                return Ok(true);
+            }
+            waiting.extend(self.conversation.children(entry)?);
+        }
+        Ok(false)
+    }
+
+    /// Whether an entry is an attachment, or one of the program's that says nothing.
+    fn is_silent(&mut self, entry: u64) -> Result<bool, C::Error> {
+        match self.conversation.node(entry)?.kind {
+            EntryKind::System => Ok(self.item(entry)?.is_none()),
+            _ => self.is_attachment(entry),
+        }
     }
 
     fn is_attachment(&mut self, entry: u64) -> Result<bool, C::Error> {
