@@ -124,10 +124,11 @@ fn before_in_time<C: Conversation>(
     met: &PathRuns,
 ) -> Result<Option<u64>, C::Error> {
     let Some(highest) = met.highest() else { return Ok(None) };
-    let mut orphan = highest;
+    let (mut orphan, mut uuid) = (highest, None);
     for entry in met.downwards() {
-        orphan = entry;
-        if !Named::read(conversation, entry)?.is_progress {
+        let named = Named::read(conversation, entry)?;
+        (orphan, uuid) = (entry, named.uuid);
+        if !named.is_progress {
             break;
         }
     }
@@ -149,7 +150,8 @@ fn before_in_time<C: Conversation>(
     found.sort_unstable();
     for (_, place) in found {
         let named = Named::read(conversation, place)?;
-        if !named.is_progress && named.is_last {
+        // A copy of the orphan is the orphan.
+        if !named.is_progress && named.is_last && (named.uuid.is_none() || named.uuid != uuid) {
             return Ok(Some(place));
         }
     }
@@ -158,6 +160,7 @@ fn before_in_time<C: Conversation>(
 
 /// What an orphan asks of an entry.
 struct Named {
+    uuid: Option<Vec<u8>>,
     /// Whether no later entry has its uuid: of copies the program knows the last.
     is_last: bool,
     /// Whether it is what a tool reports while it runs.
@@ -167,7 +170,7 @@ struct Named {
 impl Named {
     fn read<C: Conversation>(conversation: &mut C, entry: u64) -> Result<Self, C::Error> {
         if conversation.node(entry)?.kind == EntryKind::Compaction {
-            return Ok(Self { is_last: true, is_progress: false });
+            return Ok(Self { uuid: None, is_last: true, is_progress: false });
         }
         let (is_progress, uuid) = {
             let decoded = text::decode(conversation.line(entry, Images::Omitted)?);
@@ -176,11 +179,11 @@ impl Named {
             (record.kind() == RecordKind::Progress, record.uuid().map(Cow::into_owned))
         };
         // What is torn may have a uuid that is not read here.
-        let is_last = match uuid {
-            Some(uuid) => conversation.last_copy(entry, &uuid)? == Some(entry),
+        let is_last = match &uuid {
+            Some(uuid) => conversation.last_copy(entry, uuid)? == Some(entry),
             None => true,
         };
-        Ok(Self { is_last, is_progress })
+        Ok(Self { uuid, is_last, is_progress })
     }
 }
 
