@@ -16,7 +16,7 @@ use crate::conversation::{conversation, for_judge, leaf, messages};
 use crate::made;
 
 /// The cases in which the program does otherwise, and why Leafline does not.
-const OTHERWISE: [(&str, &str); 7] = [
+const OTHERWISE: [(&str, &str); 15] = [
     ("leaf summary", "the document knows no other leaf than the one that a summary names"),
     ("time as number", "times that are numbers are none"),
     ("unknown type parent", "the program does not know the type, and its children have no parent"),
@@ -24,6 +24,17 @@ const OTHERWISE: [(&str, &str); 7] = [
     ("call id that continues another", "ids that are not the same name other calls"),
     ("tool reference none", "which tools there are is not known"),
     ("toolsearch", "which tools there are is not known"),
+    (
+        "progress behind what hangs on it",
+        "in the document's tree an entry may come before its parent",
+    ),
+    ("line torn ahead of a value", "a line is a record, whatever the one before is"),
+    ("empty text and thought ahead of a lost result", "the API gives no such messages"),
+    ("command between records of the message ahead of it", "a message stands where it begins"),
+    ("call id of another message's call", "ids of calls are the API's, and unique"),
+    ("first copy ahead of the boundary", "what is ahead of the boundary is not read"),
+    ("first copy of a command", "first copies are looked for of what is beside the path"),
+    ("sidechain behind progress", "the index does not tell what a tool reports from other entries"),
 ];
 
 /// How many sessions of those made at random have an answer that is kept.
@@ -128,7 +139,7 @@ fn answers_that_claude_code_gave() {
         }
     }
     assert_eq!(otherwise.len(), OTHERWISE.len(), "{otherwise:?}");
-    assert!(answers.is_empty() && same > 370, "{same} are the same, left are {answers:?}");
+    assert!(answers.is_empty() && same > 400, "{same} are the same, left are {answers:?}");
 }
 
 #[test]
