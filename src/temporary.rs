@@ -22,8 +22,8 @@ const PREFIX: &str = ".leafline-tmp-";
 const RANDOM: usize = 16;
 
 /// Endings of companion files, which belong to the file without the ending: a database that locks itself, which on some
-/// systems would conflict with our lock, and its journal.
-const COMPANIONS: [&str; 2] = [DATABASE, ".db-journal"];
+/// systems would conflict with our lock, and its journals.
+const COMPANIONS: [&str; 3] = [DATABASE, ".db-journal", ".db.journal"];
 const DATABASE: &str = ".db";
 
 /// A file that is being made; it is deleted if it is dropped before it gets its name.

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::io;
 use std::ops::Bound;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind, set_hook, take_hook};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use redb::{BackendError, StorageBackend};
 use xxhash_rust::xxh3::xxh3_64;
@@ -64,15 +64,38 @@ pub(crate) struct Damage {
 thread_local! {
     /// How many calls that end at damage are running.
     static GUARDED: Cell<u32> = const { Cell::new(0) };
+    /// Whether one of them is panicking.
+    static PANICKED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Calls redb to read. Damage ends the call, wherever in redb it is met, and the store can be used as before; a panic of
-/// redb is damage, too.
+/// redb is damage, too, and its text is in the error alone.
 pub(crate) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, String> {
+    silence();
     GUARDED.set(GUARDED.get() + 1);
     let result = catch_unwind(AssertUnwindSafe(read));
     GUARDED.set(GUARDED.get() - 1);
+    PANICKED.set(false);
     result.map_err(|payload| problem_of(&*payload))
+}
+
+/// Sets the process's panic hook, once: it says nothing of a panic that [`guarded`] makes an error of, and leaves all others
+/// to the hook before it.
+fn silence() {
+    static SET: Once = Once::new();
+    // The hook cannot be set while the thread panics; the next call does it.
+    if std::thread::panicking() {
+        return;
+    }
+    SET.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |panic| {
+            // A second panic while the first unwinds ends the process, and is told.
+            if GUARDED.get() == 0 || PANICKED.replace(true) {
+                before(panic);
+            }
+        }));
+    });
 }
 
 fn problem_of(payload: &(dyn Any + Send)) -> String {

@@ -2,7 +2,7 @@
 
 use leafline_import::Family;
 
-use super::Checked;
+use super::{Checked, guarded};
 use crate::pi::Draft;
 use crate::session::Persistence;
 use crate::store::engine_file::{EngineFile, Recovery};
@@ -121,4 +121,24 @@ fn a_damaged_page_costs_what_is_on_it_and_nothing_else() {
         }
     }
     assert!(partial > 10, "{partial} pages cost a part of the sessions");
+}
+
+/// The hook is the process's, so that what it prints is looked at from outside.
+#[test]
+fn only_a_panic_that_becomes_an_error_is_silent() {
+    const INSIDE: &str = "LEAFLINE_TEST_PANICS";
+    if std::env::var_os(INSIDE).is_some() {
+        let of_engine = guarded(|| panic!("of the engine"));
+        assert_eq!(of_engine, Err("the engine gave up: of the engine".to_owned()));
+        let again = guarded(|| panic!("of the engine, again"));
+        assert!(again.is_err());
+        assert!(std::panic::catch_unwind(|| panic!("of another")).is_err());
+        return;
+    }
+    let name = "store::pages::tests::only_a_panic_that_becomes_an_error_is_silent";
+    let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = test.args(["--exact", name, "--nocapture"]).env(INSIDE, "1").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("of another") && !text.contains("of the engine"), "{text}");
 }
