@@ -175,6 +175,9 @@ mod destination;
 #[cfg(test)]
 mod documented;
 pub mod error;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod history;
 #[cfg(test)]
 mod layers;
