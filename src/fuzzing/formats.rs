@@ -108,7 +108,7 @@ fn look_into(raw: Raw<'_>, depth: usize) {
     assert_eq!(raw.as_f64().is_some(), raw.is_number());
     assert_eq!(raw.as_string().is_some(), raw.is_string());
     if let Some(Cow::Borrowed(value)) = raw.as_string() {
-        assert_eq!(value, text[1..text.len() - 1].as_bytes());
+        assert_eq!(value, &text.as_bytes()[1..text.len() - 1]);
     }
     if depth < 4 {
         raw.elements().for_each(|element| look_into(element, depth + 1));
