@@ -8,7 +8,7 @@ use std::sync::Arc;
 use redb::{Builder, ConcurrencyMode, DatabaseError, StorageError};
 
 use super::creation::{self, Standing};
-use super::engine_file::{EngineFile, Recovery};
+use super::engine_file::{EngineFile, MAGIC, Recovery};
 use super::pages::{Checked, HEADER, Pages, guarded, has_commit};
 use super::{Handle, StoreOptions};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
@@ -148,12 +148,14 @@ pub(super) fn open_file(path: &Path) -> Result<File> {
     OpenOptions::new().read(true).write(true).open(path).at("opening the store", path)
 }
 
-/// Whether a file that the engine does not open has the place of a commit in its header, with the checksum of that: it is one
-/// of the engine's, and damaged.
+/// Whether a file that the engine does not open is one of the engine's, and damaged: most of the magic number is there, and the
+/// place of a commit with its checksum.
 fn has_damaged_header(path: &Path) -> bool {
     let mut header = [0; HEADER];
     let read = open_regular(path).and_then(|mut file| file.read_exact(&mut header));
-    read.is_ok() && has_commit(&header)
+    // The engine writes it last: where it is missing, the file was never one.
+    let of_magic = header.iter().zip(MAGIC).filter(|(byte, wanted)| **byte == *wanted).count();
+    read.is_ok() && 2 * of_magic > MAGIC.len() && has_commit(&header)
 }
 
 fn is_write_refusal(kind: ErrorKind) -> bool {
