@@ -193,6 +193,11 @@ pub mod live {
     pub use crate::session::{AppendedLines, Persistence, RepeatedIds};
 }
 
+/// Space that is returned to the system: [`Store::compact_with`](crate::Store::compact_with).
+pub mod compact {
+    pub use crate::store::compacting::{CompactOptions, Compaction};
+}
+
 /// Copies of a whole store, made while others use it: [`Store::backup`](crate::Store::backup), which has an example.
 pub mod backup {
     pub use crate::catalog::backup::{Backup, BackupOptions};

@@ -193,8 +193,8 @@ mod temporary;
 mod whole_file;
 
 pub use api::{
-    backup, claude, context, export, files, import, list, live, omp, opal, page, pi, prompts,
-    salvage, statistics, tree, verify, view,
+    backup, claude, compact, context, export, files, import, list, live, omp, opal, page, pi,
+    prompts, salvage, statistics, tree, verify, view,
 };
 pub use error::{Error, Result};
 pub use leafline_import::{EntryKind, Family, MessageRole};

@@ -13,6 +13,7 @@ use std::pin::pin;
 use std::sync::mpsc::channel;
 use std::task::{Context, Poll, Waker};
 
+use leafline::compact::{CompactOptions, Compaction};
 use leafline::context::ContextLeaf;
 use leafline::error::StoreError;
 use leafline::prompts::PromptHistory;
@@ -179,7 +180,7 @@ fn a_store_is_compacted_by_its_only_handle() {
     let mut agent = Agent::new(&store, "/work");
     agent.ask("first");
     let id = agent.session.id().to_owned();
-    let in_use = |outcome: leafline::Result<_>| {
+    let in_use = |outcome: leafline::Result<Compaction>| {
         matches!(outcome, Err(Error::Store(StoreError::InUse { .. })))
     };
     assert!(in_use(store.compact()), "a clone and a session are there");
@@ -191,10 +192,15 @@ fn a_store_is_compacted_by_its_only_handle() {
     assert!(in_use(store.compact()), "a reader is there");
     assert_eq!(messages(&reader), 2);
     drop(reader);
-    store.compact().unwrap();
+    let compaction = store.compact().unwrap();
+    assert!(!compaction.in_place && compaction.after > 0, "{compaction:?}");
     let mut session = store.session(&id).unwrap();
-    // A handle of its own disturbs nobody who is not in the middle of a read.
-    Store::open(store.path()).unwrap().compact().unwrap();
+    // Within the file, a handle of its own disturbs nobody who is not in the middle of a read.
+    let mut another = Store::open(store.path()).unwrap();
+    assert!(in_use(another.compact()), "another open store is there");
+    let in_place = CompactOptions { in_place: true, ..CompactOptions::default() };
+    assert!(another.compact_with(&in_place).unwrap().in_place);
+    drop(another);
     session.append_message(&user("second")).unwrap();
     assert_eq!(messages(&store.reader(&id).unwrap()), 3);
 }

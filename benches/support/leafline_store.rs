@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use leafline::compact::CompactOptions;
 use leafline::export::ExportMode;
 use leafline::import::ImportOptions;
 use leafline::{Store, StoreOptions};
@@ -27,7 +28,8 @@ pub(crate) fn import(file: &SessionFile, store: &Path, ending: Ending) {
     assert_eq!((totals.imported, totals.bytes), (1, file.bytes()), "the whole file was imported");
     let worth = opened.is_worth_compacting(&totals).expect("the store can be looked at");
     if ending == Ending::Compacted && worth {
-        opened.compact().expect("nobody else has the store open");
+        let options = CompactOptions { in_place: true, ..CompactOptions::default() };
+        opened.compact_with(&options).expect("nobody else has the store open");
     }
 }
 

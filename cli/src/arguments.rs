@@ -143,9 +143,11 @@ pub(super) enum Command {
     Rm(rm::Arguments),
     /// Return the store's unused space to the system
     ///
-    /// Moves the data to the front of the store's file and truncates it. Needs exclusive access: while another process
-    /// reads or writes, the command fails and changes nothing, or waits with --wait. Others wait until it is done, but not
-    /// those who append. A large import compacts by itself if nobody else has the store open.
+    /// Writes the store anew beside itself, while others read and write. The new file takes the store's place when nobody
+    /// else has it open: until then the command fails and changes nothing, or waits with --wait. Where there is no room for
+    /// another file, or with --in-place, moves the data to the front of the file and truncates it: then those who read wait
+    /// until it is done, and nobody may be in the middle of a read. A large import compacts by itself if nobody else has the
+    /// store open.
     #[command(after_help = "Examples:\n  leafline compact\n  leafline compact --wait=600")]
     Compact(compact::Arguments),
     Man(man::Arguments),

@@ -1,9 +1,8 @@
 //! `leafline compact`.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use leafline::error::StoreError;
-use leafline::{Error, Store};
+use leafline::compact::CompactOptions;
 use serde_json::json;
 
 use super::Status;
@@ -13,14 +12,15 @@ use super::output::Output;
 use super::place::Place;
 use super::progress::Spinner;
 
-/// How often to try, while others use the store.
-const PAUSE: Duration = Duration::from_millis(50);
-
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Wait for a moment in which no one else reads or writes, so many seconds at most; without a number, until it comes
+    /// Wait for a moment in which no one else has the store open, so many seconds at most; without a number, until it comes
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
+
+    /// Move pages within the file, with no room for another: others wait until it is done
+    #[arg(long)]
+    in_place: bool,
 
     /// Go on without a journal that is lost, or of a later state than the store's file: what it alone had is given up
     #[arg(long)]
@@ -38,7 +38,13 @@ pub(super) fn run(
         false => place.open_to_change()?,
     };
     let spinner = Spinner::new("compacting the store");
-    let (before, after) = compact(&mut store, arguments.wait)?;
+    let wait = match arguments.wait {
+        None => Duration::ZERO,
+        Some(seconds) => seconds.map_or(Duration::MAX, Duration::from_secs),
+    };
+    let options = CompactOptions { wait, in_place: arguments.in_place };
+    let compaction = store.compact_with(&options)?;
+    let (before, after) = (compaction.before, compaction.after);
     let path = store.path().to_owned();
     // Closing writes a little more, which makes the next opening fast.
     drop(store);
@@ -55,21 +61,4 @@ pub(super) fn run(
         ))?;
     }
     Ok(Status::Done)
-}
-
-/// Compacts, and waits for it as long as is asked for.
-fn compact(store: &mut Store, wait: Option<Option<u64>>) -> Result<(u64, u64), Failure> {
-    let begun = Instant::now();
-    loop {
-        match store.compact() {
-            Err(Error::Store(StoreError::InUse { .. }))
-                if wait.is_some_and(|limit| {
-                    limit.is_none_or(|seconds| begun.elapsed() < Duration::from_secs(seconds))
-                }) =>
-            {
-                std::thread::sleep(PAUSE);
-            }
-            compacted => return Ok(compacted?),
-        }
-    }
 }

@@ -133,17 +133,48 @@ pub(super) fn make(path: &Path) -> Result<()> {
 
 /// Creates a store at `path`, where none may be, and calls `fill` with its temporary path before it gets its name.
 pub(super) fn make_filled(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let folder = folder_of(path);
-    make_lasting_folders(folder)?;
-    remove_left(folder);
-    let temporary = Temporary::in_folder(folder).at("making the store in", folder)?;
-    let made = new_store(&temporary, path)?;
-    fill(&made)?;
-    let file = File::open(&made).at("opening", &made)?;
-    file.sync_all().at("writing", &made)?;
-    made.persist_noclobber(path).map_err(|error| error.error).at("naming", path)?;
-    sync_folder(folder);
+    make_lasting_folders(folder_of(path))?;
+    let made = Unnamed::make_beside(path)?;
+    fill(made.path())?;
+    made.sync()?;
+    made.file.persist_noclobber(path).map_err(|error| error.error).at("naming", path)?;
+    sync_folder(folder_of(path));
     Ok(())
+}
+
+/// A store without sessions that has a temporary name, and is removed unless it gets another.
+#[derive(Debug)]
+pub(super) struct Unnamed {
+    file: TempPath,
+    /// Shows that somebody works on it.
+    _temporary: Temporary,
+}
+
+impl Unnamed {
+    /// Makes one in the folder of `path`.
+    pub(super) fn make_beside(path: &Path) -> Result<Self> {
+        let folder = folder_of(path);
+        remove_left(folder);
+        let temporary = Temporary::in_folder(folder).at("making the store in", folder)?;
+        let file = new_store(&temporary, path)?;
+        Ok(Self { file, _temporary: temporary })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.file
+    }
+
+    /// Puts what is in it on the disk.
+    pub(super) fn sync(&self) -> Result<()> {
+        File::open(&self.file).and_then(|file| file.sync_all()).at("writing", &self.file)
+    }
+
+    /// Gives it the name of a file, which it replaces.
+    pub(super) fn replace(self, path: &Path) -> Result<()> {
+        self.file.persist(path).map_err(|error| error.error).at("naming", path)?;
+        sync_folder(folder_of(path));
+        Ok(())
+    }
 }
 
 /// What exists at the path of a store to be created.

@@ -3,11 +3,12 @@
 //! Locks are on byte ranges of the file itself, far beyond its data, so that they apply under any name by which a
 //! process has opened it: a link, a hard link, a new name after a move. The engine's own ranges begin at 2^62.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::names::{is_named, names_of};
 #[cfg(all(test, unix))]
@@ -74,6 +75,8 @@ struct Shared {
     /// Whether its file system counts the links of files.
     counts_names: bool,
     recovery: Recovery,
+    /// Whether another file has taken its name, which has all that was in this one.
+    is_replaced: AtomicBool,
 }
 
 impl EngineFile {
@@ -84,19 +87,26 @@ impl EngineFile {
         #[cfg(all(test, unix))]
         recorder::opened(&same);
         let backend = FileBackend::new(file)?;
-        let file = Self(Arc::new(Shared { backend, file: same, counts_names, recovery }));
+        let is_replaced = AtomicBool::new(false);
+        let file =
+            Self(Arc::new(Shared { backend, file: same, counts_names, recovery, is_replaced }));
         file.share_open();
         Ok(file)
     }
 
     /// Says that the file is open, for as long as it is. Where the system has no such locks, nobody asks.
-    fn share_open(&self) {
+    pub(crate) fn share_open(&self) {
         let _ = self.0.backend.lock_shared_range(OPEN, OPEN);
+    }
+
+    /// No longer says so.
+    pub(crate) fn leave_open(&self) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(OPEN, OPEN)
     }
 
     /// Takes the file for itself: others who open it wait until it is closed. `false` if anyone has it open.
     pub(crate) fn take_alone(&self) -> Result<bool, BackendError> {
-        self.0.backend.unlock_range(OPEN, OPEN)?;
+        self.leave_open()?;
         self.0.backend.try_lock_range(OPEN, OPEN)
     }
 
@@ -105,9 +115,29 @@ impl EngineFile {
         self.0.backend.query_lock_range(OPEN, OPEN).unwrap_or(true)
     }
 
+    /// Whether the system has locks that tell who has the file open.
+    pub(crate) fn tells_who_has_it(&self) -> bool {
+        self.0.backend.query_lock_range(OPEN, OPEN).is_ok()
+    }
+
     /// Whether a path leads to the file; also where that cannot be told.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         is_named(&self.0.file, path).unwrap_or(true)
+    }
+
+    /// Whether the file has one name alone, as far as can be told.
+    pub(crate) fn has_one_name(&self) -> io::Result<bool> {
+        Ok(names_of(&self.0.file)? == 1)
+    }
+
+    /// The file's facts.
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
+        self.0.file.metadata()
+    }
+
+    /// Says that another file is to take this one's name, and has all that is in this one; or that it did not.
+    pub(crate) fn be_replaced(&self, is_replaced: bool) {
+        self.0.is_replaced.store(is_replaced, Ordering::Relaxed);
     }
 
     /// Takes the lock of an owner's token; `false` if another process, or another open file of this one, has it.
@@ -132,6 +162,9 @@ impl EngineFile {
 impl EngineFile {
     /// Fails if the file has lost its name: what belongs to it is lost with the last process that has it open.
     pub(crate) fn check_name(&self) -> io::Result<()> {
+        if self.0.is_replaced.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         if self.0.counts_names && names_of(&self.0.file)? == 0 {
             return Err(io::Error::new(
                 io::ErrorKind::NotFound,

@@ -8,6 +8,7 @@ pub(crate) mod chunks;
 pub(crate) mod clock;
 mod columns;
 pub(crate) mod commit;
+pub(crate) mod compacting;
 pub(crate) mod compression;
 mod creation;
 mod engine_error;
@@ -59,9 +60,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
-use redb::{
-    Builder, CompactionError, Database, ReadOnlyDatabase, ReadableDatabase, WriteTransaction,
-};
+use redb::{Builder, Database, ReadOnlyDatabase, ReadableDatabase, WriteTransaction};
 
 pub use self::engine_error::EngineError;
 pub(crate) use self::pages::DamagedPage;
@@ -164,6 +163,7 @@ struct Shared {
     is_backup: AtomicBool,
     /// Empty for a store in memory.
     path: PathBuf,
+    options: StoreOptions,
     dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
     decompressors: Decompressors,
     cache: FrameCache,
@@ -266,6 +266,7 @@ impl Store {
             journal: Journal::default(),
             is_backup: AtomicBool::new(false),
             path,
+            options: options.clone(),
             dictionaries: RwLock::default(),
             decompressors: Decompressors::default(),
             cache: FrameCache::new(options.line_cache_bytes),
@@ -300,36 +301,6 @@ impl Store {
     /// The store's file; empty for a store in memory.
     pub fn path(&self) -> &Path {
         &self.shared.path
-    }
-
-    /// Frees space that deleted or rewritten rows took: moves pages to the front and shortens the file.
-    ///
-    /// Returns the file's size in bytes before and after; closing the store adds a few pages to the latter.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::InUse`] while another process has a transaction open, and while anything else in this process, in
-    /// any thread, holds the store: a clone of it, a [`Session`](crate::Session), a
-    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::prompts::PromptHistory) or a search index.
-    /// An agent compacts before it makes them, after it has dropped them, or with its own handle from [`Self::open`].
-    pub fn compact(&mut self) -> Result<(u64, u64)> {
-        let before = self.file_bytes()?;
-        self.close_journal();
-        self.sweep()?;
-        let Some(Shared { handle, path, .. }) = Arc::get_mut(&mut self.shared) else {
-            return Err(Error::Store(StoreError::InUse { path: self.path().to_owned() }));
-        };
-        let Handle::Writable(database) = handle else {
-            return Err(Error::Store(StoreError::ReadOnly { path: path.clone() }));
-        };
-        match database.compact() {
-            Ok(_) => {}
-            Err(CompactionError::TransactionInProgress) => {
-                return Err(Error::Store(StoreError::InUse { path: path.clone() }));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        Ok((before, self.file_bytes()?))
     }
 
     /// Whether anyone else has the store's file open.

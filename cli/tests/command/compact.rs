@@ -63,7 +63,7 @@ fn an_import_leaves_the_file_as_it_is_while_another_has_it_open() {
 }
 
 #[test]
-fn it_waits_until_others_have_read() {
+fn it_waits_until_others_have_closed_the_store() {
     let scene = scene();
     let options = leafline::StoreOptions { read_only: true, ..leafline::StoreOptions::default() };
     let store = leafline::Store::open_with(scene.store(), &options).unwrap();
@@ -77,6 +77,133 @@ fn it_waits_until_others_have_read() {
     let mut child = command(&scene.store()).args(["compact", "--wait"]).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     assert!(child.try_wait().unwrap().is_none());
-    drop(reader);
+    drop((reader, store));
     assert!(child.wait().unwrap().success());
+}
+
+/// The entries of the session, by `path`.
+fn entries(scene: &Scene) -> usize {
+    scene.run(["path", "s", "--json"]).ok().json_lines().len()
+}
+
+/// What is another number when another file has the store's name.
+#[cfg(unix)]
+fn file_number(scene: &Scene) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(scene.store()).unwrap().ino()
+}
+
+/// The names in the store's folder.
+fn names(scene: &Scene) -> Vec<String> {
+    let files = std::fs::read_dir(scene.store().parent().unwrap()).unwrap();
+    files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// A store with a large session, which was imported twice, so that there is something to give back.
+fn loose() -> Scene {
+    let scene = scene();
+    let file = scene.folder().join("in/large.jsonl");
+    scene.run(["import", "--no-index", "--no-compact", path(&file)]).ok();
+    scene
+}
+
+#[cfg(unix)]
+#[test]
+fn others_append_and_read_while_the_store_is_written_anew() {
+    let scene = loose();
+    let before = (file_number(&scene), entries(&scene));
+    let mut compacting = command(&scene.store()).args(["compact", "--wait"]).spawn().unwrap();
+    let mut appended = 0;
+    while compacting.try_wait().unwrap().is_none() {
+        let mut child = appending(&scene);
+        drop(child.stdin.take());
+        assert!(child.wait().unwrap().success());
+        appended += 1;
+        assert_eq!(entries(&scene), before.1 + appended);
+        // A moment in which nobody has it open.
+        std::thread::sleep(Duration::from_millis(60));
+    }
+    assert!(compacting.wait().unwrap().success());
+    assert_eq!(entries(&scene), before.1 + appended);
+    assert_ne!(file_number(&scene), before.0, "it was not written anew");
+    scene.run(["verify"]).ok();
+    assert!(!names(&scene).iter().any(|name| name.starts_with('.')), "{:?}", names(&scene));
+}
+
+#[test]
+fn a_killed_compaction_leaves_the_store_as_it_was() {
+    let scene = loose();
+    let export = scene.run(["export", "s"]).ok().text();
+    let loose = size(&scene);
+    for step in 0..12 {
+        let mut child = command(&scene.store()).arg("compact").spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(40 * step));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(scene.run(["export", "s"]).ok().text(), export);
+        scene.run(["verify"]).ok();
+    }
+    scene.run(["compact"]).ok();
+    assert!(size(&scene) < loose);
+    assert!(!names(&scene).iter().any(|name| name.starts_with('.')), "{:?}", names(&scene));
+    scene.run(["verify"]).ok();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_with_two_names_stays_one() {
+    let scene = loose();
+    let other = scene.folder().join("other");
+    std::fs::hard_link(scene.store(), &other).unwrap();
+    let loose = size(&scene);
+    scene.run(["compact"]).ok();
+    assert!(size(&scene) < loose);
+    append(&mut appending(&scene));
+    let said = crate::scene::run_on(&other, ["path", "s", "--json"]).ok();
+    assert_eq!(said.json_lines().len(), entries(&scene));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_the_store_is_stays() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+
+    let scene = loose();
+    let link = scene.folder().join("link");
+    symlink(scene.store(), &link).unwrap();
+    std::fs::set_permissions(scene.store(), std::fs::Permissions::from_mode(0o640)).unwrap();
+    // Only root may give it to another; then the new file is the other's, too.
+    let is_given = chown(scene.store(), Some(12_345), Some(12_345)).is_ok();
+    let before = std::fs::metadata(scene.store()).unwrap();
+    let run = crate::scene::run_on(&link, ["compact"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let after = std::fs::metadata(scene.store()).unwrap();
+    assert!(after.len() < before.len(), "{} of {}", after.len(), before.len());
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_ne!(before.ino(), after.ino(), "it was not written anew");
+    assert_eq!(
+        (before.uid(), before.gid(), before.mode()),
+        (after.uid(), after.gid(), after.mode())
+    );
+    assert_eq!(is_given, after.uid() == 12_345);
+}
+
+#[cfg(unix)]
+#[test]
+fn without_room_for_another_file_pages_move_within_it() {
+    let scene = loose();
+    let loose = size(&scene);
+    // Room for what compacting within the file writes, and not for a second store.
+    let script = "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, &(loose / 512 / 4).to_string(), env!("CARGO_BIN_EXE_leafline")]);
+    shell.args(["compact", "--json", "--store"]).arg(scene.store());
+    let run = crate::scene::finished(shell.output().unwrap());
+    assert_eq!(run.status, 1, "pages behind the limit cannot be moved: {}", run.stderr);
+    assert!(run.stderr.contains("too large"), "{}", run.stderr);
+    assert!(!names(&scene).iter().any(|name| name.starts_with('.')), "{:?}", names(&scene));
+    scene.run(["verify"]).ok();
+    scene.run(["compact", "--in-place"]).ok();
+    assert!(size(&scene) < loose);
+    scene.run(["verify"]).ok();
 }

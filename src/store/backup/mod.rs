@@ -7,13 +7,14 @@ use std::path::Path;
 use redb::WriteTransaction;
 
 pub(crate) use self::rows::Progress;
-use self::rows::{Stores, fill, merge};
+use self::rows::{Differences, Stores, fill, merge};
 use super::journal::{self, JournalRow};
 use super::snapshot::Snapshot;
 use super::{Store, StoreOptions, creation, format, tables};
-use crate::destination::is_same_file;
+use crate::destination::{folder_of, is_same_file};
 use crate::error::{Corruption, Error, ExportError, Result, StoreError};
 use crate::store::pages::ReadTransaction;
+use crate::temporary::remove_left;
 
 /// The name in `meta` of the mark of a backup. Whoever writes to the file as to a store takes it away.
 const MARK: &str = "backup";
@@ -43,10 +44,12 @@ impl Store {
         all: bool,
         progress: Progress<'_>,
     ) -> Result<Copied> {
+        // A backup that was killed may have been a new one, and this one none.
+        remove_left(folder_of(path));
         if creation::standing(path)? == creation::Standing::Nothing {
             let mut rows = 0;
             creation::make_filled(path, |made| {
-                rows = fill_new(snapshot, made, progress)?;
+                rows = fill_new(snapshot, made, Copy::Backup, progress)?;
                 check_pages(made)
             })?;
             let changed = snapshot.sessions()?.len()?;
@@ -61,37 +64,72 @@ impl Store {
         // Begun first: while it is open nobody else changes the copy.
         let transaction = copy.writable()?.begin_write()?;
         let before = copy.committed()?;
-        let (source, old) = (snapshot.transaction(), before.transaction());
-        if let Some(problem) = refusal(source, old)? {
+        if let Some(problem) = refusal(snapshot.transaction(), before.transaction())? {
             let path = path.to_owned();
             return Err(Error::Store(StoreError::NotABackup { path, problem }));
         }
-        let stores = Stores { source, old, new: &transaction };
-        let differences = match merge(stores, all, &mut *progress) {
-            // The copy was not what it was taken for.
-            Err(Error::Corrupted(_)) if !all => merge(stores, true, progress)?,
-            merged => merged?,
-        };
-        write_own_rows(snapshot, &transaction)?;
-        transaction.commit()?;
-        let rows::Differences { changed, removed, rows } = differences;
+        let differences =
+            bring_in_step((snapshot, &before), transaction, Copy::Backup, all, progress)?;
+        let Differences { changed, removed, rows } = differences;
         Ok(Copied { is_new: false, changed, removed, rows })
     }
 }
 
+/// What a copy is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Copy {
+    Backup,
+    /// It takes the store's place.
+    Replacement,
+}
+
+/// Makes the rows of a copy those of the store, in its write transaction.
+fn bring_in_step(
+    (snapshot, before): (&Snapshot, &Snapshot),
+    transaction: WriteTransaction,
+    copy: Copy,
+    all: bool,
+    progress: Progress<'_>,
+) -> Result<Differences> {
+    let (source, old) = (snapshot.transaction(), before.transaction());
+    let stores = Stores { source, old, new: &transaction };
+    let differences = match merge(stores, all, &mut *progress) {
+        // The copy was not what it was taken for.
+        Err(Error::Corrupted(_)) if !all => merge(stores, true, progress)?,
+        merged => merged?,
+    };
+    write_own_rows(snapshot, &transaction, copy)?;
+    transaction.commit()?;
+    Ok(differences)
+}
+
+/// Makes a replacement have the rows of the store again, after others have changed those.
+pub(super) fn follow(snapshot: &Snapshot, path: &Path) -> Result<()> {
+    let copy = Store::open_with(path, &StoreOptions { create: false, ..StoreOptions::default() })?;
+    let transaction = copy.writable()?.begin_write()?;
+    let before = copy.committed()?;
+    bring_in_step((snapshot, &before), transaction, Copy::Replacement, false, &mut |_| {})?;
+    Ok(())
+}
+
 /// Fills a new store, and returns how many rows it has then.
-fn fill_new(snapshot: &Snapshot, path: &Path, progress: Progress<'_>) -> Result<u64> {
+pub(super) fn fill_new(
+    snapshot: &Snapshot,
+    path: &Path,
+    kind: Copy,
+    progress: Progress<'_>,
+) -> Result<u64> {
     let copy = Store::open_with(path, &StoreOptions { create: false, ..StoreOptions::default() })?;
     let database = copy.writable()?;
     let rows = fill(snapshot.transaction(), database, progress)?;
     let transaction = database.begin_write()?;
-    write_own_rows(snapshot, &transaction)?;
+    write_own_rows(snapshot, &transaction, kind)?;
     transaction.commit()?;
     Ok(rows)
 }
 
 /// Reads the file again.
-fn check_pages(path: &Path) -> Result<()> {
+pub(super) fn check_pages(path: &Path) -> Result<()> {
     let options = StoreOptions { read_only: true, ..StoreOptions::default() };
     let damaged = Store::open_with(path, &options)?.damaged_pages()?;
     match damaged.first() {
@@ -121,17 +159,22 @@ fn refusal(source: &ReadTransaction, copy: &ReadTransaction) -> Result<Option<St
     })
 }
 
-/// Writes the rows that a copy has of its own: it is marked, and no journal belongs to it.
-fn write_own_rows(snapshot: &Snapshot, copy: &WriteTransaction) -> Result<()> {
+/// Writes the rows of `meta` and `journal`. A backup is marked, and no journal belongs to it.
+fn write_own_rows(snapshot: &Snapshot, copy: &WriteTransaction, kind: Copy) -> Result<()> {
     let mut meta = copy.open_table(tables::META)?;
     meta.retain(|_, _| false)?;
     for row in snapshot.transaction().open_table(tables::META)?.iter()? {
         let (name, value) = row?;
         meta.insert(name.value(), value.value())?;
     }
-    meta.insert(MARK, 1)?;
     let row = snapshot.journal_row()?;
-    journal::write_row(copy, &JournalRow { epoch: 0, path: Vec::new(), ..row })
+    match kind {
+        Copy::Backup => {
+            meta.insert(MARK, 1)?;
+            journal::write_row(copy, &JournalRow { epoch: 0, path: Vec::new(), ..row })
+        }
+        Copy::Replacement => journal::write_row(copy, &row),
+    }
 }
 
 /// Whether the file is a backup that nobody has written to.

@@ -2,6 +2,7 @@
 
 use redb::{Table, WriteTransaction};
 
+use crate::destination::{end_of_links, folder_of};
 use crate::error::Result;
 use crate::store::blobs::BlobTables;
 use crate::store::chunk::Chunk;
@@ -10,6 +11,7 @@ use crate::store::owner::{Owner, SWEPT};
 use crate::store::pages::ReadableTable;
 use crate::store::session_key::SessionKey;
 use crate::store::{Store, tables};
+use crate::temporary::remove_left;
 
 /// Rows of small tables that one commit removes.
 const ROWS_A_COMMIT: usize = 50_000;
@@ -18,8 +20,13 @@ const ROWS_A_COMMIT: usize = 50_000;
 const CHUNKS_A_COMMIT: usize = 1_000;
 
 impl Store {
-    /// Removes the rows of every unfinished session whose owner is gone. Returns the bytes of blobs freed.
+    /// Removes the rows of every unfinished session whose owner is gone, and the files beside the store that a killed
+    /// compaction left. Returns the bytes of blobs freed.
     pub(crate) fn sweep(&self) -> Result<u64> {
+        let path = Some(self.path()).filter(|_| !self.is_in_memory());
+        if let Some(path) = path.and_then(|path| end_of_links(path, |_| false)) {
+            remove_left(folder_of(&path));
+        }
         self.sweep_sessions(|token| !self.owners().is_alive(token))
     }
 

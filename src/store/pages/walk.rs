@@ -26,6 +26,14 @@ pub(crate) fn read_header(file: &impl StorageBackend) -> io::Result<[u8; HEADER]
     Ok(header)
 }
 
+/// Where the root of the tables is that a header names, and its checksum: as long as both are the same, so are all rows.
+pub(crate) fn tables_root(header: &[u8; HEADER]) -> Option<(u64, u128)> {
+    layout::roots(header)
+        .into_iter()
+        .find(|root| root.table.is_none())
+        .map(|root| (root.at, root.check))
+}
+
 /// Checks all pages of the state that a header names, and passes on the damaged ones. What is below them is not found.
 ///
 /// A read transaction of that state keeps others from using its pages anew. It does not keep the engine's own tables: they

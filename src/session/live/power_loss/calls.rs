@@ -13,6 +13,7 @@ use crate::catalog::import::ImportOptions;
 use crate::error::{Error, StoreError};
 use crate::programs::opal::OpalSession;
 use crate::session::live::RepeatedIds;
+use crate::store::compacting::CompactOptions;
 
 fn user(text: &str) -> serde_json::Value {
     json!({"role": "user", "content": text, "timestamp": 1})
@@ -284,7 +285,8 @@ impl Worker {
         }
         self.sessions.clear();
         self.call(
-            |worker| match worker.store.compact() {
+            // Within the file, which is recorded.
+            |worker| match worker.store.compact_with(&in_place()) {
                 // Another thread has a transaction open.
                 Err(Error::Store(StoreError::InUse { .. })) => Ok(()),
                 compacted => compacted.map(drop),
@@ -292,4 +294,8 @@ impl Worker {
             |_, _| Vec::new(),
         );
     }
+}
+
+fn in_place() -> CompactOptions {
+    CompactOptions { in_place: true, ..CompactOptions::default() }
 }

@@ -1,0 +1,347 @@
+//! Compaction: the store is written anew beside itself, and then takes its own place.
+//!
+//! Others read and write while the rows are copied. The new file gets the name in a moment in which nobody else has the old
+//! one open: who opens the store then waits for a commit at most, and opens the new one. Where that cannot be done, the
+//! engine moves pages within the file, for which it has the file for itself from beginning to end.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use redb::CompactionError;
+
+use super::backup::{self, Copy};
+use super::creation::Unnamed;
+use super::engine_file::{EngineFile, Recovery};
+use super::opening::open_file;
+use super::pages::{guarded, read_header, tables_root};
+use super::snapshot::Snapshot;
+use super::{Handle, Shared, Store, StoreOptions};
+use crate::destination::{end_of_links, folder_of};
+use crate::error::{Corruption, Error, FileContext, Result, StoreError};
+
+/// How often to look whether others still use the store.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What it may take to copy what others have changed while they wait for it. Where it takes longer, it is done while they need
+/// not wait, and then there is less to copy.
+const STEP: Duration = Duration::from_millis(20);
+
+/// How often at most.
+const STEPS: u32 = 8;
+
+/// How a store is compacted.
+#[derive(Debug, Clone, Default)]
+pub struct CompactOptions {
+    /// How long to wait until nobody else has the store open. Default: not at all.
+    pub wait: Duration,
+    /// Whether pages are moved within the file, even if there is room for another one. Others may have the store open, but nobody
+    /// may be in the middle of a read, and reads and commits wait until it is done. Default: no.
+    pub in_place: bool,
+}
+
+/// What a compaction has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Compaction {
+    /// The size of the store's file before, in bytes.
+    pub before: u64,
+    /// Its size now. Closing the store may add a few pages.
+    pub after: u64,
+    /// Whether pages were moved within the file: it was asked for, or no other file could take its place.
+    pub in_place: bool,
+}
+
+impl Store {
+    /// Returns the space that deleted or rewritten rows took to the system: [`Self::compact_with`] without waiting.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::compact_with`].
+    pub fn compact(&mut self) -> Result<Compaction> {
+        self.compact_with(&CompactOptions::default())
+    }
+
+    /// Returns the space that deleted or rewritten rows took to the system.
+    ///
+    /// The rows are copied into a new file beside the store, while others read and write. It takes the store's name in a moment
+    /// in which nobody else has the store open; who opens it then waits some milliseconds. So it needs room for the new file. If
+    /// there is none, or no right to make one, or the store has several names (hard links), pages are moved
+    /// [within the file](CompactOptions::in_place).
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::InUse`] while another process has the store open, and while anything else in this process, in any thread,
+    /// holds it: a clone, a [`Session`](crate::Session), a [`SessionReader`](crate::SessionReader), a
+    /// [`PromptHistory`](crate::prompts::PromptHistory) or a search index. An agent compacts before it makes them, or after it
+    /// has dropped them. [`Error::Corrupted`] if the store is damaged: its file is then as it was.
+    pub fn compact_with(&mut self, options: &CompactOptions) -> Result<Compaction> {
+        let before = self.file_bytes()?;
+        self.close_journal();
+        self.sweep()?;
+        if Arc::get_mut(&mut self.shared).is_none() {
+            return Err(self.in_use());
+        }
+        self.writable()?;
+        let patience = Patience { begun: Instant::now(), limit: options.wait };
+        let in_place = options.in_place || !self.compact_beside(&patience)?;
+        if in_place {
+            while !self.compact_in_place()? {
+                patience.wait_for(self)?;
+            }
+        }
+        Ok(Compaction { before, after: self.file_bytes()?, in_place })
+    }
+
+    fn in_use(&self) -> Error {
+        Error::Store(StoreError::InUse { path: self.path().to_owned() })
+    }
+
+    /// Moves pages to the front of the file, and shortens it. `false` if somebody reads or writes.
+    fn compact_in_place(&mut self) -> Result<bool> {
+        let path = self.path().to_owned();
+        let Some(Shared { handle: Handle::Writable(database), .. }) =
+            Arc::get_mut(&mut self.shared)
+        else {
+            return Err(Error::Store(StoreError::InUse { path }));
+        };
+        let compacted = guarded(|| database.compact()).map_err(|problem| Corruption {
+            table: "engine",
+            place: path.display().to_string(),
+            problem,
+        })?;
+        match compacted {
+            Ok(_) => Ok(true),
+            Err(CompactionError::TransactionInProgress) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes the store anew and puts it in its own place. `false` if it cannot be: there is no room, or no right, or it has
+    /// other names, or nobody can tell who has it open.
+    fn compact_beside(&mut self, patience: &Patience) -> Result<bool> {
+        let Some(file) = self.shared.file.clone() else { return Ok(false) };
+        let Some(path) = end_of_links(self.path(), |_| false) else { return Ok(false) };
+        let is_possible = file.tells_who_has_it()
+            && file.has_one_name().at("looking at", &path)?
+            && has_room(folder_of(&path), self.file_bytes()?);
+        if !is_possible {
+            return Ok(false);
+        }
+        while file.is_open_elsewhere() {
+            patience.wait_for(self)?;
+        }
+        let mut beside = match Beside::make(self, &file, path) {
+            Err(error) if is_refusal(&error) => return Ok(false),
+            beside => beside?,
+        };
+        for step in 1.. {
+            let begun = Instant::now();
+            match beside.follow(self).and_then(|()| beside.shorten()) {
+                Err(error) if is_refusal(&error) => return Ok(false),
+                followed => followed?,
+            }
+            let is_short = begun.elapsed() <= STEP || step >= STEPS;
+            let Some(alone) = Alone::take(&file, &beside.path)? else {
+                patience.wait_for(self)?;
+                continue;
+            };
+            self.settle(&file)?;
+            if !is_short && !beside.is_in_step(self)? {
+                continue;
+            }
+            beside.follow(self)?;
+            match beside.replace(&file, alone) {
+                Err(error) if is_refusal(&error) => return Ok(false),
+                replaced => replaced?,
+            }
+            break;
+        }
+        let options = StoreOptions { create: false, ..self.shared.options.clone() };
+        *self = Self::open_with(self.path(), &options)?;
+        Ok(true)
+    }
+
+    /// Completes what a killed process left, and what this one has in the journal, so that it is in the tables.
+    fn settle(&self, file: &EngineFile) -> Result<()> {
+        if file.has_unconfirmed_commit().at("reading", self.path())? {
+            // To begin one is to confirm the one before.
+            self.writable()?.begin_write()?.abort()?;
+        }
+        self.take_left_journal()
+    }
+
+    /// The store as it is now, and what is the same as long as no row changes.
+    fn state(&self, file: &EngineFile) -> Result<(Snapshot, Root)> {
+        let root =
+            || read_header(file).map(|header| tables_root(&header)).at("reading", self.path());
+        loop {
+            let before = root()?;
+            let snapshot = self.snapshot()?;
+            if root()? == before {
+                return Ok((snapshot, before));
+            }
+        }
+    }
+}
+
+/// Where the root of the tables is, and its checksum.
+type Root = Option<(u64, u128)>;
+
+/// How long to wait for others.
+struct Patience {
+    begun: Instant,
+    limit: Duration,
+}
+
+impl Patience {
+    /// Waits a moment; fails if there was enough of it.
+    fn wait_for(&self, store: &Store) -> Result<()> {
+        if self.begun.elapsed() >= self.limit {
+            return Err(store.in_use());
+        }
+        std::thread::sleep(PAUSE);
+        Ok(())
+    }
+}
+
+/// Whether an error says that a file cannot be made, or not named, where the store is.
+fn is_refusal(error: &Error) -> bool {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    let kinds = [PermissionDenied, ReadOnlyFilesystem];
+    error.is_for_want_of_room()
+        || matches!(error, Error::File { source, .. } if kinds.contains(&source.kind()))
+}
+
+/// Whether a disk has room for so many bytes, and leaves some for others.
+#[cfg(unix)]
+fn has_room(folder: &Path, bytes: u64) -> bool {
+    rustix::fs::statvfs(folder).map_or(true, |disk| {
+        disk.f_bavail.saturating_mul(disk.f_frsize) > bytes.saturating_add(bytes / 8)
+    })
+}
+
+/// On other systems it is tried.
+#[cfg(not(unix))]
+fn has_room(_: &Path, _: u64) -> bool {
+    true
+}
+
+/// A new file with the store's rows.
+struct Beside<'f> {
+    /// The store's file, and where it is.
+    file: &'f EngineFile,
+    path: PathBuf,
+    made: Unnamed,
+    /// What the rows are a copy of.
+    root: Root,
+    /// Bytes of the file when it was shortened.
+    bytes: u64,
+}
+
+impl<'f> Beside<'f> {
+    fn make(store: &Store, file: &'f EngineFile, path: PathBuf) -> Result<Self> {
+        let made = Unnamed::make_beside(&path)?;
+        let (snapshot, root) = store.state(file)?;
+        backup::fill_new(&snapshot, made.path(), Copy::Replacement, &mut |_| {})?;
+        let mut beside = Self { file, path, made, root, bytes: 0 };
+        beside.shorten()?;
+        beside.take_rights()?;
+        beside.made.sync()?;
+        backup::check_pages(beside.made.path())?;
+        Ok(beside)
+    }
+
+    /// Gives back what the engine's file has grown by, which is more than it needs, if that is much.
+    fn shorten(&mut self) -> Result<()> {
+        let path = self.made.path();
+        let length = || std::fs::metadata(path).map(|file| file.len()).at("looking at", path);
+        if length()? > self.bytes + self.bytes / 16 {
+            let options = StoreOptions { create: false, ..StoreOptions::default() };
+            Store::open_with(path, &options)?.compact_in_place()?;
+            self.bytes = length()?;
+        }
+        Ok(())
+    }
+
+    /// Gives the file the owner and the rights of the store's.
+    fn take_rights(&self) -> Result<()> {
+        let made = open_file(self.made.path())?;
+        let rights = || -> std::io::Result<()> {
+            let (old, new) = (self.file.metadata()?, made.metadata()?);
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::{MetadataExt, fchown};
+                if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+                    fchown(&made, Some(old.uid()), Some(old.gid()))?;
+                }
+            }
+            match old.permissions() == new.permissions() {
+                true => Ok(()),
+                false => made.set_permissions(old.permissions()),
+            }
+        };
+        rights().at("setting the rights of", self.made.path())
+    }
+
+    fn is_in_step(&self, store: &Store) -> Result<bool> {
+        Ok(self.root.is_some() && store.state(self.file)?.1 == self.root)
+    }
+
+    /// Copies what others have changed.
+    fn follow(&mut self, store: &Store) -> Result<()> {
+        let (snapshot, root) = store.state(self.file)?;
+        if root.is_none() || root != self.root {
+            backup::follow(&snapshot, self.made.path())?;
+            self.made.sync()?;
+            self.root = root;
+        }
+        Ok(())
+    }
+
+    /// Puts the file in the store's place.
+    fn replace(self, file: &EngineFile, mut alone: Alone<'_>) -> Result<()> {
+        file.be_replaced(true);
+        let replaced = self.made.replace(&self.path);
+        match replaced {
+            Ok(()) => alone.is_over = true,
+            Err(_) => file.be_replaced(false),
+        }
+        replaced
+    }
+}
+
+/// The store's file for this process alone: others who open it wait until this is dropped.
+struct Alone<'f> {
+    own: &'f EngineFile,
+    /// Open only for the lock.
+    lock: Option<EngineFile>,
+    /// Whether the file is another's now.
+    is_over: bool,
+}
+
+impl<'f> Alone<'f> {
+    /// `None` if anyone else has the file open.
+    fn take(own: &'f EngineFile, path: &Path) -> Result<Option<Self>> {
+        let lock = EngineFile::new(open_file(path)?, Recovery::Skipped).map_err(Error::from)?;
+        let failed = |error| Error::from(redb::StorageError::from(error));
+        own.leave_open().map_err(failed)?;
+        let is_taken = lock.take_alone();
+        let mut alone = Self { own, lock: Some(lock), is_over: false };
+        // Another compaction may have been faster.
+        if !own.is_at(path) {
+            alone.is_over = true;
+            return Err(StoreError::InUse { path: path.to_owned() }.into());
+        }
+        Ok(is_taken.map_err(failed)?.then_some(alone))
+    }
+}
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        self.lock = None;
+        if !self.is_over {
+            self.own.share_open();
+        }
+    }
+}
