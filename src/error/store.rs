@@ -40,6 +40,14 @@ pub enum StoreError {
         /// The store's file.
         path: PathBuf,
     },
+    /// A write failed where the engine cannot go on with the open file.
+    #[error(
+        "store {path} cannot be written any more until it is closed and opened again: a write to it failed"
+    )]
+    Broken {
+        /// The store's file.
+        path: PathBuf,
+    },
     /// The store's file is read-only, and the operation writes.
     #[error("store {path} cannot be written: its file or its folder is read-only")]
     ReadOnly {

@@ -108,9 +108,11 @@ impl Store {
 
     fn note_told(&self, told: u64) -> Result<()> {
         let transaction = self.begin_write()?;
-        transaction.open_table(tables::META)?.insert(TOLD, told)?;
-        transaction.commit()?;
-        Ok(())
+        transaction.act(|transaction| {
+            transaction.open_table(tables::META)?.insert(TOLD, told)?;
+            Ok(())
+        })?;
+        transaction.commit()
     }
 }
 

@@ -17,6 +17,8 @@ struct State {
     bytes: Vec<u8>,
     /// Writes that are left; `None` is unlimited.
     left: Option<u32>,
+    /// Whether what touches it then panics, instead of failing.
+    panics: bool,
     /// How often it was synced.
     syncs: u64,
 }
@@ -41,6 +43,11 @@ impl Disk {
         self.with(|state| state.left = Some(writes));
     }
 
+    /// Makes whatever touches it after this many more writes panic.
+    pub(crate) fn panic_after(&self, writes: u32) {
+        self.with(|state| (state.left, state.panics) = (Some(writes), true));
+    }
+
     /// How often it was synced, as by `fdatasync`.
     pub(crate) fn syncs(&self) -> u64 {
         self.with(|state| state.syncs)
@@ -58,6 +65,10 @@ impl Disk {
 
     fn change<T>(&self, act: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
         self.with(|state| {
+            if state.panics && state.left == Some(0) {
+                state.left = None;
+                panic!("the disk is gone");
+            }
             if let Some(left) = &mut state.left {
                 *left = left.checked_sub(1).ok_or_else(|| io::Error::other("the disk is full"))?;
             }

@@ -53,6 +53,7 @@ pub(crate) mod source_record;
 mod table_statistics;
 mod tables;
 pub(crate) mod type_counts;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::backends::InMemoryBackend;
-use redb::{Builder, Database, ReadOnlyDatabase, ReadableDatabase, WriteTransaction};
+use redb::{Builder, Database, ReadOnlyDatabase, ReadableDatabase};
 
 pub use self::engine_error::EngineError;
 pub(crate) use self::pages::DamagedPage;
@@ -76,6 +77,7 @@ use self::owner::{Owner, Owners};
 use self::pages::{read_header, walk};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 use crate::store::pages::{ReadTransaction, ReadableTable};
+use crate::store::writing::Engine;
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
@@ -161,6 +163,8 @@ struct Shared {
     journal: Journal,
     /// Whether the file was opened as a backup that nobody had written to.
     is_backup: AtomicBool,
+    /// Whether the engine gave up in a commit: nothing can be written through this open file any more.
+    is_broken: AtomicBool,
     /// Empty for a store in memory.
     path: PathBuf,
     options: StoreOptions,
@@ -171,11 +175,11 @@ struct Shared {
 
 /// A store's file: writable, or read-only if its permissions say so.
 enum Handle {
-    Writable(Database),
-    ReadOnly(ReadOnlyDatabase),
+    Writable(Engine<Database>),
+    ReadOnly(Engine<ReadOnlyDatabase>),
     /// A file that is only read, with changes in memory. They are made here alone, while it is not sealed.
     Overlay {
-        database: Database,
+        database: Engine<Database>,
         is_sealed: AtomicBool,
     },
 }
@@ -241,7 +245,7 @@ impl Store {
         let mut builder = Builder::new();
         builder.set_cache_size(options.page_cache_bytes);
         let database = builder.create_with_backend(InMemoryBackend::new())?;
-        Self::with_handle(Handle::Writable(database), None, PathBuf::new(), &options)
+        Self::with_handle(Handle::Writable(Engine::new(database)), None, PathBuf::new(), &options)
     }
 
     /// A store on a test's own file, to test what happens when that fails.
@@ -249,7 +253,7 @@ impl Store {
     fn on(backend: impl redb::StorageBackend) -> Result<Self> {
         let database = Builder::new().create_with_backend(backend)?;
         let options = StoreOptions::default();
-        Self::with_handle(Handle::Writable(database), None, PathBuf::new(), &options)
+        Self::with_handle(Handle::Writable(Engine::new(database)), None, PathBuf::new(), &options)
     }
 
     fn with_handle(
@@ -265,6 +269,7 @@ impl Store {
             file,
             journal: Journal::default(),
             is_backup: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
             path,
             options: options.clone(),
             dictionaries: RwLock::default(),
@@ -340,14 +345,6 @@ impl Store {
         }
     }
 
-    fn begin_write(&self) -> Result<WriteTransaction> {
-        let transaction = self.writable()?.begin_write()?;
-        if self.shared.is_backup.load(Ordering::Relaxed) {
-            backup::take_mark_away(&transaction)?;
-        }
-        Ok(transaction)
-    }
-
     /// The owners of rows that no session shows yet.
     pub(crate) fn owners(&self) -> &Owners {
         &self.shared.owners
@@ -399,12 +396,12 @@ impl Store {
     /// Stores a new dictionary and returns it.
     pub(crate) fn add_dictionary(&self, bytes: &[u8]) -> Result<Arc<Dictionary>> {
         let transaction = self.begin_write()?;
-        let id = {
+        let id = transaction.act(|transaction| {
             let mut table = transaction.open_table(tables::DICTIONARIES)?;
             let id = table.last()?.map_or(NO_DICTIONARY, |(id, _)| id.value()) + 1;
             table.insert(id, bytes)?;
-            id
-        };
+            Ok(id)
+        })?;
         transaction.commit()?;
         self.dictionary(id)
     }

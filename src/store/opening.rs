@@ -10,6 +10,7 @@ use redb::{Builder, ConcurrencyMode, DatabaseError, StorageError};
 use super::creation::{self, Standing};
 use super::engine_file::{EngineFile, MAGIC, Recovery};
 use super::pages::{Checked, HEADER, Pages, guarded, has_commit};
+use super::writing::Engine;
 use super::{Handle, StoreOptions};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 use crate::regular_file::open_regular;
@@ -49,7 +50,7 @@ fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
         let pages = checked.pages();
         let open = || builder(options).create_with_backend(checked);
         let database = of_engine(path, open)?.map_err(|error| refine(error, path))?;
-        Ok((Opened { handle: Handle::Writable(database), file }, pages))
+        Ok((Opened { handle: Handle::Writable(Engine::new(database)), file }, pages))
     })
 }
 
@@ -96,7 +97,9 @@ fn try_read_only(
         let pages = checked.pages();
         let open = || builder(options).open_read_only_with_backend(checked);
         Ok(match of_engine(path, open)? {
-            Ok(database) => (Ok(Opened { handle: Handle::ReadOnly(database), file }), pages),
+            Ok(database) => {
+                (Ok(Opened { handle: Handle::ReadOnly(Engine::new(database)), file }), pages)
+            }
             Err(error) => refused(error),
         })
     })

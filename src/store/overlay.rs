@@ -10,6 +10,7 @@ use redb::{Builder, StorageBackend};
 use super::engine_file::EngineFile;
 use super::pages::{Checked, guarded};
 use super::snapshot::Snapshot;
+use super::writing::Engine;
 use super::{Handle, Store, StoreOptions};
 use crate::error::{Corruption, FileContext, Result};
 use crate::store::pages::ReadTransaction;
@@ -75,7 +76,8 @@ impl Store {
             }
         };
         pages.be_strict();
-        let handle = Handle::Overlay { database, is_sealed: AtomicBool::new(true) };
+        let handle =
+            Handle::Overlay { database: Engine::new(database), is_sealed: AtomicBool::new(true) };
         Self::with_handle(handle, None, self.path().to_owned(), &options).map(Some)
     }
 

@@ -117,11 +117,14 @@ impl Store {
         add: impl FnOnce(&mut PromptWriter<'_>) -> Result<T>,
     ) -> Result<T> {
         let transaction = self.begin_write()?;
-        let mut writer = PromptWriter::new(&transaction)?;
-        let before = writer.next;
-        let answer = add(&mut writer)?;
-        let is_changed = writer.next != before;
-        writer.finish()?;
+        let (answer, is_changed) = transaction.act(|transaction| {
+            let mut writer = PromptWriter::new(transaction)?;
+            let before = writer.next;
+            let answer = add(&mut writer)?;
+            let is_changed = writer.next != before;
+            writer.finish()?;
+            Ok((answer, is_changed))
+        })?;
         if is_changed {
             transaction.commit()?;
         } else {
@@ -135,8 +138,8 @@ impl Store {
     /// Removes all prompts, and returns those that can be read, in the order of their numbers.
     pub(crate) fn take_prompts(&self) -> Result<Vec<PromptRecord>> {
         let transaction = self.begin_write()?;
-        let mut prompts = Vec::new();
-        {
+        let prompts = transaction.act(|transaction| {
+            let mut prompts = Vec::new();
             let mut table = transaction.open_table(tables::HISTORY)?;
             for row in table.iter()? {
                 let (number, value) = row?;
@@ -146,7 +149,8 @@ impl Store {
             table.retain(|_, _| false)?;
             transaction.open_table(tables::HISTORY_TERMS)?.retain(|_, _| false)?;
             transaction.open_table(tables::HISTORY_BLOCKS)?.retain(|_, _| false)?;
-        }
+            Ok(prompts)
+        })?;
         transaction.commit()?;
         Ok(prompts)
     }

@@ -88,7 +88,11 @@ impl Error {
                 | Self::File { .. }
                 | Self::Export(ExportError::Output(_))
                 | Self::Corrupted(_)
-                | Self::Store(StoreError::ReadOnly { .. } | StoreError::InUse { .. })
+                | Self::Store(
+                    StoreError::Broken { .. }
+                        | StoreError::ReadOnly { .. }
+                        | StoreError::InUse { .. }
+                )
                 | Self::Session(SessionError::Exists { .. })
         )
     }

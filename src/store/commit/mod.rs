@@ -188,7 +188,7 @@ impl Store {
         let transaction = self.begin_write()?;
         // What was appended to a session's journal since the batch was made changes it as a commit would.
         let mut lock = None;
-        let row = journal::row_of(&transaction)?;
+        let row = transaction.act(journal::row_of)?;
         if row.epoch != 0 && batch.slice.changes_sessions() {
             lock = self.lock_journal()?;
             if let Some(lock) = &mut lock {
@@ -199,7 +199,8 @@ impl Store {
             lock.as_ref()
                 .is_some_and(|lock: &JournalLock<'_>| lock.pending(session).next().is_some())
         };
-        let committed = write(&transaction, batch.slice, has_journaled)?;
+        let committed =
+            transaction.act(|transaction| write(transaction, batch.slice, has_journaled))?;
         transaction.commit()?;
         Ok(committed)
     }
@@ -218,7 +219,8 @@ impl Store {
             transaction.abort()?;
             return Ok(answer);
         }
-        let committed = write(&transaction, batch.slice, |_| false)?;
+        let committed =
+            transaction.act(|transaction| write(transaction, batch.slice, |_| false))?;
         if let Some(session) = committed.conflicts.first() {
             return Err(check::refused(*session, "it is not the session that was changed"));
         }
@@ -233,7 +235,7 @@ impl Store {
         slice.removed_chunks.push(Row { session, key: first, value: () });
         let transaction = self.begin_write()?;
         apply::write(&transaction, slice)?;
-        Ok(transaction.commit()?)
+        transaction.commit()
     }
 
     #[cfg(test)]
@@ -247,13 +249,13 @@ impl Store {
         slice.rewritten_chunks.push(Row { session, key: first, value: bytes });
         let transaction = self.begin_write()?;
         apply::write(&transaction, slice)?;
-        Ok(transaction.commit()?)
+        transaction.commit()
     }
 
     /// Reserves `count` consecutive session keys that were never used, and returns the first.
     pub(crate) fn reserve_sessions(&self, count: u64) -> Result<SessionKey> {
         let transaction = self.begin_write()?;
-        let first = {
+        let first = transaction.act(|transaction| {
             let mut meta = transaction.open_table(tables::META)?;
             let first = meta.get("next_session")?.map(|value| value.value());
             // A key that is used twice would join two sessions.
@@ -263,8 +265,8 @@ impl Store {
                 problem: "the key of the next session is not there".into(),
             })?;
             meta.insert("next_session", first + count)?;
-            first
-        };
+            Ok(first)
+        })?;
         transaction.commit()?;
         Ok(SessionKey::new(first))
     }

@@ -57,12 +57,14 @@ impl Store {
         loop {
             let transaction = self.begin_write()?;
             // An owner that finished, and released its lock, after the table was read has completed the session.
-            if !is_unfinished(&transaction, session, token)? {
+            let is_due =
+                transaction.act(|transaction| is_unfinished(transaction, session, token))?;
+            if !is_due {
                 transaction.abort()?;
                 return Ok(freed);
             }
-            let (bytes, done) = sweep_slice(&transaction, session)?;
-            {
+            let (bytes, done) = transaction.act(|transaction| {
+                let (bytes, done) = sweep_slice(transaction, session)?;
                 let mut unfinished = transaction.open_table(tables::UNFINISHED)?;
                 // The commit that removes the first rows replaces the mark with the sweep's: an owner that turns out to
                 // be alive finds a mark that is not its own, and does not finish a session that has lost rows.
@@ -71,7 +73,8 @@ impl Store {
                 } else {
                     unfinished.insert(session.raw(), SWEPT)?;
                 }
-            }
+                Ok((bytes, done))
+            })?;
             transaction.commit()?;
             freed += bytes;
             if done {

@@ -64,6 +64,8 @@ pub(crate) struct Damage {
 thread_local! {
     /// How many calls that end at damage are running.
     static GUARDED: Cell<u32> = const { Cell::new(0) };
+    /// How many calls are running whose panics become errors.
+    static CAUGHT: Cell<u32> = const { Cell::new(0) };
     /// Whether one of them is panicking.
     static PANICKED: Cell<bool> = const { Cell::new(false) };
 }
@@ -71,15 +73,31 @@ thread_local! {
 /// Calls redb to read. Damage ends the call, wherever in redb it is met, and the store can be used as before; a panic of
 /// redb is damage, too, and its text is in the error alone.
 pub(crate) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, String> {
-    silence();
     GUARDED.set(GUARDED.get() + 1);
-    let result = catch_unwind(AssertUnwindSafe(read));
+    let result = caught(read);
     GUARDED.set(GUARDED.get() - 1);
+    result
+}
+
+/// Calls redb where it cannot end in the middle: damage is an error of the system to it, after which it writes nothing more. A
+/// panic of redb is an error as well.
+pub(crate) fn contained<T>(write: impl FnOnce() -> T) -> Result<T, String> {
+    let guarded = GUARDED.replace(0);
+    let result = caught(write);
+    GUARDED.set(guarded);
+    result
+}
+
+fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    silence();
+    CAUGHT.set(CAUGHT.get() + 1);
+    let result = catch_unwind(AssertUnwindSafe(call));
+    CAUGHT.set(CAUGHT.get() - 1);
     PANICKED.set(false);
     result.map_err(|payload| problem_of(&*payload))
 }
 
-/// Sets the process's panic hook, once: it says nothing of a panic that [`guarded`] makes an error of, and leaves all others
+/// Sets the process's panic hook, once: it says nothing of a panic that [`caught`] makes an error of, and leaves all others
 /// to the hook before it.
 fn silence() {
     static SET: Once = Once::new();
@@ -91,7 +109,7 @@ fn silence() {
         let before = take_hook();
         set_hook(Box::new(move |panic| {
             // A second panic while the first unwinds ends the process, and is told.
-            if GUARDED.get() == 0 || PANICKED.replace(true) {
+            if CAUGHT.get() == 0 || PANICKED.replace(true) {
                 before(panic);
             }
         }));

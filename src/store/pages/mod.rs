@@ -13,7 +13,7 @@ mod salvaging;
 mod tests;
 mod walk;
 
-pub(crate) use self::checked::{Checked, Damage, Pages, guarded};
+pub(crate) use self::checked::{Checked, Damage, Pages, contained, guarded};
 pub(crate) use self::layout::{HEADER, has_commit};
 pub(crate) use self::reading::{Range, ReadOnlyTable, ReadTransaction, ReadableTable, Row};
 pub(crate) use self::salvaging::{Found, Reached, Shape, reach, scan};

@@ -22,6 +22,7 @@ use super::session_key::SessionKey;
 use super::session_record::{SessionRecord, address_bytes};
 use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
+use super::writing::Writing;
 use super::{Store, creation, tables};
 use crate::error::{Error, FileContext, Result};
 use crate::store::pages::{DamagedPage, ReadableTable, reach, read_header};
@@ -384,7 +385,7 @@ struct Ids {
 /// Writes reached rows.
 struct Writer<'s> {
     store: &'s Store,
-    transaction: Option<WriteTransaction>,
+    transaction: Option<Writing<'s>>,
     written: usize,
     ids: Ids,
 }
