@@ -175,6 +175,12 @@ mod destination;
 #[cfg(test)]
 mod documented;
 pub mod error;
+/// What a loss of power leaves, for `leafline-faults`.
+#[cfg(all(unix, any(test, feature = "faults")))]
+#[doc(hidden)]
+pub mod faults {
+    pub use crate::session::live::power_loss::{Options, Report, run};
+}
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 use uuid::Uuid;
 
 use crate::open_folder::{Kind, OpenFolder};
+use crate::store::recorder;
 
 /// What the name of each begins with. The dot and the missing `.jsonl` keep imports from taking it for a session.
 const PREFIX: &str = ".leafline-tmp-";
@@ -69,7 +70,9 @@ impl Temporary {
     pub(crate) fn database(&self) -> Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(&self.name).suffix(DATABASE).rand_bytes(0);
-        builder.tempfile_in(self.folder.path())
+        let made = builder.tempfile_in(self.folder.path())?;
+        recorder::created(self.folder.path(), made.as_file());
+        Ok(made)
     }
 
     /// Gives it its name in its folder.

@@ -1,4 +1,4 @@
-//! Runs that damage stores on purpose, and compare what they say then with what is true.
+//! Runs that damage stores on purpose, or cut the power, and compare what stores say then with what is true.
 //!
 //! `cargo run --release -p leafline-faults -- pages --seed 1 --runs 1000` prints what it found; the same seed gives the same
 //! runs. A run fails on a wrong answer, a panic, a hang, or damage that `verify` does not see. The tests of this package are
@@ -6,4 +6,6 @@
 
 pub mod answers;
 pub mod pages;
+#[cfg(unix)]
+pub mod power;
 pub mod sample;

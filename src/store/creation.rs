@@ -11,7 +11,7 @@ use tempfile::TempPath;
 use super::engine_file::{EngineFile, MAGIC, Recovery};
 use super::names::is_named;
 use super::opening::{builder, open_file, refine};
-use super::{StoreOptions, format, journal, tables};
+use super::{StoreOptions, format, journal, recorder, tables};
 use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::private::make_folders;
@@ -119,6 +119,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
         };
         match named {
             Ok(_) => {
+                recorder::named(path);
                 sync_folder(folder);
                 return Ok(());
             }
@@ -138,6 +139,7 @@ pub(super) fn make_filled(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -
     fill(made.path())?;
     made.sync()?;
     made.file.persist_noclobber(path).map_err(|error| error.error).at("naming", path)?;
+    recorder::named(path);
     sync_folder(folder_of(path));
     Ok(())
 }
@@ -166,12 +168,13 @@ impl Unnamed {
 
     /// Puts what is in it on the disk.
     pub(super) fn sync(&self) -> Result<()> {
-        File::open(&self.file).and_then(|file| file.sync_all()).at("writing", &self.file)
+        File::open(&self.file).and_then(|file| sync(&file)).at("writing", &self.file)
     }
 
     /// Gives it the name of a file, which it replaces.
     pub(super) fn replace(self, path: &Path) -> Result<()> {
         self.file.persist(path).map_err(|error| error.error).at("naming", path)?;
+        recorder::named(path);
         sync_folder(folder_of(path));
         Ok(())
     }
@@ -216,8 +219,16 @@ fn new_store(temporary: &Temporary, path: &Path) -> Result<TempPath> {
         .map_err(|error| refine(error, path))?;
     make_tables(&database, path)?;
     database.close().map_err(|error| refine(error, path))?;
-    synced.sync_all().at("writing", &made)?;
+    sync(&synced).at("writing", &made)?;
     Ok(made)
+}
+
+/// Puts a file on the disk.
+fn sync(file: &File) -> std::io::Result<()> {
+    let sync = recorder::begin_sync(file)?;
+    file.sync_all()?;
+    sync.done();
+    Ok(())
 }
 
 /// Creates the tables of a database that has none; does nothing to one with tables.

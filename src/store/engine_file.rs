@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::names::{is_named, names_of};
-#[cfg(all(test, unix))]
 use super::recorder;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
@@ -84,7 +83,6 @@ impl EngineFile {
     pub(crate) fn new(file: File, recovery: Recovery) -> Result<Self, DatabaseError> {
         let same = file.try_clone()?;
         let counts_names = names_of(&same)? > 0;
-        #[cfg(all(test, unix))]
         recorder::opened(&same);
         let backend = FileBackend::new(file)?;
         let is_replaced = AtomicBool::new(false);
@@ -282,23 +280,19 @@ impl StorageBackend for EngineFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        #[cfg(all(test, unix))]
         recorder::length(&self.0.file, len);
         self.0.backend.set_len(len)
     }
 
     /// Data synced to a file without a name is lost with the last process that has it open, so that is not a success.
     fn sync_data(&self) -> io::Result<()> {
-        #[cfg(all(test, unix))]
         let sync = recorder::begin_sync(&self.0.file)?;
         self.0.backend.sync_data()?;
-        #[cfg(all(test, unix))]
         sync.done();
         self.check_name()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        #[cfg(all(test, unix))]
         recorder::write(&self.0.file, offset, data)?;
         self.0.backend.write(offset, data)
     }

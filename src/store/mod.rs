@@ -38,7 +38,10 @@ pub(crate) mod prompt_record;
 pub(crate) mod prompts;
 mod recent_nodes;
 pub(crate) mod record;
-#[cfg(all(test, unix))]
+#[cfg(all(unix, any(test, feature = "faults")))]
+pub(crate) mod recorder;
+#[cfg(not(all(unix, any(test, feature = "faults"))))]
+#[path = "unrecorded.rs"]
 pub(crate) mod recorder;
 pub(crate) mod removed_record;
 pub(crate) mod salvage;

@@ -1,5 +1,8 @@
-//! What is written to the files of a store, in order, for the tests of what a power loss leaves; and the failures of the
+//! What is written to the files of a store, in order, for the runs of what a power loss leaves; and the failures of the
 //! system that they inject.
+//!
+//! All files count that are made in the folder of a store, and the names that they get there. An ordinary build has nothing of
+//! this: `unrecorded.rs` stands in its place.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -7,11 +10,13 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::Duration;
 
-/// A file of a store: the store's own is the first, then the journals in the order in which they were made.
+/// A file in the folder of a store: the store's own is the first, then its journal if it has one, then the others in the order in
+/// which they were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FileId(pub(crate) usize);
 
@@ -39,9 +44,12 @@ pub(crate) enum Event {
         file: FileId,
         until: usize,
     },
-    /// The journal's name is that of this file, or of none.
-    Named(Option<FileId>),
-    /// So it is on the disk after the first events.
+    /// A name in the folder is that of this file, or of none.
+    Named {
+        name: String,
+        file: Option<FileId>,
+    },
+    /// The names are on the disk as they were after the first events.
     FolderSynced {
         until: usize,
     },
@@ -94,6 +102,9 @@ struct Recorders {
 }
 
 static RECORDERS: Mutex<Option<Recorders>> = Mutex::new(None);
+
+/// Bytes of an area of the journals that are made; 0 for the usual ones.
+static AREA: AtomicU64 = AtomicU64::new(0);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -160,6 +171,7 @@ impl Recording {
     }
 
     /// The events until now.
+    #[cfg(test)]
     pub(crate) fn events(&self) -> Vec<Event> {
         lock(&self.events).clone()
     }
@@ -192,6 +204,7 @@ impl Recording {
     }
 
     /// Has no file fail any more.
+    #[cfg(test)]
     pub(crate) fn fail_no_more(&self) {
         lock(&self.state).faults.clear();
     }
@@ -318,14 +331,18 @@ pub(super) fn opened(file: &File) {
     }
 }
 
-/// Notes that a journal was made, still without its name.
-pub(super) fn made(path: &Path, file: &File, bytes: u64) {
-    let Some(record) = recorded_at(path) else { return };
-    let id = record.next_file();
-    if let Some(all) = lock(&RECORDERS).as_mut() {
-        all.by_file.insert(identity(file), (id, Arc::clone(&record)));
-        all.forgotten.remove(&identity(file));
-    }
+/// Notes that an empty file was made in a folder, under a name that does not count.
+pub(crate) fn created(folder: &Path, file: &File) {
+    let mut all = lock(&RECORDERS);
+    let Some(all) = all.as_mut() else { return };
+    let Some(record) = all.by_folder.get(folder).cloned() else { return };
+    all.by_file.insert(identity(file), (record.next_file(), record));
+    all.forgotten.remove(&identity(file));
+}
+
+/// Notes that an empty file has become a journal, still without its name.
+pub(super) fn made(file: &File, bytes: u64) {
+    let Some((id, record)) = recorded(file) else { return };
     record.note(Event::Length { file: id, length: bytes });
     let mut first = vec![0; 4096];
     file.read_exact_at(&mut first, 0).expect("it was just written");
@@ -333,25 +350,37 @@ pub(super) fn made(path: &Path, file: &File, bytes: u64) {
     opened(file);
 }
 
-/// Notes that a journal got its name.
-pub(super) fn named(file: &File) {
-    if let Some((id, record)) = recorded(file) {
-        record.note(Event::Named(Some(id)));
+/// Notes that a file has got its name.
+pub(super) fn named(path: &Path) {
+    let Some(record) = recorded_at(path) else { return };
+    let file = File::open(path).ok().and_then(|file| recorded(&file));
+    if let (Some((id, _)), Some(name)) = (file, path.file_name()) {
+        record.note(Event::Named { name: name.to_string_lossy().into_owned(), file: Some(id) });
     }
+}
+
+/// Has the journals that are made from now on areas of so many bytes, and those of any size taken for whole.
+pub(crate) fn use_areas(bytes: u64) {
+    AREA.store(bytes, Ordering::Relaxed);
+}
+
+/// The bytes of an area, if they are not the usual ones.
+pub(super) fn area() -> Option<u64> {
+    Some(AREA.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
 }
 
 /// The folder of a store that is synced.
 #[derive(Debug)]
-pub(super) struct FolderSync(Option<(Record, usize)>);
+pub(crate) struct FolderSync(Option<(Record, usize)>);
 
 /// Begins a sync of the names in a folder.
-pub(super) fn begin_folder_sync(folder: &Path) -> FolderSync {
+pub(crate) fn begin_folder_sync(folder: &Path) -> FolderSync {
     let record = lock(&RECORDERS).as_ref().and_then(|all| all.by_folder.get(folder).cloned());
     FolderSync(record.map(|record| (Arc::clone(&record), record.count())))
 }
 
 impl FolderSync {
-    pub(super) fn done(self) {
+    pub(crate) fn done(self) {
         if let Some((record, until)) = self.0 {
             record.note(Event::FolderSynced { until });
         }

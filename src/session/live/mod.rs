@@ -12,8 +12,8 @@ mod journal;
 mod lines;
 mod pending;
 mod persistence;
-#[cfg(all(test, unix))]
-mod power_loss;
+#[cfg(all(unix, any(test, feature = "faults")))]
+pub(crate) mod power_loss;
 mod raw;
 mod rechunk;
 pub(crate) mod rewrite;

@@ -118,7 +118,7 @@ impl Store {
     /// Makes the journal of a new epoch. The caller holds the write transaction.
     pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<JournalRow> {
         let path = self.journal_path()?;
-        let file = match JournalFile::make(&path, self.number()?, file::Areas::USUAL) {
+        let file = match JournalFile::make(&path, self.number()?, file::Areas::of_new()) {
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 return Err(self.foreign_journal(path, &error));
             }

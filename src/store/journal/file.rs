@@ -7,7 +7,6 @@ use std::path::Path;
 use memchr::memmem::Finder;
 
 use super::super::names::names_of;
-#[cfg(all(test, unix))]
 use super::super::recorder;
 use super::super::session_key::SessionKey;
 use super::record::{self, HEAD, Head, Journaled, MOST_PAYLOAD, Stamp};
@@ -84,8 +83,13 @@ pub(super) fn beginning(sequence: u64) -> Place {
 impl Areas {
     pub(crate) const USUAL: Self = Self { bytes: AREA };
 
+    /// Those of a new journal: the usual ones, unless a run wants others.
+    pub(super) fn of_new() -> Self {
+        recorder::area().map_or(Self::USUAL, |bytes| Self { bytes })
+    }
+
     /// Areas of other sizes, a number of pages.
-    #[cfg(test)]
+    #[cfg(any(test, all(unix, feature = "faults")))]
     pub(crate) fn of_bytes(bytes: u64) -> Self {
         Self { bytes }
     }
@@ -93,8 +97,8 @@ impl Areas {
     /// Those of a file of this length; `None` if it is not the journal's.
     fn of_file(length: u64) -> Option<Self> {
         let is_usual = length == Self::USUAL.file_bytes();
-        #[cfg(test)]
-        if !is_usual && length > 2 * PAGE && length.is_multiple_of(2 * PAGE) {
+        let takes_any = cfg!(test) || recorder::area().is_some();
+        if !is_usual && takes_any && length > 2 * PAGE && length.is_multiple_of(2 * PAGE) {
             return Some(Self { bytes: length / 2 - PAGE });
         }
         is_usual.then_some(Self::USUAL)
@@ -148,7 +152,6 @@ impl JournalFile {
             Ok(mut file) => {
                 if !file.says_synced {
                     // No epoch uses it: what it has counts for nothing.
-                    #[cfg(all(test, unix))]
                     recorder::write(&file.file, 0, &first_page(store, VERSION))?;
                     write_at(&file.file, &first_page(store, VERSION), 0)?;
                     file.sync()?;
@@ -167,18 +170,13 @@ impl JournalFile {
         for _ in 1..areas.file_bytes() / PAGE {
             file.write_all(&[0; PAGE_BYTES])?;
         }
-        #[cfg(all(test, unix))]
-        let sync = {
-            recorder::made(path, file, areas.file_bytes());
-            recorder::begin_sync(file)?
-        };
+        recorder::made(file, areas.file_bytes());
+        let sync = recorder::begin_sync(file)?;
         file.sync_all()?;
-        #[cfg(all(test, unix))]
         sync.done();
         match made.persist_noclobber(path) {
             Ok(file) => {
-                #[cfg(all(test, unix))]
-                recorder::named(&file);
+                recorder::named(path);
                 sync_name(folder)?;
                 Self::of(file, areas, true)
             }
@@ -211,7 +209,6 @@ impl JournalFile {
         let is_ours = says_synced || page == first_page(store, EARLIER);
         match areas.filter(|_| is_whole && is_ours) {
             Some(areas) => {
-                #[cfg(all(test, unix))]
                 recorder::opened(&file);
                 Self::of(file, areas, says_synced)
             }
@@ -329,7 +326,6 @@ impl JournalFile {
     ) -> Result<Place> {
         let stamp = Stamp { synced: stamp.synced.filter(|_| self.says_synced), ..stamp };
         let (bytes, check) = record::encode(after, stamp, session, payload);
-        #[cfg(all(test, unix))]
         recorder::write(&self.file, at, &bytes)?;
         write_at(&self.file, &bytes, at)?;
         Ok(Place { sequence: after.sequence + 1, check, at: at + bytes.len() as u64 })
@@ -344,10 +340,8 @@ impl JournalFile {
 
     /// Puts what was written on the disk.
     pub(super) fn sync(&self) -> Result<()> {
-        #[cfg(all(test, unix))]
         let sync = recorder::begin_sync(&self.file)?;
         self.file.sync_data()?;
-        #[cfg(all(test, unix))]
         sync.done();
         self.check_name()
     }
@@ -366,12 +360,10 @@ impl JournalFile {
 
 /// Puts the names in a folder on the disk. Other systems cannot open a folder for that.
 fn sync_name(folder: &Path) -> Result<()> {
-    #[cfg(all(test, unix))]
     let sync = recorder::begin_folder_sync(folder);
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;
     }
-    #[cfg(all(test, unix))]
     sync.done();
     Ok(())
 }

@@ -26,9 +26,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use self::appending::Appender;
 pub(crate) use self::appending::{Appended, JournalLock};
 use self::background::Background;
-#[cfg(not(test))]
+#[cfg(not(any(test, all(unix, feature = "faults"))))]
 use self::file::JournalFile;
-#[cfg(test)]
+#[cfg(any(test, all(unix, feature = "faults")))]
 pub(crate) use self::file::{Areas, JournalFile};
 use self::reading::{OpenFile, Overlaid};
 pub(crate) use self::record::Journaled;

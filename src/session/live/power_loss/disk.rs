@@ -1,12 +1,17 @@
 //! The files of a store as they may be after a loss of power.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Random;
 use crate::store::recorder::{Event, FileId, STORE};
 
 /// Bytes that a disk writes as one.
 pub(super) const SECTOR: usize = 512;
+
+/// The names of the store and its journal.
+pub(super) const STORE_NAME: &str = "store";
+pub(super) const JOURNAL_NAME: &str = "store.journal";
 
 /// What of the writes that are not certainly on the disk is there after a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,18 +42,25 @@ enum Fate {
 /// A file: bytes that are on the disk, and what happened to them since, in order.
 #[derive(Debug, Default)]
 struct Disk {
-    base: Vec<u8>,
+    base: Arc<Vec<u8>>,
     changes: Vec<(usize, Change, Fate)>,
 }
+
+/// A name in the folder: what it stood for, with the events since which it did, and which of these is certainly on the disk.
+#[derive(Debug)]
+struct Name {
+    files: Vec<(usize, Option<FileId>)>,
+    lasting: usize,
+}
+
+/// The files of a folder by their names.
+pub(super) type Image = BTreeMap<String, Arc<Vec<u8>>>;
 
 /// The files at one moment.
 #[derive(Debug)]
 pub(super) struct Moment {
     files: Vec<Disk>,
-    /// The files that had the journal's name, with the events since which they have it.
-    names: Vec<(usize, Option<FileId>)>,
-    /// Which of these names is certainly on the disk.
-    lasting_name: usize,
+    names: BTreeMap<String, Name>,
 }
 
 impl Change {
@@ -82,13 +94,20 @@ impl Disk {
             }
         }
         let synced = self.changes.iter().take_while(|(_, _, fate)| *fate == Fate::Synced).count();
-        for (_, change, _) in self.changes.drain(..synced) {
-            change.apply(&mut self.base, || true);
+        if synced > 0 {
+            let base = Arc::make_mut(&mut self.base);
+            for (_, change, _) in self.changes.drain(..synced) {
+                change.apply(base, || true);
+            }
         }
     }
 
-    fn image(&self, random: &mut Random, kept: Kept) -> Vec<u8> {
-        let mut bytes = self.base.clone();
+    fn image(&self, random: &mut Random, kept: Kept) -> Arc<Vec<u8>> {
+        let is_synced = |(_, _, fate): &(usize, Change, Fate)| *fate == Fate::Synced;
+        if self.changes.is_empty() || (kept == Kept::None && !self.changes.iter().any(is_synced)) {
+            return Arc::clone(&self.base);
+        }
+        let mut bytes = Vec::clone(&self.base);
         for (_, change, fate) in &self.changes {
             let is_torn = random.below(4) == 0;
             let is_kept = random.below(2) == 0;
@@ -99,17 +118,21 @@ impl Disk {
                 _ => is_kept,
             });
         }
-        bytes
+        Arc::new(bytes)
     }
 }
 
 impl Moment {
     /// The files before the first event.
     pub(super) fn before(store: Vec<u8>, journal: Option<Vec<u8>>) -> Self {
-        let name = journal.is_some().then_some(FileId(1));
-        let disk = |base| Disk { base, changes: Vec::new() };
+        let name = |file| Name { files: vec![(0, Some(file))], lasting: 0 };
+        let mut names = BTreeMap::from([(STORE_NAME.to_owned(), name(STORE))]);
+        if journal.is_some() {
+            names.insert(JOURNAL_NAME.to_owned(), name(FileId(1)));
+        }
+        let disk = |base| Disk { base: Arc::new(base), changes: Vec::new() };
         let files = std::iter::once(store).chain(journal).map(disk).collect();
-        Self { files, names: vec![(0, name)], lasting_name: 0 }
+        Self { files, names }
     }
 
     fn disk(&mut self, file: FileId) -> &mut Disk {
@@ -132,10 +155,15 @@ impl Moment {
             Event::Length { file, length } => change(file, Change::Length(byte(length))),
             Event::Synced { file, until } => self.disk(*file).settle(*until, Fate::Synced),
             Event::Forgotten { file, until } => self.disk(*file).settle(*until, Fate::Forgotten),
-            Event::Named(file) => self.names.push((number, *file)),
+            Event::Named { name, file } => {
+                let none = || Name { files: vec![(0, None)], lasting: 0 };
+                self.names.entry(name.clone()).or_insert_with(none).files.push((number, *file));
+            }
             Event::FolderSynced { until } => {
-                let lasting = self.names.iter().filter(|(event, _)| event < until).count();
-                self.lasting_name = lasting.max(1) - 1;
+                for name in self.names.values_mut() {
+                    let lasting = name.files.iter().filter(|(event, _)| event < until).count();
+                    name.lasting = lasting.max(1) - 1;
+                }
             }
             Event::Began(_) | Event::Returned(_) => {}
         }
@@ -144,23 +172,38 @@ impl Moment {
     /// Records of the journal that are not synced.
     pub(super) fn unsynced_records(&self) -> usize {
         let is_unsynced = |(_, _, fate): &&(usize, Change, Fate)| *fate == Fate::Unsynced;
-        let journals = self.files.iter().skip(1);
-        journals.map(|disk| disk.changes.iter().filter(is_unsynced).count()).sum()
+        let name = self.names.get(JOURNAL_NAME);
+        let journals = name.into_iter().flat_map(|name| &name.files).filter_map(|(_, file)| *file);
+        let disks = journals.filter_map(|file| self.files.get(file.0));
+        disks.map(|disk| disk.changes.iter().filter(is_unsynced).count()).sum()
     }
 
-    /// Writes the files as they may be after a loss of power.
-    pub(super) fn write(&self, folder: &Path, random: &mut Random, kept: Kept) {
-        let last = self.names.len() - 1;
-        let name = match kept {
-            Kept::All => last,
-            Kept::None => self.lasting_name,
-            Kept::Some => self.lasting_name + random.below(last - self.lasting_name + 1),
-        };
-        let image = |file: FileId, random: &mut Random| self.files[file.0].image(random, kept);
-        std::fs::write(folder.join("store"), image(STORE, random)).unwrap();
-        let journal = folder.join("store.journal");
-        match self.names[name].1 {
-            Some(file) => std::fs::write(&journal, image(file, random)).unwrap(),
+    /// The files as they may be after a loss of power.
+    pub(super) fn image(&self, random: &mut Random, kept: Kept) -> Image {
+        let mut image = Image::new();
+        for (name, stood) in &self.names {
+            let last = stood.files.len() - 1;
+            let place = match kept {
+                Kept::All => last,
+                Kept::None => stood.lasting,
+                Kept::Some => stood.lasting + random.below(last - stood.lasting + 1),
+            };
+            if let Some(file) = stood.files[place].1 {
+                let bytes = self.files.get(file.0).map(|disk| disk.image(random, kept));
+                image.insert(name.clone(), bytes.unwrap_or_default());
+            }
+        }
+        image
+    }
+
+    /// Writes the store and its journal as they may be after a loss of power.
+    #[cfg(test)]
+    pub(super) fn write(&self, folder: &std::path::Path, random: &mut Random, kept: Kept) {
+        let image = self.image(random, kept);
+        std::fs::write(folder.join(STORE_NAME), &*image[STORE_NAME]).unwrap();
+        let journal = folder.join(JOURNAL_NAME);
+        match image.get(JOURNAL_NAME) {
+            Some(bytes) => std::fs::write(&journal, &**bytes).unwrap(),
             None => drop(std::fs::remove_file(&journal)),
         }
     }

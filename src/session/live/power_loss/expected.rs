@@ -2,10 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::shared::SHARED;
+use crate::error::Result;
 use crate::store::Store;
 
 /// An entry's id, and that of the entry above it.
 pub(super) type Placed = (String, Option<String>);
+
+/// With this the text of a rewritten message begins, and a number follows.
+pub(super) const REWRITTEN: &str = "rewritten ";
 
 /// A session: its entries in order, and its leaf.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,6 +18,8 @@ pub(super) struct Told {
     pub(super) entries: Vec<Placed>,
     pub(super) leaf: Option<String>,
     pub(super) title: Option<String>,
+    /// Messages that were rewritten, and by which call last.
+    pub(super) rewritten: BTreeMap<String, usize>,
     /// A call for so many entries more failed: they may be there or not, and the leaf may have moved.
     pub(super) uncertain: Option<usize>,
 }
@@ -34,25 +41,40 @@ impl Told {
     }
 }
 
+/// The number behind the words of a rewritten message.
+fn rewritten(line: &[u8]) -> Option<usize> {
+    let at = memchr::memmem::find(line, REWRITTEN.as_bytes())? + REWRITTEN.len();
+    let digits = line[at..].iter().take_while(|byte| byte.is_ascii_digit());
+    Some(digits.fold(0, |number, digit| 10 * number + usize::from(digit - b'0')))
+}
+
 /// What a store has.
-pub(super) fn found(store: &Store) -> Sessions {
+pub(super) fn found_in(store: &Store) -> Result<Sessions> {
     let mut sessions = Sessions::new();
-    for facts in store.sessions().unwrap() {
-        let reader = store.reader(&facts.id).unwrap();
+    for facts in store.sessions()? {
+        let reader = store.reader(&facts.id)?;
         let mut told = Told::default();
-        reader
-            .get_entries(|entry| {
-                // Claude Code's records outside the tree have none.
-                told.entries.extend(entry.id().map(|id| (id, entry.parent_id())));
-                Ok(true)
-            })
-            .unwrap();
-        told.leaf = reader.get_leaf_id().unwrap();
+        reader.get_entries(|entry| {
+            // Claude Code's records outside the tree have none.
+            if let Some(id) = entry.id() {
+                if let Some(call) = rewritten(entry.line()) {
+                    told.rewritten.insert(id.clone(), call);
+                }
+                told.entries.push((id, entry.parent_id()));
+            }
+            Ok(true)
+        })?;
+        told.leaf = reader.get_leaf_id()?;
         told.title =
             facts.title.as_deref().filter(|title| title.starts_with("title ")).map(Into::into);
         sessions.insert(facts.id.to_string(), told);
     }
-    sessions
+    Ok(sessions)
+}
+
+/// The same of a store that can be read.
+pub(super) fn found(store: &Store) -> Sessions {
+    found_in(store).unwrap()
 }
 
 /// A call of a thread, and what its sessions are when it has returned.
@@ -71,88 +93,75 @@ pub(super) struct Thread {
     pub(super) prefix: String,
     pub(super) before: Sessions,
     pub(super) steps: Vec<Step>,
+    /// The calls that made a backup, or brought it up to date.
+    pub(super) backups: Vec<usize>,
+    /// How many calls of each kind succeeded.
+    pub(super) kinds: BTreeMap<&'static str, u64>,
 }
 
 /// When each call began and returned.
 pub(super) type Times = HashMap<usize, (usize, usize)>;
 
-/// The session of all threads.
-pub(super) const SHARED: &str = "shared";
+/// Two events: what a store has is of a moment between them.
+pub(super) type Span = (usize, usize);
 
-/// Says what is wrong with a store after a loss of power at an event.
-pub(super) fn problem(
-    threads: &[Thread],
-    times: &Times,
-    event: usize,
-    found: &Sessions,
-) -> Option<String> {
-    threads.iter().find_map(|thread| thread.problem(times, event, found)).or_else(|| {
-        let none = Told::default();
-        shared_problem(threads, times, event, found.get(SHARED).unwrap_or(&none))
-    })
+/// In which store a session is, by its id: those of a store that a thread made beside the first say so.
+pub(super) fn is_beside(id: &str) -> bool {
+    id.contains("beside")
 }
 
 impl Thread {
-    fn problem(&self, times: &Times, event: usize, found: &Sessions) -> Option<String> {
-        let returned = |step: &&Step| times[&step.call].1 <= event;
-        let count = self.steps.iter().take_while(returned).count();
-        let now = count.checked_sub(1).map_or(&self.before, |last| &self.steps[last].after);
-        let next = self.steps.get(count).filter(|step| times[&step.call].0 <= event);
-        let own: Sessions = found
-            .iter()
-            .filter(|(id, _)| id.starts_with(&self.prefix))
-            .map(|(id, told)| (id.clone(), told.clone()))
-            .collect();
+    /// Says what is wrong with this thread's sessions, of those that are in the same store.
+    pub(super) fn problem(
+        &self,
+        times: &Times,
+        (from, to): Span,
+        found: &Sessions,
+        is_there: impl Fn(&str) -> bool,
+    ) -> Option<String> {
+        let returned = self.steps.partition_point(|step| times[&step.call].1 <= from);
+        let begun = self.steps.partition_point(|step| times[&step.call].0 <= to);
+        let after =
+            |count: usize| count.checked_sub(1).map_or(&self.before, |it| &self.steps[it].after);
         let is = |told: &Sessions| {
-            told.len() == own.len()
-                && told.iter().zip(&own).all(|((id, told), (of, found))| id == of && told.is(found))
+            let own = |(id, _): &(&String, &Told)| id.starts_with(&self.prefix) && is_there(id);
+            let mut found = found.iter().filter(own);
+            let mut told = told.iter().filter(own);
+            loop {
+                match (told.next(), found.next()) {
+                    (None, None) => return true,
+                    (Some((id, told)), Some((of, found))) if id == of && told.is(found) => {}
+                    _ => return false,
+                }
+            }
         };
-        if is(now) || next.is_some_and(|next| is(&next.after)) {
+        if (returned..=begun.max(returned)).any(|count| is(after(count))) {
             return None;
         }
+        let own = |(id, _): &(&String, &Told)| id.starts_with(&self.prefix) && is_there(id);
+        let there: Vec<_> =
+            found.iter().filter(own).map(|(id, found)| (id, found.entries.len())).collect();
         let differs =
-            |(id, told): &(&String, &Told)| !own.get(*id).is_some_and(|found| told.is(found));
-        let one = now.iter().find(differs).map(|(id, told)| format!("{id}: {told:#?}"));
-        let there: Vec<_> = own.iter().map(|(id, found)| (id, found.entries.len())).collect();
-        let one_found = now.iter().find(differs).and_then(|(id, _)| own.get(id));
-        Some(format!("{}: there are {there:?}; of {one:?} there is {one_found:#?}", self.prefix))
+            |(id, told): &(&String, &Told)| !found.get(*id).is_some_and(|found| told.is(found));
+        let now = after(returned);
+        let one = now.iter().filter(own).find(differs).map(|(id, told)| (id, told, found.get(id)));
+        Some(format!("{}: there are {there:?}; told, and found: {one:#?}", self.prefix))
     }
 }
 
-/// In the session to which all threads append, each entry is below the one before.
-fn shared_problem(threads: &[Thread], times: &Times, event: usize, found: &Told) -> Option<String> {
-    let mut calls: HashMap<&str, usize> = HashMap::new();
-    for step in threads.iter().flat_map(|thread| &thread.steps) {
-        let (began, returned) = times[&step.call];
-        let mut there = Vec::new();
-        for id in &step.shared {
-            calls.insert(id, step.call);
-            there.push(found.entries.iter().filter(|(found, _)| found == id).count());
-        }
-        if returned <= event && there.iter().any(|count| *count != 1) {
-            return Some(format!("of call {} there are {there:?}", step.call));
-        }
-        let is_all_or_none = there.windows(2).all(|pair| pair[0] == pair[1]);
-        if there.iter().any(|count| *count > 1 || (*count > 0 && began > event)) || !is_all_or_none
-        {
-            return Some(format!("of call {}, not yet returned, there are {there:?}", step.call));
-        }
-    }
-    let mut above: Option<&String> = None;
-    for (id, parent) in &found.entries {
-        if !calls.contains_key(&**id) || parent.as_ref() != above {
-            return Some(format!("{id} is below {parent:?}, not {above:?}"));
-        }
-        above = Some(id);
-    }
-    // What returned before another call began is before it.
-    let mut earliest = usize::MAX;
-    for (id, _) in found.entries.iter().rev() {
-        let (began, returned) = times[&calls[&**id]];
-        if earliest < began {
-            return Some(format!("{id} is before what was appended earlier"));
-        }
-        earliest = earliest.min(returned);
-    }
-    (found.leaf.as_ref() != above).then(|| format!("the leaf is {:?}", found.leaf))
+/// Says what is wrong with a store after a loss of power, whose state is of a moment between two events. `before` is what the
+/// session of all threads had at first.
+pub(super) fn problem(
+    threads: &[Thread],
+    before: &Told,
+    times: &Times,
+    span: Span,
+    found: &Sessions,
+) -> Option<String> {
+    let of_thread = |thread: &Thread| thread.problem(times, span, found, |id: &str| !is_beside(id));
+    threads.iter().find_map(of_thread).or_else(|| {
+        let none = Told::default();
+        let shared = found.get(SHARED).unwrap_or(&none);
+        super::shared::problem(threads, before, times, span, shared)
+    })
 }

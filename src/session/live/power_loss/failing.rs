@@ -9,7 +9,7 @@ use super::super::Session;
 use super::Random;
 use super::disk::{Kept, Moment};
 use super::expected::{Told, found};
-use super::script::{begin, goes_on};
+use super::worker::{begin, goes_on};
 use crate::error::Result;
 use crate::store::journal::{Areas, JournalFile};
 use crate::store::recorder::{self, Event, Fault, FileId, Record, STORE};

@@ -7,9 +7,8 @@ use leafline_import::Family;
 use super::super::{Persistence, Session};
 use super::disk::SECTOR;
 use super::expected::found;
-use super::reading;
-use super::script::begin;
-use crate::store::Store;
+use super::worker::begin;
+use crate::store::{Store, StoreOptions};
 
 const ID: &str = "one";
 
@@ -25,6 +24,12 @@ impl Handle {
         let session = store.session(ID).unwrap().with_persistence(Persistence::immediate());
         Self { store, session }
     }
+}
+
+/// A store that is only read.
+fn reading(path: &Path) -> Store {
+    let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+    Store::open_with(path, &options).unwrap()
 }
 
 fn entries(store: &Store) -> usize {

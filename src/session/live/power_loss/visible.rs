@@ -7,7 +7,7 @@ use leafline_import::Family;
 
 use super::Random;
 use super::disk::{Kept, Moment};
-use super::script::begin;
+use super::worker::begin;
 use crate::programs::opal::OpalSession;
 use crate::store::{Store, recorder};
 
