@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::Random;
 use super::disk::{Image, JOURNAL_NAME, STORE_NAME};
 use super::expected::{Sessions, found_in, is_beside, problem};
+use super::run::words;
 use super::script::Played;
 use super::shared::SHARED;
 use super::stores::BACKUP_NAME;
@@ -91,10 +92,7 @@ impl Desk {
         let found = match examined {
             Ok(Ok(examined)) => examined?,
             Ok(Err(error)) => return Err(format!("{error}")),
-            Err(panic) => {
-                let text = panic.downcast_ref::<String>().cloned();
-                return Err(format!("a panic: {}", text.unwrap_or_default()));
-            }
+            Err(panic) => return Err(words(&*panic)),
         };
         let found = Arc::new(found);
         self.known.insert(hash, Arc::clone(&found));

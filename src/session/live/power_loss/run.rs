@@ -1,5 +1,6 @@
 //! Plays scripts, and checks images of what a loss of power at each of their events leaves.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -16,6 +17,9 @@ use crate::store::recorder::{self, Event, STORE};
 
 /// After so many failures a run ends.
 const MOST_FAILURES: usize = 10;
+
+/// At so many events of a script images are made, so that a run has many scripts.
+const EVENTS: usize = 600;
 
 /// Bytes of an area of the journals that a run makes, so that images are small.
 const AREA: u64 = 64 << 10;
@@ -93,7 +97,7 @@ pub fn run(options: &Options, told: &(dyn Fn(&Report) + Sync)) -> Report {
                     let script = Script::of_seed(seed.fetch_add(1, Ordering::Relaxed));
                     // A script with failures counts files from the beginning.
                     let from = left.take().filter(|_| !script.fails);
-                    let (one, next) = script.run(&mut desk, from.as_ref(), usize::MAX);
+                    let (one, next) = script.run(&mut desk, from.as_ref(), EVENTS);
                     left = next;
                     let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
                     report.add(one);
@@ -125,7 +129,7 @@ impl Script {
             area: if fails { Some(area.unwrap_or(32 << 10)) } else { area },
             text: if random.below(4) == 0 { 2000 } else { 300 },
             fails,
-            patience: Duration::from_micros(500),
+            patience: Duration::from_micros([200, 1000, 2000, 2000][random.below(4)]),
         }
     }
 
@@ -141,7 +145,7 @@ impl Script {
         let played = match catch_unwind(AssertUnwindSafe(|| self.play(from))) {
             Ok(played) => played,
             Err(panic) => {
-                let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+                let text = words(&*panic);
                 report.failures.push(format!("{self:?}: it is not played to its end: {text}"));
                 return (report, None);
             }
@@ -195,7 +199,7 @@ impl Script {
                 let checked = catch_unwind(AssertUnwindSafe(|| {
                     played.check(desk, event, &image, &mut random)
                 }));
-                let checked = checked.unwrap_or_else(|_| Err("a panic".to_owned()));
+                let checked = checked.unwrap_or_else(|panic| Err(words(&*panic)));
                 if desk.is_new(&image) {
                     report.images += 1;
                     *match kept {
@@ -229,6 +233,13 @@ impl Script {
         }
         left.filter(|_| is_first)
     }
+}
+
+/// What a panic says.
+pub(super) fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("a panic: {}", text.unwrap_or_default())
 }
 
 /// Keeps a failing image, to be looked at.

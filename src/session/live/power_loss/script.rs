@@ -228,6 +228,9 @@ impl Script {
                 })
             })
             .collect();
-        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+        let joined = running.into_iter().map(|thread| thread.join());
+        joined
+            .map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     }
 }

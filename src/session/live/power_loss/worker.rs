@@ -158,7 +158,7 @@ impl Worker {
                 3 => return self.remove(),
                 4 => return self.compact(),
                 5 => return self.open_again(),
-                6 => return self.back_up(),
+                6 | 12 | 13 => return self.back_up(),
                 7 => return self.make_beside(),
                 8..=11 => return self.edit(),
                 _ => {}
@@ -185,11 +185,11 @@ impl Worker {
     pub(super) fn step_alone(&mut self) {
         match self.random.below(10) {
             0 | 1 => self.compact(),
-            2 => self.back_up(),
-            3 => self.import(),
-            4 => self.remove(),
-            5 => self.open_again(),
-            6 | 7 => self.edit(),
+            2 | 3 => self.back_up(),
+            4 => self.import(),
+            5 => self.remove(),
+            6 => self.open_again(),
+            7 => self.edit(),
             8 => self.append_several(),
             _ => self.append(),
         }
