@@ -39,6 +39,10 @@ impl Worker {
         let Some(id) = self.own(|id| id.ends_with("pi") || id.ends_with("omp")) else { return };
         let entries = &self.now()[&id].entries;
         let target = entries.first().map(|(entry, _)| entry.clone());
+        // In omp's sessions such an entry would count for more than the name in the header.
+        if target.is_none() && !id.ends_with("pi") {
+            return;
+        }
         self.call(
             "label",
             |worker| {

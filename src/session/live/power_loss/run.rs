@@ -18,6 +18,9 @@ use crate::store::recorder::{self, Event, STORE};
 /// After so many failures a run ends.
 const MOST_FAILURES: usize = 10;
 
+/// After so many a script does.
+const MOST_OF_SCRIPT: usize = 3;
+
 /// At so many events of a script images are made, so that a run has many scripts.
 const EVENTS: usize = 600;
 
@@ -224,7 +227,7 @@ impl Script {
                             "{self:?}, event {event}, {kept:?}, in {}: {problem}",
                             place.display()
                         ));
-                        if report.failures.len() >= MOST_FAILURES {
+                        if report.failures.len() >= MOST_OF_SCRIPT {
                             return None;
                         }
                     }
