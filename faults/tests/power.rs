@@ -1,0 +1,13 @@
+//! A short run of what a loss of power leaves, in the build that `leafline-faults` has. A program of its own: a run has journals
+//! of other sizes than the usual ones, in the whole process.
+#![cfg(unix)]
+
+use leafline_faults::power::{Options, run};
+
+#[test]
+fn nothing_that_was_acknowledged_is_lost_with_the_power() {
+    let report = run(&Options { seed: 5, images: 500, threads: 2 }, &|_| {});
+    assert!(report.failures.is_empty(), "{:#?}", report.failures);
+    assert!(report.images >= 500 && report.prefixes > 0 && report.subsets > 0, "{report:?}");
+    assert!(report.opened > 0 && !report.calls.is_empty(), "{report:?}");
+}
