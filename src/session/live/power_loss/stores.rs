@@ -146,12 +146,19 @@ impl Worker {
         }
         let id = format!("{name}-pi");
         let mut store = None;
-        self.call("make a store", |_| Ok(store = Some(Store::open(&path)?)), |_, _| Vec::new());
+        let open = |_: &mut Self| {
+            store = Some(Store::open(&path)?);
+            Ok(())
+        };
+        self.call("make a store", open, |_, _| Vec::new());
         let store = store.unwrap();
         let mut session = None;
         self.call(
             "begin in a new store",
-            |_| Ok(session = Some(begin(&store, &id, Family::Pi)?)),
+            |_| {
+                session = Some(begin(&store, &id, Family::Pi)?);
+                Ok(())
+            },
             |after, _| {
                 after.insert(id.clone(), Told::default());
                 Vec::new()
