@@ -123,14 +123,16 @@ impl Script {
         let fails = random.below(8) == 0;
         let areas = [Some(8 << 10), Some(16 << 10), None, Some(AREA)];
         let area = areas[random.below(4)];
+        // Small areas and long messages: both areas are full before they are folded.
+        let is_small = area.is_some_and(|area| area < AREA);
         Self {
             seed,
             threads: if fails { 2 } else { 1 + random.below(3) },
-            steps: 6 + random.below(10),
+            steps: if fails { 20 + random.below(20) } else { 6 + random.below(10) },
             parts: if fails { 1 } else { 1 + random.below(3) },
             alone: random.below(4),
             area: if fails { Some(area.unwrap_or(32 << 10)) } else { area },
-            text: if random.below(4) == 0 { 2000 } else { 300 },
+            text: if random.below(if is_small { 2 } else { 4 }) == 0 { 2000 } else { 300 },
             fails,
             patience: Duration::from_micros([200, 1000, 2000, 2000][random.below(4)]),
         }

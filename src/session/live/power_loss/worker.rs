@@ -133,9 +133,10 @@ impl Worker {
 
     pub(super) fn text(&mut self) -> String {
         let (longest, random) = (self.text, &mut self.random);
-        "x".repeat(match random.below(80) {
-            0 => 10 * longest.min(30_000),
-            1 => 300_000,
+        "x".repeat(match random.below(240) {
+            0..=2 => 10 * longest.min(30_000),
+            // More than a record of the journal takes.
+            3 => 300_000,
             _ => 10 + random.below(longest),
         })
     }
