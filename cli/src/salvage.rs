@@ -80,7 +80,7 @@ pub(super) fn report(salvage: &Salvage, out: &mut Output) -> Result<(), Failure>
         say("lost   ", "perhaps other sessions: pages that name sessions are damaged")?;
     }
     if let Some(problem) = &salvage.journal {
-        say("journal", &format!("what it alone has was not taken over: {problem}"))?;
+        say("journal", problem)?;
     }
     for finding in &salvage.problems {
         say("problem", &format!("{}: {}", finding.kind, finding.text))?;

@@ -1,57 +1,21 @@
-//! Damaged pages: flipped bits, and pages that are zeroed, stale, swapped or cut off.
+//! Damaged files: flipped bits, pages that are zeroed, stale, swapped or cut off, and damage to the journal.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use fastrand::Rng;
 
-use leafline::error::StoreError;
-use leafline::{Error, Store};
-
 use crate::answers::{Answer, Answers, Opening, ask, open};
-use crate::sample::{self, Files};
+use crate::damage::{self, Damage, Image, KINDS};
+use crate::expected::{Expected, JournalDamage};
+use crate::outcome::{self, Outcome, Salvaged};
+use crate::sample::{self, Files, Size};
 
-/// Bytes of a page.
-const PAGE: usize = 4096;
-
-/// Bytes of the header of the file.
-const HEADER: usize = 320;
-
-/// What takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A kind of damage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Damage {
-    /// One bit.
-    Bit,
-    /// Eight bits of one page.
-    Bits,
-    /// One bit of the file's header.
-    Header,
-    /// A page of zeros.
-    Zeroed,
-    /// A page as an earlier commit had it: a write that was lost.
-    Stale,
-    /// Two pages in each other's place.
-    Swapped,
-    /// A file that ends early.
-    CutOff,
-}
-
-/// All kinds.
-pub const KINDS: [Damage; 7] = [
-    Damage::Bit,
-    Damage::Bits,
-    Damage::Header,
-    Damage::Zeroed,
-    Damage::Stale,
-    Damage::Swapped,
-    Damage::CutOff,
-];
+/// Of so many runs one damages the sample of the usual size.
+const USUAL: u64 = 8;
 
 /// What came of the runs of one kind.
 #[derive(Debug, Clone, Copy, Default)]
@@ -60,6 +24,8 @@ pub struct Count {
     pub runs: u64,
     /// In how many no answer changed.
     pub unchanged: u64,
+    /// In how many the last appends are missing, of which nothing is left that could say so.
+    pub earlier: u64,
     /// In how many the store could not be opened.
     pub refused: u64,
     /// In how many `verify` found the damage.
@@ -74,6 +40,22 @@ pub struct Count {
     pub saved: u64,
 }
 
+impl Count {
+    fn add(&mut self, other: &Self) {
+        let Self { runs, unchanged, earlier, refused, found, errors, answers, sessions, saved } =
+            other;
+        self.runs += runs;
+        self.unchanged += unchanged;
+        self.earlier += earlier;
+        self.refused += refused;
+        self.found += found;
+        self.errors += errors;
+        self.answers += answers;
+        self.sessions += sessions;
+        self.saved += saved;
+    }
+}
+
 /// The runs of all kinds, and what must not be.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -85,14 +67,44 @@ pub struct Report {
     pub refusals: Vec<String>,
 }
 
-/// A sample store and what it says when it is whole.
+impl Report {
+    fn add(&mut self, other: Self) {
+        for (damage, count) in &other.counts {
+            self.counts.entry(*damage).or_default().add(count);
+        }
+        self.failures.extend(other.failures);
+        self.refusals.extend(other.refusals);
+    }
+}
+
+/// How a process has left the store that is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// Closed, without a journal.
+    Closed,
+    /// Killed, with a journal that has what the tables lack.
+    Killed,
+    /// Closed, with a journal whose content counts no more.
+    Ended,
+}
+
+/// A sample and what it says when it is whole.
 #[derive(Debug)]
-pub struct Sample {
-    folder: tempfile::TempDir,
+struct Sample {
+    folder: PathBuf,
     files: Files,
-    /// Of the store that was closed, and of the one that was not: the ids, and what it says.
-    closed: (Vec<String>, Answers),
-    killed: (Vec<String>, Answers),
+    closed: Truth,
+    /// Behind each append to the journal, from before the first one on.
+    killed: Vec<Truth>,
+}
+
+/// The ids of a whole store's sessions, and what it says.
+#[derive(Debug)]
+struct Truth {
+    sessions: Arc<[String]>,
+    answers: Answers,
+    /// The same by session.
+    of: BTreeMap<String, Answers>,
 }
 
 impl Sample {
@@ -101,65 +113,34 @@ impl Sample {
     /// # Panics
     ///
     /// If it cannot be made, or does not verify.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let files = sample::make(folder.path(), seed).expect("the sample can be made");
-        let [closed, killed] = ["closed", "killed"].map(|name| folder.path().join(name));
+    fn new(folder: &Path, seed: u64, size: Size) -> Self {
+        let folder = folder.join(format!("{size:?}"));
+        std::fs::create_dir(&folder).expect("a folder can be made");
+        let files = sample::make(&folder, seed, size).expect("the sample can be made");
+        let [closed, killed] = ["closed", "killed"].map(|name| folder.join(name));
         write(&closed, &files.closed);
-        write(&killed, &files.killed.0);
-        write(&journal_of(&killed), &files.killed.1);
-        let [closed, killed] = [closed, killed].map(|path| truth_of(&path));
-        assert!(killed.0.len() > closed.0.len(), "the journal has a session");
-        Self { folder, files, closed, killed }
+        let closed = Truth::of(&closed);
+        let killed: Vec<Truth> = files
+            .journals
+            .iter()
+            .map(|journal| {
+                write(&killed, &files.killed);
+                write_image(&journal_of(&killed), journal);
+                Truth::of(&killed)
+            })
+            .collect();
+        let sample = Self { folder, files, closed, killed };
+        let all = sample.all();
+        assert!(all.sessions.len() > sample.closed.sessions.len(), "the journal has sessions");
+        let ended = sample.folder.join("ended");
+        write(&ended, &sample.files.ended.0);
+        assert!(Truth::of(&ended).answers == all.answers, "closed, the store has all of it");
+        sample
     }
 
-    /// A copy of the store with damage.
-    fn damaged(&self, bytes: &[u8], damage: Damage, random: &mut Rng) -> Vec<u8> {
-        let mut bytes = bytes.to_vec();
-        let earlier = &self.files.earlier;
-        let pages = bytes.len() / PAGE;
-        // Behind the first page, which has the header.
-        let page = |random: &mut Rng| random.usize(1..pages) * PAGE;
-        let flip = |bytes: &mut [u8], at: usize, random: &mut Rng| {
-            if let Some(byte) = bytes.get_mut(at) {
-                *byte ^= 1 << random.u8(0..8);
-            }
-        };
-        match damage {
-            Damage::Bit => {
-                let at = random.usize(PAGE..bytes.len());
-                flip(&mut bytes, at, random);
-            }
-            Damage::Bits => {
-                let page = page(random);
-                for _ in 0..8 {
-                    let at = page + random.usize(0..PAGE);
-                    flip(&mut bytes, at, random);
-                }
-            }
-            Damage::Header => {
-                let at = random.usize(0..HEADER);
-                flip(&mut bytes, at, random);
-            }
-            Damage::Zeroed => {
-                let page = page(random);
-                bytes[page..page + PAGE].fill(0);
-            }
-            Damage::Stale => {
-                let stale = earlier.len().min(bytes.len()) / PAGE;
-                let page = random.usize(1..stale) * PAGE;
-                bytes[page..page + PAGE].copy_from_slice(&earlier[page..page + PAGE]);
-            }
-            Damage::Swapped => {
-                let (one, other) = (page(random), page(random));
-                for byte in 0..PAGE {
-                    bytes.swap(one + byte, other + byte);
-                }
-            }
-            Damage::CutOff => bytes.truncate(page(random)),
-        }
-        bytes
+    /// What the killed store says with all of its journal.
+    fn all(&self) -> &Truth {
+        self.killed.last().expect("there is one more than appends")
     }
 
     /// Damages a copy as the number of the run says, and asks it all questions.
@@ -167,83 +148,195 @@ impl Sample {
     /// # Panics
     ///
     /// If the temporary folder cannot be written.
-    pub fn run(&self, seed: u64, run: u64, report: &mut Report) {
-        let mut random = Rng::with_seed(seed.wrapping_mul(1 << 32).wrapping_add(run));
+    fn run(&self, name: &str, random: &mut Rng, report: &mut Report) {
         let damage = random.choice(KINDS).unwrap_or(Damage::Bit);
         let opening = random.choice([Opening::ToRead, Opening::ToWrite]).unwrap_or(Opening::ToRead);
-        let is_killed = random.bool();
-        let path = self.folder.path().join(format!("damaged-{run}"));
-        let (bytes, (sessions, truth)) = match is_killed {
-            true => (&self.files.killed.0, &self.killed),
-            false => (&self.files.closed, &self.closed),
+        let left = match damage.is_of_journal() {
+            // Mostly one that counts.
+            true => [Left::Killed, Left::Killed, Left::Killed, Left::Ended][random.usize(0..4)],
+            false => [Left::Killed, Left::Closed][random.usize(0..2)],
         };
-        write(&path, &self.damaged(bytes, damage, &mut random));
-        if is_killed {
-            write(&journal_of(&path), &self.files.killed.1);
+        let path = self.folder.join(format!("damaged-{}", random.u64(..)));
+        let (bytes, journal, truth) = match left {
+            Left::Closed => (&self.files.closed, None, &self.closed),
+            Left::Killed => (&self.files.killed, self.files.journals.last(), self.all()),
+            Left::Ended => (&self.files.ended.0, Some(&self.files.ended.1), self.all()),
+        };
+        let mut journal = journal.cloned();
+        let mut of_journal = None;
+        if let Some(journal) = journal.as_mut().filter(|_| damage.is_of_journal()) {
+            write(&path, bytes);
+            let others = (&self.files.earlier_journals[..], &self.files.foreign);
+            damage::journal(journal, others, damage, random);
+            of_journal = Some(JournalDamage::of(&self.files, journal));
+        } else {
+            let mut bytes = bytes.clone();
+            damage::store(&mut bytes, &self.files.earlier, damage, random);
+            write(&path, &bytes);
         }
-        let state = if is_killed { "killed" } else { "closed" };
-        let name = format!("run {run} of seed {seed}: {damage:?}, {state}, {opening:?}");
-        let outcome = outcome(path.clone(), opening, sessions.clone());
+        if let Some(journal) = &journal {
+            write_image(&journal_of(&path), journal);
+        }
+        let name = format!("{name}: {damage:?}, {left:?}, {opening:?}");
+        let outcome = outcome::of(path.clone(), opening, Arc::clone(&truth.sessions));
         std::fs::remove_file(&path).expect("the copy can be removed");
         // A close may have removed it.
         let _ = std::fs::remove_file(journal_of(&path));
-        let count = report.counts.entry(damage).or_default();
-        count.runs += 1;
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(problem) => return report.failures.push(format!("{name}: {problem}")),
-        };
-        let (answers, problems) = match outcome.asked {
-            Ok(outcome) => outcome,
+        let mut judge =
+            Judge { name, damage, truth, count: Count { runs: 1, ..Count::default() }, report };
+        match (outcome, of_journal) {
+            (Err(problem), _) => judge.fails(&problem),
+            (Ok(outcome), None) => judge.damaged_pages(outcome),
+            (Ok(outcome), Some(of)) => judge.damaged_journal(self, left, outcome, &of),
+        }
+        let Judge { count, report, .. } = judge;
+        report.counts.entry(damage).or_default().add(&count);
+    }
+}
+
+/// Compares what came of a run with what may.
+struct Judge<'r> {
+    name: String,
+    damage: Damage,
+    /// What the store said when it was whole.
+    truth: &'r Truth,
+    count: Count,
+    report: &'r mut Report,
+}
+
+impl Judge<'_> {
+    fn fails(&mut self, problem: &str) {
+        self.report.failures.push(format!("{}: {problem}", self.name));
+    }
+
+    /// The answers of the open store, if it could be opened, and the problems that `verify` finds.
+    fn asked(&mut self, asked: Result<(Answers, usize), String>) -> Option<(Answers, usize)> {
+        match asked {
+            Ok((answers, problems)) => {
+                self.count.answers += answers.len() as u64;
+                self.count.errors +=
+                    answers.values().filter(|answer| answer.is_err()).count() as u64;
+                self.count.found += u64::from(problems > 0);
+                Some((answers, problems))
+            }
             Err(reason) => {
-                count.refused += 1;
-                report.refusals.push(format!("{name}: {reason}"));
-                (Answers::new(), 0)
+                self.count.refused += 1;
+                self.report.refusals.push(format!("{}: {reason}", self.name));
+                None
             }
-        };
-        let salvaged = outcome.salvaged;
+        }
+    }
+
+    /// Counts sessions that were saved; those that were not and must be are failures, as `must` says of their ids.
+    fn salvaged(&mut self, salvaged: &Salvaged, must: impl Fn(&str) -> bool) {
         for problem in &salvaged.problems {
-            report.failures.push(format!("{name}: after `salvage`: {problem}"));
+            self.fails(&format!("after `salvage`: {problem}"));
         }
-        for id in sessions {
-            let is_right = |answers: &Answers| {
-                questions_of(id, truth)
-                    .all(|(question, answer)| answers.get(question) == Some(answer))
+        for (id, answers) in &self.truth.of {
+            self.count.sessions += 1;
+            let other = answers
+                .iter()
+                .find(|(question, answer)| salvaged.answers.get(*question) != Some(*answer));
+            let Some((question, _)) = other else {
+                self.count.saved += 1;
+                continue;
             };
-            count.sessions += 1;
-            if is_right(&salvaged.answers) {
-                count.saved += 1;
-            } else if !salvaged.tells_all && !salvaged.told.contains(id) {
-                let other = questions_of(id, truth)
-                    .find(|(question, answer)| salvaged.answers.get(*question) != Some(*answer));
-                let other = other.map_or("nothing", |(question, _)| question);
-                report
-                    .failures
-                    .push(format!("{name}: `salvage` changed {other} and did not say so"));
-            } else if is_right(&answers) && damage != Damage::Header {
-                // Its pages are whole, and it could be read.
-                report.failures.push(format!("{name}: `salvage` lost {id}, which can be read"));
+            if !salvaged.tells_all && !salvaged.told.contains(id) {
+                self.fails(&format!("`salvage` changed {question} and did not say so"));
+            } else if must(id) {
+                self.fails(&format!("`salvage` lost {id}, which is whole"));
             }
         }
+    }
+
+    fn damaged_pages(&mut self, outcome: Outcome) {
+        let asked = self.asked(outcome.asked);
+        let is_opened = asked.is_some();
+        let (answers, problems) = asked.unwrap_or_default();
+        let (truth, damage) = (self.truth, self.damage);
+        // Its pages are whole, and it could be read.
+        let can_be_read = |id: &str| {
+            let right = |(question, answer)| answers.get(question) == Some(answer);
+            damage != Damage::Header && truth.of.get(id).is_some_and(|of| of.iter().all(right))
+        };
+        self.salvaged(&outcome.salvaged, can_be_read);
         let mut is_changed = false;
         for (question, answer) in &answers {
-            count.answers += 1;
-            match answer {
-                Ok(answer) if truth.get(question) != Some(&Ok(answer.clone())) => {
-                    report.failures.push(format!("{name}: a wrong answer to {question}"));
-                    is_changed = true;
-                }
-                Ok(_) => {}
-                Err(_) => {
-                    count.errors += 1;
-                    is_changed = true;
-                }
+            is_changed |= answer.is_err();
+            if answer.is_ok() && truth.answers.get(question) != Some(answer) {
+                self.fails(&format!("a wrong answer to {question}"));
+                is_changed = true;
             }
         }
-        count.unchanged += u64::from(!is_changed);
-        count.found += u64::from(problems > 0);
+        self.count.unchanged += u64::from(is_opened && !is_changed);
         if is_changed && problems == 0 {
-            report.failures.push(format!("{name}: `verify` finds nothing"));
+            self.fails("`verify` finds nothing");
+        }
+    }
+
+    fn damaged_journal(
+        &mut self,
+        sample: &Sample,
+        left: Left,
+        outcome: Outcome,
+        of: &JournalDamage,
+    ) {
+        let Outcome { salvaged, asked } = outcome;
+        let asked = self.asked(asked);
+        let expected = match left {
+            Left::Killed => of.expected,
+            _ => Expected::Answers { appends: sample.killed.len() - 1 },
+        };
+        match expected {
+            Expected::Errors => {
+                self.salvaged(&salvaged, |id| of.spares(&sample.files, id));
+                let is_lost = of.is_whole.iter().any(|is_whole| !is_whole);
+                if is_lost && !salvaged.tells_of_journal {
+                    self.fails("`salvage` does not say that appends are missing");
+                }
+                let Some((answers, problems)) = asked else { return };
+                if let Some((question, _)) = answers.iter().find(|(_, answer)| answer.is_ok()) {
+                    self.fails(&format!("appends are missing, and {question} is answered"));
+                }
+                if problems == 0 {
+                    self.fails("`verify` finds nothing");
+                }
+            }
+            Expected::Answers { appends } => {
+                let Some(truth) = sample.killed.get(appends) else { return };
+                let is_all = appends + 1 == sample.killed.len();
+                for (id, answers) in &self.truth.of {
+                    let is_same = |(question, answer): (&String, &Answer)| {
+                        salvaged.answers.get(question) == Some(answer)
+                    };
+                    self.count.sessions += 1;
+                    self.count.saved += u64::from(answers.iter().all(is_same));
+                    if !truth.of.get(id).is_some_and(|of| of.iter().all(is_same)) {
+                        self.fails(&format!("`salvage` lost {id}, which is whole"));
+                    }
+                }
+                for problem in &salvaged.problems {
+                    self.fails(&format!("after `salvage`: {problem}"));
+                }
+                let Some((answers, problems)) = asked else {
+                    // A file that cannot be told from another's is to be moved away.
+                    if left == Left::Killed || !of.is_other_file {
+                        self.fails("the store is not opened");
+                    }
+                    return;
+                };
+                let is_wrong = |(question, answer): &(&String, &Answer)| {
+                    truth.answers.get(*question) != Some(*answer)
+                };
+                if let Some((question, _)) = answers.iter().find(is_wrong) {
+                    self.fails(&format!("a wrong answer to {question}"));
+                }
+                if problems > 0 {
+                    self.fails("`verify` finds something");
+                }
+                self.count.unchanged += u64::from(is_all);
+                self.count.earlier += u64::from(!is_all);
+            }
         }
     }
 }
@@ -252,114 +345,100 @@ fn write(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).expect("a copy can be written");
 }
 
+/// Writes a file that ends with zeros.
+fn write_image(path: &Path, image: &Image) {
+    write(path, &image.bytes[..image.bytes.len().min(image.length)]);
+    let file = std::fs::File::options().write(true).open(path);
+    file.and_then(|file| file.set_len(image.length as u64)).expect("a copy can be written");
+}
+
 fn journal_of(store: &Path) -> PathBuf {
     let mut path = store.as_os_str().to_owned();
     path.push(".journal");
     path.into()
 }
 
-/// The ids of a whole store, and what it says.
-fn truth_of(path: &Path) -> (Vec<String>, Answers) {
-    let store = open(path, Opening::ToRead).expect("the sample can be opened");
-    let problems = store.verify().expect("it can be verified").problems;
-    assert!(problems.is_empty(), "{problems:#?}");
-    let sessions = store.sessions().expect("it can be listed");
-    let sessions: Vec<String> =
-        sessions.into_iter().map(|session| session.id.to_string()).collect();
-    let truth = ask(&store, &sessions);
-    let errors: Vec<_> = truth.iter().filter(|(_, answer)| answer.is_err()).collect();
-    assert!(errors.is_empty(), "{errors:?}");
-    (sessions, truth)
+impl Truth {
+    /// What a whole store says.
+    fn of(path: &Path) -> Self {
+        let store = open(path, Opening::ToRead).expect("the sample can be opened");
+        let problems = store.verify().expect("it can be verified").problems;
+        assert!(problems.is_empty(), "{problems:#?}");
+        let sessions = store.sessions().expect("it can be listed");
+        let sessions: Arc<[String]> =
+            sessions.into_iter().map(|session| session.id.to_string()).collect();
+        let answers = ask(&store, &sessions);
+        let errors: Vec<_> = answers.iter().filter(|(_, answer)| answer.is_err()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        let of = sessions.iter().map(|id| (id.clone(), questions_of(id, &answers))).collect();
+        Self { sessions, answers, of }
+    }
 }
 
 /// The questions about a session, and the answers.
-fn questions_of<'a>(
-    id: &'a str,
-    answers: &'a Answers,
-) -> impl Iterator<Item = (&'a String, &'a Answer)> {
+fn questions_of(id: &str, answers: &Answers) -> Answers {
     let ending = format!(" of {id}");
-    answers.iter().filter(move |(question, _)| question.ends_with(&ending))
+    let of_it = answers.iter().filter(|(question, _)| question.ends_with(&ending));
+    of_it.map(|(question, answer)| (question.clone(), answer.clone())).collect()
 }
 
-/// What came of a run.
-struct Outcome {
-    salvaged: Salvaged,
-    /// The answers and the number of problems that `verify` finds, or why the store cannot be opened.
-    asked: Result<(Answers, usize), String>,
+/// Which runs there are.
+#[derive(Debug, Clone, Copy)]
+pub struct Runs {
+    /// The same seed gives the same ones.
+    pub seed: u64,
+    /// The number of the first.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+    /// How many are made at once.
+    pub threads: usize,
 }
 
-/// What a salvaged store says.
-#[derive(Default)]
-struct Salvaged {
-    answers: Answers,
-    /// Sessions of which it is said that they were damaged.
-    told: Vec<String>,
-    /// Whether it is said that anything may be missing.
-    tells_all: bool,
-    problems: Vec<String>,
-}
-
-fn salvage(path: &Path, sessions: &[String]) -> Salvaged {
-    let new = path.with_extension("new");
-    let mut salvaged = Salvaged::default();
-    match Store::salvage(path, &new) {
-        Ok(salvage) => {
-            salvaged.told.extend(salvage.lost);
-            salvaged.told.extend(salvage.damaged.into_iter().map(|session| session.id));
-            salvaged.tells_all =
-                salvage.may_be_earlier || salvage.may_lack_sessions || salvage.journal.is_some();
-            salvaged.problems.extend(salvage.problems.iter().map(|problem| format!("{problem:?}")));
-            match open(&new, Opening::ToRead) {
-                Ok(store) => salvaged.answers = ask(&store, sessions),
-                Err(error) => salvaged.problems.push(error.to_string()),
-            }
-        }
-        Err(error) => {
-            salvaged.tells_all = true;
-            // Nothing of it may be left.
-            if !matches!(error, Error::Store(StoreError::NotAStore { .. })) {
-                salvaged.problems.push(error.to_string());
-            }
-        }
-    }
-    let _ = std::fs::remove_file(&new);
-    let _ = std::fs::remove_dir_all(format!("{}.lines", new.display()));
-    salvaged
-}
-
-fn outcome(path: PathBuf, opening: Opening, sessions: Vec<String>) -> Result<Outcome, String> {
-    let (send, receive) = mpsc::channel();
-    // It is not joined: if it hangs, the others go on.
-    std::thread::spawn(move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            // First, since an open may recover the file.
-            let salvaged = salvage(&path, &sessions);
-            let asked = open(&path, opening).map_err(|error| error.to_string()).map(|store| {
-                let answers = ask(&store, &sessions);
-                let problems = store.verify().map_or(1, |verification| verification.problems.len());
-                (answers, problems)
-            });
-            Outcome { salvaged, asked }
-        }));
-        let _ = send.send(outcome);
-    });
-    match receive.recv_timeout(PATIENCE) {
-        Ok(outcome) => outcome.map_err(|payload| {
-            let text = payload.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-            format!("a panic: {}", text.unwrap_or("without a text"))
-        }),
-        Err(_) => Err("no answer in a minute".to_owned()),
-    }
-}
-
-/// Runs so many times.
+/// Makes the runs. `each` is told of each that is done, and of its failures.
+///
+/// # Panics
+///
+/// If the samples cannot be made.
 #[must_use]
-pub fn run(seed: u64, runs: u64) -> Report {
-    let sample = Sample::new(seed);
-    let mut report = Report::default();
-    for number in 0..runs {
-        sample.run(seed, number, &mut report);
-    }
+pub fn run(runs: Runs, each: &(dyn Fn(&Report) + Sync)) -> Report {
+    let folder = temporary();
+    let [usual, small] =
+        [Size::Usual, Size::Small].map(|size| Sample::new(folder.path(), runs.seed, size));
+    let next = AtomicU64::new(runs.first);
+    let report = Mutex::new(Report::default());
+    let end = runs.first.saturating_add(runs.count);
+    std::thread::scope(|scope| {
+        for _ in 0..runs.threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let run = next.fetch_add(1, Ordering::Relaxed);
+                    if run >= end {
+                        return;
+                    }
+                    let seed = runs.seed;
+                    let mut random = Rng::with_seed(seed.wrapping_mul(1 << 32).wrapping_add(run));
+                    let sample = if random.u64(0..USUAL) == 0 { &usual } else { &small };
+                    let mut of_run = Report::default();
+                    sample.run(&format!("run {run} of seed {seed}"), &mut random, &mut of_run);
+                    each(&of_run);
+                    report.lock().expect("no run panics").add(of_run);
+                }
+            });
+        }
+    });
+    let mut report = report.into_inner().expect("no run panics");
+    report.failures.sort();
+    report.refusals.sort();
     report
+}
+
+/// A folder in memory, if the system has one: the copies are not worth a disk's time.
+fn temporary() -> tempfile::TempDir {
+    let shared = Path::new("/dev/shm");
+    let made = match shared.is_dir() {
+        true => tempfile::tempdir_in(shared).or_else(|_| tempfile::tempdir()),
+        false => tempfile::tempdir(),
+    };
+    made.expect("a temporary folder can be made")
 }

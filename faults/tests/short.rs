@@ -1,19 +1,21 @@
 //! Short runs of what `leafline-faults` does at length.
 
-use leafline_faults::pages;
+use leafline_faults::damage::KINDS;
+use leafline_faults::pages::{self, Runs};
 
 #[test]
-fn damaged_pages_give_no_wrong_answer_and_no_panic() {
-    let report = pages::run(20, 400);
+fn damage_gives_no_wrong_answer_and_no_panic() {
+    let runs = Runs { seed: 20, first: 0, count: 800, threads: 2 };
+    let report = pages::run(runs, &|_| {});
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
-    assert_eq!(report.counts.len(), pages::KINDS.len());
+    assert_eq!(report.counts.len(), KINDS.len());
     let (mut errors, mut found, mut runs) = (0, 0, 0);
     for count in report.counts.values() {
         errors += count.errors;
         found += count.found;
         runs += count.runs;
     }
-    assert_eq!(runs, 400);
+    assert_eq!(runs, 800);
     // The damage was met.
     assert!(errors > 100 && found > 50, "{:#?}", report.counts);
 }

@@ -373,6 +373,9 @@ impl<'a> Chunk<'a> {
         if directory.lengths.is_empty() {
             return Err("the chunk has no lines".into());
         }
+        if first.later(directory.lengths.len() as u64).is_none() {
+            return Err("the chunk has lines beyond the last number of a line".into());
+        }
         if text.is_none() || sum(|frame| frame.text_len) != text {
             return Err("the lines' lengths do not add up to the frames' text".into());
         }

@@ -72,9 +72,9 @@ impl Ordinal {
         self.0.saturating_add(1)
     }
 
-    /// This line and all that may follow it.
+    /// This line and all that may follow it, up to the last number that there is.
     pub(crate) fn onwards(self) -> impl Iterator<Item = Self> {
-        (self.0..).map(Self)
+        (self.0..=u64::MAX).map(Self)
     }
 
     /// The lines from this one up to `end`, which is left out.
@@ -111,6 +111,9 @@ mod tests {
         let lines = |from: Ordinal, end| from.up_to(end).map(Ordinal::raw).collect::<Vec<_>>();
         assert_eq!(lines(Ordinal(1), three), [1, 2]);
         assert_eq!(lines(three, Ordinal(1)), [0; 0]);
+        let before_last = Ordinal(u64::MAX - 1);
+        assert_eq!(before_last.onwards().collect::<Vec<_>>(), [before_last, LAST]);
+        assert_eq!(LAST.onwards().count(), 1);
     }
 
     #[test]

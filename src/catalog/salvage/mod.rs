@@ -18,7 +18,7 @@ use crate::history;
 use crate::private::{make_folders, new_file};
 use crate::session::view::View;
 use crate::session::{Finding, Findings, Verification, check_session};
-use crate::store::journal::JOURNAL_ENDING;
+use crate::store::journal::{JOURNAL_ENDING, Rescued, rescue};
 use crate::store::prompts::ReadPrompts;
 use crate::store::salvage::{Salvaged, make};
 use crate::store::session_key::SessionKey;
@@ -48,7 +48,7 @@ pub struct Salvage {
     pub may_be_earlier: bool,
     /// Whether there may have been sessions whose ids are lost, too: pages that name sessions are damaged.
     pub may_lack_sessions: bool,
-    /// Why the store's journal was not taken over, if it has something that the file lacks.
+    /// What of the store's journal was not taken over, and why, if it has something that the file lacks.
     pub journal: Option<String>,
     /// What is still wrong in the new store: nothing, if all went well.
     pub problems: Vec<Finding>,
@@ -94,7 +94,7 @@ impl Salvage {
         if paths.is_empty() {
             return Ok(());
         }
-        let store = open(new.as_ref(), false)?;
+        let store = open(new.as_ref())?;
         let mut whole = Whole(Vec::new());
         store.import(&paths, &ImportOptions::default(), &mut whole)?;
         self.damaged.retain(|session| !session.sources.iter().any(|path| whole.0.contains(path)));
@@ -148,7 +148,7 @@ impl Store {
     ///
     /// Rows to which checksums lead are taken as they are; lines, blobs, prompts and sessions' records on other pages only where
     /// their content proves itself. A session whose rows do not all fit its lines is made again from the lines that are there.
-    /// The journal beside the file is folded into the new store. The file is only read, and others must not write to it
+    /// What is whole in the journal beside the file goes into the new store, too. The files are only read, and others must not write to it
     /// meanwhile.
     ///
     /// ```
@@ -182,7 +182,7 @@ impl Store {
 }
 
 fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
-    let store = open(made, false)?;
+    let store = open(made)?;
     let salvaged = store.take_rows_of(damaged)?;
     let mut salvage = Salvage {
         pages: salvaged.damaged.len() as u64,
@@ -191,8 +191,7 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
         may_lack_sessions: may_lack_sessions(&salvaged),
         ..Salvage::default()
     };
-    let (store, journal) = take_journal(store, damaged, &salvaged)?;
-    salvage.journal = journal;
+    salvage.journal = take_journal(&store, damaged, &salvaged)?;
     let bad = bad_sessions(&store, &salvaged, &mut salvage)?;
     if salvage.whole == 0 && bad.is_empty() && !salvaged.damaged.is_empty() {
         let snapshot = store.snapshot()?;
@@ -227,51 +226,25 @@ fn may_lack_sessions(salvaged: &Salvaged) -> bool {
     is_damaged(None) || is_damaged(Some("sessions")) && is_damaged(Some("session_ids"))
 }
 
-fn open(path: &Path, without_journal: bool) -> Result<Store> {
-    Store::open_with(
-        path,
-        &StoreOptions { create: false, without_journal, ..StoreOptions::default() },
-    )
+fn open(path: &Path) -> Result<Store> {
+    Store::open_with(path, &StoreOptions { create: false, ..StoreOptions::default() })
 }
 
-/// Folds the journal of the damaged store into the new one, which has no other rows than that. Returns why not, if it has
-/// something.
-fn take_journal(
-    store: Store,
-    damaged: &Path,
-    salvaged: &Salvaged,
-) -> Result<(Store, Option<String>)> {
+/// Puts what is whole in the journal of the damaged store into the new one, which has no other rows than that. Returns what of
+/// it was not taken over, and why.
+fn take_journal(store: &Store, damaged: &Path, salvaged: &Salvaged) -> Result<Option<String>> {
     let beside = with_ending(damaged, JOURNAL_ENDING);
     let row = store.committed()?.journal_row()?;
     if row.epoch == 0 {
         let is_unknown = !salvaged.has_journal_row && beside.exists();
-        let problem = || "which of its records the tables have is not known".to_owned();
-        return Ok((store, is_unknown.then(problem)));
+        let problem = || "what it alone has was not taken over: which of its records the tables have is not known";
+        return Ok(is_unknown.then(|| problem().to_owned()));
     }
-    let path = store.path().to_owned();
-    let journal = store.journal_path()?;
-    let copied = std::fs::copy(&beside, &journal).and_then(|_| File::open(&journal)?.sync_all());
-    let has_number = salvaged.has_number;
-    drop(store);
-    let taken = match copied {
-        Err(error) => Err(format!("{}: {error}", beside.display())),
-        Ok(()) if !has_number => Err("the store's number is lost".to_owned()),
-        Ok(()) => open(&path, false).map_err(|error| error.to_string()),
-    };
-    let (store, problem) = match taken {
-        Ok(store) => (store, None),
-        Err(problem) => {
-            // Of a damaged one, what is whole at its beginning is taken over.
-            let opened = open(&path, true).or_else(|_| {
-                let _ = std::fs::remove_file(&journal);
-                open(&path, true)
-            });
-            (opened?, Some(problem))
-        }
-    };
-    // What it had is in the tables.
-    let _ = std::fs::remove_file(&journal);
-    Ok((store, problem))
+    // The epoch's number, which each record repeats, tells it from others as well.
+    let number = if salvaged.has_number { Some(store.number()?) } else { None };
+    let Rescued { records, last, problem } = rescue(&beside, number, &row);
+    store.fold_rescued(records, last)?;
+    Ok(problem)
 }
 
 /// The path with something behind it.

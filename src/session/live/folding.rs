@@ -126,6 +126,30 @@ impl Store {
         Ok(more)
     }
 
+    /// Puts records that were read of a damaged journal into the tables, and ends its epoch: `last` is a number behind all of
+    /// them.
+    pub(crate) fn fold_rescued(&self, records: Vec<Journaled>, last: u64) -> Result<()> {
+        let mut rest = records;
+        loop {
+            let left = rest.split_off(in_one_commit(&rest));
+            let is_end = left.is_empty();
+            self.write_tables(|snapshot| {
+                drop(snapshot);
+                let mut batch = Batch::default();
+                fold_sessions(self, rest, &mut batch)?;
+                if is_end {
+                    let end = Place { sequence: last, ..Place::default() };
+                    batch.change_journal(JournalChange::End(end));
+                }
+                Ok((batch, ()))
+            })?;
+            if is_end {
+                return Ok(());
+            }
+            rest = left;
+        }
+    }
+
     /// Tells the thread in the background of a record that was appended, and starts it before the first one.
     pub(super) fn fold_later(&self, is_full: bool) {
         self.background_folding().appended(is_full, || start(self.background()));
@@ -165,20 +189,25 @@ fn start(store: Store) -> std::io::Result<JoinHandle<()>> {
 
 /// Leaves those records for the next commit that do not go into one with the first. Returns the place behind the last of
 /// these, if any are left.
-///
-/// A record that replaces lines that were there has a commit of its own: they may be in the chunk to which others add lines.
 fn leave_for_next(records: &mut Vec<Journaled>) -> Option<Place> {
-    let is_alone = |journaled: &Journaled| {
-        ReadChange::of(journaled).is_ok_and(|change| change.header.is_some())
-    };
-    let count = match records.iter().position(is_alone) {
-        Some(0) => 1,
-        Some(first) => first,
-        None => return None,
-    };
+    let count = in_one_commit(records);
     let is_all = count == records.len();
     records.truncate(count);
     records.last().map(|last| last.end).filter(|_| !is_all)
+}
+
+/// How many records, from the first on, go into one commit.
+///
+/// A record that replaces lines that were there has a commit of its own: they may be in the chunk to which others add lines.
+fn in_one_commit(records: &[Journaled]) -> usize {
+    let is_alone = |journaled: &Journaled| {
+        ReadChange::of(journaled).is_ok_and(|change| change.header.is_some())
+    };
+    match records.iter().position(is_alone) {
+        Some(0) => 1,
+        Some(first) => first,
+        None => records.len(),
+    }
 }
 
 /// Makes rows of the records, session by session.

@@ -120,6 +120,19 @@ proptest! {
     }
 
     #[test]
+    fn no_line_has_a_number_beyond_the_last(frames in frames()) {
+        let bytes = build(Ordinal::FIRST, &frames);
+        let lines = frames.concat().len() as u64;
+        let highest = Ordinal::new(u64::MAX - lines);
+        let nodes = Chunk::parse(highest, &bytes).unwrap().nodes().unwrap();
+        prop_assert_eq!(nodes.len() as u64, lines);
+        for first in [highest.next().unwrap(), Ordinal::new(u64::MAX)] {
+            let problem = Chunk::parse(first, &bytes).unwrap_err();
+            prop_assert!(problem.contains("beyond the last number"), "{}", problem);
+        }
+    }
+
+    #[test]
     fn a_bit_that_flips_ahead_of_the_frames_is_seen(frames in frames(), at in any::<prop::sample::Index>(), bit in 0u32..8) {
         let mut bytes = build(Ordinal::new(5), &frames);
         let texts: usize = frames.iter().flatten().map(|(text, _)| text.len()).sum();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::damaged::Damage;
 use super::file::{self, JournalFile};
 use super::reading::OpenFile;
 use super::row::{JournalRow, Place};
@@ -11,7 +12,7 @@ use crate::error::{Error, FileContext, Result};
 use crate::store::commit::Batch;
 
 /// Sequence numbers that are left out where a journal is given up: more than are written to one.
-const GIVEN_UP: u64 = 1 << 40;
+pub(super) const GIVEN_UP: u64 = 1 << 40;
 
 impl Store {
     /// Fails if a journal beside the store has more than the tables: it is another store's, or the tables are older.
@@ -31,6 +32,16 @@ impl Store {
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(_) if self.is_read_only() => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                let row = self.committed()?.journal_row()?;
+                match JournalFile::damage(&path, self.number()?, row.epoch) {
+                    Ok(Some(damage)) if row.epoch != 0 => Err(damage.at(&path).into()),
+                    // Nothing in it counts. The next epoch mends it.
+                    Ok(Some(Damage { newest, .. })) if !newest.is_ahead_of(&row) => Ok(()),
+                    Ok(Some(_)) => Err(self.journal_ahead(path)),
+                    Ok(None) | Err(_) => Err(self.foreign_journal(path, &error)),
+                }
+            }
             Err(error) => Err(self.foreign_journal(path, &error)),
         }
     }

@@ -20,11 +20,11 @@ use crate::temporary::Temporary;
 const MAGIC: [u8; 16] = *b"leafline journal";
 
 /// The layout of the file. In the one before, records did not say what was synced.
-const VERSION: u64 = 2;
-const EARLIER: u64 = 1;
+pub(super) const VERSION: u64 = 2;
+pub(super) const EARLIER: u64 = 1;
 
 /// Bytes of the first page, and of the pages behind the areas.
-const PAGE_BYTES: usize = 4096;
+pub(super) const PAGE_BYTES: usize = 4096;
 const PAGE: u64 = PAGE_BYTES as u64;
 
 /// Bytes of an area. While one is filled, what the other has goes into the tables.
@@ -105,7 +105,7 @@ impl Areas {
     }
 
     /// Bytes of the whole file.
-    const fn file_bytes(self) -> u64 {
+    pub(super) const fn file_bytes(self) -> u64 {
         2 * (PAGE + self.bytes)
     }
 
@@ -148,6 +148,9 @@ impl JournalFile {
         let folder = folder_of(path);
         match Self::open(path, store) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                return Self::mended(path, store, areas)?.ok_or(error);
+            }
             Err(error) => return Err(error),
             Ok(mut file) => {
                 if !file.says_synced {
@@ -216,7 +219,7 @@ impl JournalFile {
         }
     }
 
-    fn of(file: File, areas: Areas, says_synced: bool) -> Result<Self> {
+    pub(super) fn of(file: File, areas: Areas, says_synced: bool) -> Result<Self> {
         let counts_names = names_of(&file)? > 0;
         Ok(Self { file, counts_names, areas, says_synced })
     }
@@ -241,6 +244,23 @@ impl JournalFile {
         if !self.says_synced {
             return Ok(None);
         }
+        let mut later = None;
+        self.each_of(epoch, |head, _, _| {
+            let is_later = head.sequence > place.sequence + 1;
+            let proves = head.stamp.synced.is_some_and(|synced| synced > place.sequence);
+            later = (is_later && proves).then_some(head.sequence);
+            later.is_none()
+        })?;
+        Ok(later)
+    }
+
+    /// Passes on the whole records of an epoch, wherever they are, with their payloads and the places behind them, until `take`
+    /// says no.
+    pub(super) fn each_of(
+        &self,
+        epoch: u64,
+        mut take: impl FnMut(Head, Vec<u8>, Place) -> bool,
+    ) -> Result<()> {
         let pattern = epoch.to_le_bytes();
         let finder = Finder::new(&pattern);
         let mut bytes = Vec::new();
@@ -253,16 +273,15 @@ impl JournalFile {
                 let Some(head) = found.checked_sub(8).filter(|head| head.is_multiple_of(8)) else {
                     continue;
                 };
-                if let Some((head, _, _)) = self.whole(start + head as u64)?
+                if let Some((head, payload, end)) = self.whole(start + head as u64)?
                     && head.stamp.epoch == epoch
-                    && head.sequence > place.sequence + 1
-                    && head.stamp.synced.is_some_and(|synced| synced > place.sequence)
+                    && !take(head, payload, end)
                 {
-                    return Ok(Some(head.sequence));
+                    return Ok(());
                 }
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     fn record(&self, at: u64, place: &Place, epoch: u64) -> Result<Option<Next>> {
@@ -338,6 +357,14 @@ impl JournalFile {
         if now == wanted { Ok(()) } else { self.file.set_permissions(wanted) }
     }
 
+    /// The beginning of the file, as much as a page has; and the bytes of the file.
+    pub(super) fn beginning_of_file(&self) -> Result<(Vec<u8>, u64)> {
+        let mut page = vec![0; PAGE_BYTES];
+        let read = read_at(&self.file, &mut page, 0)?;
+        page.truncate(read);
+        Ok((page, self.file.metadata()?.len()))
+    }
+
     /// Puts what was written on the disk.
     pub(super) fn sync(&self) -> Result<()> {
         let sync = recorder::begin_sync(&self.file)?;
@@ -369,7 +396,7 @@ fn sync_name(folder: &Path) -> Result<()> {
 }
 
 /// The first page: what the file is, the version of its layout, and the number of its store.
-fn first_page(store: u64, version: u64) -> [u8; PAGE_BYTES] {
+pub(super) fn first_page(store: u64, version: u64) -> [u8; PAGE_BYTES] {
     let mut page = [0; PAGE_BYTES];
     let parts = MAGIC.into_iter().chain(version.to_le_bytes()).chain(store.to_le_bytes());
     page.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
@@ -377,7 +404,7 @@ fn first_page(store: u64, version: u64) -> [u8; PAGE_BYTES] {
 }
 
 #[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+pub(super) fn write_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
 }
 
@@ -387,7 +414,7 @@ fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
 }
 
 #[cfg(windows)]
-fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> Result<()> {
+pub(super) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> Result<()> {
     while !bytes.is_empty() {
         let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
         if written == 0 {
@@ -405,7 +432,7 @@ fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
 }
 
 /// Reads from a byte on, as much as there is.
-fn read_at(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
+pub(super) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
     let mut read = 0;
     while let Some(rest) = bytes.get_mut(read..).filter(|rest| !rest.is_empty()) {
         match read_some_at(file, rest, at + read as u64) {

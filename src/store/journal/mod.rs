@@ -8,6 +8,7 @@
 
 mod appending;
 mod background;
+mod damaged;
 mod epoch;
 mod file;
 mod gate;
@@ -26,6 +27,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use self::appending::Appender;
 pub(crate) use self::appending::{Appended, JournalLock};
 use self::background::Background;
+pub(crate) use self::damaged::{Rescued, rescue};
 #[cfg(not(any(test, all(unix, feature = "faults"))))]
 use self::file::JournalFile;
 #[cfg(any(test, all(unix, feature = "faults")))]

@@ -51,6 +51,11 @@ impl Store {
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
+        for path in [&beside, &told] {
+            if let Ok(Some(damage)) = JournalFile::damage(path, number, row.epoch) {
+                return Err(damage.at(path).into());
+            }
+        }
         let problem = refused.map_or_else(String::new, |error| error.to_string());
         let path = self.path().to_owned();
         Err(StoreError::NoJournal { path, journal: told, problem }.into())

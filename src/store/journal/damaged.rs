@@ -1,0 +1,202 @@
+//! A journal that is damaged: told from a file that never was the store's, and read for what is whole in it.
+
+use std::fs::File;
+use std::io::{ErrorKind, Result};
+use std::path::Path;
+
+use super::epoch::GIVEN_UP;
+use super::file::{Areas, EARLIER, JournalFile, Newest, PAGE_BYTES, VERSION, first_page, write_at};
+use super::record::{Head, Journaled};
+use super::row::{JournalRow, Place};
+use crate::error::Corruption;
+use crate::private;
+use crate::regular_file::{check_regular, open_regular};
+use crate::store::session_key::SessionKey;
+
+/// Bits of the first page that may be wrong. In another store's journal some 32 bits of the number differ; that at most eight
+/// do happens once in three billion.
+const MOST_BITS: u32 = 8;
+
+/// Bytes of the first page that say something; the others are zeros.
+const NAMED: usize = 32;
+
+/// What is wrong with the journal's file as a whole.
+#[derive(Debug)]
+pub(super) struct Damage {
+    at: u64,
+    problem: String,
+    /// What its first records say.
+    pub(super) newest: Newest,
+}
+
+impl Damage {
+    /// The damage as an error.
+    pub(super) fn at(self, path: &Path) -> Corruption {
+        Corruption {
+            table: "journal",
+            place: format!("{}, byte {}", path.display(), self.at),
+            problem: self.problem,
+        }
+    }
+}
+
+/// What a damaged journal had that is whole.
+#[derive(Debug, Default)]
+pub(crate) struct Rescued {
+    /// The records that the tables do not have, in order.
+    pub(crate) records: Vec<Journaled>,
+    /// A number behind all of its records.
+    pub(crate) last: u64,
+    /// What was not taken over, and why.
+    pub(crate) problem: Option<String>,
+}
+
+impl JournalFile {
+    /// What is wrong with a file that [`Self::open`] refuses, if it is the journal of the store all the same: its first page says
+    /// so but for a few bits, or it has a record of the epoch.
+    pub(super) fn damage(path: &Path, store: u64, epoch: u64) -> Result<Option<Damage>> {
+        let file = Self::unchecked(open_regular(path)?)?;
+        let (page, length) = file.beginning_of_file()?;
+        let wrong = wrong_bits(&page, store);
+        let is_named = page.len() >= NAMED && wrong <= MOST_BITS;
+        if !is_named && !file.has_record_of(epoch)? {
+            return Ok(None);
+        }
+        let whole = Areas::USUAL.file_bytes();
+        let (at, problem) = if wrong > 0 || page.is_empty() {
+            (0, "its first page is not what was written there".to_owned())
+        } else {
+            (length, format!("the file has {length} bytes, and not {whole}"))
+        };
+        Ok(Some(Damage { at, problem, newest: file.newest()? }))
+    }
+
+    /// Makes a damaged journal whole again that no epoch uses; `None` if it is not the store's. What it has counts for nothing.
+    pub(super) fn mended(path: &Path, store: u64, areas: Areas) -> Result<Option<Self>> {
+        if Self::damage(path, store, 0)?.is_none() {
+            return Ok(None);
+        }
+        check_regular(&std::fs::metadata(path)?)?;
+        let file = private::new_file().read(true).write(true).open(path)?;
+        let whole = areas.file_bytes();
+        let there = file.metadata()?.len().min(whole);
+        file.set_len(whole)?;
+        let page = PAGE_BYTES as u64;
+        for at in (there / page..whole / page).map(|number| number * page) {
+            write_at(&file, &[0; PAGE_BYTES], at)?;
+        }
+        write_at(&file, &first_page(store, VERSION), 0)?;
+        file.sync_all()?;
+        Self::of(file, areas, true).map(Some)
+    }
+
+    /// A file whose first page is not looked at.
+    fn unchecked(file: File) -> Result<Self> {
+        Self::of(file, Areas::USUAL, true)
+    }
+
+    fn has_record_of(&self, epoch: u64) -> Result<bool> {
+        let mut any = false;
+        if epoch != 0 {
+            self.each_of(epoch, |_, _, _| {
+                any = true;
+                false
+            })?;
+        }
+        Ok(any)
+    }
+}
+
+/// Bits in which the beginning of a file differs from the first page of a store's journal.
+fn wrong_bits(page: &[u8], store: u64) -> u32 {
+    let from = |version| {
+        let expected = first_page(store, version);
+        page.iter().zip(expected).map(|(is, was)| (is ^ was).count_ones()).sum()
+    };
+    u32::min(from(VERSION), from(EARLIER))
+}
+
+/// Reads what is whole in the journal of a store, whatever is damaged in it: the records that the tables, as their row says, do
+/// not have. `store` is the store's number, if it is known.
+pub(crate) fn rescue(path: &Path, store: Option<u64>, row: &JournalRow) -> Rescued {
+    match read(path, store, row) {
+        Ok(rescued) => rescued,
+        Err(error) => {
+            let last = row.folded.sequence.saturating_add(GIVEN_UP);
+            let problem = match error.kind() {
+                ErrorKind::NotFound => format!("{} is not there", path.display()),
+                _ => format!("{}: {error}", path.display()),
+            };
+            let problem = Some(format!("what it alone has was not taken over: {problem}"));
+            Rescued { records: Vec::new(), last, problem }
+        }
+    }
+}
+
+fn read(path: &Path, store: Option<u64>, row: &JournalRow) -> Result<Rescued> {
+    let file = JournalFile::unchecked(open_regular(path)?)?;
+    let mut found: Vec<(Head, Vec<u8>, Place)> = Vec::new();
+    let mut has_any = false;
+    file.each_of(row.epoch, |head, payload, end| {
+        has_any = true;
+        if head.sequence > row.folded.sequence {
+            found.push((head, payload, end));
+        }
+        true
+    })?;
+    found.sort_by_key(|(head, _, _)| head.sequence);
+    let (page, length) = file.beginning_of_file()?;
+    let is_ours = store.is_some_and(|store| wrong_bits(&page, store) <= MOST_BITS);
+    let mut problems = Vec::new();
+    if !has_any && !(is_ours && page.len() >= NAMED) {
+        problems.push("it is not the journal of this store".to_owned());
+    } else if length < Areas::USUAL.file_bytes() {
+        problems.push(format!("it ends at byte {length}"));
+    }
+    if found.is_empty() && file.newest()?.is_ahead_of(row) {
+        problems.push("it is of a later state than the store's file".to_owned());
+    }
+    let mut place = row.folded;
+    let mut records = Vec::new();
+    let highest = found.last().map_or(0, |(head, _, _)| head.sequence);
+    // From the last one on: the highest number that a record says to be on the disk.
+    let mut proven: Vec<u64> =
+        found.iter().map(|(head, ..)| head.stamp.synced.unwrap_or(0)).collect();
+    for index in (1..proven.len()).rev() {
+        proven[index - 1] = proven[index - 1].max(proven[index]);
+    }
+    for ((head, payload, end), proven) in found.into_iter().zip(proven) {
+        if head.sequence <= place.sequence {
+            continue;
+        }
+        if head.stamp.commits > row.commits {
+            problems.push("it is of a later state than the store's file".to_owned());
+            break;
+        }
+        if head.sequence == place.sequence + 1 {
+            if !head.follows(&place, row.epoch) {
+                problems.push("its records do not follow what the tables have".to_owned());
+                break;
+            }
+        } else if proven > place.sequence {
+            problems.push(lost(place.sequence + 1, head.sequence - 1));
+        } else {
+            // Nothing says that they were on the disk: a loss of power has torn them.
+            break;
+        }
+        place = end;
+        records.push(Journaled { session: SessionKey::new(head.session), payload, end });
+    }
+    let last = place.sequence.max(highest);
+    let problem = (!problems.is_empty()).then(|| problems.join("; "));
+    let last = if problem.is_some() { last.saturating_add(GIVEN_UP) } else { last };
+    Ok(Rescued { records, last, problem })
+}
+
+fn lost(first: u64, last: u64) -> String {
+    if first == last {
+        format!("record {first} of it is damaged, and what it added is missing")
+    } else {
+        format!("records {first} to {last} of it are damaged, and what they added is missing")
+    }
+}
