@@ -17,6 +17,7 @@ use leafline::import::{ImportOptions, ImportStatus};
 use leafline::live::Persistence;
 use leafline::omp::OmpSession;
 use leafline::opal::{OpalReader, OpalSession};
+use leafline::salvage::RepairOptions;
 use leafline::{Family, NewSession, Session, Store, StoreOptions, opal, pi};
 use place::Reports;
 use tempfile::TempDir;
@@ -523,4 +524,123 @@ fn a_damaged_record_is_noticed_by_what_later_ones_say() {
         }
     }
     assert!(noticed > 5 && lost < noticed, "{noticed} noticed, {lost} lost");
+}
+
+/// The texts of what is salvaged of two files, and what is said of the journal.
+fn salvaged(store: &Path) -> (Vec<String>, Option<String>) {
+    let new = store.with_extension("new");
+    let salvage = Store::salvage(store, &new).unwrap();
+    assert!(salvage.problems.is_empty(), "{salvage:?}");
+    let texts = texts(&reading(&new));
+    fs::remove_file(new).unwrap();
+    (texts, salvage.journal)
+}
+
+#[test]
+fn a_journal_whose_first_page_is_damaged_is_no_other_stores() {
+    let mut live = Live::begin();
+    append(&mut live.session, "third");
+    let left = live.left();
+    let path = left.path().join("store");
+    let journal = left.path().join("store.journal");
+    let (store, whole) = (fs::read(&path).unwrap(), fs::read(&journal).unwrap());
+    // A store looks for it where it was, too.
+    drop(live);
+    let bit = |at: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 16;
+        bytes
+    };
+    let mut zeros = whole.clone();
+    zeros[..4096].fill(0);
+    let damaged = [bit(0), bit(17), bit(25), bit(3000), zeros, whole[..8192].to_vec()];
+    for (number, bytes) in damaged.iter().enumerate() {
+        for read_only in [true, false] {
+            fs::write(&path, &store).unwrap();
+            fs::write(&journal, bytes).unwrap();
+            let options = StoreOptions { read_only, ..StoreOptions::default() };
+            let opened = Store::open_with(&path, &options);
+            let Err(Error::Corrupted(damage)) = opened.and_then(|store| store.sessions()) else {
+                panic!("{number}: it is not noticed");
+            };
+            assert!(damage.place.contains("store.journal, byte "), "{damage:?}");
+            assert_eq!(&fs::read(&journal).unwrap(), bytes, "it is left as it is");
+        }
+        let (texts, problem) = salvaged(&path);
+        assert_eq!(texts, ["first", "second", "third"], "{number}");
+        assert_eq!(problem.is_some(), bytes.len() < whole.len(), "{number}: {problem:?}");
+        // A repair finds it, and keeps both files.
+        let repair = Store::repair(&path, &RepairOptions::default()).unwrap().unwrap();
+        assert_eq!(fs::read(&repair.kept).unwrap(), store);
+        assert!(!journal.exists());
+        assert_eq!(self::texts(&Store::open(&path).unwrap()).len(), 3);
+    }
+}
+
+#[test]
+fn a_damaged_journal_that_no_epoch_uses_is_mended() {
+    let mut live = Live::begin();
+    append(&mut live.session, "third");
+    let Live { folder, session } = live;
+    drop(session);
+    let (path, journal) = (folder.path().join("store"), folder.path().join("store.journal"));
+    let whole = fs::read(&journal).unwrap();
+    for (number, cut) in [whole.len(), 4096, 100, whole.len() - 1].into_iter().enumerate() {
+        let mut bytes = whole[..cut].to_vec();
+        bytes[20] ^= u8::from(number == 0);
+        fs::write(&journal, bytes).unwrap();
+        assert_eq!(texts(&reading(&path)).len(), 3 + 2 * number);
+        let mut session = Store::open(&path).unwrap().session(ID).unwrap();
+        append(&mut session, "again");
+        append(&mut session, "and again");
+        let mended = fs::read(&journal).unwrap();
+        assert_eq!((mended.len(), &mended[..4096]), (whole.len(), &whole[..4096]));
+        drop(session);
+    }
+    assert!(reading(&path).verify().unwrap().problems.is_empty());
+}
+
+#[test]
+fn whole_records_behind_a_damaged_one_are_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path().join("store")).unwrap();
+    // Through one handle: what others have appended is folded first.
+    let mut sessions = [ID, "other"].map(|id| {
+        let mut new = NewSession::new(Family::Pi, "/work");
+        new.id = Some(id.to_owned());
+        new.persistence = Some(Persistence::immediate());
+        store.create_session(&new).unwrap()
+    });
+    for (session, text) in [(0, "first"), (0, "second"), (1, "of the other")] {
+        append(&mut sessions[session], text);
+    }
+    assert_eq!(texts(&store), ["first", "second"]);
+    let journal = || fs::read(folder.path().join("store.journal")).unwrap();
+    let mut ends = vec![*used(&journal()).last().unwrap() + 1];
+    for (session, text) in [(0, "third"), (1, "more"), (0, "fourth"), (1, "most")] {
+        append(&mut sessions[session], text);
+        ends.push(*used(&journal()).last().unwrap() + 1);
+    }
+    let [session, other] = sessions;
+    let live = Live { folder, session };
+    let left = live.left();
+    let path = left.path().join("store");
+    drop((live, other, store));
+    let whole = fs::read(left.path().join("store.journal")).unwrap();
+    let all = [["first", "second", "third", "fourth"], ["of the other", "more", "most", ""]];
+    for (damaged, lost) in [(0, "third"), (1, "more"), (2, "fourth")] {
+        let mut bytes = whole.clone();
+        bytes[ends[damaged] + 100..ends[damaged] + 110].fill(7);
+        fs::write(left.path().join("store.journal"), bytes).unwrap();
+        let new = left.path().join("new");
+        let salvage = Store::salvage(&path, &new).unwrap();
+        let problem = salvage.journal.as_deref().unwrap();
+        assert!(problem.contains("is damaged") && !salvage.is_complete(), "{salvage:?}");
+        assert!(salvage.problems.is_empty(), "{salvage:?}");
+        for (id, all) in [ID, "other"].into_iter().zip(all) {
+            let kept = all.into_iter().filter(|text| !text.is_empty() && *text != lost);
+            assert_eq!(texts_of(&reading(&new), id), kept.collect::<Vec<_>>(), "{lost}: {id}");
+        }
+        fs::remove_file(new).unwrap();
+    }
 }

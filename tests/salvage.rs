@@ -154,6 +154,28 @@ fn with_any_page_lost_the_other_sessions_are_as_they_were() {
 }
 
 #[test]
+fn a_prompt_with_a_damaged_number_is_numbered_again() {
+    let scene = Scene::new();
+    // The keys of a page of prompts, one after the other.
+    let keys: Vec<u8> = (0..30_u64).flat_map(u64::to_le_bytes).collect();
+    for (number, byte, bits) in [(7, 5, 1), (29, 7, 0x80), (3, 3, 0x40)] {
+        let mut bytes = scene.bytes.clone();
+        let pages: Vec<usize> =
+            (0..bytes.len() - keys.len()).filter(|at| bytes[*at..].starts_with(&keys)).collect();
+        assert!(!pages.is_empty());
+        for page in pages {
+            bytes[page + 8 * number + byte] ^= bits;
+        }
+        let (salvage, new) = scene.salvage(&bytes).unwrap();
+        assert!(salvage.problems.is_empty(), "{:?}", salvage.problems);
+        assert!(salvage.history_is_damaged && !salvage.is_complete());
+        let prompts = new.history().recent(100).unwrap();
+        assert_eq!((salvage.prompts, prompts.len()), (30, 30));
+        assert_eq!(said(&new), scene.before);
+    }
+}
+
+#[test]
 fn what_is_no_store_gives_nothing() {
     let scene = Scene::new();
     for bytes in [&b""[..], b"a text", &[0; 9000], &[7; 9000]] {

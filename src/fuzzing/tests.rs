@@ -5,6 +5,9 @@ use super::{TARGETS, Target};
 /// Inputs of each target.
 const RUNS: usize = 2000;
 
+/// Of the one that makes a store for each.
+const IMPORTS: usize = 200;
+
 /// The longest input: more is cut off.
 const LONGEST: usize = 16 << 10;
 
@@ -62,7 +65,8 @@ fn mutations(target: &Target) {
     let seeds = (target.seeds)();
     seeds.iter().for_each(|seed| (target.run)(seed));
     let mut random = fastrand::Rng::with_seed(7);
-    for _ in 0..RUNS {
+    let runs = if target.name == "import" { IMPORTS } else { RUNS };
+    for _ in 0..runs {
         let mut input = seeds[random.usize(..seeds.len())].clone();
         for _ in 0..random.usize(1..8) {
             mutate(&mut input, &seeds[random.usize(..seeds.len())], &mut random);
@@ -85,7 +89,7 @@ macro_rules! targets {
     };
 }
 
-targets! { lines scan }
+targets! { lines scan json references migrations records journal import }
 
 /// A target that is not tested here, or has no program for the fuzzer, would be forgotten.
 #[test]

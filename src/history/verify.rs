@@ -27,8 +27,19 @@ pub(crate) fn check(snapshot: &Snapshot, findings: &mut Findings<'_>) -> Result<
             );
         }
     }
-    for block in 0..block_count {
-        let numbers = block * BLOCK..end.min((block + 1) * BLOCK);
+    let mut next = 0;
+    while next < block_count {
+        let block = next;
+        next += 1;
+        let numbers = block * BLOCK..end.min(next.saturating_mul(BLOCK));
+        // A damaged number may be far beyond the others.
+        let there = findings.absorb(prompts.next_from(numbers.start))?.flatten();
+        if let Some(there) = there.filter(|there| *there >= numbers.end) {
+            let lost = format!("there are no prompts {} to {}", numbers.start, there - 1);
+            findings.problem("history", None, lost);
+            next = there / BLOCK;
+            continue;
+        }
         let Some((record, words)) = made_of(&prompts, numbers, findings)? else { continue };
         match findings.absorb(prompts.block(block))? {
             // The block is damaged, which is already a finding.

@@ -35,6 +35,8 @@ pub use self::facts::{SessionFacts, TypeFacts};
 pub(crate) use self::find::find;
 pub use self::live::{AppendedLines, NewSession, Persistence, RepeatedIds};
 pub(crate) use self::live::{added_lines, tail_dictionary};
+#[cfg(any(test, fuzzing))]
+pub(crate) use self::live::{check_change, example_changes};
 pub use self::page::{Page, PageLimit};
 pub use self::reader::SessionReader;
 pub use self::shared_text::SharedText;

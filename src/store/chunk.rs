@@ -503,5 +503,16 @@ pub(crate) fn reseal(bytes: &mut [u8]) {
     bytes[start - CHECK_LEN..start].copy_from_slice(&check);
 }
 
+/// The chunk in the layout before, which has no check of directory and nodes.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn without_check(bytes: &[u8]) -> Vec<u8> {
+    let (_, start) = section_lengths(bytes).expect("a chunk of ours has sections");
+    let (head, sections) = bytes.split_at(start);
+    let mut before = head.get(..start - CHECK_LEN).unwrap_or_default().to_vec();
+    before.iter_mut().take(1).for_each(|version| *version = UNCHECKED_VERSION);
+    before.extend_from_slice(sections);
+    before
+}
+
 #[cfg(test)]
 mod tests;

@@ -20,6 +20,8 @@ mod exposure;
 pub(crate) mod failing_disk;
 pub(crate) mod fingerprint;
 mod format;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 pub(crate) mod journal;
 pub(crate) mod label_record;
 pub(crate) mod line_rows;

@@ -85,6 +85,12 @@ impl Prompts {
         Ok(())
     }
 
+    /// The number of the first prompt from one on.
+    pub(crate) fn next_from(&self, number: u64) -> Result<Option<u64>> {
+        let next = self.prompts.range(number..)?.next().transpose()?;
+        Ok(next.map(|(number, _)| number.value()))
+    }
+
     /// A block's record, if it has one.
     pub(crate) fn block(&self, block: u64) -> Result<Option<PromptBlockRecord>> {
         block_in(&self.blocks, block)
@@ -221,7 +227,7 @@ impl ReadPrompts for PromptWriter<'_> {
 }
 
 fn count_of(prompts: &impl ReadableTable<u64, &'static [u8]>) -> Result<u64> {
-    Ok(prompts.last()?.map_or(0, |(last, _)| last.value() + 1))
+    Ok(prompts.last()?.map_or(0, |(last, _)| last.value().saturating_add(1)))
 }
 
 fn prompt_in(

@@ -203,13 +203,7 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     }
     rebuild(&store, &bad, &salvaged, new, &mut salvage)?;
     store.forget_lost_sources()?;
-    let mut verification = Verification::default();
-    let mut findings = Findings::new(None, &mut verification);
-    let snapshot = store.snapshot()?;
-    let checked = history::check(&snapshot, &mut findings);
-    findings.absorb(checked)?;
-    drop(snapshot);
-    salvage.history_is_damaged = !verification.problems.is_empty();
+    salvage.history_is_damaged = salvaged.has_loose_prompts || has_damaged_history(&store)?;
     if salvage.history_is_damaged {
         history::rebuild(&store)?;
     }
@@ -217,6 +211,14 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     salvage.blobs = salvaged.broken_blobs.iter().map(blobs::hex).collect();
     salvage.problems = store.verify()?.problems;
     Ok(salvage)
+}
+
+fn has_damaged_history(store: &Store) -> Result<bool> {
+    let mut verification = Verification::default();
+    let mut findings = Findings::new(None, &mut verification);
+    let checked = history::check(&store.snapshot()?, &mut findings);
+    findings.absorb(checked)?;
+    Ok(!verification.problems.is_empty())
 }
 
 /// Whether neither the records of sessions nor their ids are all there.

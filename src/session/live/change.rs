@@ -203,3 +203,51 @@ pub(super) fn payload(change: &Change) -> Vec<u8> {
     record::append(change, &mut bytes);
     bytes
 }
+
+/// Reads a payload in both ways, which say the same of it, and reads it again as it is written.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn check_change(bytes: &[u8]) {
+    let journaled = Journaled {
+        session: SessionKey::new(1),
+        payload: bytes.to_vec(),
+        end: crate::store::journal::Place::default(),
+    };
+    let read = ReadChange::of(&journaled);
+    let Ok(change) = Change::from_bytes(bytes, String::new) else {
+        assert!(read.is_err());
+        return;
+    };
+    let read = read.expect("what one can read the other can");
+    assert_eq!((read.session, read.text), (&*change.session, &*change.text));
+    assert_eq!((&read.leaf, &read.header), (&change.leaf, &change.header));
+    assert_eq!(read.ids, change.ids);
+    let _ = read.line();
+    assert_eq!(Change::from_bytes(&payload(&change), String::new).expect("it was written"), change);
+}
+
+/// Payloads of each kind.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn example_changes() -> Vec<Vec<u8>> {
+    let header = HeaderChange {
+        lines: vec![(0, b"{}\n".to_vec())],
+        title: Some((Some("A title".to_owned()), 3)),
+        cwd: Some(Some("/work".to_owned())),
+        created: Some(None),
+    };
+    let leaves = [
+        Leaf::Same,
+        Leaf::None,
+        Leaf::Last { line: Some((0, 12)) },
+        Leaf::Moved(b"an-id".to_vec()),
+        Leaf::OfFile,
+    ];
+    let change = |leaf: Leaf| Change {
+        session: b"live".to_vec(),
+        text: b"{\"id\":\"a\"}\n".to_vec(),
+        ids: vec![b"a".to_vec()],
+        leaf,
+        header: None,
+    };
+    let of_header = Change { header: Some(header), ..change(Leaf::Same) };
+    leaves.map(change).iter().chain([&of_header]).map(payload).collect()
+}

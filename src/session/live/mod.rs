@@ -26,6 +26,8 @@ pub(super) use self::append::Appender;
 use self::append::{Addition, Origin, move_leaf};
 pub(super) use self::change::Tail;
 pub(crate) use self::change::added_lines;
+#[cfg(any(test, fuzzing))]
+pub(crate) use self::change::{check_change, example_changes};
 pub use self::create::NewSession;
 pub use self::persistence::Persistence;
 pub use self::raw::{AppendedLines, RepeatedIds};

@@ -116,6 +116,17 @@ fn sweep_slice(transaction: &WriteTransaction, session: SessionKey) -> Result<(u
         }
         return Ok((freed, false));
     }
+    // Of a damaged chunk whose beginning is lost the rest may be there.
+    let mut parts = Vec::new();
+    for row in lines.range((raw, 0, 0)..(end, 0, 0))?.take(CHUNKS_A_COMMIT) {
+        parts.push(row?.0.value());
+    }
+    if !parts.is_empty() {
+        for key in parts {
+            lines.remove(key)?;
+        }
+        return Ok((0, false));
+    }
     let mut left = ROWS_A_COMMIT;
     let mut keys: Vec<Vec<u8>> = Vec::new();
     let mut entries = transaction.open_table(tables::ENTRIES)?;
@@ -234,6 +245,25 @@ mod tests {
         assert!(snapshot.rows(SessionKey::new(2)).chunks_left().next().unwrap().is_none());
         let row = snapshot.table(tables::LINES).unwrap().get((1, 0, 0)).unwrap();
         assert!(row.is_some(), "the lines of a session that shows stay");
+    }
+
+    #[test]
+    fn what_is_left_of_a_damaged_chunk_is_swept() {
+        let store = Store::in_memory().unwrap();
+        let [_, _] = begin(&store, [1, 2]);
+        let transaction = store.begin_write().unwrap();
+        {
+            let mut lines = transaction.open_table(tables::LINES).unwrap();
+            lines.remove((1, 0, 0)).unwrap();
+            for key in [(1, 0, 1), (1, 0, 2), (1, 7, 3), (2, 0, 2)] {
+                lines.insert(key, &b"a part"[..]).unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+        store.sweep_sessions(|_| true).unwrap();
+        let snapshot = store.snapshot().unwrap();
+        assert_eq!(snapshot.session_with_lines(SessionKey::new(0)).unwrap(), None);
+        assert!(snapshot.unfinished().unwrap().is_empty());
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl JournalFile {
     }
 
     /// A file whose first page is not looked at.
-    fn unchecked(file: File) -> Result<Self> {
+    pub(super) fn unchecked(file: File) -> Result<Self> {
         Self::of(file, Areas::USUAL, true)
     }
 

@@ -28,11 +28,11 @@ pub(super) const PAGE_BYTES: usize = 4096;
 const PAGE: u64 = PAGE_BYTES as u64;
 
 /// Bytes of an area. While one is filled, what the other has goes into the tables.
-#[cfg(not(test))]
+#[cfg(not(any(test, fuzzing)))]
 const AREA: u64 = 4 << 20;
 
 /// In tests it is full sooner.
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) const AREA: u64 = 512 << 10;
 
 /// An open journal.

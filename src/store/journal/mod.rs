@@ -11,6 +11,8 @@ mod background;
 mod damaged;
 mod epoch;
 mod file;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod gate;
 mod reading;
 mod record;

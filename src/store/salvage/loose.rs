@@ -156,6 +156,11 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
         }
     }
 
+    /// Whether there are prompts among them. Their numbers may be damaged, as their texts may.
+    pub(super) fn has_prompts(&self) -> bool {
+        !self.history.is_empty()
+    }
+
     /// Writes the rows that fit into what is there. Returns the sessions that have some.
     pub(super) fn write(&self) -> Result<BTreeSet<SessionKey>, Failed> {
         let transaction = self.store.begin_write()?;

@@ -44,6 +44,8 @@ pub(crate) struct Salvaged {
     pub(crate) lost: Vec<String>,
     /// Sessions of which rows come from pages that nothing leads to.
     pub(crate) loose: BTreeSet<SessionKey>,
+    /// Whether there are prompts that come from such pages: they are to be numbered again.
+    pub(crate) has_loose_prompts: bool,
     /// Sessions that have lines and no record.
     pub(crate) unnamed: BTreeMap<SessionKey, Option<String>>,
     /// Blobs of which a part is missing or wrong.
@@ -80,6 +82,7 @@ impl Store {
         let mut loose = Loose::new(self, &file, &ids.sessions);
         if !reached.damaged.is_empty() {
             loose.find(&reached).map_err(|error| error.at(damaged))?;
+            salvaged.has_loose_prompts = loose.has_prompts();
             salvaged.loose = loose.write().map_err(|error| error.at(damaged))?;
         }
         salvaged.may_be_earlier = reached.may_be_earlier;
