@@ -8,7 +8,7 @@ use leafline::error::{ExportError, SearchError, SessionError, StoreError};
 use leafline::export::KeptReason;
 use leafline::import::{FileReport, Refusal};
 
-use super::place::shown;
+use super::place::{shown, store_in_use};
 use super::time;
 
 /// A library error with advice on what to do about it.
@@ -43,6 +43,10 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
         }
         Error::Corrupted(_) => {
             "`leafline verify` says what is damaged, and `leafline repair` keeps what is whole"
+        }
+        // The engine knows its file by a number only.
+        Error::Engine(_) => {
+            return store_in_use().map(|path| format!("the store is {}", shown(path)).into());
         }
         _ => return None,
     };

@@ -1,6 +1,7 @@
 //! Where the store is.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use etcetera::BaseStrategy;
 use leafline::{Store, StoreOptions};
@@ -13,6 +14,20 @@ const IMPORT_CACHE: usize = 32 << 20;
 
 /// The environment variable that names the store's file.
 const VARIABLE: &str = "LEAFLINE_STORE";
+
+/// The store's file, for errors that do not name it.
+static IN_USE: OnceLock<PathBuf> = OnceLock::new();
+
+/// The store that the command works on, once it is known.
+pub(super) fn store_in_use() -> Option<&'static Path> {
+    IN_USE.get().map(PathBuf::as_path)
+}
+
+/// Notes which store the command works on.
+pub(super) fn note_store(path: &Path) {
+    // A command works on one.
+    let _ = IN_USE.set(path.to_owned());
+}
 
 /// The store that the command works on.
 #[derive(Debug)]
@@ -58,6 +73,7 @@ impl Place {
     /// The store's file, unless standard output goes into it.
     pub(super) fn checked_path(&self) -> Result<PathBuf, Failure> {
         let path = self.path()?;
+        note_store(&path);
         if is_standard_output(&path) { Err(Failure::OutputIsStore { path }) } else { Ok(path) }
     }
 

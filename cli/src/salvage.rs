@@ -9,7 +9,7 @@ use super::Status;
 use super::failure::Failure;
 use super::number::counted;
 use super::output::{BAD, GOOD, Output};
-use super::place::shown;
+use super::place::{note_store, shown};
 use super::progress::Spinner;
 use super::show::write_beside;
 use super::text;
@@ -38,6 +38,7 @@ pub(super) struct Arguments {
 
 /// Saves, and says what is missing.
 pub(super) fn run(arguments: &Arguments, out: &mut Output) -> Result<Status, Failure> {
+    note_store(&arguments.file);
     let spinner = Spinner::new("reading every page");
     let mut salvage = Store::salvage(&arguments.file, &arguments.output)?;
     if arguments.from_sources {

@@ -1,12 +1,15 @@
 //! `leafline-faults`: damages stores, and says what came of it.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use leafline_faults::damage::Damage;
-use leafline_faults::pages::{self, Count, Report, Runs};
+use leafline_faults::pages::{self, Count, Report};
 #[cfg(unix)]
 use leafline_faults::power;
+use leafline_faults::{calls, crowd, kills};
 
 /// Damage stores on purpose and compare what they answer with what is true.
 #[derive(Debug, Parser)]
@@ -20,15 +23,11 @@ struct Arguments {
 enum Fault {
     /// Flipped bits, pages that are zeroed, stale, swapped or cut off, and damage to the journal
     Pages {
-        /// The runs: the same seed gives the same ones
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
+        #[command(flatten)]
+        runs: Runs,
         /// The number of the first
         #[arg(long, default_value_t = 0)]
         first: u64,
-        /// How many
-        #[arg(long, default_value_t = 1000)]
-        runs: u64,
         /// How many are made at once
         #[arg(long, default_value_t = 1)]
         threads: usize,
@@ -36,35 +35,89 @@ enum Fault {
         #[arg(short, long)]
         verbose: bool,
     },
-    /// Losses of power at each moment of random work
+    /// Commands that are killed at each call that writes, and at any moment
+    Kills {
+        #[command(flatten)]
+        runs: Runs,
+        #[command(flatten)]
+        commands: Commands,
+    },
+    /// Commands of which one call of the system fails, or all from one on
+    Calls {
+        #[command(flatten)]
+        runs: Runs,
+        #[command(flatten)]
+        commands: Commands,
+        /// Also print what the commands complained of
+        #[arg(short, long)]
+        verbose: bool,
+    },
+    /// Losses of power at each moment of random work. A seed gives the same calls, but threads that run at once take turns as
+    /// they come; so many different images of the files are checked at least
     #[cfg(unix)]
     Power {
-        /// The first script: the same seed gives the same calls, but threads that run at once take turns as they come
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-        /// How many different images of the files are checked at least
-        #[arg(long, default_value_t = 10_000)]
-        runs: u64,
+        #[command(flatten)]
+        runs: Runs,
         /// By how many threads
         #[arg(long, default_value_t = 1)]
         threads: usize,
     },
+    /// Processes that append, read, import, sync and compact at the same time
+    Crowd {
+        /// For how long
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// The program `leafline` [default: the one beside this program]
+        #[arg(long, value_name = "FILE")]
+        program: Option<PathBuf>,
+        /// Where a folder for the store is made [default: the one for temporary files]
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Runs {
+    /// The runs: the same seed gives the same ones
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many
+    #[arg(long, default_value_t = 1000)]
+    runs: u64,
+}
+
+#[derive(Debug, Args)]
+struct Commands {
+    /// The program `leafline` [default: the one beside this program]
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// Only the cases whose names contain this
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    only: String,
 }
 
 fn main() -> ExitCode {
-    let is_sound = match Arguments::parse().fault {
-        Fault::Pages { seed, first, runs, threads, verbose } => {
-            run_pages(Runs { seed, first, count: runs, threads }, verbose)
+    let failures = match Arguments::parse().fault {
+        Fault::Pages { runs: Runs { seed, runs: count }, first, threads, verbose } => {
+            Ok(damage_pages(pages::Runs { seed, first, count, threads }, verbose))
         }
         #[cfg(unix)]
-        Fault::Power { seed, runs, threads } => {
-            power::run_and_print(&power::Options { seed, images: runs, threads })
+        Fault::Power { runs: Runs { seed, runs: images }, threads } => {
+            Ok(power::run_and_print(&power::Options { seed, images, threads }))
         }
+        Fault::Kills { runs, commands } => kill(&runs, &commands),
+        Fault::Calls { runs, commands, verbose } => fail_calls(&runs, &commands, verbose),
+        Fault::Crowd { seconds, program, folder } => gather(seconds, program, folder),
     };
-    if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let failures = failures.unwrap_or_else(|problem| vec![problem]);
+    for failure in &failures {
+        println!("{failure}");
+    }
+    println!("{} failures", failures.len());
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run_pages(runs: Runs, verbose: bool) -> bool {
+fn damage_pages(runs: pages::Runs, verbose: bool) -> Vec<String> {
     let begun = std::time::Instant::now();
     let each = |report: &Report| {
         for failure in &report.failures {
@@ -111,7 +164,79 @@ fn run_pages(runs: Runs, verbose: bool) -> bool {
         begun.elapsed().as_secs_f64(),
         report.failures.len()
     );
-    report.failures.is_empty()
+    report.failures
+}
+
+fn kill(runs: &Runs, commands: &Commands) -> Result<Vec<String>, String> {
+    let program = commands.program.as_deref();
+    let report = kills::run(runs.seed, runs.runs, program, &commands.only)?;
+    println!("command: runs, killed, killed twice, calls at which it was killed");
+    for (name, count) in &report.counts {
+        println!(
+            "{name}: {}, {}, {}, {} of {}",
+            count.runs, count.killed, count.twice, count.covered, count.places
+        );
+    }
+    let sum = |of: fn(&kills::Count) -> u64| report.counts.values().map(of).sum::<u64>();
+    println!(
+        "all: {}, {}, {}, {} of {}",
+        sum(|count| count.runs),
+        sum(|count| count.killed),
+        sum(|count| count.twice),
+        sum(|count| count.covered),
+        sum(|count| count.places)
+    );
+    Ok(report.failures)
+}
+
+fn fail_calls(runs: &Runs, commands: &Commands, verbose: bool) -> Result<Vec<String>, String> {
+    let program = commands.program.as_deref();
+    let report = calls::run(runs.seed, runs.runs, program, &commands.only)?;
+    println!("call: runs in which it failed, done all the same, failed");
+    for (call, count) in &report.counts {
+        println!("{call}: {}, {}, {}", count.runs, count.done, count.failed);
+    }
+    println!("of {} combinations; {} beside the folder", report.places, report.beside);
+    for (call, complaints) in report.complaints.iter().filter(|_| verbose) {
+        for complaint in complaints {
+            println!("{call}: {}", complaint.trim_end());
+        }
+    }
+    Ok(report.failures)
+}
+
+fn gather(
+    seconds: u64,
+    program: Option<PathBuf>,
+    folder: Option<PathBuf>,
+) -> Result<Vec<String>, String> {
+    let folder = folder.unwrap_or_else(std::env::temp_dir);
+    let report = crowd::run(Duration::from_secs(seconds), program.as_deref(), &folder)?;
+    let times = [
+        ("append", &report.appends),
+        ("append beside an import", &report.beside_imports),
+        ("fdatasync", &report.syncs),
+        ("read", &report.reads),
+    ];
+    println!("what: how many, p50, p99, the longest");
+    for (name, times) in times {
+        let [half, most, all] = [500, 990, 1000].map(|share| crowd::quantile(times, share));
+        println!("{name}: {}, {half:.1?}, {most:.1?}, {all:.1?}", times.len());
+    }
+    println!("appends of each process: {:?}", report.counts);
+    println!(
+        "{} imports in {:.1?}, stopped {} times: {} reads and {} appends meanwhile",
+        report.imports.0,
+        report.imports.1,
+        report.stops,
+        report.within_stops.0,
+        report.within_stops.1
+    );
+    println!(
+        "{} syncs, {} compactions, {} of which found the store in use",
+        report.synced, report.compactions.0, report.compactions.1
+    );
+    Ok(report.failures)
 }
 
 fn named(damage: Damage) -> &'static str {

@@ -14,9 +14,15 @@ use crate::error::{Error, FileContext, Result, StoreError};
 use crate::private::keep_rights;
 use crate::store::clock::now;
 use crate::store::engine_file::{EngineFile, Recovery};
-use crate::store::journal::JOURNAL_ENDING;
+use crate::store::journal::{DAMAGED_ENDING, JOURNAL_ENDING};
 use crate::store::{Store, StoreOptions};
 use crate::whole_file::sync_folder;
+
+/// What the name of the new store has after the store's, until it gets that; a time follows.
+const UNFINISHED: &str = ".repaired-";
+
+/// The bytes of such a time, as in `2026-02-16T10-20-30.400Z`.
+const TIME_BYTES: usize = 24;
 
 /// How a store is repaired.
 #[derive(Debug, Clone, Default)]
@@ -69,26 +75,51 @@ impl Store {
         if matches!(alone.take_alone(), Ok(false)) {
             return Err(Error::Store(StoreError::InUse { path: path.clone() }));
         }
+        remove_unfinished(path);
         let time = format_timestamp(now()).replace(':', "-");
-        let new = with_ending(path, &format!(".repaired-{time}"));
+        let new = with_ending(path, &format!("{UNFINISHED}{time}"));
         let mut salvage = Self::salvage(path, &new)?;
         if options.from_sources {
             salvage.import_sources(&new)?;
         }
         let made = std::fs::File::open(&new).at("opening", &new)?;
         keep_rights(&made, rights).at("setting the rights of", &new)?;
-        let kept = with_ending(path, &format!(".damaged-{time}"));
-        // In this order the store is never without its name.
+        let kept = with_ending(path, &format!("{DAMAGED_ENDING}{time}"));
+        // In this order the store is never without its name, nor without its journal; of the new one, the old one's journal is
+        // known by its second name if this process is killed before it loses the first.
         std::fs::hard_link(path, &kept).at("naming", &kept)?;
         let journal = with_ending(path, JOURNAL_ENDING);
-        match std::fs::rename(&journal, with_ending(&kept, JOURNAL_ENDING)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            renamed => renamed.at("naming", &journal)?,
-        }
+        let has_journal = match std::fs::hard_link(&journal, with_ending(&kept, JOURNAL_ENDING)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => false,
+            linked => linked.at("naming", &journal).map(|()| true)?,
+        };
         std::fs::rename(&new, path).at("naming", path)?;
         sync_folder(folder_of(path));
+        if has_journal {
+            std::fs::remove_file(&journal).at("naming", &journal)?;
+            sync_folder(folder_of(path));
+        }
         drop(alone);
         Ok(Some(Repair { salvage, kept }))
+    }
+}
+
+/// Removes new stores that killed repairs have not given the store's name. Whoever repairs is alone with the store, so that none
+/// is at work. What cannot be removed stays.
+fn remove_unfinished(path: &Path) {
+    let Some(store) = path.file_name() else { return };
+    let mut beginning = store.to_owned();
+    beginning.push(UNFINISHED);
+    for entry in std::fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let rest = name.as_encoded_bytes().strip_prefix(beginning.as_encoded_bytes());
+        let is_time = rest.is_some_and(|rest| rest.len() == TIME_BYTES && rest.ends_with(b"Z"));
+        if is_time && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let left = entry.path();
+            // The lines that it could not take belong to it.
+            let _ = std::fs::remove_dir_all(with_ending(&left, ".lines"));
+            let _ = std::fs::remove_file(left);
+        }
     }
 }
 

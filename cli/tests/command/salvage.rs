@@ -120,3 +120,41 @@ fn a_store_that_is_open_is_not_repaired() {
     scene.run(["show", "s"]).ok();
     assert_eq!(scene.run(["show", PI_3]).status, 1);
 }
+
+/// What a repair leaves that is killed at its last step, or ahead of the first that gives a name.
+#[test]
+fn the_next_one_completes_a_killed_repair() {
+    let scene = Scene::of_session(&crate::scene::file([header("s"), message("a1", None, "first")]));
+    let journal = scene.folder().join("store.leafline.journal");
+    let entry = r#"{"type":"message","message":{"role":"user","content":"more"}}"#;
+    let append = || {
+        scene.run_with_input(
+            ["append", "s", "--sync", "each"],
+            format!("{entry}\n").repeat(3).as_bytes(),
+        )
+    };
+    append().ok();
+    let unnamed = scene.write("store.leafline.repaired-2026-02-16T10-20-30.400Z", b"half");
+    let other = scene.write("store.leafline.repaired-by-hand", b"theirs");
+    scene.run(["repair", "--rebuild"]).ok();
+    assert!(!unnamed.exists() && other.exists() && !journal.exists());
+    let kept = std::fs::read_dir(scene.folder()).unwrap().map(|entry| entry.unwrap().path());
+    let kept = kept.filter(|path| path.to_string_lossy().ends_with("Z.journal"));
+    let [kept] = kept.collect::<Vec<_>>().try_into().unwrap();
+    assert!(kept.exists());
+    // Another store's stands for one of which the new store knows nothing.
+    let stranger = Scene::of_session(&crate::scene::file([header("s")]));
+    let many = format!("{entry}\n").repeat(3);
+    stranger.run_with_input(["append", "s", "--sync", "each"], many.as_bytes()).ok();
+    std::fs::copy(stranger.folder().join("store.leafline.journal"), &kept).unwrap();
+    std::fs::copy(&kept, &journal).unwrap();
+    let told = scene.run(["name", "--set", "Mine", "s"]).fails(1);
+    assert!(told.contains("move it away"), "{told}");
+    std::fs::remove_file(&journal).unwrap();
+    std::fs::hard_link(&kept, &journal).unwrap();
+    assert_eq!(scene.run(["--json", "show", "s"]).ok().json()["entries"], 4);
+    append().ok();
+    assert_eq!(scene.run(["--json", "show", "s"]).ok().json()["entries"], 7);
+    assert!(kept.exists());
+    scene.run(["verify"]).ok();
+}

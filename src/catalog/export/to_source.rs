@@ -11,6 +11,7 @@ use crate::destination::{folder_of, refuse_store};
 use crate::error::{Error, ExportError, Result};
 use crate::session::{ExportMode, SessionReader};
 use crate::store::Store;
+use crate::temporary::remove_left_inside;
 use crate::whole_file::{WholeFile, sync_folder};
 
 impl Store {
@@ -64,7 +65,9 @@ fn put(store: &Store, reader: &SessionReader, path: &Path) -> Result<ExportOutco
         }
     }
     let name = path.file_name().expect("the place of a file has its name");
-    let file = WholeFile::inside(place.make_folder()?, name, store.path())?;
+    let folder = place.make_folder()?;
+    remove_left_inside(folder);
+    let file = WholeFile::inside(folder, name, store.path())?;
     let written = super::write(reader, &mode, file.file(), path)?;
     // The program may have come with a file of its own.
     if place.look()?.is_some() {

@@ -1,5 +1,7 @@
 //! Epochs: when a journal is used, by whom, and when one cannot be.
 
+use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::damaged::Damage;
@@ -7,9 +9,10 @@ use super::file::{self, JournalFile};
 use super::reading::OpenFile;
 use super::row::{JournalRow, Place};
 use super::tables::JournalChange;
-use super::{Store, lock};
+use super::{DAMAGED_ENDING, JOURNAL_ENDING, Store, lock};
 use crate::error::{Error, FileContext, Result};
 use crate::store::commit::Batch;
+use crate::store::names::is_named;
 
 /// Sequence numbers that are left out where a journal is given up: more than are written to one.
 pub(super) const GIVEN_UP: u64 = 1 << 40;
@@ -28,10 +31,14 @@ impl Store {
                 let row = self.committed()?.journal_row()?;
                 // While an epoch is open its records are followed from those in the tables.
                 let is_ahead = row.epoch == 0 && newest.is_ahead_of(&row);
-                if is_ahead { Err(self.journal_ahead(path)) } else { Ok(()) }
+                if !is_ahead || self.is_let_go(&path) {
+                    Ok(())
+                } else {
+                    Err(self.journal_ahead(path))
+                }
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(_) if self.is_read_only() => Ok(()),
+            Err(_) if self.is_read_only() || self.is_let_go(&path) => Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 let row = self.committed()?.journal_row()?;
                 match JournalFile::damage(&path, self.number()?, row.epoch) {
@@ -44,6 +51,30 @@ impl Store {
             }
             Err(error) => Err(self.foreign_journal(path, &error)),
         }
+    }
+
+    /// Whether the journal beside the store is that of a damaged one in whose place this one came, and has a name beside that,
+    /// too: then the repair was killed before it took the first name away, which is done here.
+    fn is_let_go(&self, journal: &Path) -> bool {
+        let (Some(folder), Some(name)) = (journal.parent(), journal.file_name()) else {
+            return false;
+        };
+        let Ok(file) = File::open(journal) else { return false };
+        let name = name.as_encoded_bytes();
+        let store = name.strip_suffix(JOURNAL_ENDING.as_bytes()).unwrap_or(name);
+        let beginning = [store, DAMAGED_ENDING.as_bytes()].concat();
+        let is_kept = |entry: std::fs::DirEntry| {
+            let name = entry.file_name();
+            let name = name.as_encoded_bytes();
+            let is_journal = name.ends_with(JOURNAL_ENDING.as_bytes());
+            let is_one = name.starts_with(&beginning) && is_journal;
+            // Other systems cannot tell whether it is the same file.
+            cfg!(unix) && is_one && is_named(&file, &entry.path()).unwrap_or(false)
+        };
+        if !std::fs::read_dir(folder).into_iter().flatten().flatten().any(is_kept) {
+            return false;
+        }
+        self.is_read_only() || std::fs::remove_file(journal).is_ok()
     }
 
     /// Says to other processes that this one uses the journal, so that none ends its epoch. Without the lock of an open

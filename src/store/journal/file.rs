@@ -14,7 +14,7 @@ use super::row::{JournalRow, Place};
 use crate::destination::folder_of;
 use crate::private;
 use crate::regular_file::{check_regular, open_regular};
-use crate::temporary::Temporary;
+use crate::temporary::{Temporary, remove_left};
 
 /// The beginning of every journal.
 const MAGIC: [u8; 16] = *b"leafline journal";
@@ -146,6 +146,8 @@ impl JournalFile {
     /// place change no facts of the file, and cost one sync of the data.
     pub(crate) fn make(path: &Path, store: u64, areas: Areas) -> Result<Self> {
         let folder = folder_of(path);
+        // Of who was killed while it made the store, or its journal; nothing else may ever be made in this folder.
+        remove_left(folder);
         match Self::open(path, store) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) if error.kind() == ErrorKind::InvalidData => {

@@ -41,6 +41,10 @@ use self::syncing::Syncing;
 pub(crate) use self::tables::{JournalChange, make_row, note_commit, row_of, write_row};
 use super::Store;
 pub(crate) use super::exposure::JOURNAL_ENDING;
+
+/// What the name of a store has after it where a repair keeps it; a time follows.
+pub(crate) const DAMAGED_ENDING: &str = ".damaged-";
+
 use super::source_record::path_of_bytes;
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 

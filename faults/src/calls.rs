@@ -1,0 +1,179 @@
+//! Calls of the system that fail, one after the other, in every command.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use fastrand::Rng;
+
+use crate::command::aftermath;
+use crate::command::calling::{FAILING, is_met};
+use crate::command::case::{Prepared, Stage};
+use crate::command::program::{Ended, Fault, Program};
+use crate::command::{reading, writing};
+
+/// What came of the failures of one call.
+#[derive(Debug, Clone, Default)]
+pub struct Count {
+    /// Runs in which it failed.
+    pub runs: u64,
+    /// In how many the command succeeded all the same.
+    pub done: u64,
+    /// In how many it failed.
+    pub failed: u64,
+}
+
+/// The runs by call, and what must not be.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// By the call's name.
+    pub counts: BTreeMap<String, Count>,
+    /// All combinations of a command, a call, an error, and whether it is for good.
+    pub places: u64,
+    /// Runs in which the call was not made, or was about something else than the folder.
+    pub beside: u64,
+    /// Each failure: the run, and what happened.
+    pub failures: Vec<String>,
+    /// What commands complained of, by the call and its error.
+    pub complaints: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// The errors that a call may have.
+fn errors_of(call: &str) -> &'static [&'static str] {
+    match call {
+        "write" | "writev" | "pwrite64" => &["ENOSPC", "EIO", "EDQUOT"],
+        "fsync" | "fdatasync" => &["EIO", "ENOSPC"],
+        "ftruncate" | "fallocate" | "mkdir" | "mkdirat" | "rename" | "renameat" | "renameat2"
+        | "link" | "linkat" | "copy_file_range" => &["ENOSPC", "EIO"],
+        "openat" => &["EMFILE", "ENOMEM", "EIO"],
+        "mmap" | "fstat" | "newfstatat" | "statx" => &["ENOMEM"],
+        "flock" | "fcntl" => &["ENOLCK", "EIO"],
+        _ => &["EIO"],
+    }
+}
+
+/// Lets calls fail so many times. Only in commands whose names contain the given text.
+///
+/// # Errors
+///
+/// If there is no program, no tracer, or a command does not do what it should without a fault.
+pub fn run(seed: u64, runs: u64, program: Option<&Path>, only: &str) -> Result<Report, String> {
+    if !Program::can_trace() {
+        return Err("`strace` is not there, or may not trace".to_owned());
+    }
+    let stage = Stage::new(program)?;
+    let mut cases = Vec::new();
+    for case in [writing::cases(), reading::cases()].concat() {
+        if case.name.contains(only) {
+            cases.push(stage.prepare(&case, FAILING)?);
+        }
+    }
+    let mut random = Rng::with_seed(seed);
+    let mut all: Vec<(&Prepared, Fault)> = Vec::new();
+    for prepared in &cases {
+        for place in prepared.some_of_each(&mut random) {
+            let place = &prepared.places[place];
+            // What a salvage cannot read is damaged, and it says what is missing then.
+            let is_salvage = ["repair", "salvage"].iter().any(|word| case_is(prepared, word));
+            if is_salvage && matches!(place.call.as_str(), "read" | "pread64" | "mmap") {
+                continue;
+            }
+            for error in errors_of(&place.call) {
+                for is_for_good in [false, true] {
+                    let (call, nth) = (place.call.clone(), place.nth);
+                    all.push((prepared, Fault::Fails { call, nth, is_for_good, error }));
+                }
+            }
+        }
+    }
+    random.shuffle(&mut all);
+    let mut report = Report { places: all.len() as u64, ..Report::default() };
+    for run in 0..runs {
+        let number = usize::try_from(run % report.places.max(1)).unwrap_or_default();
+        let Some((prepared, fault)) = all.get(number) else { break };
+        let one = || one(&stage, prepared, fault, &mut report);
+        let outcome = catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|payload| {
+            let text = payload.downcast_ref::<String>().map_or("a panic", String::as_str);
+            Err(format!("the library panicked: {text}"))
+        });
+        if let Err(problem) = outcome {
+            let name = prepared.case.name;
+            report.failures.push(format!("run {run} of seed {seed}: {name}, {fault:?}: {problem}"));
+        }
+    }
+    Ok(report)
+}
+
+fn case_is(prepared: &Prepared, command: &str) -> bool {
+    prepared.case.arguments.starts_with(command)
+}
+
+fn one(
+    stage: &Stage,
+    prepared: &Prepared,
+    fault: &Fault,
+    report: &mut Report,
+) -> Result<(), String> {
+    stage.reset(prepared).map_err(|error| error.to_string())?;
+    let case = &prepared.case;
+    let ended = stage.program.run(&stage.work, &prepared.arguments, case.input.as_bytes(), fault);
+    if !is_met(&ended.calls, &stage.work) {
+        report.beside += 1;
+        return Ok(());
+    }
+    let Fault::Fails { call, error, is_for_good, .. } = fault else { return Ok(()) };
+    let count = report.counts.entry(call.clone()).or_default();
+    count.runs += 1;
+    if ended.is_done() {
+        count.done += 1;
+    } else {
+        count.failed += 1;
+        let folder = stage.work.to_string_lossy();
+        let told = ended.stderr.replace(folder.as_ref(), "FOLDER");
+        report.complaints.entry(format!("{call} {error}")).or_default().insert(told);
+    }
+    let cannot_say = *is_for_good && call.starts_with("write");
+    is_clear(prepared, &ended, &stage.work, cannot_say)?;
+    aftermath::examine(stage, prepared, &ended)
+}
+
+/// Whether the command has said what went wrong and where, or has printed all that it should.
+fn is_clear(
+    prepared: &Prepared,
+    ended: &Ended,
+    folder: &Path,
+    cannot_say: bool,
+) -> Result<(), String> {
+    let complaint = &ended.stderr;
+    if ended.hung || ended.status.is_none() || complaint.contains("panicked") {
+        return Err(ended.described());
+    }
+    if ended.is_done() {
+        let is_less = prepared.case.reads && ended.stdout != prepared.whole.stdout;
+        return match is_less {
+            true => {
+                Err(format!("it ended well, and printed something else: {}", ended.described()))
+            }
+            false => Ok(()),
+        };
+    }
+    let folder = folder.to_string_lossy();
+    // Some paths are told as the command was given them.
+    let names = [
+        folder.as_ref(),
+        "standard output",
+        "standard input",
+        "saved.leafline",
+        "store.leafline",
+        ".db",
+        "out",
+        "files",
+        "kept",
+    ];
+    let said = format!("{complaint}{}", ended.stdout);
+    let is_named = names.iter().any(|name| said.contains(name));
+    if is_named || cannot_say {
+        return Ok(());
+    }
+    Err(format!("its complaint does not say where: {}", ended.described()))
+}

@@ -1,0 +1,107 @@
+//! Calls of the system that a run of the program makes: which, the how manieth, and on what.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+/// Calls that change a file, a folder, or what others see.
+pub const WRITING: &str = "write,writev,pwrite64,pwritev,fsync,fdatasync,ftruncate,fallocate,rename,renameat,renameat2,unlink,unlinkat,link,linkat,symlinkat,mkdir,mkdirat,rmdir,fchmod,fchmodat,chmod,openat,copy_file_range,sendfile";
+
+/// Calls that may fail.
+pub const FAILING: &str = "read,pread64,write,writev,pwrite64,fsync,fdatasync,ftruncate,fallocate,openat,rename,renameat,renameat2,unlink,unlinkat,link,linkat,mkdir,mkdirat,mmap,flock,fcntl,getdents64,fstat,newfstatat,statx,copy_file_range";
+
+/// The nth call of a name that a thread makes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The call's name.
+    pub call: String,
+    /// Counted from 1 in each thread, as the tracer does.
+    pub nth: u64,
+}
+
+/// The places in what a tracer wrote down whose calls are about something below a folder, or a standard stream.
+///
+/// What the dynamic loader and the runtime do before the program begins is about other files, and so left out.
+#[must_use]
+pub fn places(calls: &str, folder: &Path) -> BTreeSet<Place> {
+    let folder = folder.to_string_lossy();
+    let mut counts: HashMap<(&str, &str), u64> = HashMap::new();
+    let mut places = BTreeSet::new();
+    for line in calls.lines() {
+        let Some((thread, call, arguments)) = parse(line) else { continue };
+        let nth = counts.entry((thread, call)).or_default();
+        *nth += 1;
+        if is_about(call, arguments, &folder) {
+            places.insert(Place { call: call.to_owned(), nth: *nth });
+        }
+    }
+    places
+}
+
+/// Whether a call that was made to fail was about something below the folder.
+#[must_use]
+pub fn is_met(calls: &str, folder: &Path) -> bool {
+    let folder = folder.to_string_lossy();
+    let mut failed = calls.lines().filter(|line| line.ends_with("(INJECTED)"));
+    failed.any(|line| {
+        // The end of a call that another thread's has interrupted does not repeat what it is about.
+        parse(line).is_none_or(|(_, call, arguments)| is_about(call, arguments, &folder))
+    })
+}
+
+/// A thread's number, the call's name, and what stands behind.
+fn parse(line: &str) -> Option<(&str, &str, &str)> {
+    let (thread, rest) = line.split_once(' ')?;
+    let rest = rest.trim_start();
+    let (call, arguments) = rest.split_once('(')?;
+    let is_name = call.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (is_name && !call.is_empty()).then_some((thread, call, arguments))
+}
+
+fn is_about(call: &str, arguments: &str, folder: &str) -> bool {
+    // Other uses of this call do not touch the file.
+    if call == "fcntl" && !arguments.contains("SETLK") {
+        return false;
+    }
+    let stream = ["0<", "1<", "2<"].iter().any(|start| arguments.starts_with(start));
+    let is_stream = stream && matches!(call, "read" | "write" | "writev");
+    // The folder's own name is also where the program runs.
+    let below = format!("{folder}/");
+    is_stream || arguments.contains(&below) || arguments.contains(&format!("\"{folder}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_by_thread_and_name() {
+        let calls = "\
+7 openat(AT_FDCWD</w>, \"/lib/libc.so\", O_RDONLY) = 3</lib/libc.so>
+7 openat(AT_FDCWD</w>, \"/w/store\", O_RDWR) = 3</w/store>
+8 openat(AT_FDCWD</w>, \"/w/other\", O_RDWR <unfinished ...>
+7 pwrite64(3</w/store>, \"\"..., 4096, 0) = 4096
+8 <... openat resumed>) = 4</w/other>
+7 fcntl(3</w/store>, F_GETFL) = 0
+7 fcntl(3</w/store>, F_OFD_SETLK, {l_type=F_RDLCK}) = 0
+7 write(1</p/stdout>, \"\"..., 3) = 3
+7 mmap(NULL, 8, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7";
+        let found: Vec<(String, u64)> = places(calls, Path::new("/w"))
+            .into_iter()
+            .map(|place| (place.call, place.nth))
+            .collect();
+        let expected = [("fcntl", 2), ("openat", 1), ("openat", 2), ("pwrite64", 1), ("write", 1)];
+        assert_eq!(found, expected.map(|(call, nth)| (call.to_owned(), nth)));
+    }
+
+    #[test]
+    fn a_failure_beside_the_folder_is_none() {
+        let one =
+            "7 openat(AT_FDCWD</w>, \"/w/store\", O_RDWR) = -1 EIO (Input/output error) (INJECTED)";
+        assert!(is_met(one, Path::new("/w")));
+        assert!(!is_met(one, Path::new("/v")));
+        assert!(!is_met(
+            "7 openat(AT_FDCWD</w>, \"/w/store\", O_RDWR) = 3</w/store>",
+            Path::new("/w")
+        ));
+    }
+}

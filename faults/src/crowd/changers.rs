@@ -1,0 +1,129 @@
+//! Those who change the store in large: an import that is stopped now and then, a deletion, a sync, and a compaction.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use leafline_generate::{Shape, generate};
+
+use super::Span;
+use crate::command::program::Program;
+
+/// For how long the import is stopped: nobody's commit takes so long.
+const STOP: Duration = Duration::from_millis(500);
+
+/// Between the beginning of an import, or the end of a stop, and the next one.
+const BETWEEN: Duration = Duration::from_millis(300);
+
+/// Bytes of the file that is imported.
+const LARGE: u64 = 40_000_000;
+
+/// What they have done.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) imports: Vec<Span>,
+    pub(super) stops: Vec<Span>,
+    pub(super) compactions: (u64, u64),
+    pub(super) synced: u64,
+    pub(super) failures: Vec<String>,
+}
+
+/// Does it again and again, until a time, and at least once.
+pub(super) fn run(program: &Program, folder: &Path, until: Instant) -> Changes {
+    let mut changes = Changes::default();
+    let large = folder.join("large.jsonl");
+    let mut bytes = Vec::new();
+    let shape = Shape { seed: 3, bytes: LARGE, images: 0.3, ..Shape::default() };
+    let id = generate(&shape, &mut bytes).expect("memory takes all bytes").session_id;
+    std::fs::write(&large, bytes).expect("a file can be written");
+    std::fs::create_dir(folder.join("grows")).expect("a folder can be made");
+    loop {
+        let import =
+            ["import", "large.jsonl", "--restore", "--no-index", "--quiet", "--no-compact"];
+        let begun = Instant::now();
+        let child = spawn(program, folder, &import);
+        stop_now_and_then(&child, &mut changes, until);
+        ended(child, &import, &mut changes.failures);
+        changes.imports.push((begun, Instant::now()));
+        grow(folder, changes.synced);
+        let sync = ["sync", "grows", "--no-index", "--quiet"];
+        ended(spawn(program, folder, &sync), &sync, &mut changes.failures);
+        changes.synced += 1;
+        let remove = ["rm", &id, "--yes"];
+        ended(spawn(program, folder, &remove), &remove, &mut changes.failures);
+        let compact = ["compact", "--wait=3"];
+        let output = spawn(program, folder, &compact).wait_with_output();
+        let output = output.expect("a process can be waited for");
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        changes.compactions.0 += 1;
+        if complaint.contains("in use") {
+            // As is documented.
+            changes.compactions.1 += 1;
+        } else if !output.status.success() || !complaint.is_empty() {
+            changes.failures.push(format!("`compact`: {complaint}"));
+        }
+        if Instant::now() >= until {
+            return changes;
+        }
+    }
+}
+
+fn spawn(program: &Program, folder: &Path, words: &[&str]) -> Child {
+    let mut command = program.plain(folder);
+    command.args(words).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().expect("a process can be run")
+}
+
+fn ended(child: Child, words: &[&str], failures: &mut Vec<String>) {
+    let output = child.wait_with_output().expect("a process can be waited for");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() || !complaint.is_empty() {
+        failures.push(format!("`{}`: {complaint}", words.join(" ")));
+    }
+}
+
+/// Stops an import wherever it is, most often in its transaction, and lets it go on.
+fn stop_now_and_then(import: &Child, changes: &mut Changes, until: Instant) {
+    let signal = |name: &str| {
+        let id = import.id().to_string();
+        let sent = Command::new("kill").args([name, &id]).stderr(Stdio::null()).status();
+        sent.is_ok_and(|sent| sent.success())
+    };
+    for _ in 0..3 {
+        std::thread::sleep(BETWEEN);
+        // It stays a process until it is waited for: so it may have ended already.
+        let is_working = std::fs::read_to_string(format!("/proc/{}/stat", import.id()))
+            .is_ok_and(|state| !state.contains(") Z"));
+        if !is_working || !signal("-STOP") {
+            return;
+        }
+        let begun = Instant::now();
+        std::thread::sleep(STOP);
+        changes.stops.push((begun, Instant::now()));
+        signal("-CONT");
+        if Instant::now() >= until {
+            return;
+        }
+    }
+}
+
+/// Adds a line to the files that are synced.
+fn grow(folder: &Path, round: u64) {
+    for number in 0..5 {
+        let path = folder.join(format!("grows/{number}.jsonl"));
+        let mut text = String::new();
+        if !path.exists() {
+            text = format!(
+                "{{\"type\":\"session\",\"version\":3,\"id\":\"grows-{number}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/work/grows\"}}\n"
+            );
+        }
+        text.push_str(&format!(
+            "{{\"type\":\"message\",\"id\":\"r{round}\",\"parentId\":null,\"timestamp\":\"2026-01-05T10:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"round {round}\"}}}}\n"
+        ));
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.expect("a file can be written");
+    }
+}

@@ -1,0 +1,220 @@
+//! Many processes at one store: eight append, three threads read, and others import, sync, delete and compact.
+
+mod changers;
+mod people;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use leafline::live::Persistence;
+use leafline::{Family, NewSession, Store};
+
+use self::changers::Changes;
+use self::people::{Appended, Appender, Reads};
+use crate::answers::{Opening, open};
+use crate::command::program::Program;
+
+/// How many processes append: half of them to a session of their own, the others to one together.
+pub const APPENDERS: usize = 8;
+
+/// How many threads read, each through a store of its own.
+const READERS: usize = 3;
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// How long each append took, from its line to its answer.
+    pub appends: Vec<Duration>,
+    /// Those among them that began while the large file was imported.
+    pub beside_imports: Vec<Duration>,
+    /// How long one write of 4,096 bytes in place and its `fdatasync` took.
+    pub syncs: Vec<Duration>,
+    /// How long each read took.
+    pub reads: Vec<Duration>,
+    /// How many appends each process has made.
+    pub counts: Vec<usize>,
+    /// How often the large file was imported, and for how long altogether.
+    pub imports: (u64, Duration),
+    /// How often the importing process was stopped within an import, for half a second each time.
+    pub stops: u64,
+    /// Reads and appends that were begun and ended while it was stopped.
+    pub within_stops: (u64, u64),
+    /// Compactions, and those that found no moment.
+    pub compactions: (u64, u64),
+    /// Files that have grown and were synced.
+    pub synced: u64,
+    /// What must not be.
+    pub failures: Vec<String>,
+}
+
+/// Lets all of them work for so long, in a folder of its own below the given one.
+///
+/// # Errors
+///
+/// If there is no program.
+///
+/// # Panics
+///
+/// If the folder cannot be written.
+pub fn run(time: Duration, program: Option<&Path>, folder: &Path) -> Result<Report, String> {
+    let folder = tempfile::tempdir_in(folder).map_err(|error| error.to_string())?;
+    let folder = folder.path();
+    let program = Program::find(program, &folder.join("prints"))?;
+    let path = folder.join("store.leafline");
+    let sessions = begin(&path);
+    let is_over = AtomicBool::new(false);
+    let begun = Instant::now();
+    let mut report = Report::default();
+    std::thread::scope(|scope| {
+        let is_over = &is_over;
+        let appenders: Vec<_> = (0..APPENDERS)
+            .map(|number| {
+                // Half of them share the first session.
+                let session = sessions[number.saturating_sub(APPENDERS / 2)].clone();
+                let appender = Appender { number, session };
+                let program = &program;
+                scope.spawn(move || appender.run(program, folder, is_over))
+            })
+            .collect();
+        let readers: Vec<_> = (0..READERS)
+            .map(|_| {
+                let (path, sessions) = (&path, &sessions);
+                scope.spawn(move || people::read(path, sessions, is_over))
+            })
+            .collect();
+        let syncer = scope.spawn(move || people::sync_bare(folder, is_over));
+        let changes = changers::run(&program, folder, begun + time);
+        is_over.store(true, Ordering::Relaxed);
+        let appended: Vec<Appended> = appenders.into_iter().map(joined).collect();
+        let reads: Vec<Reads> = readers.into_iter().map(joined).collect();
+        report.syncs = joined(syncer);
+        judge(&mut report, &path, appended, reads, changes);
+    });
+    Ok(report)
+}
+
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().expect("the thread does not panic")
+}
+
+/// Makes a store with a session for each who has one.
+fn begin(path: &Path) -> Vec<String> {
+    let store = Store::open(path).expect("a store can be made");
+    let ids: Vec<String> = (0..=APPENDERS / 2).map(|number| format!("crowd-{number}")).collect();
+    for id in &ids {
+        let mut new = NewSession::new(Family::Pi, "/work/crowd");
+        new.id = Some(id.clone());
+        new.persistence = Some(Persistence::immediate());
+        store.create_session(&new).expect("a session can be made");
+    }
+    ids
+}
+
+/// Adds up, and compares what the store has in the end with what was acknowledged.
+fn judge(
+    report: &mut Report,
+    path: &Path,
+    appended: Vec<Appended>,
+    reads: Vec<Reads>,
+    changes: Changes,
+) {
+    report.imports = (changes.imports.len() as u64, changes.imports.iter().map(span).sum());
+    report.stops = changes.stops.len() as u64;
+    (report.compactions, report.synced) = (changes.compactions, changes.synced);
+    report.failures.extend(changes.failures);
+    let is_in = |spans: &[Span], begun: Instant, took: Duration| {
+        spans.iter().any(|span| span.0 <= begun && begun + took <= span.1)
+    };
+    let is_across = |begun: Instant, took: Duration| {
+        changes.stops.iter().any(|stop| begun <= stop.0 && stop.1 <= begun + took)
+    };
+    for appended in &appended {
+        report.counts.push(appended.all.len());
+        report.failures.extend(appended.failures.iter().cloned());
+        for (begun, took, _) in &appended.all {
+            report.appends.push(*took);
+            if changes.imports.iter().any(|import| import.0 <= *begun && *begun < import.1) {
+                report.beside_imports.push(*took);
+            }
+            report.within_stops.1 += u64::from(is_in(&changes.stops, *begun, *took));
+            if is_across(*begun, *took) {
+                report.failures.push(format!("an append of {took:?} waited for a stopped import"));
+            }
+        }
+    }
+    for reads in reads {
+        report.failures.extend(reads.failures);
+        for (begun, took) in reads.all {
+            report.reads.push(took);
+            report.within_stops.0 += u64::from(is_in(&changes.stops, begun, took));
+            if is_across(begun, took) {
+                report.failures.push(format!("a read of {took:?} waited for a stopped import"));
+            }
+        }
+    }
+    if report.counts.iter().any(|count| *count == 0) {
+        report.failures.push(format!("one has appended nothing: {:?}", report.counts));
+    }
+    report.failures.extend(lost(path, &appended));
+    for times in
+        [&mut report.appends, &mut report.beside_imports, &mut report.syncs, &mut report.reads]
+    {
+        times.sort();
+    }
+}
+
+/// A beginning and an end.
+type Span = (Instant, Instant);
+
+fn span((begun, ended): &Span) -> Duration {
+    *ended - *begun
+}
+
+/// Acknowledged entries that are not there, or not in their order; and what `verify` finds.
+fn lost(path: &Path, appended: &[Appended]) -> Vec<String> {
+    let mut failures = Vec::new();
+    let store = match open(path, Opening::ToWrite) {
+        Ok(store) => store,
+        Err(error) => return vec![format!("in the end the store cannot be opened: {error}")],
+    };
+    for one in appended {
+        let mut ids = Vec::new();
+        let read = store.reader(&one.session).and_then(|reader| {
+            reader.lines(0, |entry| {
+                ids.extend(entry.id());
+                Ok(true)
+            })
+        });
+        if let Err(error) = read {
+            failures.push(format!("{}: {error}", one.session));
+        }
+        let mut there = ids.iter();
+        for (_, _, id) in &one.all {
+            if !there.any(|other| other == id) {
+                failures.push(format!("entry {id} of {} was acknowledged", one.session));
+                break;
+            }
+        }
+        let of_session = appended.iter().filter(|other| other.session == one.session);
+        let expected: usize = of_session.map(|other| other.all.len()).sum();
+        if ids.len() != expected {
+            let (session, count) = (&one.session, ids.len());
+            failures.push(format!("{session} has {count} entries, {expected} acknowledged"));
+        }
+    }
+    match store.verify() {
+        Ok(verification) => {
+            failures.extend(verification.problems.iter().map(|problem| format!("{problem:?}")));
+        }
+        Err(error) => failures.push(error.to_string()),
+    }
+    failures
+}
+
+/// The share of sorted times that is given in thousandths.
+#[must_use]
+pub fn quantile(times: &[Duration], thousandths: usize) -> Duration {
+    let last = times.len().saturating_sub(1);
+    times.get(last * thousandths / 1000).copied().unwrap_or_default()
+}
