@@ -1,6 +1,7 @@
 //! Sessions whose files are gone: programs delete old ones, and the store keeps them.
 
 use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
 
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -106,15 +107,36 @@ fn has_file(snapshot: &Snapshot, session: SessionKey, record: &SessionRecord) ->
     Ok(false)
 }
 
-/// Whether there is a file. One whose path cannot be made from its bytes is assumed to exist.
+/// Whether there is a file. One whose path cannot be made from its bytes, or that cannot be looked at, is assumed to exist.
 fn exists(path: &[u8]) -> bool {
-    path_of_bytes(path).is_none_or(|path| path.exists())
+    path_of_bytes(path).is_none_or(|path| match path.try_exists() {
+        Ok(is_there) => is_there,
+        Err(error) => error.kind() != ErrorKind::NotADirectory,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::import::ImportOptions;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_that_cannot_be_looked_at_is_not_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let looped = folder.path().join("looped");
+        std::os::unix::fs::symlink("looped", &looped).unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        for (path, is_there) in [
+            (looped, true),
+            (file.join("below"), false),
+            (file, true),
+            (folder.path().join("none"), false),
+        ] {
+            assert_eq!(exists(path.as_os_str().as_encoded_bytes()), is_there, "{path:?}");
+        }
+    }
 
     fn session(id: usize) -> String {
         format!(

@@ -1,7 +1,7 @@
 //! The folder of an index as tantivy reads and writes it: tantivy's own, but what is made in it is only the user's, and
 //! no link is written through.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{BufWriter, ErrorKind, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,7 +83,11 @@ impl Directory for PrivateDirectory {
         if lock.is_blocking {
             file.lock().map_err(LockError::wrap_io_error)?;
         } else {
-            file.try_lock().map_err(|_| LockError::LockBusy)?;
+            file.try_lock().map_err(|error| match error {
+                TryLockError::WouldBlock => LockError::LockBusy,
+                // Who waited for it would wait in vain.
+                TryLockError::Error(error) => LockError::wrap_io_error(error),
+            })?;
         }
         Ok(DirectoryLock::from(Box::new(file)))
     }

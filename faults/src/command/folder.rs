@@ -5,13 +5,14 @@ use std::fs::{File, FileTimes};
 use std::io;
 use std::path::Path;
 
-/// Copies a folder, with the times of its files: by them a sync knows what has changed.
+/// Copies a folder, with rights, and the times of files: by them a sync knows what has changed.
 ///
 /// # Errors
 ///
 /// Those of the system.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::create_dir_all(to)?;
+    std::fs::set_permissions(to, std::fs::metadata(from)?.permissions())?;
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));

@@ -181,7 +181,8 @@ fn lost(path: &Path, appended: &[Appended]) -> Vec<String> {
     for one in appended {
         let mut ids = Vec::new();
         let read = store.reader(&one.session).and_then(|reader| {
-            reader.lines(0, |entry| {
+            // Behind the header, which has an id, too.
+            reader.lines(1, |entry| {
                 ids.extend(entry.id());
                 Ok(true)
             })
