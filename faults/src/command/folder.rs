@@ -42,7 +42,7 @@ pub fn reset(place: &Path, from: &Path) -> io::Result<()> {
 /// The names of all files below a folder.
 ///
 /// Of a search index only the folder counts, since its files have names by chance; the time in the name of a store that was
-/// repaired is left out.
+/// repaired is left out. So is the store's journal: it may stay for the next one who appends.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub fn names(folder: &Path) -> io::Result<BTreeSet<String>> {
             } else if let Some((store, kept)) = name.split_once(".damaged-") {
                 let rest = kept.split_once('Z').map_or("", |(_, rest)| rest);
                 names.insert(format!("{store}.damaged-*{rest}"));
-            } else {
+            } else if name != "store.leafline.journal" {
                 names.insert(name);
             }
         }
