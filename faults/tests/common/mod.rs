@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The program `leafline` of this build. It is of another package, so that a build of this one alone does not make it.
-pub fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let own = std::env::current_exe().expect("the test has a path");
     let folder = own.parent().and_then(Path::parent).expect("the test is in a folder of the build");
     let target = folder.parent().expect("the build has a folder");
