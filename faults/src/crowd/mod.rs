@@ -153,7 +153,7 @@ fn judge(
             }
         }
     }
-    if report.counts.iter().any(|count| *count == 0) {
+    if report.counts.contains(&0) {
         report.failures.push(format!("one has appended nothing: {:?}", report.counts));
     }
     report.failures.extend(lost(path, &appended));

@@ -416,7 +416,7 @@ impl<'s> Writer<'s> {
             self.transaction = Some(transaction);
         } else {
             self.written = 0;
-            transaction.commit().map_err(Error::from)?;
+            transaction.commit()?;
         }
         Ok(())
     }
