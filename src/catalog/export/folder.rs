@@ -54,7 +54,7 @@ impl<'a> FolderExport<'a> {
         let tree = FileTree::new(folder)?;
         Ok(Self {
             store,
-            manifest: Manifest::read(tree.root(), store.number()?),
+            manifest: Manifest::read(tree.root(), store.number()?)?,
             tree,
             options,
             noted: Instant::now(),

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::destination::{folder_of, refuse_store};
 use crate::error::{FileContext, Result};
-use crate::open_folder::OpenFolder;
+use crate::open_folder::{Kind, OpenFolder};
 use crate::session::ExportMode;
 use crate::store::Store;
 use crate::whole_file::{WholeFile, sync_folder};
@@ -118,10 +118,21 @@ pub(super) struct Manifest {
 impl Manifest {
     /// The folder's manifest. If it is missing, damaged, or of another store or version, it counts as empty: each file
     /// is then compared with what would be written.
-    pub(super) fn read(folder: Option<&OpenFolder>, store: u64) -> Self {
-        let entries =
-            folder.and_then(open).and_then(|file| parse(BufReader::new(file.take(LONGEST)), store));
-        Self { store, entries: entries.unwrap_or_default(), is_changed: false }
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::File`] if it is there and the system cannot read it.
+    pub(super) fn read(folder: Option<&OpenFolder>, store: u64) -> Result<Self> {
+        let none = Self { store, ..Self::default() };
+        let Some(folder) = folder else { return Ok(none) };
+        let read = || {
+            let Some(file) = open(folder)? else { return Ok(None) };
+            parse(BufReader::new(file.take(LONGEST)), store)
+        };
+        Ok(match read().at("reading", &folder.path().join(NAME))? {
+            Some(entries) => Self { entries, ..none },
+            None => none,
+        })
     }
 
     /// Refuses a folder that has a store in the manifest's place.
@@ -193,36 +204,41 @@ impl Manifest {
 }
 
 /// The file, if it can be a manifest.
-fn open(folder: &OpenFolder) -> Option<File> {
-    let file = folder.read(OsStr::new(NAME)).ok()?;
-    (file.metadata().ok()?.len() <= LONGEST).then_some(file)
+fn open(folder: &OpenFolder) -> std::io::Result<Option<File>> {
+    let name = OsStr::new(NAME);
+    match folder.look(name)? {
+        Some(found) if found.kind == Kind::File => {}
+        _ => return Ok(None),
+    }
+    let file = folder.read(name)?;
+    Ok((file.metadata()?.len() <= LONGEST).then_some(file))
 }
 
 /// The entries of a manifest of this store, if it is complete.
-fn parse(mut bytes: impl BufRead, store: u64) -> Option<BTreeMap<String, Entry>> {
+fn parse(mut bytes: impl BufRead, store: u64) -> std::io::Result<Option<BTreeMap<String, Entry>>> {
     let mut check = Xxh3::new();
     let mut line = Vec::new();
-    bytes.read_until(b'\n', &mut line).ok()?;
-    let head: Head = serde_json::from_slice(&line).ok()?;
-    if head.leafline_manifest != VERSION || head.store != format!("{store:016x}") {
-        return None;
+    bytes.read_until(b'\n', &mut line)?;
+    match serde_json::from_slice::<Head>(&line) {
+        Ok(head) if head.leafline_manifest == VERSION && head.store == format!("{store:016x}") => {}
+        _ => return Ok(None),
     }
     let mut entries = BTreeMap::new();
     let mut paths = HashSet::new();
     loop {
         check.update(&line);
         line.clear();
-        bytes.read_until(b'\n', &mut line).ok()?;
+        bytes.read_until(b'\n', &mut line)?;
         let Ok(entry) = serde_json::from_slice::<Entry>(&line) else { break };
         if !leads_below(&entry.path) || !paths.insert(folded(&entry.path)) {
-            return None;
+            return Ok(None);
         }
         entries.insert(entry.session.clone(), entry);
     }
     let expected = End { entries: entries.len() as u64, check: Digest(check.digest128()) };
-    let end: End = serde_json::from_slice(&line).ok()?;
-    let is_last = bytes.fill_buf().ok()?.is_empty();
-    (end == expected && is_last).then_some(entries)
+    let is_end = serde_json::from_slice::<End>(&line).is_ok_and(|end| end == expected);
+    let is_last = bytes.fill_buf()?.is_empty();
+    Ok((is_end && is_last).then_some(entries))
 }
 
 /// Whether a path in a manifest is that of a session file in the folder, and leads nowhere else.
@@ -272,14 +288,32 @@ mod tests {
         bytes
     }
 
+    /// A disk that cannot be read.
+    struct Unreadable;
+
+    impl Read for Unreadable {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("unreadable"))
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_taken_for_empty() {
+        let whole = bytes(&of([entry("a", "a.jsonl"), entry("b", "b.jsonl")]));
+        for length in 0..=whole.len() {
+            let file = BufReader::new((&whole[..length]).chain(Unreadable));
+            assert!(parse(file, 5).is_err(), "unreadable at {length}");
+        }
+    }
+
     #[test]
     fn what_is_written_is_read() {
         let mut odd = entry("line\nfeed \" \u{1}", "--é--/b.jsonl");
         odd.modified = None;
         for manifest in [of([]), of([entry("a", "a.jsonl"), odd])] {
             let bytes = bytes(&manifest);
-            assert_eq!(parse(&bytes[..], 5), Some(manifest.entries));
-            assert_eq!(parse(&bytes[..], 6), None, "another store's");
+            assert_eq!(parse(&bytes[..], 5).unwrap(), Some(manifest.entries));
+            assert_eq!(parse(&bytes[..], 6).unwrap(), None, "another store's");
         }
     }
 
@@ -288,23 +322,23 @@ mod tests {
         let manifest = of([entry("a", "a.jsonl"), entry("b", "--w--/b.jsonl")]);
         let whole = bytes(&manifest);
         for length in 0..whole.len() - 1 {
-            assert_eq!(parse(&whole[..length], 5), None, "cut at {length}");
+            assert_eq!(parse(&whole[..length], 5).unwrap(), None, "cut at {length}");
         }
         for at in 0..whole.len() - 1 {
             let mut other = whole.clone();
             other[at] ^= 1;
-            assert_eq!(parse(&other[..], 5), None, "changed at {at}");
+            assert_eq!(parse(&other[..], 5).unwrap(), None, "changed at {at}");
         }
-        assert_eq!(parse(&[&whole[..], b"x"].concat()[..], 5), None);
+        assert_eq!(parse(&[&whole[..], b"x"].concat()[..], 5).unwrap(), None);
     }
 
     #[test]
     fn paths_that_lead_elsewhere_make_it_none() {
         for path in ["../a.jsonl", "/a.jsonl", "a/../../b.jsonl", "a//b.jsonl", "./a.jsonl", "a"] {
-            assert_eq!(parse(&bytes(&of([entry("a", path)]))[..], 5), None, "{path}");
+            assert_eq!(parse(&bytes(&of([entry("a", path)]))[..], 5).unwrap(), None, "{path}");
         }
         let twice = of([entry("a", "a.jsonl"), entry("b", "A.jsonl")]);
-        assert_eq!(parse(&bytes(&twice)[..], 5), None, "two sessions in one file");
+        assert_eq!(parse(&bytes(&twice)[..], 5).unwrap(), None, "two sessions in one file");
     }
 
     #[test]
@@ -313,7 +347,7 @@ mod tests {
         let mut manifest = of([entry("a", "a.jsonl"), entry("b", "b.jsonl")]);
         let folder = Arc::new(OpenFolder::open(folder.path()).unwrap());
         manifest.write(&folder, &Store::in_memory().unwrap()).unwrap();
-        let mut manifest = Manifest::read(Some(&folder), 5);
+        let mut manifest = Manifest::read(Some(&folder), 5).unwrap();
         manifest.note(entry("a", "a.jsonl"));
         assert!(manifest.forget_all_but(&HashSet::from(["a", "b"])).is_empty());
         assert!(!manifest.is_changed());
@@ -324,7 +358,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_manifest_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            prop_assert_eq!(parse(&bytes[..], 5), None);
+            prop_assert_eq!(parse(&bytes[..], 5).unwrap(), None);
         }
 
         #[test]
@@ -337,7 +371,7 @@ mod tests {
             let other = [&whole[..from], &by[..], &whole[to..]].concat();
             // The final line feed has no meaning.
             let is_whole = other == whole || other == whole[..whole.len() - 1];
-            prop_assert_eq!(parse(&other[..], 5).is_some(), is_whole);
+            prop_assert_eq!(parse(&other[..], 5).unwrap().is_some(), is_whole);
         }
     }
 }
