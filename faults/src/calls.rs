@@ -12,6 +12,9 @@ use crate::command::case::{Prepared, Stage};
 use crate::command::program::{Ended, Fault, Program};
 use crate::command::{reading, writing};
 
+/// Calls whose failure makes a salvage take something for damaged.
+const UNREAD: [&str; 6] = ["read", "pread64", "mmap", "statx", "newfstatat", "fstat"];
+
 /// What came of the failures of one call.
 #[derive(Debug, Clone, Default)]
 pub struct Count {
@@ -75,7 +78,7 @@ pub fn run(seed: u64, runs: u64, program: Option<&Path>, only: &str) -> Result<R
             let place = &prepared.places[place];
             // What a salvage cannot read is damaged, and it says what is missing then.
             let is_salvage = ["repair", "salvage"].iter().any(|word| case_is(prepared, word));
-            if is_salvage && matches!(place.call.as_str(), "read" | "pread64" | "mmap") {
+            if is_salvage && UNREAD.contains(&place.call.as_str()) {
                 continue;
             }
             for error in errors_of(&place.call) {

@@ -79,6 +79,10 @@ impl State {
         let mut state = Self::default();
         for name in folder::names(folder).map_err(|error| error.to_string())? {
             let path = folder.join(&name);
+            // Lines that a repair could not make a session of.
+            if name.contains(".lines/") {
+                continue;
+            }
             if name.ends_with(".jsonl") {
                 let bytes = std::fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
                 state.files.insert(name, bytes);

@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -44,7 +45,7 @@ pub(super) fn run(program: &Program, folder: &Path, until: Instant) -> Changes {
             ["import", "large.jsonl", "--restore", "--no-index", "--quiet", "--no-compact"];
         let begun = Instant::now();
         let child = spawn(program, folder, &import);
-        stop_now_and_then(&child, &mut changes, until);
+        stop_now_and_then(&child, folder, &mut changes, until);
         ended(child, &import, &mut changes.failures);
         changes.imports.push((begun, Instant::now()));
         grow(folder, changes.synced);
@@ -85,7 +86,7 @@ fn ended(child: Child, words: &[&str], failures: &mut Vec<String>) {
 }
 
 /// Stops an import wherever it is, most often in its transaction, and lets it go on.
-fn stop_now_and_then(import: &Child, changes: &mut Changes, until: Instant) {
+fn stop_now_and_then(import: &Child, folder: &Path, changes: &mut Changes, until: Instant) {
     let signal = |name: &str| {
         let id = import.id().to_string();
         let sent = Command::new("kill").args([name, &id]).stderr(Stdio::null()).status();
@@ -99,14 +100,38 @@ fn stop_now_and_then(import: &Child, changes: &mut Changes, until: Instant) {
         if !is_working || !signal("-STOP") {
             return;
         }
-        let begun = Instant::now();
-        std::thread::sleep(STOP);
-        changes.stops.push((begun, Instant::now()));
+        if is_stopped(import.id()) && !holds_header(&folder.join("store.leafline")) {
+            let begun = Instant::now();
+            std::thread::sleep(STOP);
+            changes.stops.push((begun, Instant::now()));
+        }
         signal("-CONT");
         if Instant::now() >= until {
             return;
         }
     }
+}
+
+/// Waits until a process that was told to stop has stopped.
+fn is_stopped(process: u32) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < STOP {
+        let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        if state.contains(") T") {
+            return true;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    false
+}
+
+/// Whether someone holds the engine's lock of the header. It is held while a commit names itself, and readers wait for that
+/// moment: who is stopped in it would stop them all.
+fn holds_header(store: &Path) -> bool {
+    let inode = std::fs::metadata(store).map(|metadata| metadata.ino());
+    let inode = format!(":{} 0 319", inode.unwrap_or_default());
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    locks.lines().any(|lock| lock.contains(" WRITE ") && lock.ends_with(&inode))
 }
 
 /// Adds a line to the files that are synced.
