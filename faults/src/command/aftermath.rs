@@ -75,7 +75,8 @@ pub fn run_again(stage: &Stage, prepared: &Prepared, seen: &State) -> Result<End
     let again = program.run(&stage.work, &prepared.arguments, input, &Fault::No);
     let is_done_before = judge::same(seen, &prepared.after, &prepared.before).is_ok();
     let may_fail = (case.is_refused_again && is_done_before) || case.is_damaged;
-    if !(again.is_done() || may_fail && again.status == Some(1)) {
+    let is_refused = may_fail && again.status == Some(1);
+    if !(again.is_done() || is_refused) {
         return Err(format!("the next run: {}", again.described()));
     }
     let last = State::of(&stage.work, &prepared.known, Opening::ToWrite, true)

@@ -4,10 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 /// Calls that change a file, a folder, or what others see.
-pub const WRITING: &str = "write,writev,pwrite64,pwritev,fsync,fdatasync,ftruncate,fallocate,rename,renameat,renameat2,unlink,unlinkat,link,linkat,symlinkat,mkdir,mkdirat,rmdir,fchmod,fchmodat,chmod,openat,copy_file_range,sendfile";
+pub const WRITING: &str = "\
+write,writev,pwrite64,pwritev,fsync,fdatasync,ftruncate,fallocate,rename,renameat,renameat2,\
+unlink,unlinkat,link,linkat,symlinkat,mkdir,mkdirat,rmdir,fchmod,fchmodat,chmod,openat,\
+copy_file_range,sendfile";
 
 /// Calls that may fail.
-pub const FAILING: &str = "read,pread64,write,writev,pwrite64,fsync,fdatasync,ftruncate,fallocate,openat,rename,renameat,renameat2,unlink,unlinkat,link,linkat,mkdir,mkdirat,mmap,flock,fcntl,getdents64,fstat,newfstatat,statx,copy_file_range";
+pub const FAILING: &str = "\
+read,pread64,write,writev,pwrite64,fsync,fdatasync,ftruncate,fallocate,openat,rename,renameat,\
+renameat2,unlink,unlinkat,link,linkat,mkdir,mkdirat,mmap,flock,fcntl,getdents64,fstat,\
+newfstatat,statx,copy_file_range";
 
 /// The nth call of a name that a thread makes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -238,7 +238,7 @@ pub fn kept(
 ) -> Judgement {
     let nothing = Stored::default();
     let store = seen.store.as_ref().unwrap_or(&nothing);
-    let mut lines = stdout.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+    let lines = stdout.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
     match told {
         Told::Nothing => Ok(()),
         Told::All if stdout.contains('\n') => same(seen, after, before)
@@ -256,12 +256,12 @@ pub fn kept(
         }
         Told::Sessions => {
             let mut missing = lines.filter(|id| !store.sessions.contains_key(*id));
-            if let Some(id) = missing.next() {
-                return Err(format!("it acknowledged session {id}, which is not there"));
+            match missing.next() {
+                Some(id) => Err(format!("it acknowledged session {id}, which is not there")),
+                None => Ok(()),
             }
-            Ok(())
         }
-        Told::Reports => lines.try_for_each(|line| report_kept(line, after, seen)),
+        Told::Reports => { lines }.try_for_each(|line| report_kept(line, after, seen)),
     }
 }
 
