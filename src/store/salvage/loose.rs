@@ -174,10 +174,14 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
                 }
             }
             let mut table = transaction.open_table(tables::HISTORY).map_err(store)?;
+            // One may be there again under a damaged number.
+            let mut known = BTreeSet::new();
             for (&number, record) in &self.history {
-                if table.get(number)?.is_none() {
-                    table.insert(number, record.to_bytes().as_slice()).map_err(store)?;
+                let bytes = record.to_bytes();
+                if table.get(number)?.is_none() && !known.contains(&bytes) {
+                    table.insert(number, bytes.as_slice()).map_err(store)?;
                 }
+                known.insert(bytes);
             }
             let mut table = transaction.open_table(tables::SESSIONS).map_err(store)?;
             for (&key, record) in &self.sessions {
