@@ -105,3 +105,19 @@ fn each_target_is_tested_and_has_a_fuzzer() {
         assert!(source.contains(&format!("fuzzing::run(\"{name}\", data)")), "{name}");
     }
 }
+
+/// With `LEAFLINE_FUZZ_SEEDS` they are written for the fuzzers.
+#[test]
+fn each_target_has_seeds() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = std::env::var_os("LEAFLINE_FUZZ_SEEDS").map(std::path::PathBuf::from);
+    let folder = folder.unwrap_or_else(|| temporary.path().to_owned());
+    super::write_seeds(&folder).unwrap();
+    for target in TARGETS {
+        assert!(
+            std::fs::read_dir(folder.join(target.name)).unwrap().count() > 0,
+            "{}",
+            target.name
+        );
+    }
+}

@@ -146,9 +146,10 @@ fn read(path: &Path, store: Option<u64>, row: &JournalRow) -> Result<Rescued> {
     })?;
     found.sort_by_key(|(head, _, _)| head.sequence);
     let (page, length) = file.beginning_of_file()?;
-    let is_ours = store.is_some_and(|store| wrong_bits(&page, store) <= MOST_BITS);
+    let is_named = store.is_some_and(|store| wrong_bits(&page, store) <= MOST_BITS);
+    let is_ours = has_any || is_named && page.len() >= NAMED;
     let mut problems = Vec::new();
-    if !(has_any || is_ours && page.len() >= NAMED) {
+    if !is_ours {
         problems.push("it is not the journal of this store".to_owned());
     } else if length < Areas::USUAL.file_bytes() {
         problems.push(format!("it ends at byte {length}"));
