@@ -166,7 +166,7 @@ impl Store {
     fn settle(&self, file: &EngineFile) -> Result<()> {
         if file.has_unconfirmed_commit().at("reading", self.path())? {
             // To begin one is to confirm the one before.
-            self.writable()?.begin_write()?.abort()?;
+            self.begin_write()?.abort()?;
         }
         self.take_left_journal()
     }
