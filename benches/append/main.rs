@@ -51,6 +51,7 @@ fn main() {
 fn run_task(task: &str, path: &Path, detail: &str) {
     match task {
         "leafline" | "sqlite" => processes::append(task, path, detail),
+        "threads" => processes::append_by_threads(path, detail),
         "import" => import::import(path, Path::new(detail)),
         "read" => reads::answer(path, detail),
         other => panic!("nothing is known of {other}"),

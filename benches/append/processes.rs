@@ -98,6 +98,13 @@ pub(crate) fn append(kind: &str, path: &Path, times: &str) {
     }
 }
 
+/// A child: appends by so many threads, and says how fast.
+pub(crate) fn append_by_threads(path: &Path, threads: &str) {
+    let threads: usize = threads.parse().expect("a number of threads is given");
+    drop(open_small(path));
+    println!("{:.0} appends in a second", of_threads(path, threads));
+}
+
 /// Each thread has its own session of a clone of the one store.
 fn of_threads(path: &Path, threads: usize) -> f64 {
     let store = open_small(path);
