@@ -258,7 +258,7 @@ pub mod omp {
     pub use crate::programs::omp::{OmpReader, OmpSession};
 }
 
-/// Claude Code: its records as drafts.
+/// Claude Code: its records as drafts, and the sessions of its agent kits: [`SessionStore`](claude::SessionStore).
 ///
 /// ```
 /// use leafline::{Family, NewSession, Store, claude};
@@ -279,6 +279,10 @@ pub mod omp {
 /// ```
 pub mod claude {
     pub use leafline_import::claude::{Draft, DraftError};
+
+    pub use crate::kits::claude::{
+        SessionEntries, SessionKey, SessionStore, SessionSummary, StoredSession,
+    };
 }
 
 /// Opal: its messages as drafts, its sessions' metadata, and its functions as traits. [`OpalSession`](opal::OpalSession) has

@@ -117,6 +117,7 @@
 //! - [`pi`], [`omp`], [`claude`] and [`opal`] have what belongs to one program: its entries as drafts, and, except for
 //!   Claude Code, a trait with the methods of its session manager under its own names. An operation that a family's program does not have is a
 //!   [`SessionError::WrongFamily`](error::SessionError::WrongFamily).
+//! - [`claude::SessionStore`] keeps the sessions of Claude's agent kits, by their keys.
 //! - [`export`]: [`SessionReader::export`] writes a session in one of several forms, [`Store::export_file`] a file,
 //!   [`Store::export_all`] brings a folder of files in step, and [`Store::export_to_source`] puts a session back where
 //!   its program looks for it. [`Store::without_files`] are those whose files are gone.
@@ -185,6 +186,7 @@ pub mod faults {
 #[doc(hidden)]
 pub mod fuzzing;
 mod history;
+mod kits;
 #[cfg(test)]
 mod layers;
 mod open_folder;

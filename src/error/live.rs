@@ -10,6 +10,14 @@ pub enum LiveError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The key under which an agent kit keeps a session is none.
+    #[error("the {part} of the session's key {problem}")]
+    InvalidKey {
+        /// Which part of it.
+        part: &'static str,
+        /// What is wrong with that.
+        problem: &'static str,
+    },
     /// Messages that were to be replaced are not part of a path.
     #[error("the messages are not part of a path of session {session}: {problem}")]
     NotASegment {

@@ -91,6 +91,20 @@ impl Store {
         Ok(Session::stored(self, key, record.id(), reading, persistence))
     }
 
+    /// The session with exactly this id, if there is one. It costs one look-up.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn session_with_id(&self, id: &str) -> Result<Option<Session>> {
+        let snapshot = self.snapshot()?;
+        let Some(key) = snapshot.key_of(id.as_bytes())? else { return Ok(None) };
+        let Some(record) = snapshot.session(key)? else { return Ok(None) };
+        let reading = record.reading();
+        let persistence = Persistence::documented(reading.family);
+        Ok(Some(Session::stored(self, key, record.id(), reading, persistence)))
+    }
+
     /// The current state of the session with this id, for many reads: [`Self::session`] and [`Session::reader`] in one.
     ///
     /// # Errors

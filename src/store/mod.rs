@@ -55,6 +55,7 @@ pub(crate) mod sessions;
 pub(crate) mod settings_record;
 pub(crate) mod snapshot;
 pub(crate) mod source_record;
+pub(crate) mod summary_record;
 mod table_statistics;
 mod tables;
 pub(crate) mod type_counts;

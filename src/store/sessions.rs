@@ -206,6 +206,44 @@ impl Snapshot {
         value.map(|value| read_source(path, value.value())).transpose()
     }
 
+    /// The rows of `sources` whose keys begin so, in order.
+    pub(crate) fn sources_beginning_with(
+        &self,
+        beginning: &[u8],
+    ) -> Result<Vec<(Vec<u8>, SourceRecord)>> {
+        let mut found = Vec::new();
+        for row in self.table(tables::SOURCES)?.range(beginning..)? {
+            let (key, value) = row?;
+            if !key.value().starts_with(beginning) {
+                break;
+            }
+            found.push((key.value().to_vec(), read_source(key.value(), value.value())?));
+        }
+        Ok(found)
+    }
+
+    /// The sessions that have this id in their header, or as the name of their file: `<id>`, `<id>~2` and so on.
+    pub(crate) fn sessions_with_id(&self, id: &[u8]) -> Result<Vec<(SessionKey, SessionRecord)>> {
+        let addresses = self.addresses()?;
+        let mut found = Vec::new();
+        let mut look = |address: &[u8]| -> Result<()> {
+            if let Some(session) = addresses.key_of(address)?
+                && let Some(record) = self.session(session)?
+                && record.external_id == id
+            {
+                found.push((session, record));
+            }
+            Ok(())
+        };
+        look(id)?;
+        // Another session may have such an id as its own.
+        let prefix = [id, b"~"].concat();
+        for row in addresses.beginning_with(&prefix)? {
+            look(&row?.0)?;
+        }
+        Ok(found)
+    }
+
     /// Passes on the path of every imported file, and its source record.
     pub(crate) fn each_source(
         &self,

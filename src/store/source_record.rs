@@ -18,16 +18,30 @@ pub(crate) struct SourceRecord {
     pub(crate) modified: Option<i128>,
 }
 
-/// The path that is a key of the table; `None` on a system where it cannot be made of these bytes.
-#[cfg(unix)]
+/// The byte with which a key begins that is no path: a program gives the session's lines under a name of its own. No path has
+/// a NUL.
+pub(crate) const NAME: u8 = 0;
+
+/// Whether a key of the table is a program's own name for the session.
+pub(crate) fn is_name(key: &[u8]) -> bool {
+    key.first() == Some(&NAME)
+}
+
+/// The path that is a key of the table; `None` for a name, and on a system where it cannot be made of these bytes.
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
+    if is_name(bytes) { None } else { path(bytes) }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "on other systems not all bytes are a path")]
+fn path(bytes: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Some(std::ffi::OsStr::from_bytes(bytes).into())
 }
 
 /// On other systems a path that is not Unicode cannot be made from its bytes.
 #[cfg(not(unix))]
-pub(crate) fn path_of_bytes(bytes: &[u8]) -> Option<PathBuf> {
+fn path(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 

@@ -75,6 +75,10 @@ pub(crate) const REMOVED: TableDefinition<u64, &[u8]> = TableDefinition::new("re
 pub(crate) const REMOVED_IDS: TableDefinition<(&[u8], u64), ()> =
     TableDefinition::new("removed_ids");
 
+/// (session, form) to a [`SummaryRecord`](super::summary_record::SummaryRecord). The table is made with its first row.
+pub(crate) const SUMMARIES: TableDefinition<(u64, &[u8]), &[u8]> =
+    TableDefinition::new("summaries");
+
 /// Dictionary id to a zstd dictionary.
 pub(crate) const DICTIONARIES: TableDefinition<u32, &[u8]> = TableDefinition::new("dictionaries");
 
@@ -101,7 +105,7 @@ pub(crate) const HISTORY_BLOCKS: TableDefinition<u64, &[u8]> =
     TableDefinition::new("history_blocks");
 
 /// The names of all tables, and what errors call the tree that has them.
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 27] = [
     "meta",
     "sessions",
     "session_ids",
@@ -120,6 +124,7 @@ const NAMES: [&str; 26] = [
     "sources",
     "removed",
     "removed_ids",
+    "summaries",
     "dictionaries",
     "unfinished",
     "journal",

@@ -71,7 +71,7 @@ pub(super) fn plan(
 
 /// [`plan`] according to the records.
 fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<Plan>> {
-    let sessions = sessions_with_id(snapshot, candidate.external_id())?;
+    let sessions = snapshot.sessions_with_id(candidate.external_id())?;
     let next_number = sessions.iter().map(|(_, record)| record.number).max().unwrap_or(0) + 1;
     let removed = snapshot.removed_with_id(candidate.external_id())?;
     if sessions.is_empty() && removed.is_empty() {
@@ -222,27 +222,6 @@ fn removed_of(
         removed.retain(is_known);
     }
     removed
-}
-
-fn sessions_with_id(snapshot: &Snapshot, id: &[u8]) -> Result<Vec<(SessionKey, SessionRecord)>> {
-    let addresses = snapshot.addresses()?;
-    let mut found = Vec::new();
-    let mut look = |address: &[u8]| -> Result<()> {
-        if let Some(session) = addresses.key_of(address)?
-            && let Some(record) = snapshot.session(session)?
-            && record.external_id == id
-        {
-            found.push((session, record));
-        }
-        Ok(())
-    };
-    look(id)?;
-    // `<id>~2` and so on; another session may have such an id as its own.
-    let prefix = [id, b"~"].concat();
-    for row in addresses.beginning_with(&prefix)? {
-        look(&row?.0)?;
-    }
-    Ok(found)
 }
 
 /// The lowest number under which a session with this id can be addressed.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use leafline_import::writing::{EntryDraft, ExternalisedImage};
 use leafline_import::{Reading, read_line};
 
+use super::super::entry::Entry;
 use super::super::index::finish::Indexed;
 use super::super::index::indexer::{Indexer, Start};
 use super::super::index::prepare::{PreparedBlob, Preparer};
@@ -359,6 +360,20 @@ fn move_leaf_in_tables(store: &Store, session: (SessionKey, &str), to: Option<&s
             edit.move_leaf(&mut batch, view.record().clone(), leaf);
         }
         Ok((batch, ()))
+    })
+}
+
+/// Moves the leaf of a stored session to the entry above it, and returns the entry that it was.
+pub(super) fn leave_leaf(store: &Store, session: (SessionKey, &str)) -> Result<Option<Entry>> {
+    store.write(|snapshot| {
+        let reader = SessionReader::open(snapshot, session)?;
+        let view = reader.view();
+        let mut batch = Batch::default();
+        let Some(leaf) = view.leaf()? else { return Ok((batch, None)) };
+        let (entry, above) = (view.entry(leaf)?, view.entry_node(leaf)?.parent.ordinal());
+        let edit = Edit::new(&mut batch, view.key(), view.record());
+        edit.move_leaf(&mut batch, view.record().clone(), above);
+        Ok((batch, Some(entry)))
     })
 }
 

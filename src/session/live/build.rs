@@ -41,7 +41,7 @@ pub(crate) struct Builder<'s> {
     images: Vec<ExternalisedImage>,
     is_first_block: bool,
     place: Place,
-    /// The source files of the session that it replaces.
+    /// The keys of `sources` that lead to it.
     sources: Vec<(Vec<u8>, SourceRecord)>,
 }
 
@@ -81,6 +81,17 @@ impl<'s> Builder<'s> {
             place: Place::Own,
             sources: Vec::new(),
         })
+    }
+
+    /// A builder for a session whose lines are read as a file's, and which its program knows by this key of `sources`.
+    pub(super) fn named(
+        store: &'s Store,
+        record: SessionRecord,
+        (name, modified): (Vec<u8>, Option<i128>),
+    ) -> Result<Self> {
+        let builder = Self::starting(store, record, None, Start::File(LeafHint::None))?;
+        let source = SourceRecord { session: builder.creation.session(), size: 0, modified };
+        Ok(Self { sources: vec![(name, source)], ..builder })
     }
 
     /// A builder for a session that replaces another: with its id and its imported bytes.

@@ -10,6 +10,7 @@ mod faults;
 mod folding;
 mod journal;
 mod lines;
+mod named;
 mod pending;
 mod persistence;
 #[cfg(all(unix, any(test, feature = "faults")))]
@@ -32,7 +33,7 @@ pub use self::create::NewSession;
 pub use self::persistence::Persistence;
 pub use self::raw::{AppendedLines, RepeatedIds};
 pub(crate) use self::rechunk::tail_dictionary;
-use super::Session;
+use super::{Entry, Session};
 use crate::error::{Error, LiveError, Result, SessionError};
 use crate::store::session_key::SessionKey;
 use crate::store::{Store, blobs};
@@ -247,6 +248,29 @@ impl Session {
     /// Those of the store.
     pub fn reset_leaf(&mut self) -> Result<()> {
         self.persist(|session| move_leaf(session.place(), (session.key, &session.id), None))
+    }
+
+    /// Moves the leaf to the entry above it, and returns the entry that it was; `None` if there is no leaf. Nothing is deleted:
+    /// the entry is a branch of its own from then on. Of several callers at once each gets another entry.
+    ///
+    /// ```
+    /// use leafline::{Family, NewSession, Store, opal};
+    ///
+    /// # fn main() -> leafline::Result<()> {
+    /// let store = Store::in_memory()?;
+    /// let mut session = store.create_session(&NewSession::new(Family::Opal, "/work"))?;
+    /// let id = session.append(opal::Draft::user("fix the bug"))?;
+    /// assert_eq!(session.leave_leaf()?.and_then(|entry| entry.id()), Some(id));
+    /// assert!(session.leave_leaf()?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn leave_leaf(&mut self) -> Result<Option<Entry>> {
+        self.persist(|session| append::leave_leaf(session.place(), (session.key, &session.id)))
     }
 
     /// Sets or clears a label on an entry by appending an entry (pi and omp documents, `label`).

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use leafline_import::format::EntryIds;
 use leafline_import::leaf::LeafHint;
 use leafline_import::lines::split;
-use leafline_import::read_line;
+use leafline_import::{Reading, read_line};
 
 use super::super::Session;
 use super::super::index::beginning::fill_from;
@@ -150,9 +150,9 @@ fn append(
 }
 
 /// Lines to add.
-struct New {
-    text: Vec<u8>,
-    appended: AppendedLines,
+pub(super) struct New {
+    pub(super) text: Vec<u8>,
+    pub(super) appended: AppendedLines,
 }
 
 impl New {
@@ -163,18 +163,28 @@ impl New {
         lines: &[u8],
         repeated: RepeatedIds,
     ) -> Result<Self> {
+        Self::without(view.reading(), lines, repeated, |id| {
+            Ok(tail.is_some_and(|tail| tail.has(id)) || view.find(id)?.is_some())
+        })
+    }
+
+    /// Those of the lines that are to be added where `is_there` knows the ids that are there.
+    pub(super) fn without(
+        reading: Reading,
+        lines: &[u8],
+        repeated: RepeatedIds,
+        is_there: impl Fn(&[u8]) -> Result<bool>,
+    ) -> Result<Self> {
         let mut new =
             Self { text: Vec::with_capacity(lines.len()), appended: AppendedLines::default() };
         let mut known = HashSet::new();
         for line in split(lines) {
             if repeated == RepeatedIds::Ignore
-                && let Some(id) = entry_id(view, line)
+                && let Some(id) = entry_id(reading, line)
+                && (is_there(&id)? || !known.insert(id))
             {
-                let is_there = tail.is_some_and(|tail| tail.has(&id)) || view.find(&id)?.is_some();
-                if is_there || !known.insert(id) {
-                    new.appended.ignored += 1;
-                    continue;
-                }
+                new.appended.ignored += 1;
+                continue;
             }
             new.appended.added += 1;
             new.text.extend_from_slice(line);
@@ -184,9 +194,9 @@ impl New {
 }
 
 /// The id of a line that is an entry.
-fn entry_id(view: View<'_>, line: &[u8]) -> Option<Vec<u8>> {
-    let is_entry = read_line(view.reading(), line, |line| line.kind().is_entry());
-    if is_entry { exact_id(view.reading(), line) } else { None }
+fn entry_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
+    let is_entry = read_line(reading, line, |line| line.kind().is_entry());
+    if is_entry { exact_id(reading, line) } else { None }
 }
 
 /// The ids of the lines' entries, if the lines only follow those of the session: each is one JSON record, and an entry has a

@@ -145,6 +145,8 @@ fn sweep_slice(transaction: &WriteTransaction, session: SessionKey) -> Result<(u
     for target in keys {
         labels.remove((raw, target.as_slice()))?;
     }
+    let mut summaries = transaction.open_table(tables::SUMMARIES)?;
+    summaries.retain_in((raw, &b""[..])..(end, &b""[..]), |_, _| false)?;
     let mut children = transaction.open_table(tables::CHILDREN)?;
     let mut triples = Vec::new();
     for row in children.range((raw, 0, 0)..(end, 0, 0))?.take(left) {
