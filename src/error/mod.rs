@@ -1,5 +1,6 @@
 //! What can go wrong, with the facts in it.
 
+mod code;
 mod export;
 mod import;
 mod live;

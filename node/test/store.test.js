@@ -1,0 +1,189 @@
+// The package's own calls: what each gives, and with which code it fails.
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import { Cancellation, Store } from '../index.js'
+import { folder, samples } from './scene.js'
+
+const user = (text) => ({ type: 'message', message: { role: 'user', content: text } })
+const assistant = (text) => ({
+  type: 'message',
+  message: { role: 'assistant', content: [{ type: 'text', text }], provider: 'anthropic', model: 'm' },
+})
+
+test('a session is begun, appended to, read and found again', async (t) => {
+  const file = path.join(folder(t), 'sessions.leafline')
+  const store = await Store.open(file)
+  const session = await store.createSession({ family: 'pi', cwd: '/work' })
+  const [question] = await session.append(user('Why is the build slow?'))
+  assert.equal(session.isWaiting, true)
+  assert.deepEqual(await store.sessions(), [])
+  const [answer, change] = session.appendSync([assistant('It links twice.'), { type: 'model_change', provider: 'p', modelId: 'm' }])
+  assert.equal(session.isWaiting, false)
+
+  const reader = await session.reader()
+  const found = await reader.entry(answer)
+  assert.equal(found.parentId, question)
+  assert.equal(found.role, 'assistant')
+  assert.equal(found.type, 'message')
+  assert.equal(JSON.parse(found.line).message.content[0].text, 'It links twice.')
+  assert.equal(reader.leafSync().id, change)
+  const context = await reader.context()
+  assert.deepEqual(context, reader.contextSync())
+  assert.equal(context.messages.length, 2)
+  assert.deepEqual(context.model, { provider: 'p', modelId: 'm' })
+  assert.equal((await reader.request()).messages.length, 2)
+  assert.deepEqual(reader.contextSync({ beforeAll: true }).messages, [])
+
+  await session.branch(question)
+  const [other] = session.appendSync(user('And the tests?'))
+  session.labelSync(other, 'tests')
+  await session.setName('Slow build')
+  const tree = session.readerSync().treeSync()
+  assert.equal(tree.branches, 2)
+  assert.equal(tree.nodes.find((node) => node.id === other).label, 'tests')
+  // The reader shows the moment at which it was made.
+  assert.equal(reader.treeSync().nodes.length, 3)
+
+  const side = await session.extract(answer)
+  assert.equal(side.readerSync().facts().entries, 2)
+  await store.forkFrom(session.id, '/elsewhere')
+  const listed = await store.sessions({ family: 'pi', cwd: '/work' })
+  assert.deepEqual(listed.map((facts) => facts.id).sort(), [session.id, side.id].sort())
+  assert.equal(listed.find((facts) => facts.id === session.id).title, 'Slow build')
+
+  await store.close()
+  const again = Store.openSync(file, { create: false })
+  assert.equal(again.sessionsSync().length, 3)
+  assert.equal(again.continueRecentSync({ family: 'pi', cwd: '/work' }).id, session.id)
+  again.closeSync()
+})
+
+test('lines are kept byte for byte, and only once if they are to be', async (t) => {
+  const store = Store.openSync(path.join(folder(t), 'sessions.leafline'))
+  const session = store.createSessionSync({ family: 'pi', cwd: '/work', immediate: true })
+  const line = '{"type":"message", "id":"a1","parentId":null,"message":{"role":"user","content":"\\ud800 é"}}'
+  assert.deepEqual(session.appendLinesSync(line), { added: 1, ignored: 0 })
+  assert.deepEqual(await session.appendLines(Buffer.from(line), { ignoreRepeated: true }), { added: 0, ignored: 1 })
+  const torn = Buffer.from([0x7b, 0xff, 0x0a])
+  await session.appendLines(torn)
+  const reader = session.readerSync()
+  assert.equal(reader.entrySync('a1').line, line)
+  assert.deepEqual(reader.lineBytesSync(2), torn)
+  assert.equal(reader.lineBytesSync(3), null)
+  const exported = await reader.export('exact')
+  assert.ok(exported.toString('latin1').endsWith('{\xff\n'))
+  // What serde's reader refuses, JavaScript's own takes.
+  assert.equal(reader.contextSync().messages[0].content, '\ud800 é')
+  store.closeSync()
+})
+
+test('long sessions are read in pages', async () => {
+  const store = Store.inMemory()
+  const session = store.createSessionSync({ family: 'opal', cwd: '/work' })
+  const ids = session.appendSync(Array.from({ length: 250 }, (_, place) => ({ role: 'user', content: `${place}` })))
+  assert.equal(ids.length, 250)
+  const reader = session.readerSync()
+  const forwards = []
+  let from = 0
+  while (from !== undefined) {
+    const page = await reader.entries(from, { entries: 40 })
+    assert.ok(page.entries.length <= 40)
+    forwards.push(...page.entries.map((entry) => entry.id))
+    from = page.next
+  }
+  assert.deepEqual(forwards, ids)
+  const backwards = []
+  let page = reader.pathBackwardsSync(null, { entries: 40 })
+  for (;;) {
+    backwards.push(...page.entries.map((entry) => entry.id))
+    if (page.next === undefined) break
+    page = await reader.pathBackwardsFrom(page.next, { entries: 40 })
+  }
+  assert.deepEqual(backwards.reverse(), ids)
+  const around = await reader.entriesAround(ids[100], 1, 1)
+  assert.deepEqual(around.entries.map((entry) => entry.id), ids.slice(99, 102))
+})
+
+test('files are imported and exported, with progress', async (t) => {
+  const place = folder(t)
+  const store = await Store.open(path.join(place, 'sessions.leafline'))
+  const seen = []
+  const totals = await store.importFiles([samples], { blobs: path.join(samples, 'blobs') }, (progress) => seen.push(progress))
+  assert.equal(totals.imported, 18)
+  assert.equal(seen.filter((progress) => progress.file?.status === 'imported').length, 18)
+  assert.equal(seen[0].files, 18)
+  assert.ok(seen.every((progress) => progress.bytes === seen[0].bytes))
+  assert.equal((await store.syncFiles([samples])).unchanged, 18)
+
+  const written = []
+  const exported = await store.exportFolder(path.join(place, 'out'), { mode: 'exact' }, (file) => written.push(file))
+  assert.equal(exported.written, 18)
+  assert.deepEqual(written.map((file) => file.outcome), Array(18).fill('written'))
+  const one = written.find((file) => file.session.startsWith('019c6605'))
+  const source = fs.readFileSync(seen.find((progress) => progress.file?.session === one.session).file.path)
+  assert.deepEqual(fs.readFileSync(one.path), source)
+  assert.equal(await store.exportFile('019c6605', path.join(place, 'one.jsonl'), 'exact'), source.length)
+
+  const hits = await store.search('"fake timers"', { roles: ['user'] })
+  assert.deepEqual(hits.map((hit) => [hit.session.slice(0, 8), hit.entry, hit.role]), [['019c6605', '588262d5', 'user']])
+  assert.match(hits[0].snippet, /fake timers/)
+  assert.equal(await store.remove(['019c6605']), 1)
+  await store.close()
+})
+
+test('imports and exports end when they are cancelled', async (t) => {
+  const place = folder(t)
+  const store = await Store.open(path.join(place, 'sessions.leafline'))
+  const cancellation = new Cancellation()
+  cancellation.cancel()
+  assert.equal((await store.importFiles([samples], null, null, cancellation)).imported, 0)
+  await store.importFiles([samples])
+  assert.equal((await store.exportFolder(path.join(place, 'out'), null, null, cancellation)).sessions, 0)
+  await store.close()
+})
+
+test('errors have a code, whether they are thrown or reject a promise', async (t) => {
+  const place = folder(t)
+  const coded = (code) => (error) => error instanceof Error && error.code === code && error.message.length > 0
+  assert.throws(() => Store.openSync(path.join(place, 'none'), { create: false }), coded('STORE_NOT_FOUND'))
+  await assert.rejects(Store.open(path.join(place, 'none'), { create: false }), coded('STORE_NOT_FOUND'))
+  fs.writeFileSync(path.join(place, 'text'), 'not a store, and long enough to be looked at\n'.repeat(200))
+  await assert.rejects(Store.open(path.join(place, 'text')), coded('NOT_A_STORE'))
+  const store = Store.openSync(path.join(place, 'sessions.leafline'))
+  await assert.rejects(store.session('nobody'), coded('SESSION_NOT_FOUND'))
+  assert.throws(() => store.createSessionSync({ family: 'emacs', cwd: '/' }), coded('INVALID_ARGUMENT'))
+  assert.throws(() => store.createSessionSync({ family: 'codex', cwd: '/' }), coded('WRONG_FAMILY'))
+  const session = store.createSessionSync({ family: 'pi', cwd: '/work', immediate: true })
+  assert.throws(() => session.entrySync('none'), coded('ENTRY_NOT_FOUND'))
+  await assert.rejects(session.branch('none'), coded('ENTRY_NOT_FOUND'))
+  assert.throws(() => session.appendSync({ role: 'user' }), coded('INVALID_ENTRY'))
+  const circle = {}
+  circle.circle = circle
+  assert.throws(() => session.appendSync(circle), coded('INVALID_ARGUMENT'))
+  assert.throws(() => session.appendSync(undefined), coded('INVALID_ARGUMENT'))
+  assert.throws(() => session.readerSync().lineSync(-1), coded('INVALID_ARGUMENT'))
+  await assert.rejects(store.search(' - '), coded('NO_WORDS'))
+  const reader = session.readerSync()
+  store.closeSync()
+  assert.throws(() => session.appendSync(user('late')), coded('CLOSED'))
+  assert.throws(() => reader.facts(), coded('CLOSED'))
+  await assert.rejects(store.sessions(), coded('CLOSED'))
+  store.closeSync()
+})
+
+test('asynchronous calls leave the event loop free', async (t) => {
+  const store = await Store.open(path.join(folder(t), 'sessions.leafline'))
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  const session = await store.createSession({ family: 'pi', cwd: '/work', immediate: true })
+  const lines = Array.from({ length: 60000 }, (_, place) =>
+    JSON.stringify({ ...user(`${place} `.repeat(50)), id: `e${place}`, parentId: place ? `e${place - 1}` : null }))
+  turns = 0
+  await session.appendLines(lines.join('\n'))
+  clearInterval(timer)
+  assert.ok(turns >= 3, `the event loop turned ${turns} times`)
+  await store.close()
+})
