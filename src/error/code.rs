@@ -65,6 +65,7 @@ impl LiveError {
     fn code(&self) -> &'static str {
         match self {
             Self::InvalidEntry { .. } => "INVALID_ENTRY",
+            Self::InvalidKey { .. } => "INVALID_KEY",
             Self::NotASegment { .. } => "NOT_A_SEGMENT",
             Self::Contended { .. } => "CONTENDED",
             Self::Latched { .. } => "LATCHED",
