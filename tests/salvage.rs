@@ -154,6 +154,23 @@ fn with_any_page_lost_the_other_sessions_are_as_they_were() {
 }
 
 #[test]
+fn a_session_whose_record_has_a_damaged_id_keeps_its_own() {
+    let scene = Scene::new();
+    let ids = |said: &Said| said.keys().cloned().collect::<Vec<_>>();
+    let is_id = |at: &usize| scene.bytes[*at..].starts_with(PI.as_bytes());
+    let mut damaged = 0;
+    for at in (0..scene.bytes.len()).filter(is_id) {
+        let mut bytes = scene.bytes.clone();
+        bytes[at + 3] ^= 4;
+        let (salvage, new) = scene.salvage(&bytes).unwrap();
+        assert!(salvage.problems.is_empty(), "byte {at}: {:?}", salvage.problems);
+        assert_eq!(ids(&said(&new)), ids(&scene.before), "byte {at}: {salvage:?}");
+        damaged += usize::from(salvage.damaged.iter().any(|session| session.id == PI));
+    }
+    assert!(damaged > 0);
+}
+
+#[test]
 fn a_prompt_with_a_damaged_number_is_numbered_again() {
     let scene = Scene::new();
     // The keys of a page of prompts, one after the other.

@@ -341,9 +341,35 @@ pub(crate) fn address_bytes(external_id: &[u8], number: u32) -> Vec<u8> {
     bytes
 }
 
+/// What an address says: the id, and the number if it differs from the one that is believed.
+pub(crate) fn parse_address(address: &[u8], external_id: &[u8], number: u32) -> (Vec<u8>, u32) {
+    if let Some(id) = address.strip_suffix(format!("~{number}").as_bytes())
+        && number > 1
+    {
+        return (id.to_vec(), number);
+    }
+    let rest = address.strip_prefix(external_id).and_then(|rest| rest.strip_prefix(b"~"));
+    let other = rest.and_then(|rest| std::str::from_utf8(rest).ok()?.parse().ok());
+    match other {
+        Some(number) if number > 1 => (external_id.to_vec(), number),
+        _ => (address.to_vec(), 1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_says_what_of_a_record_is_damaged() {
+        for (id, number) in [("id", 1), ("id", 3), ("i~4", 1), ("i~4", 2), ("", 5)] {
+            let address = address_bytes(id.as_bytes(), number);
+            let right = (id.as_bytes().to_vec(), number);
+            assert_eq!(parse_address(&address, b"id damaged", number), right);
+            let of_number = parse_address(&address, id.as_bytes(), 7);
+            assert_eq!(address_bytes(&of_number.0, of_number.1), address);
+        }
+    }
 
     #[test]
     fn a_record_of_no_known_family_is_damage() {

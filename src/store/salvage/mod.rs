@@ -19,7 +19,7 @@ use super::record::Record;
 use super::removed_record::RemovedRecord;
 use super::session_index::index_session;
 use super::session_key::SessionKey;
-use super::session_record::{SessionRecord, address_bytes};
+use super::session_record::{SessionRecord, address_bytes, parse_address};
 use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
 use super::writing::Writing;
@@ -100,6 +100,7 @@ impl Store {
         let unfinished: BTreeSet<_> =
             snapshot.unfinished()?.into_iter().map(|(session, _)| session).collect();
         let mut records = BTreeSet::new();
+        let mut renamed = Vec::new();
         {
             let mut addresses = transaction.open_table(tables::SESSION_IDS)?;
             let mut damaged = Vec::new();
@@ -108,11 +109,20 @@ impl Store {
                     Ok(row) => (row.key(), row.record()),
                     Err(row) => (row.key, Err(row.error)),
                 };
-                let Ok(record) = record else {
+                let Ok(mut record) = record else {
                     damaged.push(key);
                     return Ok(());
                 };
-                let address = address_bytes(&record.external_id, record.number);
+                let mut address = address_bytes(&record.external_id, record.number);
+                // A record on a damaged page may name the session wrongly.
+                if let Some(known) = ids.get(&key.raw())
+                    && *known != address
+                {
+                    address.clone_from(known);
+                    (record.external_id, record.number) =
+                        parse_address(known, &record.external_id, record.number);
+                    renamed.push((key, record.to_bytes()));
+                }
                 if addresses.get(address.as_slice())?.is_some() {
                     damaged.push(key);
                     return Ok(());
@@ -123,6 +133,9 @@ impl Store {
                 Ok(())
             })?;
             let mut sessions = transaction.open_table(tables::SESSIONS)?;
+            for (key, record) in renamed {
+                sessions.insert(key.raw(), record.as_slice())?;
+            }
             for key in damaged {
                 sessions.remove(key.raw())?;
             }
