@@ -142,3 +142,59 @@ fn only_a_panic_that_becomes_an_error_is_silent() {
     assert!(output.status.success(), "{text}");
     assert!(text.contains("of another") && !text.contains("of the engine"), "{text}");
 }
+
+/// What redb alone does with a damaged file; docs/reliability.md has it under "The engine's own". If this fails, the engine has
+/// changed.
+#[test]
+fn the_engine_alone_answers_wrongly_or_panics_on_damage() {
+    const ROWS: redb::TableDefinition<'_, u64, &[u8]> = redb::TableDefinition::new("rows");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plain.redb");
+    {
+        let database = redb::Database::create(&path).unwrap();
+        let transaction = database.begin_write().unwrap();
+        {
+            let mut rows = transaction.open_table(ROWS).unwrap();
+            for row in 0..2_000_u64 {
+                rows.insert(row, vec![row.to_le_bytes()[0]; 100].as_slice()).unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+    }
+    let read = |path: &std::path::Path| -> Result<Vec<(u64, Vec<u8>)>, redb::Error> {
+        let database = redb::ReadOnlyDatabase::open(path)?;
+        let reading = redb::ReadableDatabase::begin_read(&database)?;
+        let rows = reading.open_table(ROWS)?;
+        let mut all = Vec::new();
+        // More rows than there are is wrong as well.
+        for row in redb::ReadableTable::iter(&rows)?.take(3_000) {
+            let (key, value) = row?;
+            all.push((key.value(), value.value().to_vec()));
+        }
+        Ok(all)
+    };
+    let truth = read(&path).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let damaged = folder.path().join("damaged.redb");
+    let (mut wrong, mut panics) = ([0; 2], [0; 2]);
+    for page in 1..whole.len() / 4096 {
+        for zeroes in [false, true] {
+            let mut bytes = whole.clone();
+            match zeroes {
+                false => bytes[page * 4096 + 2_000] ^= 1,
+                true => bytes[page * 4096..(page + 1) * 4096].fill(0),
+            }
+            std::fs::write(&damaged, bytes).unwrap();
+            match super::checked::guarded(|| read(&damaged)) {
+                Ok(Ok(answer)) => wrong[usize::from(zeroes)] += usize::from(answer != truth),
+                Ok(Err(_)) => {}
+                Err(_) => panics[usize::from(zeroes)] += 1,
+            }
+        }
+    }
+    println!(
+        "wrong answers, panics: of a bit {}, {}; of a page of zeros {}, {}",
+        wrong[0], panics[0], wrong[1], panics[1]
+    );
+    assert!(wrong[0] > 0 && panics[1] > 0, "{wrong:?}, {panics:?}");
+}
