@@ -191,7 +191,9 @@ export class PiSessionManager {
   }
 
   getSessionName() {
-    return this.#with((reader) => reader.facts().title)?.trim() || undefined
+    const name = this.#with((reader) => reader.facts().title)
+    const exact = isLossy(name) ? this.getEntries().findLast((entry) => entry.type === 'session_info')?.name : name
+    return exact?.trim() || undefined
   }
 
   // What is appended.
@@ -319,7 +321,8 @@ export class PiSessionManager {
 
   /** @param {string} id @returns {string | undefined} */
   getLabel(id) {
-    return this.#with((reader) => reader.labelSync(id)) ?? undefined
+    const label = this.#with((reader) => reader.labelSync(id))
+    return (isLossy(label) ? labelsOf(this.getEntries()).get(id)?.label : label) ?? undefined
   }
 
   /** @param {string} [fromId] @returns {PiEntry[]} */
@@ -561,6 +564,12 @@ function withReader(session, read) {
   } finally {
     reader.close()
   }
+}
+
+/** Whether a text from the store may have had half a surrogate pair, which its index does not keep.
+ * @param {string | null | undefined} text */
+function isLossy(text) {
+  return text?.includes('\ufffd') ?? false
 }
 
 /** @param {string} line @returns {any} */

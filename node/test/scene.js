@@ -40,3 +40,21 @@ export async function crash(program, given, lines = 25) {
   // A line that was cut was not acknowledged.
   return printed.slice(0, printed.lastIndexOf('\n') + 1)
 }
+
+const bunFile = path.join(import.meta.dirname, '../../tests/omp-judge/node_modules/.bin/bun')
+
+/** Bun, if it is installed. */
+export const bun = process.env.LEAFLINE_BUN ?? (fs.existsSync(bunFile) ? bunFile : undefined)
+
+/** A message as pi has it. */
+export function message(role, text) {
+  const base = { role, content: role === 'user' ? text : [{ type: 'text', text }], timestamp: 1771237230000 }
+  return role === 'assistant'
+    ? { ...base, provider: 'anthropic', model: 'claude', api: 'a', stopReason: 'stop', usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { total: 0 } } }
+    : base
+}
+
+/** What a message of a context says. */
+export function textOf({ content, role }) {
+  return typeof content === 'string' ? content : content === undefined ? role : content.map((block) => block.text).join()
+}
