@@ -66,6 +66,7 @@ export function pathWithoutLabels(path, chained) {
     }
     for (const label of labels) followers.set(label, entry.id)
     labels = []
+    /** @type {PiEntry} */
     const copy = { ...entry, parentId: kept.at(-1)?.id ?? null }
     if (entry.type === 'compaction') {
       const first = entry.firstKeptEntryId

@@ -35,6 +35,11 @@ impl Store {
         spawn(move || act(&store.get()?).map_err(failed))
     }
 
+    /// Has something closed before the store is.
+    pub(crate) fn keep<T: Send + 'static>(&self, shared: &Shared<T>) {
+        self.dependents.add(shared);
+    }
+
     /// A session made of the store, now.
     fn make(
         &self,

@@ -16,7 +16,7 @@ const programs = [
   { version: '0.73.1', place: process.env.LEAFLINE_PI ?? path.join(modules, '@mariozechner/pi-coding-agent') },
   { version: '0.87.1', place: process.env.LEAFLINE_PI_0_87 ?? path.join(modules, '@earendil-works/pi-coding-agent') },
 ]
-const sequences = Number(process.env.LEAFLINE_SEQUENCES ?? 40)
+const sequences = Number(process.env.LEAFLINE_SEQUENCES ?? 12)
 
 for (const { version, place } of programs) {
   const isInstalled = fs.existsSync(place)
