@@ -121,6 +121,8 @@
 //! - [`export`]: [`SessionReader::export`] writes a session in one of several forms, [`Store::export_file`] a file,
 //!   [`Store::export_all`] brings a folder of files in step, and [`Store::export_to_source`] puts a session back where
 //!   its program looks for it. [`Store::without_files`] are those whose files are gone.
+//! - [`storage`]: the files that an agent writes, in a store: it keeps its own code, and its sessions are the store's.
+//!   [`Store::put_blob`] and [`Store::get_blob`] keep what lines refer to.
 //! - `search`: an index beside the store, which finds entries by their words.
 //! - [`prompts`]: [`Store::history`] keeps the prompts given to agents.
 //! - [`verify`] checks every table against the lines, [`statistics`] says where the bytes are; [`Store::remove`] and
@@ -196,6 +198,7 @@ mod regular_file;
 #[cfg(feature = "search")]
 pub mod search;
 mod session;
+pub mod storage;
 mod store;
 mod temporary;
 mod whole_file;

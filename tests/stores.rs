@@ -17,7 +17,7 @@ use leafline::{Store, StoreOptions};
 const APPENDED_TO: &str = "019c7bd3-90ea-7b35-8c11-d4f2a86b0e59";
 const APPENDED: &str = "And the legend?";
 
-const FORMATS: [u64; 4] = [5, 6, 7, 8];
+const FORMATS: [u64; 5] = [5, 6, 7, 8, 9];
 
 /// A sample whose session the stores of format 8 and later had, and that was removed from them.
 const REMOVED: &str = "import/samples/codex/sessions/2025";

@@ -68,6 +68,9 @@ pub(super) fn report(salvage: &Salvage, out: &mut Output) -> Result<(), Failure>
     for hash in &salvage.blobs {
         say("blob   ", &format!("{hash}: its bytes are not whole"))?;
     }
+    for path in &salvage.files {
+        say("file   ", &format!("{}: its bytes are not whole", path.display()))?;
+    }
     if salvage.history_is_damaged {
         say("history", "prompts, or their index, were damaged; those that are whole were kept")?;
     }

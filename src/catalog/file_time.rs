@@ -12,7 +12,7 @@ pub(super) fn is_recent(time: SystemTime) -> bool {
 }
 
 /// A time in nanoseconds since 1970.
-pub(super) fn nanoseconds(time: SystemTime) -> i128 {
+pub(crate) fn nanoseconds(time: SystemTime) -> i128 {
     let since = |duration: Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => since(after),

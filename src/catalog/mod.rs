@@ -1,9 +1,10 @@
 //! Many sessions.
 
 pub(crate) mod backup;
+mod blobs;
 pub(crate) mod breadcrumbs;
 pub(crate) mod export;
-mod file_time;
+pub(crate) mod file_time;
 pub(crate) mod files;
 pub(crate) mod filter;
 mod gone;

@@ -8,6 +8,7 @@ use crate::session::{Findings, Verification, check_session};
 use crate::store::blobs::{self, Hash};
 use crate::store::chunk::Chunk;
 use crate::store::chunks::Chunks;
+use crate::store::file_record::FileContent;
 use crate::store::session_index::{bucket, starter};
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
@@ -72,6 +73,8 @@ impl Store {
         let unfinished = check_owners(self, &snapshot, &sessions, &mut findings);
         let unfinished = findings.absorb(unfinished)?.unwrap_or_default();
         let checked = check_names(&snapshot, &sessions, &mut findings);
+        findings.absorb(checked)?;
+        let checked = check_files(&snapshot, (&sessions, &unreadable), &mut findings);
         findings.absorb(checked)?;
         let checked = check_removed(&snapshot, &sessions, &mut findings);
         findings.absorb(checked)?;
@@ -192,6 +195,48 @@ fn check_names(
         }
         Ok(())
     })
+}
+
+/// Every file that is a session leads to one that leads back to it, and every other one has its bytes, which are no other's.
+fn check_files(
+    snapshot: &Snapshot,
+    (sessions, unreadable): Known<'_>,
+    findings: &mut Findings<'_>,
+) -> Result<()> {
+    let mut paths = BTreeMap::new();
+    snapshot.each_session_file(|session, path| drop(paths.insert(session, path.to_vec())))?;
+    let mut parts: BTreeMap<u64, u64> = BTreeMap::new();
+    snapshot.each_file_part(|number, bytes| *parts.entry(number).or_default() += bytes)?;
+    snapshot.each_file(|path, record| {
+        let Some(record) = findings.absorb(record)? else { return Ok(()) };
+        let problem = match record.content {
+            FileContent::Session(session) => {
+                let leads_back = paths.remove(&session).is_some_and(|known| known == path);
+                let is_there = sessions.contains_key(&session) || unreadable.contains(&session);
+                let problem = || format!("is session {session}, which does not lead back to it");
+                (!leads_back || !is_there).then(problem)
+            }
+            FileContent::Bytes { number, size } => {
+                let found = parts.remove(&number).unwrap_or_default();
+                (found != size).then(|| format!("has {found} bytes of {size}"))
+            }
+        };
+        if let Some(problem) = problem {
+            let place = String::from_utf8_lossy(path);
+            findings.problem("files", None, format!("{place} {problem}"));
+        }
+        Ok(())
+    })?;
+    for (session, path) in paths {
+        let path = String::from_utf8_lossy(&path);
+        let problem = format!("session {session} leads to {path}, which is another file or none");
+        findings.problem("session_files", None, problem);
+    }
+    for (number, bytes) in parts {
+        let problem = format!("{bytes} bytes of file {number} belong to no path");
+        findings.problem("file_parts", None, problem);
+    }
+    Ok(())
 }
 
 /// What is kept of a removed session is found by its id, and the session is gone.

@@ -1,7 +1,8 @@
 //! A name for each error, for programs in other languages.
 
 use super::{
-    Error, ExportError, ImportError, LiveError, PromptError, SearchError, SessionError, StoreError,
+    Error, ExportError, ImportError, LiveError, PromptError, SearchError, SessionError, StorageError,
+    StoreError,
 };
 
 impl Error {
@@ -22,6 +23,7 @@ impl Error {
             Self::Export(error) => error.code(),
             Self::Search(error) => error.code(),
             Self::Prompt(error) => error.code(),
+            Self::Storage(error) => error.code(),
             Self::Corrupted(_) => "CORRUPTED",
             Self::File { .. } => "FILE",
             Self::Engine(_) => "ENGINE",
@@ -92,6 +94,20 @@ impl SearchError {
             Self::IndexBusy { .. } => "INDEX_BUSY",
             Self::Index { .. } => "INDEX",
             Self::FolderTaken { .. } => "INDEX_FOLDER_TAKEN",
+        }
+    }
+}
+
+impl StorageError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "FILE_NOT_FOUND",
+            Self::Conflict { .. } => "FILE_CONFLICT",
+            Self::IsFolder { .. } => "IS_FOLDER",
+            Self::NotAFolder { .. } => "NOT_A_FOLDER",
+            Self::NoName { .. } => "NO_FILE_NAME",
+            Self::Closed { .. } => "WRITER_CLOSED",
+            Self::Writer { source, .. } => source.code(),
         }
     }
 }

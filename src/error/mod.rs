@@ -7,6 +7,7 @@ mod live;
 mod prompts;
 mod search;
 mod session;
+mod storage;
 mod store;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ pub use self::live::LiveError;
 pub use self::prompts::PromptError;
 pub use self::search::SearchError;
 pub use self::session::SessionError;
+pub use self::storage::StorageError;
 pub use self::store::StoreError;
 pub use crate::store::EngineError;
 
@@ -59,6 +61,9 @@ pub enum Error {
     /// A history of prompts cannot be read or written.
     #[error(transparent)]
     Prompt(#[from] PromptError),
+    /// An operation of a session storage has no effect.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     /// A record in the store is damaged.
     #[error(transparent)]
     Corrupted(#[from] Corruption),

@@ -271,6 +271,9 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
         transaction.open_table(tables::BLOB_PARTS)?;
         transaction.open_table(tables::ORIGINALS)?;
         transaction.open_table(tables::SOURCES)?;
+        transaction.open_table(tables::FILES)?;
+        transaction.open_table(tables::FILE_PARTS)?;
+        transaction.open_table(tables::SESSION_FILES)?;
         transaction.open_table(tables::REMOVED)?;
         transaction.open_table(tables::REMOVED_IDS)?;
         transaction.open_table(tables::DICTIONARIES)?;

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::store::pages::{ReadTransaction, ReadableTable};
 
 /// The version of the tables, their keys and the layout of their values.
-pub(super) const FORMAT: u64 = 9;
+pub(super) const FORMAT: u64 = 10;
 
 /// The oldest format that is opened.
 pub(super) const OLDEST: u64 = 5;
@@ -73,6 +73,11 @@ pub(super) fn upgrade(database: &Database) -> Result<()> {
                 8 => {
                     transaction.open_table(tables::UNFOLDED)?;
                     journal::make_row(&transaction)?;
+                }
+                9 => {
+                    transaction.open_table(tables::FILES)?;
+                    transaction.open_table(tables::FILE_PARTS)?;
+                    transaction.open_table(tables::SESSION_FILES)?;
                 }
                 other => unreachable!("no store of format {other} is upgraded"),
             }

@@ -3,6 +3,7 @@
 use super::blobs::BlobRecord;
 use super::chunk::Chunk;
 use super::entry_record::EntryRecord;
+use super::file_record::{FileContent, FileRecord};
 use super::journal::JournalRow;
 use super::label_record::LabelRecord;
 use super::ordinal::Ordinal;
@@ -19,7 +20,7 @@ use super::{Store, tables};
 use crate::session::check_change;
 
 /// Kinds of values. The first byte of an input chooses one.
-const KINDS: u8 = 15;
+const KINDS: u8 = 16;
 
 /// Lines of a chunk that are looked for.
 const MOST_LINES: u64 = 64;
@@ -42,6 +43,7 @@ pub(crate) fn records(data: &[u8]) {
         11 => entry(value),
         12 => prompts(value),
         13 => counts(value),
+        15 => comes_back::<FileRecord>(value),
         _ => chunk(value),
     }
 }
@@ -149,6 +151,8 @@ pub(crate) fn seeds(store: &Store) -> Vec<Vec<u8>> {
     for payload in crate::session::example_changes() {
         add(10, &payload);
     }
+    let file = FileRecord { content: FileContent::Bytes { number: 3, size: 700 }, written: 9 };
+    add(15, &file.to_bytes());
     add(13, &[9, 1, 4, b't', b'e', b'x', b't', 1, 2]);
     seeds
 }

@@ -18,6 +18,7 @@ mod entry_rows;
 mod exposure;
 #[cfg(test)]
 pub(crate) mod failing_disk;
+pub(crate) mod file_record;
 pub(crate) mod fingerprint;
 mod format;
 #[cfg(any(test, fuzzing))]

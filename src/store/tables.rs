@@ -68,6 +68,16 @@ pub(crate) const ORIGINALS: TableDefinition<(u64, u64), &[u8]> = TableDefinition
 /// File path to a [`SourceRecord`](super::source_record::SourceRecord).
 pub(crate) const SOURCES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("sources");
 
+/// Path of a file that a session storage keeps here to its [`FileRecord`](super::file_record::FileRecord).
+pub(crate) const FILES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("files");
+
+/// (number of the file, part) to bytes of a file that is not a session.
+pub(crate) const FILE_PARTS: TableDefinition<(u64, u32), &[u8]> =
+    TableDefinition::new("file_parts");
+
+/// Session key to the path of the file that the session is.
+pub(crate) const SESSION_FILES: TableDefinition<u64, &[u8]> = TableDefinition::new("session_files");
+
 /// Key of a removed session to its [`RemovedRecord`](super::removed_record::RemovedRecord).
 pub(crate) const REMOVED: TableDefinition<u64, &[u8]> = TableDefinition::new("removed");
 
@@ -105,7 +115,7 @@ pub(crate) const HISTORY_BLOCKS: TableDefinition<u64, &[u8]> =
     TableDefinition::new("history_blocks");
 
 /// The names of all tables, and what errors call the tree that has them.
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 30] = [
     "meta",
     "sessions",
     "session_ids",
@@ -122,6 +132,9 @@ const NAMES: [&str; 27] = [
     "blob_parts",
     "originals",
     "sources",
+    "files",
+    "file_parts",
+    "session_files",
     "removed",
     "removed_ids",
     "summaries",

@@ -20,7 +20,7 @@ use crate::store::snapshot::Snapshot;
 use crate::store::source_record::SourceRecord;
 
 /// Bytes read to identify a file. A longer first line is read to its end.
-pub(in crate::catalog) const PREFIX_BYTES: u64 = 256 << 10;
+pub(crate) const PREFIX_BYTES: u64 = 256 << 10;
 
 /// A header in a line longer than this is refused: 64 MiB.
 pub(super) const LONGEST_PREFIX: u64 = 64 << 20;

@@ -5,7 +5,7 @@ use crate::store::session_record::ImportedBytes;
 
 /// The digest of a file as it is read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Digest {
+pub(crate) struct Digest {
     fingerprint: Fingerprint,
     last: Option<u8>,
 }
@@ -17,12 +17,12 @@ impl Digest {
         Self { fingerprint: Fingerprint::resume(imported.chain, imported.length), last: None }
     }
 
-    pub(super) fn take(&mut self, bytes: &[u8]) {
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.fingerprint.take(bytes);
         self.last = bytes.last().copied().or(self.last);
     }
 
-    pub(super) fn finish(self) -> ImportedBytes {
+    pub(crate) fn finish(self) -> ImportedBytes {
         ImportedBytes {
             length: self.fingerprint.length(),
             digest: self.fingerprint.digest(),

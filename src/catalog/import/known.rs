@@ -225,7 +225,7 @@ fn removed_of(
 }
 
 /// The lowest number under which a session with this id can be addressed.
-pub(super) fn free_number(store: &Store, id: &[u8], from: u32) -> Result<u32> {
+pub(crate) fn free_number(store: &Store, id: &[u8], from: u32) -> Result<u32> {
     let snapshot = store.snapshot()?;
     let mut number = from;
     while snapshot.key_of(&address_bytes(id, number))?.is_some() {

@@ -1,17 +1,17 @@
 //! Bulk import: files and folders become sessions.
 
-pub(super) mod agents;
-pub(super) mod beginning;
+pub(crate) mod agents;
+pub(crate) mod beginning;
 mod blob_folder;
 mod budget;
-pub(super) mod candidate;
+pub(crate) mod candidate;
 mod dictionary;
-mod digest;
+pub(crate) mod digest;
 mod folder;
 mod grow;
 mod input;
 mod items;
-mod known;
+pub(crate) mod known;
 mod losses;
 mod notes;
 pub(super) mod pipeline;

@@ -23,6 +23,7 @@ use crate::store::prompts::ReadPrompts;
 use crate::store::salvage::{Salvaged, make};
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
+use crate::store::source_record::path_of_bytes;
 use crate::store::{Store, StoreOptions, blobs};
 
 /// What was saved of a damaged store, and what was not.
@@ -37,6 +38,9 @@ pub struct Salvage {
     pub lost: Vec<String>,
     /// Blobs that lines refer to and whose bytes are not whole: SHA-256 in hex.
     pub blobs: Vec<String>,
+    /// Files of session storages that are no sessions, and whose bytes are not whole.
+    #[serde(serialize_with = "paths")]
+    pub files: Vec<PathBuf>,
     /// Prompts of the history that were saved.
     pub prompts: u64,
     /// Whether prompts of the history are missing, or their index was made again.
@@ -61,6 +65,7 @@ impl Salvage {
         self.damaged.iter().all(is_whole)
             && self.lost.is_empty()
             && self.blobs.is_empty()
+            && self.files.is_empty()
             && !self.history_is_damaged
             && !self.may_be_earlier
             && !self.may_lack_sessions
@@ -201,7 +206,10 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
             return Err(Error::Store(StoreError::NotAStore { path, problem }));
         }
     }
+    let lost = store.settle_files()?;
+    salvage.files = lost.iter().filter_map(|path| path_of_bytes(path)).collect();
     rebuild(&store, &bad, &salvaged, new, &mut salvage)?;
+    store.settle_files()?;
     store.forget_lost_sources()?;
     salvage.history_is_damaged = salvaged.has_loose_prompts || has_damaged_history(&store)?;
     if salvage.history_is_damaged {
@@ -329,10 +337,7 @@ fn rebuild(
         session.missing.clone_from(&lines.missing);
         session.without_blobs.clone_from(&lines.without_blobs);
         let sources = record.map(|record| record.sources.clone()).unwrap_or_default();
-        session.sources = sources
-            .iter()
-            .filter_map(|path| crate::store::source_record::path_of_bytes(path))
-            .collect();
+        session.sources = sources.iter().filter_map(|path| path_of_bytes(path)).collect();
         session.id = match (record, known) {
             (Some(record), _) => record.id(),
             (None, Some(known)) => known,

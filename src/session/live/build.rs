@@ -14,8 +14,9 @@ use super::append::attach_images;
 use super::pending::uncounted;
 use crate::error::{Error, Result, SessionError};
 use crate::store::Store;
-use crate::store::commit::{Author, Batch, Committed, Creation, Finished, Place};
+use crate::store::commit::{Author, Batch, Committed, Creation, FileChange, Finished, Place};
 use crate::store::compression::{Dictionary, NO_DICTIONARY};
+use crate::store::file_record::FileRecord;
 use crate::store::owner::Owner;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, SessionRest};
@@ -123,15 +124,33 @@ impl<'s> Builder<'s> {
             },
             ..uncounted(old)
         };
-        let mut sources = Vec::new();
-        for path in &old.sources {
-            let source = view.snapshot().source(path)?;
-            if let Some(source) = source.filter(|source| source.session == view.key()) {
-                sources.push((path.clone(), source));
-            }
-        }
+        let sources = sources_of(view)?;
         let place = Place::Of { session: view.key(), revision: old.revision };
         Ok(Self { place, sources, ..Self::starting(store, record, None, start)? })
+    }
+
+    /// A builder for the session of a file that is written as a whole: its lines are read as those of an imported one.
+    pub(crate) fn of_file(
+        store: &'s Store,
+        record: SessionRecord,
+        hint: LeafHint,
+        replaced: Option<View<'_>>,
+    ) -> Result<Self> {
+        let mut record = record;
+        let (mut place, mut sources) = (Place::Own, Vec::new());
+        if let Some(old) = replaced {
+            let (session, revision) = (old.key(), old.record().revision);
+            let known = old.record();
+            if (&known.external_id, known.number) == (&record.external_id, record.number) {
+                place = Place::Of { session, revision };
+                record.moved.clone_from(&known.moved);
+                record.rest.sources.clone_from(&known.sources);
+                sources = sources_of(old)?;
+            } else {
+                place = Place::Over { session, revision };
+            }
+        }
+        Ok(Self { place, sources, ..Self::starting(store, record, None, Start::File(hint))? })
     }
 
     /// Adds lines, each with its line feed.
@@ -178,7 +197,7 @@ impl<'s> Builder<'s> {
 
     /// Completes the session, makes it visible, and returns its key.
     pub(crate) fn finish(self, leaf: NewLeaf) -> Result<SessionKey> {
-        match self.complete(leaf)? {
+        match self.complete(leaf, None)? {
             Ok(key) => Ok(key),
             Err(id) => Err(Error::Session(SessionError::Exists { id })),
         }
@@ -187,11 +206,21 @@ impl<'s> Builder<'s> {
     /// Replaces the old session by this one, and returns its key; `None` if somebody has changed the old one meanwhile:
     /// nothing is done then.
     pub(crate) fn finish_in_place(self, leaf: NewLeaf) -> Result<Option<SessionKey>> {
-        Ok(self.complete(leaf)?.ok())
+        Ok(self.complete(leaf, None)?.ok())
+    }
+
+    /// Makes the session the file at a path; `false` if somebody has changed that file meanwhile, or taken the session's
+    /// id: nothing is done then.
+    pub(crate) fn finish_file(self, file: WrittenFile<'_>) -> Result<bool> {
+        Ok(self.complete(NewLeaf::ByRule, Some(file))?.is_ok())
     }
 
     /// Commits the rest, with the record. Returns the key, or the id of a session that cannot be replaced.
-    fn complete(mut self, leaf: NewLeaf) -> Result<Result<SessionKey, String>> {
+    fn complete(
+        mut self,
+        leaf: NewLeaf,
+        file: Option<WrittenFile<'_>>,
+    ) -> Result<Result<SessionKey, String>> {
         self.close_block()?;
         let Self { store, mut owner, indexer, mut creation, mut batch, place, sources, .. } = self;
         let session = creation.session();
@@ -200,9 +229,16 @@ impl<'s> Builder<'s> {
             let committed = commit_part(store, &mut owner, &mut creation, &mut batch)?;
             indexed.note(&mut creation, &committed);
         }
-        let (record, leaf) = indexed.settle(store, &mut creation, leaf)?;
+        let (mut record, leaf) = indexed.settle(store, &mut creation, leaf)?;
+        let mut author = Author::Here;
+        if let Some(file) = file {
+            author = Author::File;
+            (file.settle)(&mut record);
+            batch.hold_file(session, file.path, file.before);
+            batch.change_file(file.path, FileChange::Session(session));
+            file.restores.iter().for_each(|removed| batch.restore(session, *removed));
+        }
         let id = record.id();
-        let author = Author::Here;
         creation.finish(&mut batch, Finished { record, leaf, author, place, sources })?;
         let committed = store.commit(batch)?;
         if let Some(owner) = &owner {
@@ -211,6 +247,29 @@ impl<'s> Builder<'s> {
         }
         Ok(if committed.conflicts.is_empty() { Ok(session) } else { Err(id) })
     }
+}
+
+/// The file that a session becomes.
+pub(crate) struct WrittenFile<'f> {
+    pub(crate) path: &'f [u8],
+    /// The file that the path must still have.
+    pub(crate) before: Option<FileRecord>,
+    /// Removed sessions that are there again with it.
+    pub(crate) restores: &'f [SessionKey],
+    /// Notes in the record what only the whole file shows.
+    pub(crate) settle: &'f dyn Fn(&mut SessionRecord),
+}
+
+/// The source files of a session, as they were imported.
+fn sources_of(view: View<'_>) -> Result<Vec<(Vec<u8>, SourceRecord)>> {
+    let mut sources = Vec::new();
+    for path in &view.record().sources {
+        let source = view.snapshot().source(path)?;
+        if let Some(source) = source.filter(|source| source.session == view.key()) {
+            sources.push((path.clone(), source));
+        }
+    }
+    Ok(sources)
 }
 
 /// Commits what there is of an incomplete session.

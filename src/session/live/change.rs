@@ -49,6 +49,16 @@ pub(super) enum Leaf {
     Moved(Vec<u8>),
     /// Where it is in a file with these lines at its end.
     OfFile,
+    /// The same of a session that is a file, and when it was written, in milliseconds since 1970. Where the beginning
+    /// changes, it stays.
+    Written { at: i64 },
+}
+
+impl Leaf {
+    /// Whether the lines of a change are raw.
+    pub(super) fn is_of_file(&self) -> bool {
+        matches!(self, Self::OfFile | Self::Written { .. })
+    }
 }
 
 impl Record for Change {
@@ -158,7 +168,7 @@ impl Tail {
         let change = ReadChange::of(journaled)?;
         match &change.leaf {
             Leaf::Same => {}
-            Leaf::OfFile => self.is_raw = true,
+            Leaf::OfFile | Leaf::Written { .. } => self.is_raw |= change.header.is_none(),
             Leaf::None => self.leaf = Some(TailLeaf { id: None, line: None, is_new: false }),
             Leaf::Moved(id) => {
                 self.leaf = Some(TailLeaf { id: Some(id.clone()), line: None, is_new: false });
@@ -240,6 +250,7 @@ pub(crate) fn example_changes() -> Vec<Vec<u8>> {
         Leaf::Last { line: Some((0, 12)) },
         Leaf::Moved(b"an-id".to_vec()),
         Leaf::OfFile,
+        Leaf::Written { at: 1_771_300_000_000 },
     ];
     let change = |leaf: Leaf| Change {
         session: b"live".to_vec(),

@@ -243,6 +243,9 @@ fn fold_session(
     // What follows changes that are kept apart is kept with them.
     snapshot.refuse_unfolded(session)?;
     let reader = SessionReader::new(snapshot, session, record);
+    if let Leaf::Written { at } = last.leaf {
+        batch.note_written(session, at);
+    }
     if let [ReadChange { header: Some(header), .. }] = &*changes {
         return header.fold(&reader, batch);
     }
@@ -250,7 +253,7 @@ fn fold_session(
     let text = changes.iter().map(|change| change.text).collect::<Vec<_>>().concat();
     let mut preparer = Preparer::new(view.reading());
     // All of them have raw lines, or none.
-    if last.leaf == Leaf::OfFile {
+    if last.leaf.is_of_file() {
         // Where all were there before, the record only put those on the disk.
         if text.is_empty() {
             return Ok(());
@@ -270,7 +273,9 @@ fn fold_session(
             None => NewLeaf::Line(view.leaf()?),
             Some(Leaf::None) => NewLeaf::Line(None),
             Some(Leaf::Moved(id)) => NewLeaf::Line(place_of(view, &text, id)?),
-            Some(Leaf::Last { .. } | Leaf::Same | Leaf::OfFile) => NewLeaf::LastEntry,
+            Some(Leaf::Last { .. } | Leaf::Same | Leaf::OfFile | Leaf::Written { .. }) => {
+                NewLeaf::LastEntry
+            }
         };
     if text.is_empty() {
         if let NewLeaf::Line(leaf) = leaf

@@ -54,7 +54,7 @@ impl From<NotWritten> for Error {
 }
 
 impl Session {
-    pub(super) fn stored(
+    pub(crate) fn stored(
         store: &Store,
         key: SessionKey,
         id: String,

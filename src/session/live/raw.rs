@@ -20,12 +20,14 @@ use super::build::Builder;
 use super::change::{Change, Leaf, Tail};
 use super::journal::{self, begin_epoch};
 use super::rechunk::{seal, tail_dictionary};
-use crate::error::{Result, StoreError};
+use crate::error::{Error, Result, SessionError, StoreError};
 use crate::store::Store;
+use crate::store::clock::now;
 use crate::store::commit::{Author, Batch, Extended, Extension};
 use crate::store::compression::NO_DICTIONARY;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
+use crate::store::session_record::SessionRecord;
 
 /// How often a session is written again while others change it.
 const ATTEMPTS: u32 = 16;
@@ -91,9 +93,12 @@ impl Session {
         self.persist(|session| {
             let mut tail = session.lines_tail.take().unwrap_or_default();
             let place = (session.key, &*session.id);
-            let appended = append(session.place(), place, &mut tail, &lines, repeated);
+            let appended =
+                append(session.place(), place, &mut tail, (&lines, repeated), Target::Session);
             session.lines_tail = Some(tail);
-            let (appended, key) = appended?;
+            let Appended::Yes(appended, key) = appended? else {
+                unreachable!("a session that is not looked for in a file takes the lines")
+            };
             if let Some(key) = key {
                 session.is_now(key);
             }
@@ -102,37 +107,102 @@ impl Session {
             Ok(appended)
         })
     }
+
+    /// Appends whole lines to the session as those of the file at a path. Returns `false`, and appends nothing, if it is not
+    /// that file any more, or if the file's bytes would not be those before and these.
+    pub(crate) fn append_to_file(&mut self, path: &[u8], lines: &[u8]) -> Result<bool> {
+        let mut tail = self.lines_tail.take().unwrap_or_default();
+        let place = (self.key, &*self.id);
+        let lines = (lines, RepeatedIds::Add);
+        let appended = append(&self.store, place, &mut tail, lines, Target::File(path));
+        self.lines_tail = Some(tail);
+        match appended? {
+            Appended::Yes(_, key) => {
+                if let Some(key) = key {
+                    self.is_now(key);
+                }
+                Ok(true)
+            }
+            Appended::NotThere => Ok(false),
+        }
+    }
 }
 
-/// Appends to a stored session. Returns its key, too, if it has got another one.
+/// What lines are appended to.
+#[derive(Debug, Clone, Copy)]
+enum Target<'p> {
+    Session,
+    /// The session, as long as it is the file at this path.
+    File(&'p [u8]),
+}
+
+/// Whether the last line of a session has a line feed, so that nothing happens to it if others follow or are changed.
+pub(super) fn ends_line(record: &SessionRecord) -> bool {
+    record.imported.complete || record.migrated || record.bytes != record.imported.length
+}
+
+impl Target<'_> {
+    /// Whether the session takes lines, so that they follow its bytes as they are.
+    fn takes(self, view: View<'_>) -> Result<bool> {
+        let Self::File(path) = self else { return Ok(true) };
+        let record = view.record();
+        let is_exact = ends_line(record) && !record.known_family().saves_whole();
+        Ok(is_exact && view.snapshot().file_of(view.key())?.as_deref() == Some(path))
+    }
+
+    fn leaf(self) -> Leaf {
+        match self {
+            Self::Session => Leaf::OfFile,
+            Self::File(_) => Leaf::Written { at: now() },
+        }
+    }
+}
+
+/// What became of lines.
+enum Appended {
+    /// They are there. The session has this key, if it has got another one.
+    Yes(AppendedLines, Option<SessionKey>),
+    /// The session is not what they were to be appended to.
+    NotThere,
+}
+
+/// Appends to a stored session.
 fn append(
     store: &Store,
     session: (SessionKey, &str),
     tail: &mut Tail,
-    lines: &[u8],
-    repeated: RepeatedIds,
-) -> Result<(AppendedLines, Option<SessionKey>)> {
+    (lines, repeated): (&[u8], RepeatedIds),
+    target: Target<'_>,
+) -> Result<Appended> {
+    let mut is_there = true;
     let journaled = journal::append(store, session, tail, |reader, tail| {
-        if !tail.is_empty() && !tail.is_raw() {
+        let view = reader.view();
+        is_there = target.takes(view)?;
+        if !is_there || !tail.is_empty() && !tail.is_raw() {
             return Ok(None);
         }
-        let view = reader.view();
         let new = New::of(view, Some(tail), lines, repeated)?;
         let Some(ids) = plain_ids(view, tail, &new.text)? else { return Ok(None) };
         let (session, text) = (address_of(view), new.text);
-        Ok(Some((Change { session, text, ids, leaf: Leaf::OfFile, header: None }, new.appended)))
+        Ok(Some((Change { session, text, ids, leaf: target.leaf(), header: None }, new.appended)))
     });
-    if let Some(appended) = journaled? {
-        return Ok((appended, None));
+    match gone_or(journaled, target)? {
+        None => return Ok(Appended::NotThere),
+        Some(Some(appended)) => return Ok(Appended::Yes(appended, None)),
+        Some(None) if !is_there => return Ok(Appended::NotThere),
+        Some(None) => {}
     }
     let begins_epoch = store.begins_epoch() && store.use_journal()?;
     let grown = store.write(|snapshot| {
         let reader = SessionReader::open(snapshot, session)?;
+        if !target.takes(reader.view())? {
+            return Ok((Batch::default(), Some(None)));
+        }
         let new = New::of(reader.view(), None, lines, repeated)?;
         let row = reader.snapshot().journal_row()?;
         let mut batch = Batch::default();
         if new.text.is_empty() {
-            return Ok((batch, Some(new.appended)));
+            return Ok((batch, Some(Some(new.appended))));
         }
         let mut preparer = Preparer::new(reader.reading());
         if !grow(store, &mut preparer, reader, &new.text, &mut batch)? {
@@ -141,11 +211,23 @@ fn append(
         if begins_epoch {
             begin_epoch(store, &row, &mut batch)?;
         }
-        Ok((batch, Some(new.appended)))
-    })?;
-    match grown {
-        Some(appended) => Ok((appended, None)),
-        None => write_anew(store, session, lines, repeated),
+        Ok((batch, Some(Some(new.appended))))
+    });
+    match gone_or(grown, target)? {
+        Some(Some(Some(appended))) => Ok(Appended::Yes(appended, None)),
+        Some(Some(None)) | None => Ok(Appended::NotThere),
+        Some(None) => {
+            let written = write_anew(store, session, (lines, repeated), target);
+            Ok(gone_or(written, target)?.unwrap_or(Appended::NotThere))
+        }
+    }
+}
+
+/// `None` if a session is gone that was looked for in a file: the file may be another one.
+fn gone_or<T>(result: Result<T>, target: Target<'_>) -> Result<Option<T>> {
+    match (result, target) {
+        (Err(Error::Session(SessionError::NotFound { .. })), Target::File(_)) => Ok(None),
+        (result, _) => result.map(Some),
     }
 }
 
@@ -298,11 +380,14 @@ fn leaf_rule(view: View<'_>, text: &[u8]) -> Result<LeafRule> {
 fn write_anew(
     store: &Store,
     session: (SessionKey, &str),
-    lines: &[u8],
-    repeated: RepeatedIds,
-) -> Result<(AppendedLines, Option<SessionKey>)> {
+    (lines, repeated): (&[u8], RepeatedIds),
+    target: Target<'_>,
+) -> Result<Appended> {
     for _ in 0..ATTEMPTS {
         let reader = SessionReader::open(store.snapshot()?, session)?;
+        if !target.takes(reader.view())? {
+            return Ok(Appended::NotThere);
+        }
         let new = New::of(reader.view(), None, lines, repeated)?;
         let mut builder = Builder::as_file_in_place_of(store, reader.view(), &new.text)?;
         // Of several records on a line only the last has the line feed.
@@ -322,7 +407,7 @@ fn write_anew(
         builder.push(&line)?;
         builder.push(&new.text)?;
         if let Some(key) = builder.finish_in_place(leaf_rule(reader.view(), &new.text)?)? {
-            return Ok((new.appended, Some(key)));
+            return Ok(Appended::Yes(new.appended, Some(key)));
         }
     }
     Err(StoreError::InUse { path: store.path().to_owned() }.into())

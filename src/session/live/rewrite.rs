@@ -12,10 +12,12 @@ use super::super::{Entry, Session, SessionReader};
 use super::append::{address_of, attach_images, exact_id};
 use super::change::{Change, HeaderChange, Leaf, Tail};
 use super::journal;
+use super::raw::ends_line;
 use super::rechunk::{StoredText, end_last_line, rechunk};
-use crate::error::{Corruption, Error, LiveError, Result};
+use crate::error::{Corruption, Error, LiveError, Result, SessionError};
 use crate::store::Store;
 use crate::store::blobs;
+use crate::store::clock::now;
 use crate::store::commit::{Batch, BlobReference, Edit, Rows};
 use crate::store::ordinal::Ordinal;
 use crate::store::record::Record;
@@ -94,6 +96,45 @@ impl Session {
         })
     }
 
+    /// Puts a title line in the place of the one with which the file at a path begins, and which is as long: the journal
+    /// gets the line and nothing else is written. Returns `false`, and writes nothing, if the session is not that file any
+    /// more, or if it does not begin so.
+    pub(crate) fn rewrite_title_line(&mut self, path: &[u8], line: &[u8]) -> Result<bool> {
+        let (store, place) = (&self.store, (self.key, &*self.id));
+        let rules = Rules::keep_everything();
+        let mut fits = true;
+        let journaled = journal::append(store, place, &mut Tail::default(), |reader, _| {
+            fits = begins_with_title_line(reader, path, line)?;
+            if !fits {
+                return Ok(None);
+            }
+            let lines = vec![(Ordinal::FIRST, line.to_vec())];
+            let header = HeaderChange::of(reader, &rules, reader.record(), lines)?;
+            Ok(header.map(|header| (header.into_change(reader.view()), ())))
+        });
+        let written = match journaled {
+            Ok(Some(())) => return Ok(true),
+            Ok(None) if !fits => return Ok(false),
+            Ok(None) => store.write(|snapshot| {
+                let reader = SessionReader::open(snapshot, place)?;
+                let mut batch = Batch::default();
+                if !begins_with_title_line(&reader, path, line)? {
+                    return Ok((batch, false));
+                }
+                let mut record = reader.record().clone();
+                take_title_of_first_line(&reader, line, &mut record)?;
+                let line = (Ordinal::FIRST, (line.to_vec(), Vec::new()));
+                put_lines(reader.view(), record, std::iter::once(line), &mut batch)?;
+                Ok((batch, true))
+            }),
+            Err(error) => Err(error),
+        };
+        match written {
+            Err(Error::Session(SessionError::NotFound { .. })) => Ok(false),
+            written => written,
+        }
+    }
+
     /// Replaces lines with others, in one transaction. Returns how many changed.
     pub(crate) fn replace_lines(
         &mut self,
@@ -104,6 +145,36 @@ impl Session {
             replace_lines(session.place(), place, session.persistence.rules, find)
         })
     }
+}
+
+/// Whether the session is the file at a path, and begins with a title line that this one can replace in place.
+fn begins_with_title_line(reader: &SessionReader, path: &[u8], line: &[u8]) -> Result<bool> {
+    let view = reader.view();
+    let is_there = view.snapshot().file_of(view.key())?.as_deref() == Some(path);
+    if !is_there || view.record().lines == 0 || !ends_line(view.record()) {
+        return Ok(false);
+    }
+    let old = view.entry(Ordinal::FIRST)?;
+    let states_title = read_line(view.reading(), line, |line| {
+        line.kind() == EntryKind::Title && matches!(line.effect(), Some(Effect::Title { .. }))
+    });
+    Ok(old.kind() == EntryKind::Title && old.line().len() == line.len() && states_title)
+}
+
+/// Notes the title that a new first line states, if it is a title line: unless an entry behind it names the session.
+fn take_title_of_first_line(
+    reader: &SessionReader,
+    line: &[u8],
+    record: &mut SessionRecord,
+) -> Result<()> {
+    let reading = reader.view().reading();
+    let effect = read_line(reading, line, |line| {
+        if line.kind() == EntryKind::Title { line.effect() } else { None }
+    });
+    let is_named = record.types.iter().any(|count| count.name == EntryKind::SessionInfo.name());
+    let Some(Effect::Title { title, rank }) = effect.filter(|_| !is_named) else { return Ok(()) };
+    (record.title, record.title_rank) = (title, rank);
+    if record.title.is_none() { take_spare_title(reader, record) } else { Ok(()) }
 }
 
 /// A session whose name is taken away has the title that counts for want of another, if one of its lines gives it.
@@ -248,8 +319,8 @@ impl HeaderChange {
     }
 
     fn into_change(self, view: View<'_>) -> Change {
-        let (text, ids) = (Vec::new(), Vec::new());
-        Change { session: address_of(view), text, ids, leaf: Leaf::Same, header: Some(self) }
+        let (text, ids, leaf) = (Vec::new(), Vec::new(), Leaf::Written { at: now() });
+        Change { session: address_of(view), text, ids, leaf, header: Some(self) }
     }
 
     /// Makes the change in the tables.
@@ -264,6 +335,11 @@ impl HeaderChange {
         }
         if let Some(created) = self.created {
             record.created = created;
+        }
+        if self.title.is_none()
+            && let Some((_, line)) = self.lines.iter().find(|(ordinal, _)| *ordinal == 0)
+        {
+            take_title_of_first_line(reader, line, &mut record)?;
         }
         let lines = self.lines.iter();
         let lines =

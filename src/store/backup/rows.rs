@@ -53,6 +53,9 @@ fn copy_tables(copier: &mut impl Copier) -> Result<()> {
     copier.whole(tables::SESSION_PARENTS)?;
     copier.whole(tables::LEAVES)?;
     copier.whole(tables::SOURCES)?;
+    copier.whole(tables::FILES)?;
+    copier.whole(tables::FILE_PARTS)?;
+    copier.whole(tables::SESSION_FILES)?;
     copier.whole(tables::REMOVED)?;
     copier.whole(tables::REMOVED_IDS)?;
     copier.whole(tables::DICTIONARIES)?;

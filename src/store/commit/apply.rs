@@ -4,6 +4,7 @@ use std::ops::Bound;
 
 use redb::{Table, WriteTransaction};
 
+use super::files;
 use super::slice::{BlobGain, Retirement, Row, Slice};
 use crate::error::Result;
 use crate::store::blobs::{BlobTables, Hash};
@@ -81,6 +82,9 @@ pub(super) fn write(
             unfolded.insert((session.raw(), sequence), payload.as_slice())?;
         }
     }
+    let sessions = slice.sessions.iter().map(|row| row.session);
+    files::note_written(transaction, sessions, &slice.written)?;
+    files::write(transaction, slice.files)?;
     let mut sessions = transaction.open_table(tables::SESSIONS)?;
     for Row { session, value: record, .. } in slice.sessions {
         let record = record.to_bytes();
@@ -128,6 +132,10 @@ fn write_marks(
     }
     for row in retired {
         retire(transaction, row.key, row.value.removed_at)?;
+        match row.value.removed_at {
+            None => files::hand_over(transaction, row.key, row.session)?,
+            Some(_) => files::forget(transaction, row.key)?,
+        }
         unfinished.insert(row.key.raw(), row.value.owner)?;
     }
     for row in finished {

@@ -6,6 +6,7 @@ use super::slice::{Retirement, Row};
 use super::{Author, Batch, Committed, check};
 use crate::error::Result;
 use crate::store::Store;
+use crate::store::clock::now;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
@@ -39,6 +40,9 @@ pub(crate) enum Place {
     /// That of another session, which the same commit retires, and which must still have this revision. The new session
     /// must have been marked before.
     Of { session: SessionKey, revision: u64 },
+    /// A new one. The session that the file had before is removed with the same commit, and must still have this revision.
+    /// The new session must have been marked before.
+    Over { session: SessionKey, revision: u64 },
 }
 
 impl Creation {
@@ -117,12 +121,17 @@ impl Creation {
         let address = address_bytes(&record.external_id, record.number);
         let guard = match place {
             Place::Own => Guard::Free { address: address.clone() },
-            Place::Of { session: old, revision } => {
+            Place::Of { session: old, revision } | Place::Over { session: old, revision } => {
                 let Some(owner) = mark else {
                     let problem = "it takes the place of another one without a mark";
                     return Err(check::refused(session, problem));
                 };
-                let value = Retirement { owner, removed_at: None };
+                let is_removed = matches!(place, Place::Over { .. });
+                if is_removed {
+                    let guard = Guard::Free { address: address.clone() };
+                    batch.slice.guards.push(Row { session, key: (), value: guard });
+                }
+                let value = Retirement { owner, removed_at: is_removed.then(now) };
                 batch.slice.retired.push(Row { session, key: old, value });
                 Guard::Same { session: old, revision }
             }

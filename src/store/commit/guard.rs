@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use redb::WriteTransaction;
 
+use super::files;
 use super::slice::Slice;
 use crate::error::Result;
+use crate::store::file_record::FileRecord;
 use crate::store::pages::ReadableTable;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
@@ -19,6 +21,8 @@ pub(super) enum Guard {
     Free { address: Vec<u8> },
     /// The session exists and was not written since.
     Same { session: SessionKey, revision: u64 },
+    /// The path has this file, or none.
+    File { path: Vec<u8>, record: Option<FileRecord> },
 }
 
 /// Removes the sessions whose guards do not hold from the slice, and returns them. `has_journaled` says whether the journal
@@ -34,6 +38,7 @@ pub(super) fn leave_out_conflicts(
     }
     let ids = transaction.open_table(tables::SESSION_IDS)?;
     let sessions = transaction.open_table(tables::SESSIONS)?;
+    let files = transaction.open_table(tables::FILES)?;
     let mut taken = HashSet::new();
     for row in &slice.guards {
         let holds = match &row.value {
@@ -48,6 +53,7 @@ pub(super) fn leave_out_conflicts(
                 }
                 None => false,
             },
+            Guard::File { path, record } => *record == files::at(&files, path)?,
         };
         if !holds {
             conflicts.push(row.session);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::files::FileRow;
 use super::guard::Guard;
 use crate::store::blobs::Hash;
 use crate::store::entry_record::EntryRows;
@@ -47,6 +48,12 @@ trait OfSession {
 }
 
 impl<K, V> OfSession for Row<K, V> {
+    fn session(&self) -> SessionKey {
+        self.session
+    }
+}
+
+impl OfSession for FileRow {
     fn session(&self) -> SessionKey {
         self.session
     }
@@ -141,6 +148,9 @@ slice! {
         sessions: Row<(), SessionRecord>,
         session_ids: Row<Vec<u8>, ()>,
         sources: Row<Vec<u8>, SourceRecord>,
+        files: FileRow,
+        /// When sessions that are files were written, in milliseconds since 1970, if that was not just now.
+        written: Row<(), i64>,
         /// Records of the journal, by sequence number, that could not become rows.
         unfolded: Row<u64, Vec<u8>>,
         /// Sessions that become invisible. The row belongs to the session that replaces it, or, for a deletion, to

@@ -1,5 +1,6 @@
 //! Fills a new store with what is whole in a damaged one's file, whose indexes are not trusted.
 
+mod files;
 mod loose;
 mod rows;
 
@@ -322,7 +323,7 @@ fn index_blobs(snapshot: &Snapshot, transaction: &WriteTransaction) -> Result<Ve
     let mut at_hand: Option<(Hash, Vec<u8>, bool)> = None;
     let mut end = |blob: Option<(Hash, Vec<u8>, bool)>| {
         let Some((hash, bytes, is_whole)) = blob else { return };
-        if is_whole && blobs::hash(&bytes) == hash && records.contains_key(&hash) {
+        if is_whole && blobs::hash(&bytes) == hash {
             sizes.insert(hash, bytes.len() as u64);
         } else {
             broken.push(hash);
@@ -345,6 +346,10 @@ fn index_blobs(snapshot: &Snapshot, transaction: &WriteTransaction) -> Result<Ve
     }
     broken.retain(|hash| records.contains_key(hash));
     let mut table = transaction.open_table(tables::BLOBS)?;
+    // A blob to which no line refers may have been put there for lines to come.
+    for hash in sizes.keys() {
+        records.entry(*hash).or_insert(missing);
+    }
     for (hash, record) in records {
         let record = BlobRecord { size: sizes.get(&hash).copied(), ..record };
         table.insert(&hash, record.to_bytes().as_slice())?;

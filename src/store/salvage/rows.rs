@@ -29,6 +29,8 @@ pub(super) fn put(
         "blob_parts" => row(transaction, tables::BLOB_PARTS, key, value),
         "originals" => row(transaction, tables::ORIGINALS, key, value),
         "sources" => row(transaction, tables::SOURCES, key, value),
+        "files" => row(transaction, tables::FILES, key, value),
+        "file_parts" => row(transaction, tables::FILE_PARTS, key, value),
         "removed" => row(transaction, tables::REMOVED, key, value),
         "dictionaries" => row(transaction, tables::DICTIONARIES, key, value),
         "unfinished" => row(transaction, tables::UNFINISHED, key, value),
