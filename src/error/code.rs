@@ -1,8 +1,8 @@
 //! A name for each error, for programs in other languages.
 
 use super::{
-    Error, ExportError, ImportError, LiveError, PromptError, SearchError, SessionError, StorageError,
-    StoreError,
+    Error, ExportError, ImportError, LiveError, PromptError, SearchError, SessionError,
+    StorageError, StoreError,
 };
 
 impl Error {
