@@ -334,6 +334,8 @@ fn nothing_is_left_of_a_session_that_is_removed_or_given_up() {
         let sources = vec![(b"/one".to_vec(), source.clone())];
         let finished = Finished { leaf: Some(Ordinal::FIRST), sources, ..finished(record) };
         creation.finish(batch, finished).unwrap();
+        batch.hold_file(session, b"/sessions/one.jsonl", None);
+        batch.change_file(b"/sessions/one.jsonl", FileChange::Session(session));
     };
     let mut batch = Batch::default();
     full(&mut batch);
@@ -344,7 +346,8 @@ fn nothing_is_left_of_a_session_that_is_removed_or_given_up() {
     let all = store.snapshot().unwrap().table_statistics().unwrap();
     let all: BTreeSet<_> = all.into_iter().map(|table| table.name).collect();
     let empty: Vec<_> = all.difference(&filled(&store)).cloned().collect();
-    let of_no_session = ["dictionaries", "history", "history_blocks", "history_terms", "meta"];
+    let of_no_session =
+        ["dictionaries", "file_parts", "history", "history_blocks", "history_terms", "meta"];
     assert_eq!(
         empty,
         [&of_no_session[..], &["removed", "removed_ids", "unfinished", "unfolded"]].concat()
