@@ -7,12 +7,14 @@ built=artifacts/bindings-x86_64-unknown-linux-gnu
 cp "$built/index.js" "$built/index.d.ts" .
 cp -R "$built/types" .
 rm -rf npm
+version="$(npm pkg get version | tr -d '"')"
 napi create-npm-dirs
 for package in npm/*; do
     file="$(sed -n 's/.*"main": "\(.*\)".*/\1/p' "$package/package.json")"
     found="$(find artifacts -name "$file")"
     if [ -n "$found" ]; then
         cp "$found" "$package/"
+        npm pkg set "optionalDependencies.leafline-$(basename "$package")=$version"
     elif [ "${1:-}" = --partial ]; then
         rm -r "$package"
     else
@@ -20,4 +22,3 @@ for package in npm/*; do
         exit 1
     fi
 done
-napi pre-publish --tag-style npm --skip-optional-publish

@@ -18,9 +18,6 @@ const places = {
 const [, , folder, one, ...given] = process.argv
 const cases = { store: openFromStore, file: openFromFile, 'append-store': appendToStore, 'append-file': appendToFile }
 
-if (one) console.log(JSON.stringify(await cases[one](...given)))
-else await all()
-
 async function all() {
   for (const size of ['100MB', '1GB']) {
     const file = path.join(folder, `${size}.jsonl`)
@@ -112,3 +109,6 @@ async function appendToFile() {
   fs.rmSync(place, { recursive: true })
   return times
 }
+
+if (one) console.log(JSON.stringify(await cases[one](...given)))
+else await all()

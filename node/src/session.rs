@@ -13,7 +13,7 @@ use crate::reader::SessionReader;
 use crate::work::{Dependents, Result, Shared, Work, json_text, spawn};
 
 /// One session. What a method has appended is on disk when it returns, or when its promise is fulfilled, unless the session
-/// [waits](isWaiting) for its first assistant message.
+/// waits for its first assistant message (`isWaiting`).
 #[napi]
 pub struct Session {
     session: Shared<Live>,
