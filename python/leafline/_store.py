@@ -1,0 +1,239 @@
+"""A store, with the words that its calls take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from . import _leafline
+from ._leafline import Session, SessionReader
+from ._types import (
+    ExportReport,
+    ExportTotals,
+    Family,
+    FileReport,
+    ImportTotals,
+    Order,
+    Removed,
+    Role,
+    SearchHit,
+    SessionFacts,
+)
+
+PathLike = str | os.PathLike[str]
+
+
+class Store:
+    """A store: one file with many sessions, open for any number of processes at once.
+
+    Whatever a method has acknowledged is on the disk. Calls let other threads of Python run, and may be made by several threads
+    at once. Sessions and readers keep the store open, too.
+    """
+
+    def __init__(self, path: PathLike, *, create: bool = True, read_only: bool = False) -> None:
+        """Opens the store at a path, or makes one there. A store that is only read never waits for writers.
+
+        :class:`leafline.StoreNotFound` without ``create``; :class:`leafline.NotAStore`.
+        """
+        self._native = _leafline.Store.open(path, create=create, read_only=read_only)
+
+    @classmethod
+    def in_memory(cls) -> Store:
+        """A store that is gone with the last object that holds it."""
+        store = cls.__new__(cls)
+        store._native = _leafline.Store.in_memory()
+        return store
+
+    def close(self) -> None:
+        """Lets the store go. It is closed when no session and no reader holds it any more."""
+        self._native.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        """The store's file."""
+        return Path(self._native.path)
+
+    def sessions(
+        self,
+        *,
+        family: Family | None = None,
+        cwd: str | None = None,
+        below: str | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        text: str | None = None,
+        without_agents: bool = False,
+        order: Order = "modified",
+        limit: int | None = None,
+    ) -> list[SessionFacts]:
+        """The sessions of the store, or those of a family, of a working directory or one ``below`` it, with their last message in
+        a span of time, or with a text in the title or the beginning of the first prompt. No line is read."""
+        return self._native.sessions(_filter(family, cwd, below, since, until, text, without_agents, order, limit))
+
+    def agents_of(self, session: str) -> list[SessionFacts]:
+        """The sessions of the agents that a session of Claude Code started, the oldest first."""
+        return self._native.agents_of(session)
+
+    def session(self, id: str) -> Session:
+        """The session with this id, or the only one whose id begins so, to be written.
+
+        :class:`leafline.SessionNotFound`, :class:`leafline.AmbiguousId`.
+        """
+        return self._native.session(id)
+
+    def session_with_id(self, id: str) -> Session | None:
+        """The session with exactly this id, if there is one."""
+        return self._native.session_with_id(id)
+
+    def reader(self, id: str) -> SessionReader:
+        """The same as it is now, for many reads."""
+        return self._native.reader(id)
+
+    def create_session(
+        self,
+        family: Family,
+        cwd: str,
+        *,
+        id: str | None = None,
+        title: str | None = None,
+        parent_session: str | None = None,
+        immediate: bool = False,
+    ) -> Session:
+        """Begins a session, as the family's program does: those of pi and omp are stored with their first assistant message,
+        unless ``immediate``.
+
+        :class:`leafline.SessionExists`, :class:`leafline.WrongFamily` for Codex.
+        """
+        return self._native.create_session(_new(family, cwd, id, title, parent_session, immediate))
+
+    def continue_recent(self, family: Family, cwd: str, *, title: str | None = None, immediate: bool = False) -> Session:
+        """The family's session of the working directory with the latest message, or a new one."""
+        return self._native.continue_recent(_new(family, cwd, None, title, None, immediate))
+
+    def fork(self, source: str, cwd: str) -> Session:
+        """A new session with the entries of another one, for work in another directory (pi, omp and Claude Code)."""
+        return self._native.fork(source, cwd)
+
+    def remove(self, *sessions: str) -> list[Removed]:
+        """Deletes sessions: all of them or, if one is not found, none. Imports do not bring them back."""
+        return self._native.remove(sessions)
+
+    def import_files(
+        self,
+        *paths: PathLike,
+        progress: Callable[[FileReport], object] | None = None,
+        family: Family | None = None,
+        replace: bool = False,
+        restore: bool = False,
+    ) -> ImportTotals:
+        """Stores the sessions of files and folders. ``progress`` gets the report on each file as soon as it is final; what it
+        raises ends the import, and what is stored by then stays."""
+        return self._native.import_files(paths, progress, family=family, replace=replace, restore=restore)
+
+    def sync(
+        self,
+        *paths: PathLike,
+        progress: Callable[[FileReport], object] | None = None,
+        family: Family | None = None,
+        replace: bool = False,
+    ) -> ImportTotals:
+        """The same at the cost of what is new: files that have the same size and time are not opened."""
+        return self._native.import_files(paths, progress, family=family, sync=True, replace=replace)
+
+    def export(
+        self,
+        folder: PathLike,
+        *,
+        sessions: Sequence[str] | None = None,
+        progress: Callable[[ExportReport], object] | None = None,
+        replace: bool = False,
+    ) -> ExportTotals:
+        """Brings a folder of files in step with all sessions, or with these."""
+        return self._native.export_folder(folder, progress, sessions=sessions, replace=replace)
+
+    def export_file(self, session: str, path: PathLike) -> int:
+        """Writes a session's file, and returns its bytes."""
+        return self._native.export_file(session, path)
+
+    def update_search_index(self) -> bool:
+        """Brings the search index in step with the store; a search does so itself. Returns whether it is complete."""
+        return self._native.update_search_index()
+
+    def search(
+        self,
+        text: str,
+        *,
+        session: str | None = None,
+        roles: Sequence[Role] = (),
+        since: int | None = None,
+        until: int | None = None,
+        family: Family | None = None,
+        cwd: str | None = None,
+        below: str | None = None,
+        limit: int = 20,
+    ) -> list[SearchHit]:
+        """The entries that have the words best, in all sessions or in some; also those that were appended just now.
+
+        :class:`leafline.NoWords`.
+        """
+        filter = _filter(family, cwd, below, None, None, None, False, "modified", None)
+        return self._native.search(text, filter, session=session, roles=list(roles), since=since, until=until, limit=limit)
+
+    def __repr__(self) -> str:
+        return repr(self._native)
+
+
+def _filter(
+    family: Family | None,
+    cwd: str | None,
+    below: str | None,
+    since: int | None,
+    until: int | None,
+    text: str | None,
+    without_agents: bool,
+    order: Order,
+    limit: int | None,
+) -> dict[str, Any]:
+    return {
+        "family": family,
+        "cwd": cwd,
+        "below": below,
+        "since": since,
+        "until": until,
+        "text": text,
+        "without_agents": without_agents,
+        "order": order,
+        "limit": limit,
+    }
+
+
+def _new(
+    family: Family,
+    cwd: str,
+    id: str | None,
+    title: str | None,
+    parent_session: str | None,
+    immediate: bool,
+) -> dict[str, Any]:
+    return {
+        "family": family,
+        "cwd": cwd,
+        "id": id,
+        "title": title,
+        "parent_session": parent_session,
+        "immediate": immediate,
+    }

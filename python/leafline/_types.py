@@ -1,0 +1,146 @@
+"""The dictionaries that calls return. Times are milliseconds since 1970."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+Family = Literal["pi", "omp", "claude", "opal", "codex"]
+"""Whose format a session has."""
+
+Order = Literal["modified", "created", "title", "size"]
+"""The order of a list: the latest message, the latest creation or the largest first; or by title."""
+
+Role = Literal["user", "assistant", "tool", "system", "summary", "shell", "custom"]
+"""Whom an entry is from, where entries are searched."""
+
+
+class TypeFacts(TypedDict):
+    name: str
+    lines: int
+    bytes: int
+
+
+class _SessionFacts(TypedDict):
+    id: str
+    family: Family
+    imported_version: str
+    migrated: bool
+    irregular: bool
+    cwd: str | None
+    messages: int
+    title: str | None
+    parent_session: str | None
+    first_prompt: str | None
+    created: int | None
+    modified: int | None
+    agent: str | None
+    lines: int
+    entries: int
+    malformed: int
+    recovered: int
+    orphans: int
+    duplicates: int
+    unaddressed: int
+    bytes: int
+
+
+class SessionFacts(_SessionFacts, total=False):
+    """What is known of a session without reading its lines. ``types`` is missing in lists."""
+
+    types: list[TypeFacts]
+
+
+class FileReport(TypedDict):
+    """What became of a file of an import."""
+
+    path: str
+    status: str
+    session: str | None
+    family: Family | None
+    version: int | None
+    lines: int
+    entries: int
+    malformed: int
+    bytes: int
+    reason: str | None
+
+
+class ImportTotals(TypedDict):
+    """What became of all of them."""
+
+    files: int
+    imported: int
+    grown: int
+    unchanged: int
+    replaced: int
+    skipped: int
+    removed: int
+    failed: int
+    lines: int
+    entries: int
+    malformed: int
+    bytes: int
+    new_bytes: int
+
+
+class ExportReport(TypedDict):
+    """What became of a session's file in an export."""
+
+    session: str
+    path: str
+    outcome: Literal["written", "unchanged", "kept", "failed", "removed", "left"]
+    bytes: int | None
+    reason: str | None
+
+
+class ExportTotals(TypedDict):
+    """What became of all of them."""
+
+    sessions: int
+    written: int
+    unchanged: int
+    kept: int
+    failed: int
+    removed: int
+    left: int
+    bytes: int
+
+
+class Removed(TypedDict):
+    """What a deletion removed."""
+
+    session: str
+    lines: int
+    bytes: int
+    blob_bytes: int
+    unswept: str | None
+
+
+class SearchHit(TypedDict):
+    """An entry that was found."""
+
+    session: str
+    family: Family
+    title: str | None
+    cwd: str | None
+    entry: str | None
+    ordinal: int
+    role: str
+    time: int | None
+    score: float
+    snippet: str
+
+
+class _Messages(TypedDict):
+    messages: list[dict[str, Any]]
+
+
+class Context(_Messages, total=False):
+    """The messages of a context, and the settings that its program has: for pi ``thinkingLevel`` and ``model``."""
+
+    thinkingLevel: Any
+    model: Any
+    models: Any
+    injectedTtsrRules: Any
+    mode: Any
+    modeData: Any

@@ -1,0 +1,30 @@
+//! The part of the Python package `leafline` that is written in Rust: the library's stores, sessions, readers and searches.
+//! The package around it is in `python/leafline/`, and its types in `_leafline.pyi`.
+//!
+//! Python runs on while a call is at work here: each call gives up the interpreter's lock, and takes it again for what it
+//! passes to a function of the caller's.
+
+mod claude;
+mod entry;
+mod error;
+mod json;
+mod options;
+mod progress;
+mod reader;
+mod session;
+mod store;
+
+/// The module `leafline._leafline`.
+#[pyo3::pymodule]
+mod _leafline {
+    #[pymodule_export]
+    use super::claude::{ClaudeSessions, SessionEntries};
+    #[pymodule_export]
+    use super::entry::Entry;
+    #[pymodule_export]
+    use super::reader::SessionReader;
+    #[pymodule_export]
+    use super::session::Session;
+    #[pymodule_export]
+    use super::store::Store;
+}
