@@ -1,6 +1,6 @@
 """What an append costs through Python: beside a line in a file with ``fsync``, and items beside OpenAI's SQLite session.
 
-    python python/measure.py [FOLDER] [APPENDS]
+    python python/tests/measure.py [FOLDER] [APPENDS]
 
 Each way takes its turn in rounds, so that all of them meet the same disk. Times are medians of single calls.
 """
@@ -50,7 +50,7 @@ def appends(folder: Path, count: int) -> None:
     store = Store(folder / "sessions.leafline")
     session = store.create_session("pi", "/work", immediate=True)
     kit = SessionStore(store)
-    ours = Session("measured", store)
+    ours = Session("conversation", store)
     theirs = SQLiteSession("measured", folder / "sessions.db")
     loop = asyncio.new_event_loop()
     file = os.open(folder / "lines.jsonl", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
