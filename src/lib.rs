@@ -123,6 +123,8 @@
 //!   its program looks for it. [`Store::without_files`] are those whose files are gone.
 //! - [`storage`]: the files that an agent writes, in a store: it keeps its own code, and its sessions are the store's.
 //!   [`Store::put_blob`] and [`Store::get_blob`] keep what lines refer to.
+//! - `redact`: secrets replaced by placeholders in exports.
+//! - `share`: a conversation as Markdown, or as one page of HTML.
 //! - `search`: an index beside the store, which finds entries by their words.
 //! - [`prompts`]: [`Store::history`] keeps the prompts given to agents.
 //! - [`verify`] checks every table against the lines, [`statistics`] says where the bytes are; [`Store::remove`] and
@@ -194,10 +196,20 @@ mod layers;
 mod open_folder;
 mod private;
 mod programs;
+#[cfg(feature = "redact")]
+pub mod redact;
+#[cfg(not(feature = "redact"))]
+mod redact {
+    /// Without the feature nothing is redacted.
+    #[derive(Debug)]
+    pub(crate) enum Redactor {}
+}
 mod regular_file;
 #[cfg(feature = "search")]
 pub mod search;
 mod session;
+#[cfg(feature = "share")]
+pub mod share;
 pub mod storage;
 mod store;
 mod temporary;

@@ -10,7 +10,7 @@ use super::output::is_ascii_locale;
 use super::{
     append, backup, branch, children, compact, context, export, extract, fork, history, import,
     index, label, ls, man, name, new, path, relocate, repair, reset_leaf, rm, salvage, search,
-    show, stats, sync, text, tree, verify,
+    secrets, show, stats, sync, text, tree, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -124,6 +124,7 @@ pub(super) enum Command {
     Context(context::Arguments),
     Search(search::Arguments),
     Index(index::Arguments),
+    Secrets(secrets::Arguments),
     New(new::Arguments),
     Append(append::Arguments),
     Branch(branch::Arguments),
@@ -165,6 +166,7 @@ impl Command {
                 | Self::Children(_)
                 | Self::Context(_)
                 | Self::Search(_)
+                | Self::Secrets(_)
                 | Self::History(_)
                 | Self::Stats(_)
                 | Self::Verify(_)

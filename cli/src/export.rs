@@ -8,9 +8,11 @@ use clap::ValueEnum;
 use leafline::Store;
 use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportReport, ExportTotals};
 use leafline::list::SessionFilter;
+use leafline::share::{ShareForm, ShareOptions};
 use serde::Serialize;
 
 use super::advice::{advised, on_kept};
+use super::entry_choice::entry_id;
 use super::failure::{Failure, complain, usage};
 use super::interrupt::Interrupt;
 use super::lines::Lines;
@@ -18,6 +20,7 @@ use super::number::{bytes, count, counted, counts};
 use super::output::{BAD, FAINT, GOOD, Output, close_to_others, is_standard_output};
 use super::place::{Place, shown};
 use super::progress::{Bar, Spinner};
+use super::redaction::{RedactionArguments, tell};
 use super::show::write_beside;
 use super::{Status, text};
 
@@ -44,6 +47,15 @@ use super::{Status, text};
 /// export removes what a killed one has left half written. Ctrl-c stops after the file that is being written, and the next
 /// export goes on from there.
 ///
+/// --as md writes the conversation that leads to the leaf as Markdown. --as html writes it as a page that is one file and asks
+/// nothing of any server: with its branches, tool calls folded, images, times and costs, and a search. Both begin at --from
+/// ENTRY, if it is given.
+///
+/// With --redact, secrets are replaced by placeholders, in the file's names too, and standard error says how many of what
+/// kind; the store stays as it is. Images and other base64 that is longer than 1,024 characters are not looked at, and with
+/// --as refs a blob of text that has a secret is not written. Nothing that reads like a secret to you alone is found:
+/// name it with --redact-pattern, and read what you share.
+///
 /// Prints a line for each file that was written, removed, kept, left behind or failed, and the totals. With --json, one
 /// object a file, unchanged ones too (status, session, path, bytes, reason).
 #[derive(Debug, clap::Args)]
@@ -56,6 +68,8 @@ Examples:
   leafline export --to-source 5b0c7a52
   leafline export 019c6605 5b0c7a52 | grep -c tool_use
   leafline export 019c6605 5b0c7a52 -o sessions/
+  leafline export 019c6605 --redact -o shared.jsonl
+  leafline export 019c6605 --as html --redact -o shared.html
   leafline export --all -o sessions
   leafline sync sessions && leafline export --all -o sessions")]
 pub(super) struct Arguments {
@@ -69,7 +83,7 @@ pub(super) struct Arguments {
     sessions: Vec<String>,
 
     /// Put the sessions back where their programs look for them, unless there are other files
-    #[arg(long, requires = "sessions", conflicts_with_all = ["all", "output", "form", "blobs"])]
+    #[arg(long, requires = "sessions", conflicts_with_all = ["all", "output", "form", "blobs", "redact", "patterns", "emails", "homes"])]
     to_source: bool,
 
     /// Every session
@@ -91,6 +105,13 @@ pub(super) struct Arguments {
     /// The folder that --as refs writes the referenced blobs to, each named by its SHA-256
     #[arg(long, value_name = "DIR", required_if_eq("form", "refs"))]
     blobs: Option<PathBuf>,
+
+    #[command(flatten)]
+    redaction: RedactionArguments,
+
+    /// With --as md or html, the entry to begin at: its id, or a unique prefix of it
+    #[arg(long, value_name = "ENTRY")]
+    from: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -105,8 +126,65 @@ enum Form {
     Original,
     /// References to blobs become inline base64
     Portable,
+    /// The conversation of the leaf as Markdown, to be pasted
+    Md,
+    /// The conversation with its branches as one page of HTML, to be opened in a browser
+    Html,
     /// Images of 1,024 base64 characters or more become references to blobs
     Refs,
+}
+
+impl Form {
+    /// The form of a conversation, if it is one.
+    fn shared(self) -> Option<ShareForm> {
+        match self {
+            Self::Md => Some(ShareForm::Markdown),
+            Self::Html => Some(ShareForm::Page),
+            Self::Current | Self::Exact | Self::Original | Self::Portable | Self::Refs => None,
+        }
+    }
+}
+
+/// Writes the conversation of a session for people.
+fn share(
+    form: ShareForm,
+    arguments: Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let [session] = arguments.sessions.as_slice() else {
+        return Err(usage("--as md and --as html write one session"));
+    };
+    if arguments.replace || arguments.blobs.is_some() {
+        return Err(usage("--as md and --as html write one file: no --replace and no --blobs"));
+    }
+    let store = place.open_to_read()?;
+    let reader = store.reader(session)?;
+    let mut options = ShareOptions::default();
+    let from = arguments.from.as_deref();
+    options.from = from.map(|from| entry_id(&reader, from)).transpose()?;
+    options.redactor = arguments.redaction.redactor(&store)?;
+    match arguments.output {
+        Some(path) if path != Path::new("-") && !is_standard_output(&path) => {
+            if is_folder(&path) {
+                return Err(usage("--as md and --as html write one file: name it"));
+            }
+            let spinner = Spinner::new("exporting");
+            let written = store.share_file(&reader.id(), form, &options, &path)?;
+            drop(spinner);
+            let (session, path) = (reader.id(), shown(&path));
+            let (session, bytes) = (session.as_str(), Some(written));
+            print_outcome(&Told { status: "written", session, path, bytes, reason: None }, out)?;
+            tell(options.redactor.as_ref(), false, out)?;
+        }
+        _ => {
+            let mut lines = Lines::new(out);
+            close_to_others();
+            reader.share(form, &options, &mut lines)?;
+            tell(options.redactor.as_ref(), true, out)?;
+        }
+    }
+    Ok(Status::Done)
 }
 
 /// Exports sessions, or all.
@@ -115,6 +193,14 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
+    if let Some(form) = arguments.form.shared() {
+        return share(form, arguments, place, out);
+    }
+    if arguments.from.is_some() {
+        return Err(usage(
+            "--from ENTRY goes with --as md and --as html: the other forms are whole",
+        ));
+    }
     let mode = mode(arguments.form, arguments.blobs)?;
     let is_dash = arguments.output.as_deref() == Some(Path::new("-"));
     if is_dash && arguments.all {
@@ -130,20 +216,20 @@ pub(super) fn run(
     if arguments.to_source {
         return all_to_source(&store, &ids, out);
     }
+    let redactor = arguments.redaction.redactor(&store)?;
+    let options = ExportOptions { replace: arguments.replace, redactor, ..mode.into() };
     match (ids.as_slice(), arguments.output) {
         ([], folder) => {
             let folder = folder.expect("clap takes --all with --output only");
-            let options = ExportOptions { mode, replace: arguments.replace };
             into_folder(&store, None, &options, &folder, out)
         }
         (ids, Some(folder)) if is_folder(&folder) => {
-            let options = ExportOptions { mode, replace: arguments.replace };
             into_folder(&store, Some(ids), &options, &folder, out)
         }
         _ if arguments.replace => Err(usage("--replace goes with a folder: -o FOLDER/")),
         // The report on a file would end up in the middle of the session.
         ([session], Some(path)) if !is_dash && !is_standard_output(&path) => {
-            to_file(&store, session, &mode, &path, out)
+            to_file(&store, session, &options, &path, out)
         }
         (_, Some(path)) if !is_dash && !is_standard_output(&path) => Err(usage(
             "-o FILE takes one session: several go into a folder with -o FOLDER/, or without -o to standard output, one after the other",
@@ -152,8 +238,9 @@ pub(super) fn run(
             let mut lines = Lines::new(out);
             for session in ids {
                 lines.begin().map_err(Failure::Output)?;
-                to_standard_output(&store, session, &mode, &mut lines)?;
+                to_standard_output(&store, session, &options, &mut lines)?;
             }
+            tell(options.redactor.as_ref(), true, out)?;
             Ok(Status::Done)
         }
     }
@@ -180,20 +267,24 @@ fn mode(form: Form, blobs: Option<PathBuf>) -> Result<ExportMode, Failure> {
         (Form::Exact, None) => Ok(ExportMode::Exact),
         (Form::Original, None) => Ok(ExportMode::Original),
         (Form::Portable, None) => Ok(ExportMode::Portable),
+        (Form::Md | Form::Html, None) => Err(usage("--as md and --as html write conversations")),
     }
 }
 
 fn to_standard_output(
     store: &Store,
     session: &str,
-    mode: &ExportMode,
+    options: &ExportOptions,
     out: &mut Lines<'_>,
 ) -> Result<Status, Failure> {
     let reader = store.reader(session)?;
     // On a terminal the session itself shows the progress.
     let spinner = (!out.is_terminal()).then(|| Spinner::new("exporting"));
     close_to_others();
-    reader.export(mode, out)?;
+    match &options.redactor {
+        Some(redactor) => reader.export_redacted(&options.mode, redactor, out)?,
+        None => reader.export(&options.mode, out)?,
+    };
     drop(spinner);
     Ok(Status::Done)
 }
@@ -201,19 +292,20 @@ fn to_standard_output(
 fn to_file(
     store: &Store,
     session: &str,
-    mode: &ExportMode,
+    options: &ExportOptions,
     path: &Path,
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let id = store.session(session)?.id().to_owned();
     let spinner = Spinner::new("exporting");
-    let written = store.export_file(&id, mode, path)?;
+    let written = store.export_file_with(&id, options, path)?;
     drop(spinner);
     let (session, path) = (id.as_str(), shown(path));
     print_outcome(
         &Told { status: "written", session, path, bytes: Some(written), reason: None },
         out,
     )?;
+    tell(options.redactor.as_ref(), false, out)?;
     Ok(Status::Done)
 }
 
@@ -276,6 +368,7 @@ fn into_folder(
     drop(bar);
     let totals = exported?;
     let told = failure.map_or(Ok(()), Err).and_then(|()| print_totals(&totals, begun, out));
+    let told = told.and_then(|()| tell(options.redactor.as_ref(), false, out));
     if totals.failed > 0 {
         complain(&format!(
             "{} of the sessions could not be exported; the lines above say why",

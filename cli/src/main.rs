@@ -39,6 +39,7 @@ mod path;
 mod place;
 mod preview;
 mod progress;
+mod redaction;
 mod relocate;
 mod repair;
 mod reset_leaf;
@@ -47,6 +48,7 @@ mod row;
 mod salvage;
 mod screen;
 mod search;
+mod secrets;
 mod session_choice;
 mod show;
 mod stats;
@@ -128,6 +130,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Fork(arguments) => fork::run(&arguments, place, out),
         Command::Extract(arguments) => extract::run(&arguments, place, out),
         Command::Search(arguments) => search::run(&arguments, place, out),
+        Command::Secrets(arguments) => secrets::run(&arguments, place, out),
         Command::Index(arguments) => index::run(&arguments, place, out),
         Command::History(arguments) => history::run(&arguments, place, out),
         Command::Stats(arguments) => stats::run(&arguments, place, out),

@@ -435,7 +435,7 @@ impl Store {
     ) -> Result<AsyncTask<Work<ExportTotals>>> {
         let FolderOptions { mode, blobs, replace, sessions } = options.unwrap_or_default();
         let mode = export_mode(mode.as_deref(), blobs)?;
-        let options = ExportOptions { mode, replace: replace.unwrap_or_default() };
+        let options = ExportOptions { replace: replace.unwrap_or_default(), ..mode.into() };
         let stop = stop_of(cancellation);
         Ok(self.spawn(move |store| {
             let what = (&options, sessions.as_deref());

@@ -81,6 +81,8 @@ impl ExportError {
             Self::OriginalNotHeld { .. } => "ORIGINAL_NOT_HELD",
             Self::BlobsMissing { .. } => "BLOBS_MISSING",
             Self::WouldReplaceStore { .. } => "WOULD_REPLACE_STORE",
+            Self::NotOnPath { .. } => "NOT_ON_PATH",
+            Self::Pattern { .. } => "PATTERN",
             Self::NoProgramFolder => "NO_PROGRAM_FOLDER",
             Self::Output(_) => "OUTPUT",
         }

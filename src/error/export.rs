@@ -37,6 +37,22 @@ pub enum ExportError {
         /// Whether it is the store that is being read, under any name.
         is_in_use: bool,
     },
+    /// The entry at which a conversation is to begin is not on the way to the leaf.
+    #[error("entry {entry} of session {session} is not on the way to its leaf")]
+    NotOnPath {
+        /// The session's id.
+        session: String,
+        /// The entry's id.
+        entry: String,
+    },
+    /// A pattern of what is to be redacted is no regular expression.
+    #[error("the pattern {pattern} is no regular expression: {problem}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The user's home folder, in which the session's program has its own, is not known.
     #[error(
         "the folder in which the session's program looks for it is not known: there is no home folder"

@@ -66,6 +66,12 @@ impl Entry {
         self.ordinal.raw()
     }
 
+    /// The same entry with another text.
+    #[cfg(feature = "redact")]
+    pub(crate) fn with_line(self, line: Vec<u8>) -> Self {
+        Self { line, ..self }
+    }
+
     /// [`Self::ordinal`] as the rest of this crate has it.
     pub(crate) fn place(&self) -> Ordinal {
         self.ordinal

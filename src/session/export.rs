@@ -12,6 +12,7 @@ use super::view::View;
 
 use crate::error::{Corruption, Error, ExportError, FileContext, Result};
 use crate::open_folder::OpenFolder;
+use crate::redact::Redactor;
 use crate::store::blobs;
 use crate::store::chunk::HoleKind;
 use crate::store::fingerprint::Fingerprint;
@@ -72,8 +73,13 @@ pub(crate) struct Exported {
 }
 
 /// Writes a session's bytes to `out`. They are compared with the session's record before the last of them is written.
-pub(crate) fn export(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> Result<Exported> {
-    export_in(view, mode, out).map_err(|error| match error {
+pub(crate) fn export(
+    view: View<'_>,
+    mode: &ExportMode,
+    redactor: Option<&Redactor>,
+    out: &mut dyn Write,
+) -> Result<Exported> {
+    export_redacted(view, mode, redactor, out).map_err(|error| match error {
         Error::Corrupted(mut damage) => {
             // People know the session by its id.
             let key = format!("session key {}", view.key());
@@ -85,7 +91,29 @@ pub(crate) fn export(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> 
     })
 }
 
-fn export_in(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> Result<Exported> {
+/// Writes a session's bytes, with secrets replaced if there is something that does it.
+fn export_redacted(
+    view: View<'_>,
+    mode: &ExportMode,
+    redactor: Option<&Redactor>,
+    out: &mut dyn Write,
+) -> Result<Exported> {
+    #[cfg(feature = "redact")]
+    if let Some(redactor) = redactor {
+        let mut redacting = redactor.writer(out);
+        let exported = export_in(view, mode, Some(redactor), &mut redacting)?;
+        let bytes = redacting.finish().map_err(ExportError::Output)?;
+        return Ok(Exported { bytes, ..exported });
+    }
+    export_in(view, mode, redactor, out)
+}
+
+fn export_in(
+    view: View<'_>,
+    mode: &ExportMode,
+    redactor: Option<&Redactor>,
+    out: &mut dyn Write,
+) -> Result<Exported> {
     let snapshot = view.snapshot();
     check_address(view)?;
     let mut written = 0;
@@ -116,7 +144,7 @@ fn export_in(view: View<'_>, mode: &ExportMode, out: &mut dyn Write) -> Result<E
             let referenced = std::mem::take(&mut renderer.referenced);
             is_settled = referenced.is_empty();
             for hash in referenced {
-                write_blob(snapshot, &hash, &folder)?;
+                write_blob(snapshot, &hash, &folder, redactor)?;
             }
         }
     }

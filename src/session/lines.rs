@@ -110,7 +110,7 @@ impl<'s> LineCursor<'s> {
     }
 
     /// The text of the line read last, taken from the cursor if it is long; it cannot be read again then.
-    #[cfg(feature = "search")]
+    #[cfg(any(feature = "search", feature = "redact"))]
     pub(crate) fn take_text(&mut self, ordinal: Ordinal) -> Result<Vec<u8>> {
         let text = self.chunk.as_mut().and_then(|chunk| chunk.take_text(ordinal));
         text.ok_or_else(|| self.rows.no_line(ordinal).into())
@@ -154,7 +154,7 @@ fn open(rows: SessionRows<'_>, chunk: &Chunk<'_>, memory: Vec<u8>) -> Result<Ope
 
 impl OpenChunk {
     /// The text of a line; a long one is taken away.
-    #[cfg(feature = "search")]
+    #[cfg(any(feature = "search", feature = "redact"))]
     fn take_text(&mut self, ordinal: Ordinal) -> Option<Vec<u8>> {
         let index = usize::try_from(ordinal.lines_since(self.first)?).ok()?;
         let (start, end) = (*self.starts.get(index)?, *self.starts.get(index + 1)?);

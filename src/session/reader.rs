@@ -8,6 +8,7 @@ use super::export::{ExportMode, Exported, export};
 use super::facts::SessionFacts;
 use super::view::{View, rendered};
 use crate::error::{Error, Result, SessionError};
+use crate::redact::Redactor;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
@@ -239,7 +240,7 @@ impl SessionReader {
     }
 
     /// The same with lines as they are stored: blobs that were cut out of them are left out.
-    #[cfg(feature = "search")]
+    #[cfg(any(feature = "search", feature = "redact"))]
     pub(crate) fn stored_lines(
         &self,
         from: Ordinal,
@@ -265,16 +266,34 @@ impl SessionReader {
     /// does not have.
     pub fn export(&self, mode: &ExportMode, out: &mut dyn std::io::Write) -> Result<u64> {
         mode.blobs().into_iter().for_each(remove_left);
-        Ok(self.export_noting(mode, out)?.bytes)
+        Ok(self.export_noting(mode, None, out)?.bytes)
+    }
+
+    /// Does what [`Self::export`] does, with secrets replaced. A blob of text in which there is one is not written: the line
+    /// refers to it by the hash of what it holds.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::export`].
+    #[cfg(feature = "redact")]
+    pub fn export_redacted(
+        &self,
+        mode: &ExportMode,
+        redactor: &Redactor,
+        out: &mut dyn std::io::Write,
+    ) -> Result<u64> {
+        mode.blobs().into_iter().for_each(remove_left);
+        Ok(self.export_noting(mode, Some(redactor), out)?.bytes)
     }
 
     /// [`Self::export`], with further facts about it.
     pub(crate) fn export_noting(
         &self,
         mode: &ExportMode,
+        redactor: Option<&Redactor>,
         out: &mut dyn std::io::Write,
     ) -> Result<Exported> {
-        export(self.view(), mode, out)
+        export(self.view(), mode, redactor, out)
     }
 
     /// Passes on lines by ordinal, which must exist; consecutive ones cost little.

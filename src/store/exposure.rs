@@ -29,6 +29,12 @@ impl Store {
         self.beside(TERMINALS_ENDING)
     }
 
+    /// The file beside the store with the key of the placeholders: its path with `.redaction-key` after it.
+    #[cfg(feature = "redact")]
+    pub(crate) fn redaction_key_path(&self) -> PathBuf {
+        self.beside(".redaction-key")
+    }
+
     fn beside(&self, ending: &str) -> PathBuf {
         let mut path = self.path().as_os_str().to_owned();
         path.push(ending);

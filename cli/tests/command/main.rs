@@ -53,6 +53,7 @@ mod permissions;
 #[cfg(target_os = "linux")]
 mod pictures;
 mod reading;
+mod redact;
 mod removed;
 #[cfg(unix)]
 mod removing;
@@ -61,6 +62,7 @@ mod scene;
 mod search;
 mod search_folder;
 #[cfg(unix)]
+mod share;
 mod signals;
 mod standard_input;
 mod sync;

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::super::file_time::RECENT;
 use super::file_tree::Place;
 use super::folder::FolderExport;
-use super::manifest::{Digest, Entry, Form};
+use super::manifest::{Digest, Entry, Form, Redaction};
 use super::places::{self, Listed};
 use super::report::{ExportOutcome, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
@@ -51,7 +51,7 @@ pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Res
         Standing::NoFile => return Ok(ExportOutcome::Kept { reason: KeptReason::NoFile }),
         Standing::Unknown(stamp) => stamp,
     };
-    match Likeness::of(&item.place, &reader, &export.options.mode)? {
+    match Likeness::of(&item.place, &reader, export.options)? {
         Likeness::Same { fingerprint, is_settled } => {
             let (bytes, modified) = (stamp.bytes(), stamp.lasting());
             note(export, item, &reader, Found { bytes, modified, fingerprint, is_settled });
@@ -68,6 +68,7 @@ pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Res
 fn is_current(export: &FolderExport<'_>, session: &Listed, noted: &Entry) -> bool {
     noted.settled
         && noted.form == Form::of(&export.options.mode)
+        && noted.redaction == Redaction::of(export.options)
         && noted.key == session.key.raw()
         && noted.record == session.record
 }
@@ -81,7 +82,7 @@ fn write(
     let place = export.tree.make_place(&item.session.path)?;
     let (folder, name) = place.in_folder().expect("the folder was made");
     let file = WholeFile::inside(folder, name, export.store.path())?;
-    let written = super::write(reader, &export.options.mode, file.file(), &place.path)?;
+    let written = super::write(reader, export.options, file.file(), &place.path)?;
     let mut found = Found {
         bytes: written.exported.bytes,
         modified: None,
@@ -116,6 +117,7 @@ fn note(export: &mut FolderExport<'_>, item: &Item<'_>, reader: &SessionReader, 
         key: reader.key().raw(),
         record: places::record_digest(&reader.record().to_bytes()),
         form: Form::of(&export.options.mode),
+        redaction: Redaction::of(export.options),
         settled: found.is_settled,
         path: item.session.path.clone(),
         bytes: found.bytes,

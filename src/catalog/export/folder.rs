@@ -70,7 +70,8 @@ impl<'a> FolderExport<'a> {
         chosen: Option<&HashSet<String>>,
         stop: &AtomicBool,
     ) -> Result<ExportTotals> {
-        let (sessions, unnamed) = places::list(self.store, &self.manifest)?;
+        let (sessions, unnamed) =
+            places::list(self.store, &self.manifest, self.options.redactor())?;
         self.tidy(&sessions);
         let is_chosen =
             |session: &&Listed| chosen.is_none_or(|chosen| chosen.contains(&session.id));

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::report::ExportOptions;
 use crate::destination::{folder_of, refuse_store};
 use crate::error::{FileContext, Result};
 use crate::open_folder::{Kind, OpenFolder};
@@ -45,6 +46,9 @@ pub(super) struct Entry {
     pub(super) record: Digest,
     /// The form in which it was exported.
     pub(super) form: Form,
+    /// What replaced secrets in it, if they were replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redaction: Option<Redaction>,
     /// Whether the same key, record and form imply the same file.
     pub(super) settled: bool,
     /// The path of the file relative to the folder, with `/` between the parts.
@@ -85,6 +89,21 @@ impl Form {
             ExportMode::Portable => Self::Portable,
             ExportMode::References { .. } => Self::Refs,
         }
+    }
+}
+
+/// What identifies the rules and the key by which secrets were replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Redaction(Digest);
+
+impl Redaction {
+    /// That of an export with these options.
+    pub(super) fn of(options: &ExportOptions) -> Option<Self> {
+        #[cfg(feature = "redact")]
+        return options.redactor().map(|redactor| Self(Digest(redactor.digest())));
+        #[cfg(not(feature = "redact"))]
+        options.redactor().map(|redactor| match *redactor {})
     }
 }
 
@@ -268,6 +287,7 @@ mod tests {
             key: 7,
             record: Digest(u128::MAX),
             form: Form::Current,
+            redaction: None,
             settled: true,
             path: path.to_owned(),
             bytes: 1_000,

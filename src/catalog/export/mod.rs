@@ -21,6 +21,8 @@ pub use self::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals,
 use crate::error::{Error, ExportError, FileContext, Result};
 use crate::session::export::Exported;
 use crate::session::{ExportMode, SessionReader};
+#[cfg(feature = "share")]
+use crate::share::{ShareForm, ShareOptions};
 use crate::store::Store;
 use crate::store::fingerprint::Fingerprint;
 use crate::temporary::remove_left;
@@ -131,13 +133,60 @@ impl Store {
     /// [`ExportError::WouldReplaceStore`] if the path leads to the store, or to another redb database; [`Error::File`]
     /// of the file, and those of [`SessionReader::export`]. The file then still has its old contents.
     pub fn export_file(&self, session: &str, mode: &ExportMode, path: &Path) -> Result<u64> {
+        self.export_file_with(session, &mode.clone().into(), path)
+    }
+
+    /// Does what [`Self::export_file`] does, by options of which [`ExportOptions::replace`] does not count: this file is
+    /// replaced.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::export_file`].
+    pub fn export_file_with(
+        &self,
+        session: &str,
+        options: &ExportOptions,
+        path: &Path,
+    ) -> Result<u64> {
         let session = self.session(session)?;
         let reader = session.reader()?;
-        mode.blobs().into_iter().for_each(remove_left);
+        options.mode.blobs().into_iter().for_each(remove_left);
         let file = OutputFile::open(path, self.path())?;
-        let written = write(&reader, mode, file.file(), path)?;
+        let written = write(&reader, options, file.file(), path)?;
         file.finish()?;
         Ok(written.exported.bytes)
+    }
+}
+
+#[cfg(feature = "share")]
+impl Store {
+    /// Writes a session's conversation to a file, as [`Self::export_file`] writes a session.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::export_file`] and of [`SessionReader::share`].
+    pub fn share_file(
+        &self,
+        session: &str,
+        form: ShareForm,
+        options: &ShareOptions,
+        path: &Path,
+    ) -> Result<u64> {
+        let reader = self.reader(session)?;
+        let file = OutputFile::open(path, self.path())?;
+        let out = BufWriter::with_capacity(BUFFER_BYTES, file.file());
+        let mut out = Fingerprinted { out, fingerprint: Fingerprint::default() };
+        match reader.share(form, options, &mut out) {
+            Err(Error::Export(ExportError::Output(source))) => {
+                return Err(Error::File { action: "writing", path: path.to_owned(), source });
+            }
+            other => other?,
+        }
+        out.flush().at("writing", path)?;
+        let written = out.fingerprint.length();
+        drop(out);
+        file.finish()?;
+        Ok(written)
     }
 }
 
@@ -148,10 +197,15 @@ struct Written {
 }
 
 /// Writes a session into a file that will be renamed to `path`.
-fn write(reader: &SessionReader, mode: &ExportMode, file: &File, path: &Path) -> Result<Written> {
+fn write(
+    reader: &SessionReader,
+    options: &ExportOptions,
+    file: &File,
+    path: &Path,
+) -> Result<Written> {
     let out = BufWriter::with_capacity(BUFFER_BYTES, file);
     let mut out = Fingerprinted { out, fingerprint: Fingerprint::default() };
-    let exported = match reader.export_noting(mode, &mut out) {
+    let exported = match reader.export_noting(&options.mode, options.redactor(), &mut out) {
         Err(Error::Export(ExportError::Output(source))) => {
             return Err(Error::File { action: "writing", path: path.to_owned(), source });
         }

@@ -59,7 +59,7 @@ fn look(
         Standing::Unknown(stamp) => stamp,
     };
     let reader = export.reader(session)?;
-    Ok(match Likeness::of(place, &reader, &export.options.mode)? {
+    Ok(match Likeness::of(place, &reader, export.options)? {
         Likeness::Same { .. } | Likeness::Beginning => OldFile::Spare(stamp),
         Likeness::Other => OldFile::Foreign,
     })

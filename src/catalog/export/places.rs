@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::manifest::{Digest, Manifest, folded};
 use crate::error::{Error, Result};
+use crate::redact::Redactor;
 use crate::session::{SessionFacts, SharedTexts};
 use crate::store::Store;
 use crate::store::session_key::SessionKey;
@@ -45,8 +46,14 @@ pub(super) struct Unnamed {
 /// left.
 ///
 /// And those that are damaged so that their names cannot be told.
-pub(super) fn list(store: &Store, manifest: &Manifest) -> Result<(Vec<Listed>, Vec<Unnamed>)> {
-    let (mut sessions, unnamed) = named(store)?;
+///
+/// Secrets are replaced in the paths as in the files.
+pub(super) fn list(
+    store: &Store,
+    manifest: &Manifest,
+    redactor: Option<&Redactor>,
+) -> Result<(Vec<Listed>, Vec<Unnamed>)> {
+    let (mut sessions, unnamed) = named(store, redactor)?;
     let mut taken = HashSet::new();
     let mut placed = HashSet::new();
     for session in &mut sessions {
@@ -72,7 +79,7 @@ pub(super) fn record_digest(record: &[u8]) -> Digest {
 }
 
 /// The sessions in the order in which they were added to the store, each with its name as the path.
-fn named(store: &Store) -> Result<(Vec<Listed>, Vec<Unnamed>)> {
+fn named(store: &Store, redactor: Option<&Redactor>) -> Result<(Vec<Listed>, Vec<Unnamed>)> {
     let snapshot = store.snapshot()?;
     let (mut listed, mut unnamed) = (Vec::new(), Vec::new());
     let mut texts = SharedTexts::by_session();
@@ -91,12 +98,23 @@ fn named(store: &Store) -> Result<(Vec<Listed>, Vec<Unnamed>)> {
         let name = name_of(&facts, header.as_deref());
         let path = placed(&row, &name)?;
         let path = path.unwrap_or_else(|| facts.family.program_path(&name));
-        let path = format!("{}/{}", facts.family.name(), with_slashes(&path));
+        let path = redacted(&with_slashes(&path), redactor);
+        let path = format!("{}/{path}", facts.family.name());
         let (key, modified) = (row.key(), facts.modified);
         listed.push(Listed { id: facts.id.into(), key, record, path, modified });
         Ok(())
     })?;
     Ok((listed, unnamed))
+}
+
+#[cfg(feature = "redact")]
+fn redacted(path: &str, redactor: Option<&Redactor>) -> String {
+    redactor.map_or_else(|| path.to_owned(), |redactor| redactor.text(path).into_owned())
+}
+
+#[cfg(not(feature = "redact"))]
+fn redacted(path: &str, _: Option<&Redactor>) -> String {
+    path.to_owned()
 }
 
 /// Where the session's program had put its file, from which it was imported, unless its project has moved since to another

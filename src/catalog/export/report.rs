@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::redact::Redactor;
 use crate::session::ExportMode;
 
 /// How all sessions are exported.
@@ -16,6 +17,26 @@ pub struct ExportOptions {
     /// Whether to overwrite a file that someone else has changed and that would otherwise be kept. Its contents are
     /// then lost.
     pub replace: bool,
+    /// What replaces secrets, if they are to be replaced.
+    #[cfg(feature = "redact")]
+    pub redactor: Option<Redactor>,
+}
+
+impl From<ExportMode> for ExportOptions {
+    /// The options that have only a form.
+    fn from(mode: ExportMode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+}
+
+impl ExportOptions {
+    /// What replaces secrets.
+    pub(crate) fn redactor(&self) -> Option<&Redactor> {
+        #[cfg(feature = "redact")]
+        return self.redactor.as_ref();
+        #[cfg(not(feature = "redact"))]
+        None
+    }
 }
 
 /// The outcome for one file of an export.

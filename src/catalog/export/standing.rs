@@ -7,9 +7,10 @@ use std::time::SystemTime;
 use super::super::file_time::{is_recent, nanoseconds};
 use super::file_tree::Place;
 use super::manifest::Entry;
+use super::report::ExportOptions;
 use crate::error::{Error, FileContext, Result};
 use crate::open_folder::{Found, Kind};
-use crate::session::{ExportMode, SessionReader};
+use crate::session::SessionReader;
 use crate::store::fingerprint::Fingerprint;
 
 /// Bytes of a read.
@@ -122,10 +123,14 @@ pub(super) enum Likeness {
 
 impl Likeness {
     /// Compares a file with an export up to the first difference.
-    pub(super) fn of(place: &Place, reader: &SessionReader, mode: &ExportMode) -> Result<Self> {
+    pub(super) fn of(
+        place: &Place,
+        reader: &SessionReader,
+        options: &ExportOptions,
+    ) -> Result<Self> {
         let path = &place.path;
         let mut comparing = Comparing::new(place.read()?);
-        let exported = reader.export_noting(mode, &mut comparing);
+        let exported = reader.export_noting(&options.mode, options.redactor(), &mut comparing);
         if let Some(source) = comparing.failure {
             return Err(Error::File { action: "reading", path: path.to_owned(), source });
         }

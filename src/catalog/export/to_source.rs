@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::file_tree::Place;
 use super::places;
-use super::report::{ExportOutcome, ExportReport, KeptReason};
+use super::report::{ExportOptions, ExportOutcome, ExportReport, KeptReason};
 use super::standing::{Likeness, Standing};
 use crate::catalog::programs::program_folders;
 use crate::destination::{folder_of, refuse_store};
@@ -49,14 +49,14 @@ fn place_of(reader: &SessionReader) -> Result<PathBuf> {
 }
 
 fn put(store: &Store, reader: &SessionReader, path: &Path) -> Result<ExportOutcome> {
-    let mode = ExportMode::Current;
+    let options = ExportOptions::from(ExportMode::Current);
     let mut place = Place::at(path)?;
     match Standing::of(&place, None)? {
         Standing::Absent => {}
         Standing::NoFile => return Ok(ExportOutcome::Kept { reason: KeptReason::NoFile }),
         Standing::AsLeft(_) | Standing::Unknown(_) => {
             refuse_store(path, store.path())?;
-            return Ok(match Likeness::of(&place, reader, &mode)? {
+            return Ok(match Likeness::of(&place, reader, &options)? {
                 Likeness::Same { .. } => ExportOutcome::Unchanged,
                 Likeness::Beginning | Likeness::Other => {
                     ExportOutcome::Kept { reason: KeptReason::Differs }
@@ -68,7 +68,7 @@ fn put(store: &Store, reader: &SessionReader, path: &Path) -> Result<ExportOutco
     let folder = place.make_folder()?;
     remove_left_inside(folder);
     let file = WholeFile::inside(folder, name, store.path())?;
-    let written = super::write(reader, &mode, file.file(), path)?;
+    let written = super::write(reader, &options, file.file(), path)?;
     // The program may have come with a file of its own.
     if place.look()?.is_some() {
         return Ok(ExportOutcome::Kept { reason: KeptReason::Changed });

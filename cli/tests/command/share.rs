@@ -1,0 +1,189 @@
+//! `leafline export --as md` and `--as html`, as far as it needs no browser; `cli/tests/page` has one.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::scene::{CLAUDE, OMP_3, PI_3, SAMPLES, Scene, header, on_samples, path};
+
+fn session(lines: &[serde_json::Value]) -> Scene {
+    let mut bytes = format!("{}\n", header("shared"));
+    lines.iter().for_each(|line| bytes.push_str(&format!("{line}\n")));
+    Scene::of_session(bytes.as_bytes())
+}
+
+fn said(
+    id: &str,
+    parent: Option<&str>,
+    role: &str,
+    content: serde_json::Value,
+) -> serde_json::Value {
+    json!({ "type": "message", "id": id, "parentId": parent, "timestamp": "2026-02-16T10:20:01.000Z", "message": { "role": role, "content": content } })
+}
+
+#[test]
+fn markdown_has_the_conversation_of_the_leaf() {
+    let text = on_samples(["export", PI_3, "--as", "md"]).ok().text();
+    assert!(text.starts_with(
+        "# Flaky scheduler test\n\npi · 2026-02-16 10:20 UTC · `/home/robin/work/tide-clock`\n"
+    ));
+    assert!(text.contains(
+        "\n## User · 2026-02-16 10:20 UTC\n\ntest/scheduler.test.ts fails about one run in ten."
+    ));
+    assert!(text.contains("<details><summary>→ bash "));
+    assert!(text.contains("Committed as `4be91d7`."));
+    // Another branch is not on the way to the leaf.
+    assert!(!text.contains("try the fake timers first, it is the smaller change"));
+    let from = on_samples(["export", PI_3, "--as", "md", "--from", "39f90f81"]).ok().text();
+    assert!(!from.contains("fails about one run in ten. find out why"));
+    assert!(from.contains("Two of twenty.") && text.ends_with(from.rsplit("## ").next().unwrap()));
+    let off = on_samples(["export", PI_3, "--as", "md", "--from", "588262d5"]).fails(1);
+    assert!(off.contains("is not on the way to its leaf"), "{off}");
+}
+
+#[test]
+fn every_sample_has_a_page_and_a_text() {
+    let scene = Scene::of_samples();
+    let listed = scene.run(["ls", "--agents", "--json"]).ok().json_lines();
+    assert_eq!(listed.len(), SAMPLES);
+    for facts in listed {
+        let (id, entries) = (facts["id"].as_str().unwrap(), facts["entries"].as_u64().unwrap());
+        let page = scene.run(["export", id, "--as", "html"]).ok().text();
+        assert_eq!(page.matches("<article ").count() as u64, entries, "{id}");
+        assert_eq!(page.matches("<details").count(), page.matches("</details>").count(), "{id}");
+        assert_eq!(page.matches("<div").count(), page.matches("</div>").count(), "{id}");
+        assert_eq!(page.matches("<script>").count(), 1, "{id}");
+        assert!(page.ends_with("</html>\n"), "{id}");
+        assert!(!scene.run(["export", id, "--as", "md"]).ok().stdout.is_empty(), "{id}");
+    }
+}
+
+#[test]
+fn a_page_has_its_branches_labels_images_and_costs() {
+    let page = on_samples(["export", PI_3, "--as", "html"]).ok().text();
+    let branch = page.find("<details class=\"branch\"").unwrap();
+    assert!(page[branch..].starts_with(
+        "<details class=\"branch\" name=\"fork1\"><summary><b>Branch</b> try the fake timers first"
+    ));
+    assert!(page.contains("<mark>cause</mark>") && page.contains("<a id=\"leaf\"></a>"));
+    assert!(page.contains("class=\"usage\"") && page.contains("<pre class=\"diff\">"));
+    let omp = on_samples(["export", OMP_3, "--as", "html"]).ok().text();
+    assert!(omp.contains("src=\"data:image/png;base64,iVBOR"), "an image of the blobs");
+    assert!(on_samples(["export", CLAUDE, "--as", "html"]).ok().text().contains("<b>Task</b>"));
+}
+
+#[test]
+fn a_page_allows_its_own_style_and_script_alone() {
+    let page = on_samples(["export", PI_3, "--as", "html"]).ok().text();
+    let part = |open: &str, close: &str| {
+        page.split(open).nth(1).unwrap().split(close).next().unwrap().to_owned()
+    };
+    let policy = part("http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+    assert_eq!(
+        policy,
+        format!(
+            "default-src 'none'; img-src data:; style-src 'sha256-{}' 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+            hash(&part("<style>", "</style>")),
+            hash(&part("<noscript><style>", "</style>")),
+            hash(&part("<script>", "</script>"))
+        )
+    );
+}
+
+fn hash(text: &str) -> String {
+    STANDARD.encode(Sha256::digest(text.as_bytes()))
+}
+
+/// How many elements that hold others are in each other, at most.
+fn deepest(page: &str) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    for tag in page.split('<') {
+        match tag {
+            tag if tag.starts_with("details") || tag.starts_with("div") => depth += 1,
+            tag if tag.starts_with("/details") || tag.starts_with("/div") => depth -= 1,
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    assert_eq!(depth, 0);
+    deepest
+}
+
+#[test]
+fn a_conversation_without_its_leafs_end_or_with_many_branches_is_whole() {
+    let text = |text: &str| json!([{ "type": "text", "text": text }]);
+    let mut lines = vec![said("root", None, "user", text("begin"))];
+    // Branches of branches, deeper than a browser nests elements.
+    for depth in 0..400 {
+        let parent = if depth == 0 { "root".to_owned() } else { format!("a{}", depth - 1) };
+        lines.push(said(
+            &format!("a{depth}"),
+            Some(&parent),
+            "user",
+            text(&format!("deeper {depth}")),
+        ));
+        lines.push(said(
+            &format!("b{depth}"),
+            Some(&parent),
+            "user",
+            text(&format!("beside {depth}")),
+        ));
+    }
+    let scene = session(&lines);
+    let page = scene.run(["export", "shared", "--as", "html"]).ok().text();
+    assert_eq!(page.matches("<article ").count(), 801);
+    assert!(deepest(&page) < 450, "{}", deepest(&page));
+
+    // The leaf goes back to the first entry: all else is behind it.
+    scene.run(["branch", "shared", "root"]).ok();
+    let page = scene.run(["export", "shared", "--as", "html"]).ok().text();
+    assert!(deepest(&page) < 450, "{}", deepest(&page));
+    let leaf = page.find("<a id=\"leaf\">").unwrap();
+    assert!(page[leaf..].find(">begin<").unwrap() < 2000);
+    assert_eq!(page.matches("<article ").count(), 801);
+    let from = scene.run(["export", "shared", "--as", "html", "--from", "a398"]).ok().text();
+    assert_eq!(from.matches("<article ").count(), 3);
+}
+
+#[test]
+fn pages_and_texts_are_redacted() {
+    let token = ["ghp_", "q7Rt2Lm9sa", "4Wdp8Zbn3H", "yV0cXe6TfK", "1uJo5G"].concat();
+    let content = json!([{ "type": "text", "text": format!("use {token} and </script><script>bad()</script>") }]);
+    let scene = session(&[
+        said("a", None, "user", content.clone()),
+        said(
+            "b",
+            Some("a"),
+            "assistant",
+            json!([{ "type": "toolCall", "id": "t", "name": "bash", "arguments": { "command": format!("echo {token}") } }]),
+        ),
+        json!({ "type": "session_info", "id": "c", "parentId": "b", "timestamp": "2026-02-16T10:20:02.000Z", "name": format!("about {token}") }),
+    ]);
+    for form in ["md", "html"] {
+        let whole = scene.run(["export", "shared", "--as", form]).ok().text();
+        assert!(whole.contains(&token));
+        let run = scene.run(["export", "shared", "--as", form, "--redact"]);
+        assert!(!run.text().contains(&token) && run.text().contains("REDACTED-github-token-"));
+        assert!(run.stderr.contains("github-token"), "{}", run.stderr);
+        let file = scene.folder().join("shared");
+        let told =
+            scene.run(["export", "shared", "--as", form, "-o", path(&file), "--redact-emails"]);
+        assert_eq!(told.status, 0, "{}", told.stderr);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), run.text());
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_said() {
+    for (arguments, word) in [
+        (vec!["export", PI_3, OMP_3, "--as", "html"], "one session"),
+        (vec!["export", PI_3, "--as", "html", "-o", "/tmp/"], "one file"),
+        (vec!["export", PI_3, "--from", "39f90f81"], "--from"),
+    ] {
+        let said = on_samples(arguments).fails(2);
+        assert!(said.contains(word), "{said}");
+    }
+    let said = on_samples(["export", PI_3, "--as", "md", "--from", "nothing"]).fails(1);
+    assert!(said.contains("nothing"), "{said}");
+}
