@@ -297,7 +297,11 @@ fn summaries_are_of_the_entries_that_are_there() {
     append(&sessions, &key, &[&late]);
     let summary = sessions.summary(&key, "count").unwrap().unwrap();
     assert!(!summary.is_current());
+    drop(summary);
     sessions.delete(&key).unwrap();
+    // Nothing is left of what is derived from a session that is gone.
+    let tables = sessions.store().statistics().unwrap().tables;
+    assert!(tables.iter().all(|table| table.name != "summaries" || table.rows == 0));
     append(&sessions, &key, &[&one]);
     fold(&[&one], None);
     is_whole(sessions.store());

@@ -1,6 +1,6 @@
 //! Sweeping: removes the rows that no session record shows, in slices, so that no writer waits long.
 
-use redb::{Table, WriteTransaction};
+use redb::{Table, TableHandle as _, WriteTransaction};
 
 use crate::destination::{end_of_links, folder_of};
 use crate::error::Result;
@@ -145,8 +145,11 @@ fn sweep_slice(transaction: &WriteTransaction, session: SessionKey) -> Result<(u
     for target in keys {
         labels.remove((raw, target.as_slice()))?;
     }
-    let mut summaries = transaction.open_table(tables::SUMMARIES)?;
-    summaries.retain_in((raw, &b""[..])..(end, &b""[..]), |_, _| false)?;
+    // To open a table is to make it, and a store has this one only with its first row.
+    if transaction.list_tables()?.any(|table| table.name() == tables::SUMMARIES.name()) {
+        let mut summaries = transaction.open_table(tables::SUMMARIES)?;
+        summaries.retain_in((raw, &b""[..])..(end, &b""[..]), |_, _| false)?;
+    }
     let mut children = transaction.open_table(tables::CHILDREN)?;
     let mut triples = Vec::new();
     for row in children.range((raw, 0, 0)..(end, 0, 0))?.take(left) {
