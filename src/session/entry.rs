@@ -67,7 +67,7 @@ impl Entry {
     }
 
     /// The same entry with another text.
-    #[cfg(feature = "redact")]
+    #[cfg(all(feature = "redact", feature = "share"))]
     pub(crate) fn with_line(self, line: Vec<u8>) -> Self {
         Self { line, ..self }
     }

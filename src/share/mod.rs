@@ -15,6 +15,7 @@ mod tree;
 use std::io::Write;
 
 use crate::error::{Error, ExportError, Result};
+#[cfg(feature = "redact")]
 use crate::redact::Redactor;
 use crate::session::{Entry, SessionReader};
 
@@ -40,17 +41,10 @@ pub struct ShareOptions {
 }
 
 impl ShareOptions {
-    fn redactor(&self) -> Option<&Redactor> {
-        #[cfg(feature = "redact")]
-        return self.redactor.as_ref();
-        #[cfg(not(feature = "redact"))]
-        None
-    }
-
     /// An entry as it is shown.
     fn shown(&self, entry: Entry) -> Entry {
         #[cfg(feature = "redact")]
-        if let Some(redactor) = self.redactor() {
+        if let Some(redactor) = &self.redactor {
             let line = redactor.line(entry.line()).into_owned();
             return entry.with_line(line);
         }
@@ -60,7 +54,7 @@ impl ShareOptions {
     /// A text that is not an entry's, as it is shown.
     fn shown_text(&self, text: &str) -> String {
         #[cfg(feature = "redact")]
-        if let Some(redactor) = self.redactor() {
+        if let Some(redactor) = &self.redactor {
             return redactor.text(text).into_owned();
         }
         text.to_owned()
