@@ -109,7 +109,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     redaction: RedactionArguments,
 
-    /// With --as md or html, the entry to begin at: its id, or a unique prefix of it
+    /// With --as md or html, the entry to begin at: its id, or a unique prefix of it, or @leaf or @last
     #[arg(long, value_name = "ENTRY")]
     from: Option<String>,
 }

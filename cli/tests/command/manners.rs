@@ -140,6 +140,7 @@ fn help_teaches() {
     for name in [
         "import",
         "export",
+        "secrets",
         "ls",
         "show",
         "tree",
