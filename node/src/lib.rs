@@ -8,6 +8,7 @@ mod objects;
 mod reader;
 mod search;
 mod session;
+mod storage;
 mod store;
 mod transfer;
 mod work;

@@ -13,7 +13,7 @@ use crate::work::{Dependents, Result, Shared, Work, failed, spawn};
 #[napi]
 pub struct Store {
     pub(crate) store: Shared<Handle>,
-    dependents: Dependents,
+    pub(crate) dependents: Dependents,
     path: String,
 }
 

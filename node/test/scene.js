@@ -29,8 +29,8 @@ export function randomFrom(seed) {
 }
 
 /** Runs a program until it has printed some lines, kills it, and gives what it had printed. */
-export async function crash(program, given, lines = 25) {
-  const child = spawn(process.execPath, [program, ...given], { stdio: ['ignore', 'pipe', 'inherit'] })
+export async function crash(program, given, lines = 25, { runner = process.execPath, env = process.env } = {}) {
+  const child = spawn(runner, [program, ...given], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let printed = ''
   child.stdout.on('data', (data) => {
     printed += data
