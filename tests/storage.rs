@@ -312,7 +312,7 @@ fn imported_sessions_are_at_the_paths_of_their_files() {
     let store = Store::open(folder.path().join("store")).unwrap();
     store.import(&[&path], &leafline::import::ImportOptions::default(), &mut ()).unwrap();
     let storage = StoreSessionStorage::new(store.clone());
-    assert_eq!(storage.list(folder.path(), "*.jsonl").unwrap(), [path.clone()]);
+    assert_eq!(storage.list(folder.path(), "*.jsonl").unwrap(), std::slice::from_ref(&path));
     assert_eq!(storage.stat(&path).unwrap().size, session("s", 2).len() as u64);
     let mut writer = storage.open_writer(&path, WriterOptions::default()).unwrap();
     let line = br#"{"type":"message","id":"n","parentId":"00000001","message":{"role":"user","content":"Hi"}}"#;

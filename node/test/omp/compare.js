@@ -8,7 +8,7 @@
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 // omp's own arguments are not these.
@@ -72,7 +72,7 @@ const operations = {
   branched: ({ manager }, chance) => manager.createBranchedSession(entryOf(manager, chance)) ?? null,
   begin: ({ manager }) => manager.newSession(),
   // Without another folder: omp moves the file itself, past its storage.
-  move: ({ manager, folder }, chance) => manager.moveTo(chance.pick(['/work/one', '/work/two']), folder),
+  move: ({ manager }, chance) => manager.moveTo(chance.pick(['/work/one', '/work/two']), dirname(manager.getSessionFile())),
   draft: ({ manager }, chance) => manager.saveDraft(chance.pick(['', 'What I was about to say', 'ü'.repeat(300)])),
   consume: ({ manager }) => manager.consumeDraft(),
   drop: async ({ manager, storage, folder }, chance) => {
