@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use super::output::is_ascii_locale;
 use super::{
     append, backup, branch, children, compact, context, export, extract, fork, history, import,
-    index, label, ls, man, name, new, path, relocate, repair, reset_leaf, rm, salvage, search,
+    index, label, ls, man, mcp, name, new, path, relocate, repair, reset_leaf, rm, salvage, search,
     secrets, show, stats, sync, text, tree, verify,
 };
 
@@ -151,6 +151,7 @@ pub(super) enum Command {
     /// store open.
     #[command(after_help = "Examples:\n  leafline compact\n  leafline compact --wait=600")]
     Compact(compact::Arguments),
+    Mcp(mcp::Arguments),
     Man(man::Arguments),
 }
 

@@ -66,6 +66,15 @@ pub(super) enum Failure {
         /// The bytes to read, for a person.
         bytes: String,
     },
+    /// The server could not be started.
+    #[error("the server cannot be started: {0}")]
+    Serving(#[source] std::io::Error),
+    /// What came over standard input is not the protocol.
+    #[error("standard input is not a client of the Model Context Protocol: {problem}")]
+    Protocol {
+        /// What is wrong.
+        problem: String,
+    },
     /// The system does not allow ctrl-c to be handled.
     #[error("ctrl-c cannot be listened for: {0}")]
     Interrupt(#[source] std::io::Error),

@@ -262,16 +262,21 @@ pub(super) enum Readiness {
     Missing(u64),
 }
 
-/// Brings the index up to date for a search. While another process is at it, waits for that, as long as the other gets
-/// on.
-pub(super) fn complete(index: &SearchIndex, interrupt: &Interrupt) -> leafline::Result<Readiness> {
+/// Brings the index up to date for a search, for as long as it may go on. While another process is at it, waits for that, as
+/// long as the other gets on.
+pub(super) fn complete(
+    index: &SearchIndex,
+    goes_on: &dyn Fn() -> bool,
+    shows_progress: bool,
+) -> leafline::Result<Readiness> {
     let mut lag = index.lag()?;
-    let mut bar = Bar::of_index(lag.bytes);
+    let mut bar = shows_progress.then(|| Bar::of_index(lag.bytes));
+    let mut advance = |read| bar.iter_mut().for_each(|bar| bar.advance(read));
     let mut moved = Instant::now();
-    while lag.sessions > 0 && !interrupt.is_set() {
+    while lag.sessions > 0 && goes_on() {
         let updated = index.update(|read| {
-            bar.advance(read);
-            !interrupt.is_set()
+            advance(read);
+            goes_on()
         });
         match updated {
             Ok(done) if !done.is_complete => break,
@@ -290,7 +295,7 @@ pub(super) fn complete(index: &SearchIndex, interrupt: &Interrupt) -> leafline::
         if now.bytes < lag.bytes {
             moved = Instant::now();
         }
-        bar.advance(lag.bytes.saturating_sub(now.bytes));
+        advance(lag.bytes.saturating_sub(now.bytes));
         lag = now;
     }
     readiness(index)

@@ -30,6 +30,7 @@ mod lines;
 mod live;
 mod ls;
 mod man;
+mod mcp;
 mod name;
 mod new;
 mod number;
@@ -143,6 +144,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Move(arguments) => relocate::move_session(&arguments, place, out),
         Command::Relocate(arguments) => relocate::run(&arguments, place, out),
         Command::Compact(arguments) => compact::run(&arguments, place, out),
+        Command::Mcp(arguments) => mcp::run(&arguments, place),
         Command::Man(arguments) => man::run(&arguments),
     }
 }

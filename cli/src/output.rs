@@ -1,7 +1,7 @@
 //! Standard output: for a person at a terminal, or for a program.
 
 use std::fmt::Arguments;
-use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
 use anstream::ColorChoice;
@@ -40,7 +40,7 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 #[derive(Debug)]
 enum Sink {
     /// To standard output, buffered.
-    Direct(BufWriter<StdoutLock<'static>>),
+    Direct(BufWriter<Stdout>),
     /// Nowhere yet: it goes to the pager if it is longer than the terminal.
     Held(Screen, PagerChoice),
     /// To a pager.
@@ -251,7 +251,7 @@ impl Write for Output {
 }
 
 fn direct() -> Sink {
-    Sink::Direct(BufWriter::with_capacity(64 << 10, std::io::stdout().lock()))
+    Sink::Direct(BufWriter::with_capacity(64 << 10, std::io::stdout()))
 }
 
 impl Write for Sink {

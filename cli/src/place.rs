@@ -30,7 +30,7 @@ pub(super) fn note_store(path: &Path) {
 }
 
 /// The store that the command works on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Place {
     named: Option<PathBuf>,
 }

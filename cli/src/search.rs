@@ -95,7 +95,7 @@ pub(super) fn run(
         readiness(&index)?
     } else {
         let interrupt = Interrupt::listen()?;
-        let readiness = complete(&index, &interrupt)?;
+        let readiness = complete(&index, &|| !interrupt.is_set(), true)?;
         if interrupt.is_set() {
             complain("stopped; the next search or `leafline index` goes on with the index");
             return Ok(Status::Stopped);

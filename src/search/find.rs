@@ -7,16 +7,17 @@ use leafline_import::Family;
 use leafline_import::view::Role;
 use tantivy::collector::TopDocs;
 use tantivy::query::{
-    BooleanQuery, ConstScoreQuery, Occur, PhrasePrefixQuery, PhraseQuery, Query, TermQuery,
+    AllQuery, BooleanQuery, ConstScoreQuery, Occur, PhrasePrefixQuery, PhraseQuery, Query,
+    TermQuery,
 };
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocAddress, Searcher, Term};
+use tantivy::{DocAddress, Order, Searcher, Term};
 
 use super::SearchIndex;
 use super::filter::{Filter, Filtered};
 use super::passages::passages;
 use super::query::{Clause, clauses};
-use super::schema::{ORDINAL, SESSION};
+use super::schema::{ORDINAL, SESSION, TIME};
 use super::snippet::{Snippet, snippet};
 use super::update::{DamagedSession, role_number};
 use crate::catalog::filter::SessionFilter;
@@ -71,8 +72,22 @@ pub struct SearchQuery {
     pub since: Option<i64>,
     /// Entries before this time.
     pub until: Option<i64>,
+    /// Which hits come first.
+    pub order: SearchOrder,
     /// No more hits than these.
     pub limit: usize,
+}
+
+/// Which hits of a search come first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SearchOrder {
+    /// The best, by BM25.
+    #[default]
+    Best,
+    /// The newest. Entries without a time are left out. The text may have no words: then all entries that the other members
+    /// accept are found.
+    Newest,
 }
 
 impl SearchQuery {
@@ -85,6 +100,7 @@ impl SearchQuery {
             roles: Vec::new(),
             since: None,
             until: None,
+            order: SearchOrder::Best,
             limit: USUAL_LIMIT,
         }
     }
@@ -110,7 +126,7 @@ pub struct SearchHit {
     pub role: Role,
     /// Its time in milliseconds since 1970.
     pub time: Option<i64>,
-    /// How well it matches, by BM25: higher is better.
+    /// How well it matches, by BM25: higher is better; 0 if the newest were asked for.
     pub score: f32,
     /// The part of its text that shows why it was found.
     pub snippet: Snippet,
@@ -127,13 +143,13 @@ pub struct SearchHits {
 }
 
 impl SearchIndex {
-    /// The entries that match a query best, the best one first.
+    /// The entries that match a query best, the best one first; or the newest ones, if the query's order says so.
     ///
     /// Entries added since the last [`Self::update`] are not found; those that are gone from the store are left out.
     ///
     /// # Errors
     ///
-    /// [`SearchError::NoWords`] for a text without a word to search for;
+    /// [`SearchError::NoWords`] for a text without a word to search for, unless the newest entries are asked for;
     /// [`SessionError::NotFound`](crate::error::SessionError::NotFound) and
     /// [`SessionError::Ambiguous`](crate::error::SessionError::Ambiguous) for a session; [`SearchError::Index`] if the
     /// index cannot be read; [`Error::Corrupted`] if an entry that is found is damaged in the store.
@@ -152,7 +168,8 @@ impl SearchIndex {
     /// Those of [`Self::search`].
     pub fn search_readable(&self, query: &SearchQuery) -> Result<SearchHits> {
         let clauses = clauses(&query.text);
-        if clauses.iter().all(|clause| clause.is_excluded) {
+        let is_for_all = query.order == SearchOrder::Newest && clauses.is_empty();
+        if !is_for_all && clauses.iter().all(|clause| clause.is_excluded) {
             return Err(Error::Search(SearchError::NoWords { query: query.text.clone() }));
         }
         let session = match &query.session {
@@ -169,7 +186,7 @@ impl SearchIndex {
         while hits.len() < query.limit {
             // Entries that are gone from the store make room for others.
             let wanted = query.limit - hits.len();
-            let found = self.top(&searcher, &*asked, &filter, (skip, wanted))?;
+            let found = self.top(&searcher, &*asked, &filter, query.order, (skip, wanted))?;
             for &(score, address) in &found {
                 let Some(place) = self.place_of(&searcher, address)? else { continue };
                 match hit_at(&snapshot, place, score, &clauses) {
@@ -200,10 +217,11 @@ impl SearchIndex {
             Some(Arc::new(self.store.keys_of(&query.sessions)?))
         };
         let roles = query.roles.iter().map(|role| role_number(*role)).collect();
+        let any_time = (query.order == SearchOrder::Newest).then_some(i64::MIN);
         Ok(Filter {
             sessions,
             roles: Some(roles).filter(|roles: &Vec<u64>| !roles.is_empty()),
-            since: query.since,
+            since: query.since.or(any_time),
             until: query.until,
         })
     }
@@ -213,9 +231,18 @@ impl SearchIndex {
         searcher: &Searcher,
         asked: &dyn Query,
         filter: &Filter,
+        order: SearchOrder,
         (skip, wanted): (usize, usize),
     ) -> Result<Vec<(f32, DocAddress)>> {
-        let top = TopDocs::with_limit(wanted).and_offset(skip).order_by_score();
+        let top = TopDocs::with_limit(wanted).and_offset(skip);
+        if order == SearchOrder::Newest {
+            let top = top.order_by_fast_field::<i64>(TIME, Order::Desc);
+            let found =
+                searcher.search(asked, &Filtered { filter: filter.clone(), collector: top });
+            let found = found.map_err(|error| self.failed(&error))?;
+            return Ok(found.into_iter().map(|(_, address)| (0.0, address)).collect());
+        }
+        let top = top.order_by_score();
         let found = if filter.takes_all() {
             searcher.search(asked, &top)
         } else {
@@ -258,6 +285,9 @@ impl SearchIndex {
             let term = Term::from_field_u64(self.fields.session, session.raw());
             let in_session = Box::new(TermQuery::new(term, IndexRecordOption::Basic));
             parts.push((Occur::Must, Box::new(ConstScoreQuery::new(in_session, 0.0))));
+        }
+        if parts.is_empty() {
+            return Ok(Box::new(AllQuery));
         }
         if parts.len() == 1
             && let Some((_, only)) = parts.pop()

@@ -21,7 +21,7 @@ use tantivy::directory::error::LockError;
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError};
 
 use self::directory::PrivateDirectory;
-pub use self::find::{SearchHit, SearchHits, SearchQuery};
+pub use self::find::{SearchHit, SearchHits, SearchOrder, SearchQuery};
 use self::schema::{Fields, INDEX_VERSION};
 pub use self::snippet::Snippet;
 pub use self::update::{DamagedSession, IndexLag, IndexUpdate};

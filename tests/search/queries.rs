@@ -4,7 +4,7 @@ use std::path::Path;
 
 use leafline::error::{SearchError, SessionError};
 use leafline::list::SessionFilter;
-use leafline::search::{SearchIndex, SearchQuery};
+use leafline::search::{SearchIndex, SearchOrder, SearchQuery};
 use leafline::view::Role;
 use leafline::{Error, Family};
 use leafline_generate::{random_tree_session, zoo};
@@ -120,6 +120,28 @@ fn sessions_roles_times_and_limits() {
     assert_eq!(ids(SearchQuery { since, until, ..login.clone() }), "a1 a3");
     assert_eq!(ids(SearchQuery { limit: 0, ..login.clone() }), "");
     assert_eq!(hits(&index, &SearchQuery { limit: 3, ..login.clone() }).len(), 3);
+
+    // The newest first, with words or without any.
+    let newest = |text: &str, limit: usize| {
+        let order = SearchOrder::Newest;
+        let query = SearchQuery { order, limit, ..SearchQuery::new(text) };
+        hits(&index, &query)
+            .into_iter()
+            .map(|hit| (hit.time.unwrap(), hit.entry.unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let found = newest("login", 100);
+    assert_eq!(found.len(), 4);
+    assert!(found.is_sorted_by(|one, other| one.0 >= other.0), "{found:?}");
+    assert_eq!(newest("login", 2), found[..2]);
+    let all = newest("", 100);
+    assert!(all.len() > 4 && all.is_sorted_by(|one, other| one.0 >= other.0), "{all:?}");
+    assert!(found.iter().all(|hit| all.contains(hit)));
+    assert!(
+        index
+            .search(&SearchQuery { order: SearchOrder::Newest, ..SearchQuery::new("-login") })
+            .is_err()
+    );
 
     // A project that has moved is found where it is now, without a new index.
     place.store.move_session("two", "/elsewhere").unwrap();

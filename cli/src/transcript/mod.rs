@@ -1,6 +1,6 @@
 //! A conversation as a person reads it: the messages of a context, or the entries of a path.
 
-mod turn;
+pub(crate) mod turn;
 
 use leafline::context::JsonText;
 use leafline::{Entry, Family};

@@ -8,25 +8,25 @@ use leafline::view::{Part, Role, View};
 use leafline::{Entry, EntryKind, Family};
 
 /// The names of the tools that were called, by call id: not every family repeats them in the results.
-pub(super) type Calls = HashMap<String, String>;
+pub(crate) type Calls = HashMap<String, String>;
 
 /// The readable parts of an entry or a message.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(crate) struct Turn {
     /// The speaker; `None` if the text belongs below the one before it, as a tool's result below its call.
-    pub(super) heading: Option<String>,
+    pub(crate) heading: Option<String>,
     /// Its time, in milliseconds since 1970.
-    pub(super) time: Option<i64>,
+    pub(crate) time: Option<i64>,
     /// Its model.
-    pub(super) model: Option<String>,
+    pub(crate) model: Option<String>,
     /// Whether the model said it: consecutive pieces share one heading.
-    pub(super) is_answer: bool,
-    pub(super) parts: Vec<TurnPart>,
+    pub(crate) is_answer: bool,
+    pub(crate) parts: Vec<TurnPart>,
 }
 
 /// One part.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum TurnPart {
+pub(crate) enum TurnPart {
     /// Text to be shown whole.
     Text(String),
     /// Text that is cut to a line unless `--full` is given.
@@ -43,7 +43,7 @@ pub(super) enum TurnPart {
 }
 
 /// The parts of a message of a context, which is what a line of the family contains.
-pub(super) fn message(family: Family, json: &JsonText, calls: &mut Calls) -> Turn {
+pub(crate) fn message(family: Family, json: &JsonText, calls: &mut Calls) -> Turn {
     let view = family.view_message(json.as_str());
     // The model in force is shown once for the whole context.
     let name = view.type_name.as_deref().unwrap_or("message");
@@ -51,7 +51,7 @@ pub(super) fn message(family: Family, json: &JsonText, calls: &mut Calls) -> Tur
 }
 
 /// The parts of an entry of a path. An entry outside the conversation takes one line.
-pub(super) fn entry(entry: &Entry, shows_all: bool, calls: &mut Calls) -> Turn {
+pub(crate) fn entry(entry: &Entry, shows_all: bool, calls: &mut Calls) -> Turn {
     let view = entry.view();
     let is_message = entry.kind() == EntryKind::Message;
     let is_conversation = match view.role {
