@@ -2,8 +2,6 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use leafline_import::conversation::PathLimit;
-
 use super::chunk_lines::{ChunkLines, Frames, visit_lines};
 use super::entry::Entry;
 use super::reader::SessionReader;
@@ -151,67 +149,24 @@ impl SessionReader {
         Ok(page.page)
     }
 
-    /// The path down to an entry, or to the leaf, from below the entry with the ordinal `above` on, or from the root: the
-    /// highest entry first. Continue below the last entry of the page, for as long as `next` is there. `None` if `above` is
-    /// not on that path; then [`Self::branch_leaf`] says where the path of its own branch ends.
-    ///
-    /// A page costs what it contains, and a walk without text from the path's end up to `above`.
+    /// The ordinal of the last entry of the branch that an entry is on: from the entry down, and to the child that is last in
+    /// the file wherever there are several.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let store = leafline::Store::open(folder.path().join("sessions.leafline"))?;
     /// # let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
     /// # store.import(&[samples], &leafline::import::ImportOptions::default(), &mut ())?;
-    /// use leafline::page::PageLimit;
-    ///
     /// let reader = store.reader("019c6605")?;
-    /// let limit = PageLimit { entries: 5, ..PageLimit::default() };
-    /// let (mut above, mut path) = (None, Vec::new());
-    /// while let Some(page) = reader.path_forwards(above, None, &limit)? {
-    ///     path.extend(page.entries.iter().map(|entry| entry.id()));
-    ///     above = page.entries.last().map(|entry| entry.ordinal());
-    ///     if page.next.is_none() {
-    ///         break;
-    ///     }
-    /// }
-    /// assert_eq!(path.last(), Some(&reader.get_leaf_id()?));
+    /// let given_up = reader.get_entry("588262d5")?;
+    /// let leaf = reader.line(reader.branch_leaf(given_up.ordinal())?)?;
+    /// assert_eq!(leaf.and_then(|leaf| leaf.id()).as_deref(), Some("1530959b"));
     /// # Ok::<(), leafline::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
-    pub fn path_forwards(
-        &self,
-        above: Option<u64>,
-        leaf: Option<u64>,
-        limit: &PageLimit,
-    ) -> Result<Option<Page>> {
-        let leaf = match leaf {
-            Some(leaf) => Some(Ordinal::new(leaf)),
-            None => self.view().leaf()?,
-        };
-        let Some(leaf) = leaf else { return Ok(above.is_none().then(Page::default)) };
-        self.view().entry_node(leaf)?;
-        let up_to = above.map_or(PathLimit::Root, PathLimit::At);
-        let path = self.view().walk(leaf).up_to(up_to)?;
-        if above.is_some_and(|above| !path.contains(above)) {
-            return Ok(None);
-        }
-        let mut ordinals = path.downwards().skip(usize::from(above.is_some())).map(Ordinal::new);
-        let mut page = Filling::new(self, limit);
-        visit_lines(self.view(), ordinals.next(), Frames::Cached, |lines, ordinal, _| {
-            Ok(if page.offer(lines, ordinal)? { ordinals.next() } else { None })
-        })?;
-        Ok(Some(page.page))
-    }
-
-    /// The ordinal of the last entry of the branch that an entry is on: from the entry down, and to the child that is last in
-    /// the file wherever there are several.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged, or if the ordinal is of no entry.
     pub fn branch_leaf(&self, ordinal: u64) -> Result<u64> {
         let mut at = Ordinal::new(ordinal);
         self.view().entry_node(at)?;

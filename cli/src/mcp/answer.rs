@@ -11,7 +11,7 @@ const LEAST: usize = 500;
 const MOST: usize = 25_000;
 
 /// Kept for the lines that end an answer, which say how to go on.
-const KEPT: usize = 80;
+const KEPT: usize = 150;
 
 /// Precedes each line of what is quoted.
 const INDENT: &str = "  ";

@@ -12,7 +12,8 @@ use super::read;
 use super::refusal::Refusal;
 use crate::transcript::turn::{self, Calls, TurnPart};
 
-const USUAL_TOKENS: usize = 4000;
+/// Some less than 4,000: another vocabulary may count more than the estimate.
+const USUAL_TOKENS: usize = 3500;
 
 /// A run of at least so many characters of base64 is an image or another file, and is left out.
 const LONG_BASE64: usize = 1024;
@@ -30,7 +31,7 @@ pub(super) struct Asked {
     /// Where to go on in a long one, in bytes, as the answer before says
     #[serde(default)]
     offset: usize,
-    /// 4000 by default
+    /// 3500 by default
     max_tokens: Option<usize>,
 }
 

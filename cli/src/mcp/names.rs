@@ -132,7 +132,8 @@ pub(super) fn near_sessions(store: &Store, id: &str) -> Vec<String> {
 /// Ids of entries that begin as one that is not there, as far as any does.
 pub(super) fn near_entries(store: &Store, session: &str, entry: &str) -> Vec<String> {
     let Ok(reader) = store.reader(session) else { return Vec::new() };
-    for (end, _) in entry.char_indices().rev() {
+    // A name may be as long as a message; ids are short.
+    for (end, _) in entry.char_indices().take(LONGEST).collect::<Vec<_>>().into_iter().rev() {
         match entry.get(..end).map(|beginning| reader.find_entry_id(beginning)) {
             Some(Ok(id)) => return vec![plain(&id)],
             Some(Err(Error::Session(SessionError::AmbiguousEntry { examples, .. }))) => {

@@ -41,7 +41,7 @@ pub(super) struct Asked {
     cwd: Option<String>,
     /// Only of sessions of this program
     #[schemars(schema_with = "filters::families")]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     family: Option<String>,
     /// Only at this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w ago
     since: Option<String>,

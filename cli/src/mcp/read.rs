@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-use leafline::page::PageLimit;
-use leafline::{Entry, EntryKind, SessionReader, Store};
+use leafline::context::{ContextLeaf, HistoryScope};
+use leafline::error::SessionError;
+use leafline::{Entry, EntryKind, Error, SessionReader, Store};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -18,10 +19,11 @@ use crate::preview;
 use crate::time;
 use crate::transcript::turn::{self, Calls, Turn, TurnPart};
 
-const USUAL_TOKENS: usize = 4000;
+/// Some less than 4,000: another vocabulary may count more than the estimate.
+const USUAL_TOKENS: usize = 3500;
 
-/// What is read of the store at a time.
-const PAGE: PageLimit = PageLimit { entries: 128, bytes: 1 << 20 };
+/// How many entries are read at a time: of a tool's results among them, the calls are known.
+const TOGETHER: usize = 64;
 
 /// The most characters of the first prompt.
 const LONGEST_PROMPT: usize = 200;
@@ -45,7 +47,7 @@ pub(super) struct Asked {
     direction: Direction,
     #[serde(default)]
     detail: Detail,
-    /// 4000 by default
+    /// 3500 by default
     max_tokens: Option<usize>,
 }
 
@@ -167,97 +169,112 @@ impl<'r> Part<'r> {
 
     /// Reads towards where it was asked for. Without an entry, the end says most: what was decided, and what was left.
     fn read(&mut self, at: Option<u64>, direction: Direction) -> Result<(), Refusal> {
-        match (at, direction) {
-            (None, Direction::After) => self.forwards(None),
-            (None, _) => match self.reader.get_leaf()? {
-                Some(leaf) => self.backwards(leaf.ordinal(), true, self.left),
-                None => Ok(()),
-            },
-            (Some(at), Direction::Before) => {
-                self.has_later = true;
-                self.backwards(at, false, self.left)
+        let said = self.said(at)?;
+        let place = at.and_then(|at| said.iter().position(|ordinal| *ordinal == at));
+        let (first, last) = match (place, direction) {
+            (None, Direction::After) => (0, self.forwards(&said, 0)?),
+            (None, _) => (self.backwards(&said, said.len(), self.left)?, said.len()),
+            (Some(place), Direction::Before) => (self.backwards(&said, place, self.left)?, place),
+            (Some(place), Direction::After) => (place + 1, self.forwards(&said, place + 1)?),
+            (Some(place), Direction::Around) => {
+                let first = self.backwards(&said, place + 1, self.left / 2)?;
+                (first, self.forwards(&said, place + 1)?)
             }
-            (Some(at), Direction::After) => {
-                self.has_earlier = true;
-                self.forwards(Some(at))
+        };
+        (self.has_earlier, self.has_later) = (first > 0, last < said.len());
+        Ok(())
+    }
+
+    /// The ordinals of everything that was said up to the leaf, above compactions too; for an entry of another branch, up to
+    /// the end of that.
+    fn said(&mut self, at: Option<u64>) -> Result<Vec<u64>, Refusal> {
+        let said = self.said_up_to(ContextLeaf::Current)?;
+        let Some(at) = at.filter(|at| !said.contains(at)) else { return Ok(said) };
+        self.is_elsewhere = true;
+        let leaf = self.reader.line(self.reader.branch_leaf(at)?)?;
+        let leaf = leaf.and_then(|leaf| leaf.id());
+        let said = match &leaf {
+            Some(leaf) => self.said_up_to(ContextLeaf::Entry(leaf))?,
+            None => Vec::new(),
+        };
+        if said.contains(&at) {
+            return Ok(said);
+        }
+        Err(Refusal::wrong(format!(
+            "entry #{at} is beside the conversation; get_entry reads it, and read_session without an entry the end"
+        )))
+    }
+
+    fn said_up_to(&self, leaf: ContextLeaf<'_>) -> Result<Vec<u64>, Refusal> {
+        match self.reader.get_history(leaf, HistoryScope::Full) {
+            Ok(history) => Ok(history.ordinals().collect()),
+            // What it continues is not stored; what it has itself is.
+            Err(Error::Session(SessionError::BaseNotFound { .. })) => {
+                let mut path = Vec::new();
+                self.reader.get_path(None, |entry| {
+                    path.push(entry.ordinal());
+                    Ok(())
+                })?;
+                Ok(path)
             }
-            (Some(at), Direction::Around) => {
-                self.backwards(at, true, self.left / 2)?;
-                self.forwards(Some(at))
-            }
+            Err(error) => Err(error.into()),
         }
     }
 
-    /// Adds what leads to an entry, as far up as there is room.
-    fn backwards(&mut self, from: u64, with_it: bool, room: usize) -> Result<(), Refusal> {
-        let floor = self.left - room;
-        let mut next = Some(from);
-        while let Some(ordinal) = next.filter(|_| !self.stop.is_set()) {
-            let page = self.reader.path_backwards_from(ordinal, &PAGE)?;
-            next = page.next;
-            let mut entries = page.entries;
-            entries.retain(|entry| with_it || entry.ordinal() != from);
-            entries.reverse();
-            for shown in self.shown_of(&entries)?.into_iter().rev() {
+    /// Adds what is ahead of a place, as far up as there is room. Returns the place where it begins.
+    fn backwards(&mut self, said: &[u64], before: usize, room: usize) -> Result<usize, Refusal> {
+        let floor = self.left.saturating_sub(room);
+        let mut begin = before;
+        while begin > 0 && !self.stop.is_set() {
+            let from = begin.saturating_sub(TOGETHER);
+            let together = said.get(from..begin).unwrap_or_default();
+            for (place, shown) in self.shown_of(together)?.into_iter().rev() {
                 if self.left < floor + shown.tokens && !self.shown.is_empty() {
-                    self.has_earlier = true;
-                    return Ok(());
+                    return Ok(begin);
                 }
+                begin = from + place;
                 self.left = self.left.saturating_sub(shown.tokens);
                 self.shown.push_front(shown);
             }
+            begin = from;
         }
-        self.has_earlier = next.is_some();
-        Ok(())
+        Ok(begin)
     }
 
-    /// Adds what follows an entry, or the root and what follows it, as far down as there is room: towards the leaf, or, from
-    /// an entry of another branch, to the end of that.
-    fn forwards(&mut self, above: Option<u64>) -> Result<(), Refusal> {
-        let (mut above, mut leaf) = (above, None);
-        while !self.stop.is_set() {
-            let page = match (self.reader.path_forwards(above, leaf, &PAGE)?, above) {
-                (Some(page), _) => page,
-                (None, Some(entry)) if leaf.is_none() => {
-                    self.is_elsewhere = true;
-                    leaf = Some(self.reader.branch_leaf(entry)?);
-                    continue;
-                }
-                (None, _) => return Ok(()),
-            };
-            for shown in self.shown_of(&page.entries)? {
+    /// Adds what is behind a place, as far down as there is room. Returns the place where it ends.
+    fn forwards(&mut self, said: &[u64], from: usize) -> Result<usize, Refusal> {
+        let mut end = from;
+        while end < said.len() && !self.stop.is_set() {
+            let to = said.len().min(end + TOGETHER);
+            let together = said.get(end..to).unwrap_or_default();
+            let begin = end;
+            for (place, shown) in self.shown_of(together)? {
                 if self.left < shown.tokens && !self.shown.is_empty() {
-                    self.has_later = true;
-                    return Ok(());
+                    return Ok(end);
                 }
+                end = begin + place + 1;
                 self.left = self.left.saturating_sub(shown.tokens);
                 self.shown.push_back(shown);
             }
-            above = page.entries.last().map(Entry::ordinal);
-            self.has_later = page.next.is_some();
-            if page.next.is_none() {
-                return Ok(());
-            }
+            end = to;
         }
-        Ok(())
+        Ok(end)
     }
 
-    /// The entries that are shown, in their order.
-    fn shown_of(&self, entries: &[Entry]) -> Result<Vec<Shown>, Refusal> {
+    /// Those of the entries that are shown, each with its place among them.
+    fn shown_of(&self, ordinals: &[u64]) -> Result<Vec<(usize, Shown)>, Refusal> {
         let mut calls = Calls::new();
         let mut shown = Vec::new();
-        for entry in entries {
-            let turn = turn::entry(entry, self.detail == Detail::Full, &mut calls);
-            if !self.is_shown(entry, &turn) {
+        for (place, ordinal) in ordinals.iter().enumerate() {
+            let Some(entry) = self.reader.line(*ordinal)? else { continue };
+            let turn = turn::entry(&entry, self.detail == Detail::Full, &mut calls);
+            if !self.is_shown(&entry, &turn) {
                 continue;
             }
-            let name = entry_name(self.reader, entry)?;
-            let heading = heading(&name, &turn, entry.timestamp());
-            let mut lines = heading + &self.parts(&turn);
+            let name = entry_name(self.reader, &entry)?;
+            let lines = heading(&name, &turn, entry.timestamp()) + &self.parts(&turn);
             let tokens = tokens(&lines);
-            // One that has nothing to read is still named.
-            lines.shrink_to_fit();
-            shown.push(Shown { name, lines, tokens });
+            shown.push((place, Shown { name, lines, tokens }));
         }
         Ok(shown)
     }

@@ -34,10 +34,18 @@ impl Refusal {
             Self::Failed(Failure::Library(error)) => of_library(error, store),
             Self::Failed(failure) => failure.to_string(),
         };
-        let told = text::printable(&told);
-        let start = beginning(&told, LONGEST);
-        if start.len() < told.len() { format!("{start}…") } else { start.to_owned() }
+        short(&told)
     }
+}
+
+/// A refusal that is short and plain, whatever was asked for.
+pub(super) fn short(told: &str) -> String {
+    let start = beginning(told, LONGEST);
+    let is_cut = start.len() < told.len();
+    // Escapes have made it longer.
+    let told = text::printable(start);
+    let told = beginning(&told, LONGEST);
+    if is_cut { format!("{told}…") } else { told.to_owned() }
 }
 
 impl<E: Into<Failure>> From<E> for Refusal {

@@ -36,11 +36,11 @@ pub(super) struct Asked {
     cwd: Option<String>,
     /// Only sessions of this program
     #[schemars(schema_with = "filters::families")]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     family: Option<String>,
     /// Only entries of this role
     #[schemars(schema_with = "filters::roles")]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     role: Option<String>,
     /// Only entries at this time or later: 2026-02-16, 2026-02-16T10:20, or 12h, 7d, 2w ago
     since: Option<String>,

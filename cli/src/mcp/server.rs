@@ -5,13 +5,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use leafline::Store;
 use rmcp::handler::server::router::tool::ToolRouter;
+use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::handler::server::wrapper::Parameters;
-use rmcp::model::{CallToolResult, ContentBlock, Implementation, ServerCapabilities, ServerConfig};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ServerCapabilities, ServerConfig,
+};
 use rmcp::service::RequestContext;
-use rmcp::{RoleServer, ServerHandler, tool, tool_handler, tool_router};
+use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use tokio::sync::Semaphore;
 
-use super::refusal::Refusal;
+use super::refusal::{Refusal, short};
 use super::{AT_ONCE, entry, list, prompts, read, search, write};
 use crate::place::Place;
 
@@ -104,7 +108,7 @@ impl Server {
         let stop = Stop(Box::new(move || cancelled.is_cancelled()));
         let place = Arc::clone(&self.place);
         let work = move || {
-            let _ = (&counted, &turn);
+            let _until_it_ends = (counted, turn);
             // Nobody waits for it any more.
             if stop.is_set() {
                 return Err(String::new());
@@ -207,6 +211,23 @@ impl Server {
 
 #[tool_handler(router = self.tools)]
 impl ServerHandler for Server {
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let response = self.tools.call(ToolCallContext::new(self, request, context)).await?;
+        Ok(match response {
+            CallToolResponse::Complete(result) if result.is_error == Some(true) => {
+                // What is said of wrong arguments repeats them.
+                let told = result.content.iter().filter_map(|content| content.as_text());
+                let told: Vec<&str> = told.map(|content| &*content.text).collect();
+                refused(short(&told.join("\n"))).into()
+            }
+            response => response,
+        })
+    }
+
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("leafline", env!("CARGO_PKG_VERSION")))

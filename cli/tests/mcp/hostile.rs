@@ -50,7 +50,7 @@ fn nothing_in_a_session_stands_at_the_margin() {
     let mut checked = 0;
     let mut check = |told: &str| {
         for line in margin(told) {
-            let word = line.split([' ', ':', ';']).next().unwrap();
+            let word = line.split([' ', ':', ';', ',']).next().unwrap();
             let known = [
                 "session", "sessions", "entry", "entries", "prompts", "cut", "earlier", "later",
                 "more", "Indented", "history", "this",
@@ -101,6 +101,7 @@ fn refusals_are_short_and_plain_whatever_is_asked_for() {
             ("get_entry", json!({ "session": "019c6605", "entry": asked })),
             ("list_sessions", json!({ "family": asked })),
             ("list_sessions", json!({ "since": asked })),
+            ("read_session", json!({ "session": "019c6605", "direction": asked })),
         ] {
             let told = client.refused(tool, arguments);
             assert!(tokens(&told) < 450, "{}", told.len());

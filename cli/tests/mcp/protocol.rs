@@ -1,8 +1,9 @@
 //! The protocol itself: beginning, tools, errors, cancellation, end.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::Client;
 use super::scene::Scene;
@@ -208,19 +209,19 @@ fn it_answers_what_was_asked_when_its_input_ends() {
 #[test]
 #[cfg(unix)]
 fn a_signal_ends_it() {
-    use rustix::process::{Pid, Signal, kill_process};
     let scene = Scene::of_samples();
-    for (signal, is_greeted) in [(Signal::TERM, true), (Signal::INT, true), (Signal::TERM, false)] {
+    for (signal, is_greeted) in [("-TERM", true), ("-INT", true), ("-TERM", false)] {
         let mut client = Client::start(&scene.store(), &[]);
         if is_greeted {
             client.greet();
             client.told("list_sessions", json!({}));
         } else {
             // It listens for signals before it reads.
-            client.request("ping", Value::Null);
+            client.request("ping", json!({}));
         }
         let begun = Instant::now();
-        kill_process(Pid::from_child(&client.child), signal).unwrap();
+        let process = client.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());
         assert!(client.next().is_none());
         let status = client.child.wait().unwrap();
         assert_eq!(status.code(), Some(130));

@@ -72,17 +72,17 @@ fn questions() -> Vec<Question> {
             &["session alarm-02 claude", "more: offset=10"],
         ),
         question(
-            "What did I ever ask about quay numbers?",
-            vec![("recent_prompts", json!({ "query": "quay number*" }))],
+            "What did I ever ask about the numbers of quays?",
+            vec![("recent_prompts", json!({ "query": "number quays" }))],
             &["Number the quays from north to south", "session alarm-02"],
         ),
         question(
-            "Where was a test run that failed, since March?",
+            "Where did a build fail because of a property, since 2026?",
             vec![(
                 "search_sessions",
-                json!({ "query": "test failed", "role": "tool", "since": "2025-01-01", "limit": 20 }),
+                json!({ "query": "error property", "role": "tool", "since": "2026-01-01", "limit": 20 }),
             )],
-            &["entry "],
+            &["entry ", " tool ", "more: offset="],
         ),
         question(
             "What was said from the beginning about the quays?",

@@ -124,8 +124,12 @@ fn a_session_is_read_from_its_end_in_both_directions() {
     );
     let talk = client
         .told("read_session", json!({ "session": PI_3, "detail": "talk", "direction": "after" }));
-    assert!(!talk.contains("→ ") || talk.contains("→ tool call"), "{talk}");
-    assert!(talk.contains(" user ") && !talk.contains(" tool "), "{talk}");
+    let headings: Vec<&str> = talk.lines().filter(|line| line.starts_with("entry ")).collect();
+    assert!(headings.iter().any(|line| line.contains(" user ")), "{talk}");
+    assert!(
+        !headings.iter().any(|line| line.contains(" tool ")) && !talk.contains("\n  →"),
+        "{talk}"
+    );
     let full = client.told(
         "read_session",
         json!({ "session": PI_3, "detail": "full", "direction": "after", "max_tokens": 25_000 }),
@@ -145,6 +149,19 @@ fn another_branch_is_read_to_its_own_end() {
     assert!(told.contains("another branch"), "{told}");
     assert!(told.contains("1530959b"), "its label is its last entry: {told}");
     assert!(!told.contains("later:"), "{told}");
+}
+
+/// The conversation of Claude Code's goes on above what was compacted.
+#[test]
+fn what_was_compacted_is_read_too() {
+    let scene = Scene::of_samples();
+    let mut client = Client::of(&scene);
+    let told = client.told("read_session", json!({ "session": CLAUDE, "direction": "after" }));
+    assert!(told.contains("  The clock shows high water an hour late"), "{told}");
+    assert!(told.contains("  Added: it fails on the old code"), "{told}");
+    assert!(told.contains(" compactionSummary "), "{told}");
+    let told = client.refused("read_session", json!({ "session": CLAUDE, "entry": "#0" }));
+    assert!(told.contains("beside the conversation") || told.contains("no entry"), "{told}");
 }
 
 #[test]
@@ -187,8 +204,8 @@ fn a_long_entry_is_read_in_parts() {
     }
     assert!(parts > 3);
     assert_eq!(whole, text.replace("\\n", "\n"));
-    let behind =
-        client.told("get_entry", json!({ "session": "long", "entry": "e1", "offset": 1 << 40 }));
+    let behind = client
+        .told("get_entry", json!({ "session": "long", "entry": "e1", "offset": 1_u64 << 40 }));
     assert!(behind.contains("nothing is behind that offset"), "{behind}");
 }
 
