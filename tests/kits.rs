@@ -159,6 +159,24 @@ fn projects_sessions_and_agents_are_apart() {
     is_whole(sessions.store());
 }
 
+/// The handle of the deleted transcript had its id, and appended to whatever got that id next.
+#[test]
+fn a_deleted_agents_id_leads_to_no_other_transcript() {
+    let sessions = sessions();
+    let agent = |session| SessionKey::new("-work", session).with_subpath("subagents/agent-a1");
+    append(&sessions, &agent("first"), &[&agents("u1", None, "one")]);
+    append(&sessions, &agent("second"), &[&agents("u2", None, "two")]);
+    sessions.delete(&SessionKey::new("-work", "second")).unwrap();
+    append(&sessions, &agent("third"), &[&agents("u3", None, "three")]);
+    append(&sessions, &agent("second"), &[&agents("u4", None, "four")]);
+    for (session, uuid) in [("first", "u1"), ("second", "u4"), ("third", "u3")] {
+        let entries = loaded(&sessions, &agent(session)).unwrap();
+        assert_eq!(entries.len(), 1, "{session}");
+        assert!(entries[0].contains(uuid), "{session}");
+    }
+    is_whole(sessions.store());
+}
+
 #[test]
 fn imported_sessions_have_the_keys_of_their_projects() {
     let store = Store::in_memory().unwrap();

@@ -42,12 +42,10 @@ test('random operations give what the store in memory gives', async (t) => {
     const memory = new kit.InMemorySessionStore()
     const projectKey = `-work-${seed}`
     const ids = Array.from({ length: 3 }, () => randomUUID())
-    // The ids of agents are random, and so differ from session to session.
-    const subpaths = (session) => [undefined, `subagents/agent-a${session}`, `subagents/workflows/w1/agent-b${session}`]
+    const subpaths = [undefined, 'subagents/agent-a1b2c3', 'subagents/workflows/w1/agent-d4']
     const all = []
     for (let count = 0; count < 25; count++) {
-      const session = random(3)
-      const key = { projectKey, sessionId: ids[session], subpath: subpaths(session)[random(3)] }
+      const key = { projectKey, sessionId: ids[random(3)], subpath: subpaths[random(3)] }
       const operation = random(10)
       if (operation === 0) {
         await Promise.all([memory.delete(key), sessions.delete(key)])

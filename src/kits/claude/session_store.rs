@@ -163,7 +163,7 @@ impl SessionStore {
     ///
     /// [`LiveError::InvalidKey`]; those of [`Store::remove_all`].
     pub fn delete(&self, key: &SessionKey) -> Result<()> {
-        self.open.remove(&key.name()?);
+        self.forget(key)?;
         let mut ids: Vec<String> = self.find(key)?.iter().map(SessionReader::id).collect();
         if key.subpath.is_none() {
             let below = self.below(key)?.into_iter();
@@ -176,6 +176,19 @@ impl SessionStore {
                     ids.retain(|known| *known != id);
                 }
                 removed => return removed.map(drop),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of the handles of what is deleted: another session may get the id that one had.
+    fn forget(&self, key: &SessionKey) -> Result<()> {
+        let name = key.name()?;
+        match &key.subpath {
+            Some(_) => drop(self.open.remove(&name)),
+            None => {
+                let below = key.names_below()?;
+                self.open.retain(|known, _| *known != name && !known.starts_with(&below));
             }
         }
         Ok(())
