@@ -1,7 +1,7 @@
 // `leafline/pi`: a session manager for pi whose sessions are in a store.
 import os from 'node:os'
 import path from 'node:path'
-import { randomUUID } from 'node:crypto'
+import crypto from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 
 import { LazyList } from './lazy-list.js'
@@ -215,9 +215,7 @@ export class PiSessionManager {
 
   /** @param {string} kind @param {string} provider @param {string} model @param {any} usage @param {string} [note] */
   appendUsage(kind, provider, model, usage, note) {
-    const entry = { ...this.#entry('usage'), kind, provider, model, usage, ...(note ? { note } : {}) }
-    this.#append(entry)
-    return entry
+    return this.getEntry(this.#append({ ...this.#entry('usage'), kind, provider, model, usage, ...(note ? { note } : {}) }))
   }
 
   /**
@@ -477,13 +475,17 @@ export class PiSessionManager {
 
   /** The beginning of every entry. @param {string} type @returns {PiEntry} */
   #entry(type) {
-    const id = freshId((id) => this.#session.hasEntrySync(id))
-    return { type, id, parentId: this.#leafId, timestamp: new Date().toISOString() }
+    return { type, id: freshId((id) => this.#appended.has(id)), parentId: this.#leafId, timestamp: new Date().toISOString() }
   }
 
-  /** @param {PiEntry} entry */
+  /** Returns the entry's id. @param {PiEntry} entry */
   #append(entry) {
-    this.#session.appendLinesSync(`${JSON.stringify(entry)}\n`)
+    // The append finds out itself whether the id is taken. To ask first would be a read, and a read takes in what was appended.
+    while (this.#session.appendLinesSync(`${JSON.stringify(entry)}\n`, { ignoreRepeated: true }).added === 0) {
+      const { id } = entry
+      entry.id = freshId((id) => this.#session.hasEntrySync(id))
+      if (entry.firstKeptEntryId === id) entry.firstKeptEntryId = entry.id
+    }
     this.#appended.set(entry.id, entry)
     if (this.#path?.leaf === entry.parentId) {
       this.#path.leaf = entry.id
@@ -585,10 +587,10 @@ function parsed(line) {
 /** Eight hex digits that nothing has, as pi makes them. @param {(id: string) => boolean} isTaken */
 function freshId(isTaken) {
   for (let attempt = 0; attempt < 100; attempt++) {
-    const id = randomUUID().slice(0, 8)
+    const id = crypto.randomUUID().slice(0, 8)
     if (!isTaken(id)) return id
   }
-  return randomUUID()
+  return crypto.randomUUID()
 }
 
 /** @param {string} id */

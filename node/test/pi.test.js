@@ -1,6 +1,7 @@
 // pi's own session manager on its files and ours on a store, side by side: the same entries, contexts and errors.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import crypto from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -88,6 +89,23 @@ test('what is appended is there after a kill', async (t) => {
   assert.deepEqual(kept.slice(0, ids.length), ids)
   assert.ok(kept.length <= ids.length + 1)
   assert.deepEqual(manager.getBranch().map((entry) => entry.id), kept)
+  store.closeSync()
+})
+
+test('an id that the session has is not given again', (t) => {
+  const store = Store.openSync(path.join(folder(t), 'sessions.leafline'))
+  const first = PiSessionManager.create(store, '/work')
+  const taken = first.appendMessage(message('user', 'one'))
+  const manager = PiSessionManager.open(store, first.getSessionId())
+  const { randomUUID } = crypto
+  let calls = 0
+  mock.method(crypto, 'randomUUID', () => (calls++ ? randomUUID() : `${taken}-0000-4000-8000-000000000000`))
+  t.after(() => mock.restoreAll())
+  const id = manager.appendCompaction('short', undefined, 10)
+  assert.ok(calls >= 2)
+  assert.notEqual(id, taken)
+  assert.deepEqual(manager.getEntries().map((entry) => entry.id), [taken, id])
+  assert.equal(manager.getEntry(id).firstKeptEntryId, id)
   store.closeSync()
 })
 
