@@ -232,7 +232,8 @@ impl Store {
     ) -> PyResult<Bound<'py, PyAny>> {
         let sessions = SessionFilter::try_from(filter)?;
         let roles = options::roles(roles)?;
-        let query = SearchQuery { text, session, sessions, roles, since, until, limit };
+        let query =
+            SearchQuery { session, sessions, roles, since, until, limit, ..SearchQuery::new(text) };
         let hits = self.work(py, |store| {
             // An index that another process is updating is searched as it is.
             let index = SearchIndex::open_or_create(store)?;
