@@ -3,22 +3,66 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
 use leafline::Store as Handle;
 use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportReport};
 use leafline::import::{FileReport, ImportObserver};
 use napi::Status;
-use napi::bindgen_prelude::AsyncTask;
-use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi::bindgen_prelude::{AsyncTask, JsValuesTupleIntoVec};
+use napi::threadsafe_function::{
+    ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue,
+};
 use napi_derive::napi;
 
 use crate::objects::{family, number};
 use crate::store::Store;
 use crate::work::{Result, Work, invalid};
 
-/// A callback that any thread may call. What it is called with waits in a queue without a bound: a thread that waited for
-/// JavaScript here, in the middle of a write, would wait for ever for a JavaScript that waits for that write.
-type Callback<T> = ThreadsafeFunction<T, (), T, Status, false, true>;
+/// A callback that any thread may call.
+type Callback<T> = ThreadsafeFunction<T, UnknownReturnValue, T, Status, false, true>;
+
+/// How often a thread that waits for the last calls looks whether JavaScript still runs.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Calls of a callback, which are over when the promise is fulfilled.
+///
+/// They wait in a queue without a bound: a thread that waited for JavaScript here, in the middle of a write, would wait for
+/// ever for a JavaScript that waits for that write.
+struct Calls<T: JsValuesTupleIntoVec + 'static> {
+    callback: Callback<T>,
+    /// Each call has a copy, until it is over.
+    under_way: Sender<()>,
+    over: Receiver<()>,
+}
+
+impl<T: JsValuesTupleIntoVec + 'static> Calls<T> {
+    fn new(callback: Callback<T>) -> Self {
+        let (under_way, over) = channel();
+        Self { callback, under_way, over }
+    }
+
+    fn call(&self, value: T) {
+        let under_way = self.under_way.clone();
+        let mode = ThreadsafeFunctionCallMode::NonBlocking;
+        // An exception of the callback is an uncaught one, as of any callback that nobody waits for.
+        self.callback.call_with_return_value(value, mode, move |returned, _| {
+            drop(under_way);
+            returned.map(drop)
+        });
+    }
+
+    /// Waits for the calls, once nothing of the store is held.
+    fn wait(self) {
+        drop(self.under_way);
+        while self.over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if self.callback.aborted() {
+                return;
+            }
+        }
+    }
+}
 
 /// Ends imports and exports that it was given to.
 #[napi]
@@ -184,7 +228,7 @@ const REPORT_BYTES: u64 = 16 << 20;
 
 /// Passes an import's progress on to JavaScript.
 struct Telling {
-    on_progress: Option<Callback<ImportProgress>>,
+    on_progress: Option<Calls<ImportProgress>>,
     stop: Arc<AtomicBool>,
     files: u64,
     bytes: u64,
@@ -196,13 +240,12 @@ impl Telling {
     fn tell(&mut self, file: Option<ImportedFile>) {
         self.told = self.read;
         let Some(on_progress) = &self.on_progress else { return };
-        let progress = ImportProgress {
+        on_progress.call(ImportProgress {
             files: number(self.files),
             bytes: number(self.bytes),
             read_bytes: number(self.read),
             file,
-        };
-        on_progress.call(progress, ThreadsafeFunctionCallMode::NonBlocking);
+        });
     }
 }
 
@@ -326,11 +369,11 @@ fn export_folder(
     folder: &str,
     (options, sessions): (&ExportOptions, Option<&[String]>),
     stop: &AtomicBool,
-    on_file: Option<&Callback<ExportedFile>>,
+    on_file: Option<&Calls<ExportedFile>>,
 ) -> leafline::Result<ExportTotals> {
     let tell = |report: &ExportReport| {
         if let Some(on_file) = on_file {
-            on_file.call(report.into(), ThreadsafeFunctionCallMode::NonBlocking);
+            on_file.call(report.into());
         }
     };
     let totals = match sessions {
@@ -361,12 +404,14 @@ impl Store {
         let options = options.unwrap_or_default().options()?;
         let stop = stop_of(cancellation);
         Ok(self.spawn(move |store| {
+            let on_progress = on_progress.map(Calls::new);
             let mut telling = Telling { on_progress, stop, files: 0, bytes: 0, read: 0, told: 0 };
             let totals = match is_sync {
-                true => store.sync(&paths, &options, &mut telling)?,
-                false => store.import(&paths, &options, &mut telling)?,
+                true => store.sync(&paths, &options, &mut telling),
+                false => store.import(&paths, &options, &mut telling),
             };
-            Ok(ImportTotals::from(&totals))
+            telling.on_progress.into_iter().for_each(Calls::wait);
+            Ok(ImportTotals::from(&totals?))
         }))
     }
 }
@@ -374,7 +419,8 @@ impl Store {
 #[napi]
 impl Store {
     /// Imports files, and the `*.jsonl` files of folders. A file is stored as a whole or not at all; one that cannot be
-    /// stored is reported and does not affect the others. `onProgress` is called for each file that is done, and every 16 MiB.
+    /// stored is reported and does not affect the others. `onProgress` is called for each file that is done, and every 16 MiB, and
+    /// no more once the promise is fulfilled.
     /// When `cancellation` is cancelled, the promise is fulfilled with what was done by then.
     #[napi(
         ts_args_type = "paths: string[], options?: ImportOptions | null, onProgress?: ((progress: ImportProgress) => void) | null, cancellation?: Cancellation | null",
@@ -438,8 +484,10 @@ impl Store {
         let options = ExportOptions { replace: replace.unwrap_or_default(), ..mode.into() };
         let stop = stop_of(cancellation);
         Ok(self.spawn(move |store| {
-            let what = (&options, sessions.as_deref());
-            export_folder(store, &folder, what, &stop, on_file.as_ref())
+            let (what, on_file) = ((&options, sessions.as_deref()), on_file.map(Calls::new));
+            let totals = export_folder(store, &folder, what, &stop, on_file.as_ref());
+            on_file.into_iter().for_each(Calls::wait);
+            totals
         }))
     }
 }
