@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use leafline::Store as Handle;
@@ -23,16 +23,16 @@ use crate::work::{Result, Work, invalid};
 /// A callback that any thread may call.
 type Callback<T> = ThreadsafeFunction<T, UnknownReturnValue, T, Status, false, true>;
 
-/// How often a thread that waits for the last calls looks whether JavaScript still runs.
-const LOOK: Duration = Duration::from_millis(100);
+/// How long a thread waits for the next of the last calls. A program that ends waits for the thread, and does not call any more.
+const NEXT_CALL: Duration = Duration::from_secs(1);
 
-/// Calls of a callback, which are over when the promise is fulfilled.
+/// Calls of a callback, which are over when the promise is fulfilled, unless one of them takes longer than a second.
 ///
 /// They wait in a queue without a bound: a thread that waited for JavaScript here, in the middle of a write, would wait for
 /// ever for a JavaScript that waits for that write.
 struct Calls<T: JsValuesTupleIntoVec + 'static> {
     callback: Callback<T>,
-    /// Each call has a copy, until it is over.
+    /// Each call has a copy, and sends when it is over.
     under_way: Sender<()>,
     over: Receiver<()>,
 }
@@ -48,7 +48,8 @@ impl<T: JsValuesTupleIntoVec + 'static> Calls<T> {
         let mode = ThreadsafeFunctionCallMode::NonBlocking;
         // An exception of the callback is an uncaught one, as of any callback that nobody waits for.
         self.callback.call_with_return_value(value, mode, move |returned, _| {
-            drop(under_way);
+            // It may be that nobody waits any more.
+            let _ = under_way.send(());
             returned.map(drop)
         });
     }
@@ -56,11 +57,7 @@ impl<T: JsValuesTupleIntoVec + 'static> Calls<T> {
     /// Waits for the calls, once nothing of the store is held.
     fn wait(self) {
         drop(self.under_way);
-        while self.over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-            if self.callback.aborted() {
-                return;
-            }
-        }
+        while self.over.recv_timeout(NEXT_CALL).is_ok() {}
     }
 }
 
@@ -419,8 +416,8 @@ impl Store {
 #[napi]
 impl Store {
     /// Imports files, and the `*.jsonl` files of folders. A file is stored as a whole or not at all; one that cannot be
-    /// stored is reported and does not affect the others. `onProgress` is called for each file that is done, and every 16 MiB, and
-    /// no more once the promise is fulfilled.
+    /// stored is reported and does not affect the others. `onProgress` is called for each file that is done, and every 16 MiB,
+    /// before the promise is fulfilled.
     /// When `cancellation` is cancelled, the promise is fulfilled with what was done by then.
     #[napi(
         ts_args_type = "paths: string[], options?: ImportOptions | null, onProgress?: ((progress: ImportProgress) => void) | null, cancellation?: Cancellation | null",

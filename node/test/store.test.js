@@ -1,5 +1,6 @@
 // The package's own calls: what each gives, and with which code it fails.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -142,6 +143,16 @@ test('imports and exports end when they are cancelled', async (t) => {
   assert.equal((await store.importFiles([samples], null, null, cancellation)).imported, 0)
   await store.importFiles([samples])
   assert.equal((await store.exportFolder(path.join(place, 'out'), null, null, cancellation)).sessions, 0)
+  await store.close()
+})
+
+test('a program may end in the middle of an import', async (t) => {
+  const file = path.join(folder(t), 'sessions.leafline')
+  const program = path.join(import.meta.dirname, 'leaving.js')
+  const ended = spawnSync(process.execPath, [program, file, samples], { timeout: 20000 })
+  assert.equal(ended.status, 7, `${ended.stderr}`)
+  const store = await Store.open(file, { create: false })
+  assert.ok((await store.sessions()).length > 0)
   await store.close()
 })
 
