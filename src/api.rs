@@ -55,7 +55,7 @@ pub mod import {
 /// ```
 pub mod export {
     pub use crate::catalog::export::{
-        ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason,
+        ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason, Resumption,
     };
     pub use crate::session::ExportMode;
 }
@@ -232,6 +232,13 @@ pub mod statistics {
     pub use crate::catalog::statistics::{BlobStatistics, SessionStatistics, Statistics};
     pub use crate::session::UsageStatistics;
     pub use crate::store::TableStatistics;
+}
+
+/// What the answers in all sessions have used and cost: [`Store::usage`](crate::Store::usage), which has an example.
+pub mod usage {
+    pub use crate::catalog::usage::{
+        DayOf, NoPrices, Prices, UsageBy, UsageOptions, UsageReport, UsageRow, UsageSums,
+    };
 }
 
 /// The prompts given to agents in all sessions: [`Store::history`](crate::Store::history).

@@ -217,7 +217,7 @@ mod whole_file;
 
 pub use api::{
     backup, claude, compact, context, export, files, import, list, live, omp, opal, page, pi,
-    prompts, salvage, statistics, tree, verify, view,
+    prompts, salvage, statistics, tree, usage, verify, view,
 };
 pub use error::{Error, Result};
 pub use leafline_import::{EntryKind, Family, MessageRole};

@@ -9,8 +9,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use super::output::is_ascii_locale;
 use super::{
     append, backup, branch, children, compact, context, export, extract, fork, history, import,
-    index, label, ls, man, mcp, name, new, path, relocate, repair, reset_leaf, rm, salvage, search,
-    secrets, show, stats, sync, text, tree, verify,
+    index, label, ls, man, mcp, name, new, path, relocate, repair, reset_leaf, resume, rm, salvage,
+    search, secrets, show, stats, sync, text, tree, usage, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -133,8 +133,10 @@ pub(super) enum Command {
     Name(name::Arguments),
     Fork(fork::Arguments),
     Extract(extract::Arguments),
+    Resume(resume::Arguments),
     History(history::Arguments),
     Stats(stats::Arguments),
+    Usage(usage::Arguments),
     Verify(verify::Arguments),
     Backup(backup::Arguments),
     Repair(repair::Arguments),
@@ -170,6 +172,7 @@ impl Command {
                 | Self::Secrets(_)
                 | Self::History(_)
                 | Self::Stats(_)
+                | Self::Usage(_)
                 | Self::Verify(_)
         )
     }

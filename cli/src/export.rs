@@ -311,8 +311,19 @@ fn to_file(
 
 fn to_source(store: &Store, session: &str, out: &mut Output) -> Result<Status, Failure> {
     let spinner = Spinner::new("exporting");
-    let report = store.export_to_source(session)?;
+    let reports = store.export_to_source(session)?;
     drop(spinner);
+    let mut status = Status::Done;
+    for report in &reports {
+        if tell_of(report, out)? == Status::Failed {
+            status = Status::Failed;
+        }
+    }
+    Ok(status)
+}
+
+/// Says what became of a file that was to be put where its program looks for it.
+pub(super) fn tell_of(report: &ExportReport, out: &mut Output) -> Result<Status, Failure> {
     let (session, path) = (report.session.as_str(), shown(&report.path));
     let (bytes, reason) = match &report.outcome {
         ExportOutcome::Written { bytes } => (Some(*bytes), None),

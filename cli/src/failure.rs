@@ -156,6 +156,14 @@ pub(super) enum Failure {
         /// The library's error.
         source: leafline::Error,
     },
+    /// A session's program could not be run.
+    #[error("{program} could not be run: {source}")]
+    NotRun {
+        /// The program.
+        program: String,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// Arguments that clap accepts but that conflict.
     #[error("{0}")]
     Usage(clap::Error),

@@ -44,6 +44,7 @@ mod redaction;
 mod relocate;
 mod repair;
 mod reset_leaf;
+mod resume;
 mod rm;
 mod row;
 mod salvage;
@@ -60,6 +61,7 @@ mod text;
 mod time;
 mod transcript;
 mod tree;
+mod usage;
 mod verify;
 
 use std::process::ExitCode;
@@ -129,12 +131,14 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Label(arguments) => label::run(&arguments, place, out),
         Command::Name(arguments) => name::run(&arguments, place, out),
         Command::Fork(arguments) => fork::run(&arguments, place, out),
+        Command::Resume(arguments) => resume::run(&arguments, place, out),
         Command::Extract(arguments) => extract::run(&arguments, place, out),
         Command::Search(arguments) => search::run(&arguments, place, out),
         Command::Secrets(arguments) => secrets::run(&arguments, place, out),
         Command::Index(arguments) => index::run(&arguments, place, out),
         Command::History(arguments) => history::run(&arguments, place, out),
         Command::Stats(arguments) => stats::run(&arguments, place, out),
+        Command::Usage(arguments) => usage::run(&arguments, place, out),
         Command::Verify(arguments) => verify::run(&arguments, place, out),
         Command::Backup(arguments) => backup::run(&arguments, place, out),
         Command::Repair(arguments) => repair::run(&arguments, place, out),

@@ -1,5 +1,6 @@
 //! The interface between the formats and the code that stores or shows sessions: the rules of a family's files.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::context::Contexts;
@@ -88,9 +89,11 @@ pub trait Format: Contexts {
         start
     }
 
-    /// Whether lines of this kind and role can state an answer's usage: other lines are not read for it.
+    /// Whether lines of this kind and role can report usage ([`Line::usage`](crate::Line::usage)): other lines are not read
+    /// for it. By default none does.
     fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
-        kind == EntryKind::Message && role == MessageRole::Assistant
+        let (_, _) = (kind, role);
+        false
     }
 
     /// The part of a record that could be recovered from a line that is not JSON.
@@ -159,6 +162,13 @@ pub trait Format: Contexts {
     /// Whether the program would find a session's file at this path, below the folder of all the family's sessions, or
     /// below one of [`Self::ASIDE`]; the parts of the path.
     fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool;
+
+    /// The program, and the arguments with which it goes on with a session, by its id or by the file in which it looks for it;
+    /// `None` if that is not known.
+    fn resume_command(id: &str, file: &Path) -> Option<Vec<OsString>> {
+        let (_, _) = (id, file);
+        None
+    }
 
     /// Whether a session's file name contains facts from its header: then [`Self::file_path`] is given the header too.
     fn is_named_by_header(name: &FileName<'_>) -> bool {
@@ -322,7 +332,7 @@ impl Family {
         with_format!(self, F => F::MADE_UP)
     }
 
-    /// Whether lines of this kind and role can state an answer's usage: [`Format::may_state_usage`].
+    /// Whether lines of this kind and role can report usage: [`Format::may_state_usage`].
     #[must_use]
     pub fn may_state_usage(self, kind: EntryKind, role: MessageRole) -> bool {
         with_format!(self, F => F::may_state_usage(kind, role))
@@ -421,6 +431,12 @@ impl Family {
                 path
             })
         })
+    }
+
+    /// How the program goes on with a session: [`Format::resume_command`].
+    #[must_use]
+    pub fn resume_command(self, id: &str, file: &Path) -> Option<Vec<OsString>> {
+        with_format!(self, F => F::resume_command(id, file))
     }
 
     /// Whether a session's file name contains facts from its header: [`Format::is_named_by_header`].

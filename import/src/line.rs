@@ -8,7 +8,7 @@ use crate::family::{LineScan, with_scan};
 use crate::kind::{EntryKind, MessageRole};
 use crate::recover::{Recovered, RecoveredParent};
 use crate::scan::{Payload, Shape};
-use crate::usage::Usage;
+use crate::usage::UsageReport;
 
 /// What a line says about its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,8 +91,9 @@ pub trait LineFacts<'a> {
     /// What the user or the model says, in a line known to be a message of either.
     fn message_text(&self) -> Option<String>;
 
-    /// The usage of the answer that the line is or reports; see [`Format::may_state_usage`](crate::format::Format).
-    fn usage(&self) -> Option<Usage> {
+    /// What it reports of usage, given its kind and role, which [may](crate::format::Format::may_state_usage).
+    fn usage(&self, kind: EntryKind, role: MessageRole) -> Option<UsageReport> {
+        let (_, _) = (kind, role);
         None
     }
 
@@ -325,10 +326,10 @@ impl<'a> Line<'a> {
         with_scan!(&self.scan, line => LineFacts::message_text(line))
     }
 
-    /// The usage of the answer that the line is or reports.
+    /// What it reports of usage. [`UsageCounter`](crate::UsageCounter) adds up what a session's lines report.
     #[must_use]
-    pub fn usage(&self) -> Option<Usage> {
-        with_scan!(&self.scan, line => LineFacts::usage(line))
+    pub fn usage(&self) -> Option<UsageReport> {
+        with_scan!(&self.scan, line => LineFacts::usage(line, self.kind, self.role))
     }
 
     /// What it changes besides adding itself.

@@ -17,6 +17,7 @@ pub(crate) mod remove;
 pub(crate) mod repair;
 pub(crate) mod salvage;
 pub(crate) mod statistics;
+pub(crate) mod usage;
 pub(crate) mod verify;
 #[cfg(feature = "watch")]
 pub(crate) mod watch;

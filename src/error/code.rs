@@ -84,6 +84,8 @@ impl ExportError {
             Self::NotOnPath { .. } => "NOT_ON_PATH",
             Self::Pattern { .. } => "PATTERN",
             Self::NoProgramFolder => "NO_PROGRAM_FOLDER",
+            Self::NotResumable { .. } => "NOT_RESUMABLE",
+            Self::OtherFile { .. } => "OTHER_FILE",
             Self::Output(_) => "OUTPUT",
         }
     }

@@ -58,6 +58,24 @@ pub enum ExportError {
         "the folder in which the session's program looks for it is not known: there is no home folder"
     )]
     NoProgramFolder,
+    /// A session's program cannot be told to go on with it.
+    #[error("session {session} cannot be resumed: {problem}")]
+    NotResumable {
+        /// The session's id.
+        session: String,
+        /// Why not.
+        problem: String,
+    },
+    /// Where a session's program looks for it there is a file without all that the session has.
+    #[error(
+        "session {session} cannot be resumed: {path} is there, and does not have all of it; nothing was written"
+    )]
+    OtherFile {
+        /// The session's id.
+        session: String,
+        /// The file.
+        path: PathBuf,
+    },
     /// Writing exported bytes to the caller's writer failed.
     #[error("writing the export: {0}")]
     Output(#[source] std::io::Error),

@@ -45,6 +45,7 @@ pub use self::shared_text::SharedText;
 pub(crate) use self::shared_text::SharedTexts;
 pub use self::tree::{Outline, OutlineEntry, OutlineReader, Segment, Tree, TreeNode, TreeRecord};
 pub use self::usage::UsageStatistics;
+pub(crate) use self::usage::count_usage;
 pub use self::verify::{Finding, Verification};
 pub(crate) use self::verify::{Findings, check as check_session};
 

@@ -1,21 +1,30 @@
-//! The usage of a session: the sums over its assistant messages' `usage`.
+//! The usage of a session: the sums over what its lines report.
 
-use leafline_import::{EntryKind, LineReader, MessageRole, Usage, text};
+use std::collections::BTreeMap;
+
+use leafline_import::{
+    Answer, EntryKind, LineReader, MessageRole, Usage, UsageCounter, UsageReport, text,
+};
 use serde::Serialize;
 
 use super::chunk_lines::{Frames, visit_lines};
+use super::index::usage::UsageIndexer;
 use super::reader::SessionReader;
+use super::view::View;
 use crate::error::Result;
+use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
+use crate::store::usage_record::UsageRecord;
+use crate::store::usage_rows::UsageTail;
 
-/// Tokens and cost over all assistant messages of a session, including those of abandoned branches.
+/// Tokens and cost over all answers of the model in a session, including those of abandoned branches.
 ///
 /// The members are those of a message's `usage` in omp's document of sessions, `cost` being `cost.total`. The usage of
-/// subagents is in their own sessions, and not counted here.
+/// subagents that have sessions of their own is in those, and not counted here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct UsageStatistics {
-    /// Assistant messages that have a `usage` object.
+    /// Answers whose usage is known, each counted once.
     pub messages: u64,
     /// Tokens of input that were not in a cache.
     pub input: u64,
@@ -25,12 +34,12 @@ pub struct UsageStatistics {
     pub cache_read: u64,
     /// Tokens of input written to a cache.
     pub cache_write: u64,
-    /// Cost as the messages state it: US dollars, in pi and omp.
+    /// Cost as the program states it, in US dollars; 0 where it states none.
     pub cost: f64,
 }
 
 impl UsageStatistics {
-    fn add(&mut self, usage: Usage) {
+    fn add(&mut self, usage: &Usage) {
         self.messages += 1;
         for (sum, count) in [
             (&mut self.input, usage.input),
@@ -40,15 +49,45 @@ impl UsageStatistics {
         ] {
             *sum = sum.saturating_add(count);
         }
-        self.cost += usage.cost;
+        self.cost += usage.cost.unwrap_or_default();
     }
 }
 
+/// Passes on what each line of a session reports, with its node.
+fn visit_usage(view: View<'_>, mut take: impl FnMut(UsageReport, &Node)) -> Result<()> {
+    let family = view.record().known_family();
+    let mut reader = LineReader::new(view.reading());
+    visit_lines(view, Some(Ordinal::FIRST), Frames::Forgotten, |lines, ordinal, node| {
+        let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
+        let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
+        if family.may_state_usage(kind, role) {
+            // The stored text will do: only strings were cut out of it.
+            let decoded = text::decode(lines.line(ordinal)?.text);
+            if let Some(report) = reader.read(text::trim_start_of_file(&decoded)).usage() {
+                take(report, node);
+            }
+        }
+        Ok(ordinal.next())
+    })
+}
+
+/// The rows of usage that a session's lines require.
+pub(crate) fn count_usage(view: View<'_>) -> Result<Vec<(u64, UsageRecord)>> {
+    let mut rows = Vec::new();
+    let mut indexer = UsageIndexer::behind(UsageTail::Nothing);
+    visit_usage(view, |report, node| {
+        indexer
+            .take(report, (node.time, node.is_sidechain), |number, row| rows.push((number, row)));
+    })?;
+    indexer.finish(|number, row| rows.push((number, row)));
+    Ok(rows)
+}
+
 impl SessionReader {
-    /// The sums over the `usage` of all assistant messages, on any branch. Messages without one add nothing, nor do
-    /// values that are negative or not numbers.
+    /// The sums over what all answers of the model have used, on any branch: each is counted once, also where several records
+    /// repeat it; of its reports the one with the most tokens counts. Values that are negative or not numbers add nothing.
     ///
-    /// It reads every line that may state a usage: some seconds for a session of a gigabyte.
+    /// It reads every line that may report usage: some seconds for a session of a gigabyte.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -65,26 +104,20 @@ impl SessionReader {
     ///
     /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn usage_statistics(&self) -> Result<UsageStatistics> {
-        let family = self.family();
         let mut statistics = UsageStatistics::default();
-        let mut reader = LineReader::new(self.reading());
-        visit_lines(
-            self.view(),
-            Some(Ordinal::FIRST),
-            Frames::Forgotten,
-            |lines, ordinal, node| {
-                let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
-                let role = MessageRole::from_code(node.role).unwrap_or(MessageRole::None);
-                if family.may_state_usage(kind, role) {
-                    // The stored text will do: only strings were cut out of it.
-                    let decoded = text::decode(lines.line(ordinal)?.text);
-                    if let Some(usage) = reader.read(text::trim_start_of_file(&decoded)).usage() {
-                        statistics.add(usage);
-                    }
+        let mut counter = UsageCounter::default();
+        let mut known: BTreeMap<u64, Usage> = BTreeMap::new();
+        visit_usage(self.view(), |report, _| match counter.take(report) {
+            Some(Answer { identity: Some(identity), usage, .. }) => {
+                let counted = known.entry(identity).or_insert(usage);
+                if usage.tokens() > counted.tokens() {
+                    *counted = usage;
                 }
-                Ok(ordinal.next())
-            },
-        )?;
+            }
+            Some(Answer { usage, .. }) => statistics.add(&usage),
+            None => {}
+        })?;
+        known.values().for_each(|usage| statistics.add(usage));
         Ok(statistics)
     }
 }
@@ -95,10 +128,17 @@ mod tests {
 
     #[test]
     fn sums() {
-        let usage = Usage { input: 100, output: 20, cache_read: 3, cache_write: 4, cost: 0.25 };
+        let usage = Usage {
+            input: 100,
+            output: 20,
+            cache_read: 3,
+            cache_write: 4,
+            cost: Some(0.25),
+            ..Usage::default()
+        };
         let mut statistics = UsageStatistics::default();
-        statistics.add(usage);
-        statistics.add(usage);
+        statistics.add(&usage);
+        statistics.add(&usage);
         let expected = UsageStatistics {
             messages: 2,
             input: 200,
@@ -108,7 +148,7 @@ mod tests {
             cost: 0.5,
         };
         assert_eq!(statistics, expected);
-        statistics.add(Usage { input: u64::MAX, ..Usage::default() });
+        statistics.add(&Usage { input: u64::MAX, ..Usage::default() });
         assert_eq!((statistics.messages, statistics.input), (3, u64::MAX));
     }
 }

@@ -10,7 +10,7 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use leafline_import::view::{Part, Role, View};
-use leafline_import::{LineReader, Usage, text};
+use leafline_import::{LineReader, Usage, UsageReport, text};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -120,7 +120,9 @@ impl Page<'_> {
         if sum.messages > 0 {
             let (input, output) = (sum.input, sum.output);
             let (cache_read, cache_write, cost) = (sum.cache_read, sum.cache_write, sum.cost);
-            said.push(usage(&Usage { input, output, cache_read, cache_write, cost }));
+            let cost = Some(cost);
+            let sum = Usage { input, output, cache_read, cache_write, cost, ..Usage::default() };
+            said.push(usage(&sum));
         }
         self.sheet.put(format!(
             "<header class=\"top\"><h1>{name}</h1>\n<p class=\"facts\">{}</p>\n\
@@ -295,7 +297,7 @@ impl Page<'_> {
         }
         let decoded = text::decode(entry.line());
         let line = self.usages.read(text::trim_start_of_file(&decoded));
-        if let Some(found) = line.usage() {
+        if let Some(UsageReport::Answer { usage: found, .. }) = line.usage() {
             let message = line.message_id().map(std::borrow::Cow::into_owned);
             if message.is_none() || message != self.last_message {
                 out.push(' ');
@@ -476,14 +478,10 @@ fn time(milliseconds: i64) -> String {
 fn usage(usage: &Usage) -> String {
     let input = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     let mut words = format!("{} in, {} out", grouped(input), grouped(usage.output));
-    if usage.cost > 0.0 {
+    if let Some(cost) = usage.cost.filter(|cost| *cost > 0.0) {
         words.push_str(&format!(
             ", ${}",
-            if usage.cost < 0.1 {
-                format!("{:.4}", usage.cost)
-            } else {
-                format!("{:.2}", usage.cost)
-            }
+            if cost < 0.1 { format!("{cost:.4}") } else { format!("{cost:.2}") }
         ));
     }
     format!(

@@ -267,6 +267,7 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
         transaction.open_table(tables::LABELS)?;
         transaction.open_table(tables::SETTINGS)?;
         transaction.open_table(tables::POINTERS)?;
+        transaction.open_table(tables::USAGE)?;
         transaction.open_table(tables::BLOBS)?;
         transaction.open_table(tables::BLOB_PARTS)?;
         transaction.open_table(tables::ORIGINALS)?;

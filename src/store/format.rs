@@ -1,6 +1,6 @@
 //! The store's format number: which stores are opened, and how an earlier one is upgraded to the current format.
 
-use redb::Database;
+use redb::{Database, WriteTransaction};
 
 use super::{journal, session_index, tables};
 use crate::error::Result;
@@ -78,6 +78,8 @@ pub(super) fn upgrade(database: &Database) -> Result<()> {
                     transaction.open_table(tables::FILES)?;
                     transaction.open_table(tables::FILE_PARTS)?;
                     transaction.open_table(tables::SESSION_FILES)?;
+                    // The lines are not read now: usage is counted when it is asked for.
+                    mark_not_counted(&transaction)?;
                 }
                 other => unreachable!("no store of format {other} is upgraded"),
             }
@@ -86,6 +88,15 @@ pub(super) fn upgrade(database: &Database) -> Result<()> {
         meta.insert(READER, packed(FIRST_READER))?;
     }
     transaction.commit()?;
+    Ok(())
+}
+
+/// Notes of every session that its usage is not counted yet.
+pub(super) fn mark_not_counted(transaction: &WriteTransaction) -> Result<()> {
+    let mut usage = transaction.open_table(tables::USAGE)?;
+    for row in transaction.open_table(tables::SESSIONS)?.iter()? {
+        usage.insert((row?.0.value(), tables::NOT_COUNTED), &[][..])?;
+    }
     Ok(())
 }
 

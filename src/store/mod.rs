@@ -60,6 +60,8 @@ pub(crate) mod summary_record;
 mod table_statistics;
 mod tables;
 pub(crate) mod type_counts;
+pub(crate) mod usage_record;
+pub(crate) mod usage_rows;
 mod writing;
 
 use std::collections::BTreeMap;

@@ -55,6 +55,13 @@ pub(crate) const SETTINGS: TableDefinition<(u64, u64), &[u8]> = TableDefinition:
 /// the leaf, and its compact boundaries.
 pub(crate) const POINTERS: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("pointers");
 
+/// (session, number) to a [`UsageRecord`](super::usage_record::UsageRecord): the usage of the model's answers, numbered from 0.
+/// A session with a row [`NOT_COUNTED`] has none that count.
+pub(crate) const USAGE: TableDefinition<(u64, u64), &[u8]> = TableDefinition::new("usage");
+
+/// The number in [`USAGE`] of an empty row that says that the session's usage is not counted yet.
+pub(crate) const NOT_COUNTED: u64 = u64::MAX;
+
 /// SHA-256 to a [`BlobRecord`](super::blobs::BlobRecord): size and references.
 pub(crate) const BLOBS: TableDefinition<&[u8; 32], &[u8]> = TableDefinition::new("blobs");
 
@@ -115,7 +122,7 @@ pub(crate) const HISTORY_BLOCKS: TableDefinition<u64, &[u8]> =
     TableDefinition::new("history_blocks");
 
 /// The names of all tables, and what errors call the tree that has them.
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "meta",
     "sessions",
     "session_ids",
@@ -128,6 +135,7 @@ const NAMES: [&str; 30] = [
     "labels",
     "settings",
     "pointers",
+    "usage",
     "blobs",
     "blob_parts",
     "originals",

@@ -78,7 +78,10 @@ fn a_session_is_put_back_where_its_program_looks_for_it() {
     std::fs::remove_dir_all(scene.folder().join(".pi")).unwrap();
     for (id, file) in [CLAUDE, AGENTS[1], PI_3].iter().zip(&files) {
         let told = at_home(&scene, ["export", "--to-source", id]).ok().text();
-        assert!(told.starts_with("written") && told.contains(path(file)), "{told}");
+        // The agents that a session has started come with it.
+        let status = if *id == AGENTS[1] { "unchanged" } else { "written" };
+        assert!(told.starts_with(status) && told.contains(path(file)), "{told}");
+        assert_eq!(told.lines().count(), if *id == CLAUDE { 2 } else { 1 }, "{told}");
         assert_eq!(std::fs::read(file).unwrap(), sample(id), "{id}");
         let folder = file.parent().unwrap();
         let left = std::fs::read_dir(folder).unwrap().filter(|entry| {
@@ -86,8 +89,8 @@ fn a_session_is_put_back_where_its_program_looks_for_it() {
         });
         assert_eq!(left.count(), 0);
         // Again there is nothing to do.
-        let told = at_home(&scene, ["export", "--to-source", id, "--json"]).ok().json();
-        assert_eq!(told["status"], "unchanged");
+        let told = at_home(&scene, ["export", "--to-source", id, "--json"]).ok().json_lines();
+        assert!(told.iter().all(|told| told["status"] == "unchanged"), "{told:?}");
         let told = at_home(&scene, ["export", "--to-source", id]).ok().text();
         assert!(told.starts_with("unchanged  ") && told.contains(path(file)), "{told}");
     }
@@ -126,4 +129,80 @@ fn a_session_from_elsewhere_goes_to_its_programs_folder() {
     let name = format!("2026-02-16T10-20-30-112Z_{PI_3}.jsonl");
     let folder = scene.folder().join(".pi/agent/sessions/--home-robin-work-tide-clock--");
     assert_eq!(std::fs::read(folder.join(name)).unwrap(), sample(PI_3));
+}
+
+#[test]
+fn a_session_is_resumed_in_its_directory() {
+    let (scene, files) = home();
+    std::fs::remove_dir_all(scene.folder().join(".claude")).unwrap();
+    let run = at_home(&scene, ["resume", "5b0c7a52"]);
+    assert_eq!(run.text(), format!("cd /home/robin/work/tide-clock && claude --resume {CLAUDE}\n"));
+    for (id, file) in [CLAUDE, AGENTS[1]].iter().zip(&files) {
+        assert_eq!(std::fs::read(file).unwrap(), sample(id), "{id}");
+        assert!(run.stderr.contains(&format!("{} was written", file.display())), "{}", run.stderr);
+    }
+    assert!(run.stderr.contains("/home/robin/work/tide-clock is not there"), "{}", run.stderr);
+    assert_eq!(run.status, 0);
+    let told = at_home(&scene, ["resume", PI_3, "--json"]).ok().json();
+    assert_eq!(told["command"], serde_json::json!(["pi", "--session", path(&files[2])]));
+    assert_eq!(told["files"][0]["status"], "unchanged");
+    // Without its directory nothing is run.
+    let said = at_home(&scene, ["resume", PI_3, "--exec"]).fails(1);
+    assert!(said.contains("its directory /home/robin/work/tide-clock is not there"), "{said}");
+    let said = at_home(&scene, ["resume", AGENTS[1]]).fails(1);
+    assert!(said.contains(&format!("which {CLAUDE} has started")), "{said}");
+}
+
+#[test]
+fn nothing_is_lost_by_a_resumption() {
+    let (scene, files) = home();
+    let longer = [&sample(CLAUDE)[..], b"{\"type\":\"mode\"}\n"].concat();
+    std::fs::write(&files[0], &longer).unwrap();
+    // The program goes on with what it has, and it has more.
+    let run = at_home(&scene, ["resume", CLAUDE]);
+    assert!(run.status == 0 && run.text().contains("claude --resume"), "{}", run.stderr);
+    for other in [&b""[..], b"another\n", &sample(CLAUDE)[..100]] {
+        std::fs::write(&files[0], other).unwrap();
+        let said = at_home(&scene, ["resume", CLAUDE]).fails(1);
+        assert!(said.contains("does not have all of it; nothing was written"), "{said}");
+        assert_eq!(std::fs::read(&files[0]).unwrap(), other);
+    }
+    at_home(&scene, ["resume"]).fails(2);
+    let opal = Scene::of_samples();
+    let said = at_home(&opal, ["resume", crate::scene::OPAL]).fails(1);
+    assert!(said.contains("how opal goes on with a session is not known"), "{said}");
+    assert!(!opal.folder().join(".opal").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn the_program_is_run_in_the_sessions_directory() {
+    use std::os::unix::fs::PermissionsExt;
+    let scene = Scene::new();
+    let work = scene.folder().join("it's work");
+    std::fs::create_dir(&work).unwrap();
+    let id = scene.run(["new", "--cwd", path(&work), "--id", "s1"]).ok().text();
+    let message = r#"{"type":"message","message":{"role":"assistant","content":[]}}"#;
+    scene.run(["append", id.trim(), message]).ok();
+    let program = scene.write("bin/pi", b"#!/bin/sh\npwd\nprintf '%s\\n' \"$@\"\nexit 7\n");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = command(&scene.store());
+        command.env("HOME", scene.folder()).env("PATH", program.parent().unwrap());
+        finished(command.args(arguments).output().unwrap())
+    };
+    let printed = run(&["resume", "s1"]).text();
+    assert!(
+        printed.starts_with("cd '") && printed.contains("it'\\''s work' && pi --session "),
+        "{printed}"
+    );
+    let ran = run(&["resume", "s1", "--exec"]);
+    let text = ran.text();
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next().map(std::path::Path::new),
+        Some(std::fs::canonicalize(&work).unwrap().as_path())
+    );
+    assert_eq!((lines.next(), ran.status), (Some("--session"), 7));
+    assert!(lines.next().unwrap().ends_with("_s1.jsonl"), "{text}");
 }

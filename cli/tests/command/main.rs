@@ -57,6 +57,7 @@ mod redact;
 mod removed;
 #[cfg(unix)]
 mod removing;
+mod resumed;
 mod salvage;
 mod scene;
 mod search;
@@ -70,3 +71,4 @@ mod sync;
 mod terminal;
 mod tree;
 mod tree_model;
+mod usage;

@@ -1,5 +1,6 @@
 //! How Claude Code's files are read and named.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::claude::detect::{self, MOST_UNMARKED, NotASession};
@@ -11,6 +12,7 @@ use crate::claude::leaf::{
 };
 use crate::claude::reading;
 use crate::claude::scanner::Scanner;
+use crate::claude::usage;
 use crate::claude::uuid_key;
 use crate::effect::PointerKind;
 use crate::family::Family;
@@ -98,6 +100,15 @@ impl Format for ClaudeCode {
             Some(_) => Start { id, ..of_agent(start, &name, None) },
             None => Start { id, ..start },
         }
+    }
+
+    /// Observed.
+    fn resume_command(id: &str, _: &Path) -> Option<Vec<OsString>> {
+        Some(vec!["claude".into(), "--resume".into(), id.into()])
+    }
+
+    fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
+        usage::may_state_usage(kind, role)
     }
 
     fn recovered(recovered: Recovered<'_>) -> RecoveredLine<'_> {

@@ -71,6 +71,8 @@ members! {
     snapshot_message_id b"messageId"
     tool_use_id b"toolUseID"
     parent_tool_use_id b"parentToolUseID"
+    request_id b"requestId"
+    cost_usd b"costUSD"
 }
 
 /// What a message's `content` is made of.

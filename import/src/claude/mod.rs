@@ -55,6 +55,7 @@ mod reading;
 mod record;
 mod scanner;
 mod tree;
+mod usage;
 mod uuid_key;
 mod writing;
 

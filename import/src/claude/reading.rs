@@ -8,13 +8,14 @@ use crate::claude::members::Content;
 use crate::claude::node::Node;
 use crate::claude::record::{Parent, Record};
 use crate::claude::scanner::Scanner;
+use crate::claude::usage::usage;
 use crate::effect::{EXPLICIT, Effect, PointerKind, beginning};
 use crate::kind::{EntryKind, MessageRole};
 use crate::line::{LineFacts, LineScanner, ParentLink, RecoveredLine};
-use crate::pi_omp::{message_text, usage};
+use crate::pi_omp::message_text;
 use crate::recover::Recovered;
 use crate::scan::{Payload, Shape};
-use crate::usage::Usage;
+use crate::usage::UsageReport;
 
 /// The rank of a title that the user gave.
 const CUSTOM_TITLE: u8 = 3;
@@ -113,9 +114,8 @@ impl<'a> LineFacts<'a> for Record<'a> {
         message_text(self.scan())
     }
 
-    /// By the names that pi has for its members: Claude Code's own are not summed up.
-    fn usage(&self) -> Option<Usage> {
-        usage(self.scan())
+    fn usage(&self, _: EntryKind, _: MessageRole) -> Option<UsageReport> {
+        usage(self)
     }
 
     fn effect(&self, _: EntryKind, _: MessageRole) -> Option<Effect> {

@@ -260,6 +260,16 @@ impl<'a> Record<'a> {
         id(self.members.message_id)
     }
 
+    /// `requestId`: the call of the API that a record of the model's came from.
+    pub(super) fn request_id(&self) -> Option<Raw<'a>> {
+        self.members.request_id
+    }
+
+    /// `costUSD`: what the answer cost, in records of 2025.
+    pub(super) fn cost(&self) -> Option<Raw<'a>> {
+        self.members.cost_usd
+    }
+
     /// `message.role`.
     #[must_use]
     pub fn role(&self) -> Option<Cow<'a, str>> {

@@ -1,16 +1,19 @@
 //! Codex's rules.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::codex::file_name::RolloutName;
 use crate::codex::header::Header;
 use crate::codex::names::{INDEX_FILE, name_in};
 use crate::codex::scanner::Scanner;
+use crate::codex::usage;
 use crate::codex::{NotASession, detect, view};
 use crate::effect::TITLE_BESIDE;
 use crate::family::Family;
 use crate::file_name::FileName;
 use crate::format::{EntryIds, Format, RecoveryRule};
+use crate::kind::{EntryKind, MessageRole};
 use crate::migration::NoMigration;
 use crate::start::{Agent, Refusal, Start};
 use crate::surroundings::Surroundings;
@@ -51,6 +54,10 @@ impl Format for Codex {
     /// Whether a prompt is the user's or the program's also depends on the end of the text.
     const PREFIX_SHOWS_PROMPT: bool = false;
 
+    fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
+        usage::may_state_usage(kind, role)
+    }
+
     /// Observed.
     fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {
         let home = surroundings.path(HOME_VARIABLE)?;
@@ -85,6 +92,11 @@ impl Format for Codex {
     }
 
     /// `<year>/<month>/<day>/rollout-<time>-<id>.jsonl` (observed; Codex uses the machine's time zone, this uses UTC).
+    /// Observed.
+    fn resume_command(id: &str, _: &Path) -> Option<Vec<OsString>> {
+        Some(vec!["codex".into(), "resume".into(), id.into()])
+    }
+
     fn file_path(name: &FileName<'_>) -> PathBuf {
         let Some(time) = name.created_ms.map(format_timestamp) else {
             return PathBuf::from(name.of_id());

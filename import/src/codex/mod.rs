@@ -60,6 +60,7 @@ mod record;
 mod requirements;
 mod scanner;
 mod truncate;
+mod usage;
 mod view;
 
 pub use context::{

@@ -8,10 +8,12 @@ use crate::codex::facts::is_image_tag;
 use crate::codex::kind::RecordKind;
 use crate::codex::record::Record;
 use crate::codex::scanner::Scanner;
+use crate::codex::usage::usage;
 use crate::effect::Effect;
 use crate::kind::{EntryKind, MessageRole};
 use crate::line::{LineFacts, LineScanner, ParentLink};
 use crate::scan::{Payload, Raw, Shape};
+use crate::usage::UsageReport;
 use crate::view::Role;
 
 impl LineScanner for Scanner {
@@ -109,6 +111,10 @@ impl<'a> LineFacts<'a> for Record<'a> {
         let texts = texts(self).filter(|text| !text.is_empty());
         let texts: Vec<_> = texts.filter(|text| !(is_of_user && is_image_tag(text))).collect();
         Some(texts.join(" ")).filter(|text| !text.is_empty())
+    }
+
+    fn usage(&self, _: EntryKind, _: MessageRole) -> Option<UsageReport> {
+        usage(self)
     }
 
     fn effect(&self, _: EntryKind, role: MessageRole) -> Option<Effect> {

@@ -3,11 +3,13 @@
 mod folders;
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::family::{Family, Migration};
 use crate::file_name::FileName;
 use crate::format::Format;
+use crate::kind::{EntryKind, MessageRole};
 use crate::line::RecoveredLine;
 use crate::pi_omp::{self, SettingsEffect, VersionMigration};
 use crate::recover::Recovered;
@@ -37,8 +39,17 @@ impl Format for Omp {
         pi_omp::start(Family::Omp, (prefix, is_chosen, complete), Migration::Omp)
     }
 
+    fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
+        pi_omp::may_state_usage(kind, role)
+    }
+
     fn recovered(recovered: Recovered<'_>) -> RecoveredLine<'_> {
         pi_omp::recovered(recovered)
+    }
+
+    /// Observed.
+    fn resume_command(_: &str, file: &Path) -> Option<Vec<OsString>> {
+        Some(vec!["omp".into(), "--resume".into(), file.into()])
     }
 
     fn file_path(name: &FileName<'_>) -> PathBuf {

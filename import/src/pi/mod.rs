@@ -1,10 +1,12 @@
 //! What only pi has (pi session file document). What it shares with omp is in [`crate::pi_omp`].
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::family::{Family, Migration};
 use crate::file_name::FileName;
 use crate::format::Format;
+use crate::kind::{EntryKind, MessageRole};
 use crate::line::RecoveredLine;
 use crate::omp;
 use crate::pi_omp::{self, SettingsEffect, VersionMigration};
@@ -59,8 +61,17 @@ impl Format for Pi {
         omp::Omp::detect(prefix, true, false).unwrap_or(start)
     }
 
+    fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
+        pi_omp::may_state_usage(kind, role)
+    }
+
     fn recovered(recovered: Recovered<'_>) -> RecoveredLine<'_> {
         pi_omp::recovered(recovered)
+    }
+
+    /// Observed.
+    fn resume_command(_: &str, file: &Path) -> Option<Vec<OsString>> {
+        Some(vec!["pi".into(), "--session".into(), file.into()])
     }
 
     fn file_path(name: &FileName<'_>) -> PathBuf {

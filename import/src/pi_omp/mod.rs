@@ -36,6 +36,6 @@ pub(crate) use migrate::MADE_UP;
 pub use migrate::{Migrator, MigratorState};
 pub use persist::TRUNCATION_NOTICE;
 pub(crate) use reading::recovered;
-pub(crate) use usage::usage;
+pub(crate) use usage::{may_state_usage, usage};
 pub use version::HeaderVersion;
 pub use writing::write_with_member;

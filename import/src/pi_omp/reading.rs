@@ -15,7 +15,7 @@ use crate::recover::Recovered;
 use crate::scan::{Payload, Raw, Scan, Scanner, Shape};
 use crate::text::trim;
 use crate::time::parse_timestamp;
-use crate::usage::Usage;
+use crate::usage::UsageReport;
 
 impl LineScanner for Scanner {
     type Scan<'a> = Scan<'a>;
@@ -93,8 +93,8 @@ impl<'a> LineFacts<'a> for Scan<'a> {
         message_text(self)
     }
 
-    fn usage(&self) -> Option<Usage> {
-        usage(self)
+    fn usage(&self, kind: EntryKind, role: MessageRole) -> Option<UsageReport> {
+        usage(self, kind, role)
     }
 
     fn effect(&self, kind: EntryKind, role: MessageRole) -> Option<Effect> {

@@ -91,6 +91,7 @@ members! {
         FromExtension from_extension b"fromExtension" "`fromExtension`: omp's mark on summaries.";
         FromHook from_hook b"fromHook" "`fromHook`: pi's mark on summaries.";
         Pad pad b"pad" "`pad`: filler of an omp title line.";
+        Usage usage b"usage" "`usage`: what a summary or a call outside the conversation has used.";
         Message message b"message" "`message`: the whole message.";
     }
     message {
@@ -99,5 +100,6 @@ members! {
         MessageModel message_model b"model" "`message.model`.";
         MessageContent message_content b"content" "`message.content`: text, or an array of blocks.";
         MessageTimestamp message_timestamp b"timestamp" "`message.timestamp`: milliseconds since 1970.";
+        MessageUsage message_usage b"usage" "`message.usage`: of an answer of the model.";
     }
 }

@@ -57,10 +57,12 @@ pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Res
             note(export, item, &reader, Found { bytes, modified, fingerprint, is_settled });
             Ok(ExportOutcome::Unchanged)
         }
-        Likeness::Other if !export.options.replace => {
+        Likeness::Longer | Likeness::Other if !export.options.replace => {
             Ok(ExportOutcome::Kept { reason: KeptReason::HoldsMore })
         }
-        Likeness::Beginning | Likeness::Other => write(export, item, &reader, &standing),
+        Likeness::Beginning | Likeness::Longer | Likeness::Other => {
+            write(export, item, &reader, &standing)
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod manifest;
 mod moved;
 mod places;
 mod report;
+mod resume;
 mod standing;
 mod to_source;
 
@@ -18,6 +19,7 @@ use std::sync::atomic::AtomicBool;
 
 use self::folder::FolderExport;
 pub use self::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason};
+pub use self::resume::Resumption;
 use crate::error::{Error, ExportError, FileContext, Result};
 use crate::session::export::Exported;
 use crate::session::{ExportMode, SessionReader};

@@ -61,7 +61,7 @@ fn look(
     let reader = export.reader(session)?;
     Ok(match Likeness::of(place, &reader, export.options)? {
         Likeness::Same { .. } | Likeness::Beginning => OldFile::Spare(stamp),
-        Likeness::Other => OldFile::Foreign,
+        Likeness::Longer | Likeness::Other => OldFile::Foreign,
     })
 }
 

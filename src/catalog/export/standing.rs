@@ -117,6 +117,8 @@ pub(super) enum Likeness {
     },
     /// It is the beginning of them.
     Beginning,
+    /// It begins with all of them, and goes on.
+    Longer,
     /// It has others.
     Other,
 }
@@ -139,7 +141,7 @@ impl Likeness {
         }
         let is_settled = exported?.is_settled;
         if !comparing.is_at_end().at("reading", path)? {
-            return Ok(Self::Other);
+            return Ok(Self::Longer);
         }
         Ok(Self::Same { fingerprint: comparing.fingerprint.digest(), is_settled })
     }

@@ -1,5 +1,6 @@
 //! Puts a session back where its program looks for it.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::file_tree::Place;
@@ -18,6 +19,9 @@ impl Store {
     /// Writes a session to the file where its program looks for it: the path in the program's own folder from which it was
     /// imported, or else the one that the program would give it there. Folders that are missing are made.
     ///
+    /// The agents that the session has started, and those that these have, are written likewise: the program looks for them
+    /// too. Their reports follow the session's.
+    ///
     /// The file is written under a temporary name and renamed. A file that is there is never overwritten: if it has the
     /// session's bytes, the outcome is [`ExportOutcome::Unchanged`], otherwise [`ExportOutcome::Kept`].
     ///
@@ -25,12 +29,25 @@ impl Store {
     ///
     /// [`ExportError::NoProgramFolder`] if the user's home folder is not known; [`Error::File`] of the file, and those of
     /// [`SessionReader::export`].
-    pub fn export_to_source(&self, session: &str) -> Result<ExportReport> {
-        let id = self.session(session)?.id().to_owned();
-        let reader = self.reader(&id)?;
+    pub fn export_to_source(&self, session: &str) -> Result<Vec<ExportReport>> {
+        let mut reports = Vec::new();
+        let mut left = vec![self.session(session)?.id().to_owned()];
+        let mut known: HashSet<String> = left.iter().cloned().collect();
+        while let Some(id) = left.pop() {
+            reports.push(self.put_back(&id)?);
+            let agents = self.agents_of(&id)?.into_iter().map(|agent| agent.id.to_string());
+            // The order in which they were started; records may name each other in a ring.
+            left.extend(agents.rev().filter(|agent| known.insert(agent.clone())));
+        }
+        Ok(reports)
+    }
+
+    /// The same without agents.
+    pub(super) fn put_back(&self, session: &str) -> Result<ExportReport> {
+        let reader = self.reader(session)?;
         let path = place_of(&reader)?;
         let outcome = put(self, &reader, &path)?;
-        Ok(ExportReport { session: id, path, outcome })
+        Ok(ExportReport { session: reader.id(), path, outcome })
     }
 }
 
@@ -58,6 +75,7 @@ fn put(store: &Store, reader: &SessionReader, path: &Path) -> Result<ExportOutco
             refuse_store(path, store.path())?;
             return Ok(match Likeness::of(&place, reader, &options)? {
                 Likeness::Same { .. } => ExportOutcome::Unchanged,
+                Likeness::Longer => ExportOutcome::Kept { reason: KeptReason::HoldsMore },
                 Likeness::Beginning | Likeness::Other => {
                     ExportOutcome::Kept { reason: KeptReason::Differs }
                 }

@@ -41,6 +41,11 @@ impl Bases {
         Ok(Self(bases))
     }
 
+    /// Their ids.
+    fn ids(&self) -> Vec<String> {
+        self.0.iter().map(|(reader, _)| reader.id()).collect()
+    }
+
     /// The same, to look up in.
     pub(super) fn before(&self) -> Vec<Before<Stored<'_>>> {
         let parts = self.0.iter();
@@ -50,6 +55,14 @@ impl Bases {
                 lines: *lines,
             })
             .collect()
+    }
+}
+
+impl SessionReader {
+    /// The ids of the sessions that this one continues without repeating them, the oldest first: its program needs them to go
+    /// on with it.
+    pub(crate) fn bases(&self) -> Result<Vec<String>> {
+        Ok(Bases::of(self)?.ids())
     }
 }
 

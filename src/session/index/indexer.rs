@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use leafline_import::format::EntryIds;
 use leafline_import::leaf::{LeafHint, LineNode, SessionLines};
-use leafline_import::{Effect, EntryKind, SettingsChange};
+use leafline_import::{Effect, EntryKind, SettingsChange, UsageReport};
 
 use super::super::order::Order;
 use super::super::view::View;
@@ -15,6 +15,7 @@ use super::finish::{Indexed, LeafFacts};
 use super::leaf;
 use super::nodes::{Ancestor, NodeWindow};
 use super::prepare::{ParentName, Prepared, PreparedBlob, PreparedLine};
+use super::usage::UsageIndexer;
 use super::window::EntryWindow;
 use crate::error::{Error, Result};
 use crate::store::Store;
@@ -28,6 +29,7 @@ use crate::store::session_record::SessionRecord;
 use crate::store::settings_record::SettingsRecord;
 use crate::store::snapshot::Snapshot;
 use crate::store::type_counts::{OTHER, TypeCount};
+use crate::store::usage_rows::UsageTail;
 
 /// Bytes of blobs that wait for their chunk: lines are short once their images are cut out.
 const CHUNK_BLOB_BYTES: usize = 4 << 20;
@@ -74,6 +76,10 @@ pub(crate) struct Indexer<'s> {
     duplicates: u64,
     /// Whether entries are named by their ordinals, not by ids in their lines.
     names_by_ordinal: bool,
+    /// Counts the usage that lines report; made with the first report.
+    usage: Option<UsageIndexer>,
+    /// Whether the session had lines before.
+    is_continued: bool,
 }
 
 /// Where the lines come from, and what is known before they are read.
@@ -148,6 +154,8 @@ impl<'s> Indexer<'s> {
             is_live,
             duplicates: record.duplicates,
             names_by_ordinal: record.known_family().entry_ids() == EntryIds::Ordinals,
+            usage: None,
+            is_continued: has_lines,
             record,
         }
     }
@@ -172,9 +180,14 @@ impl<'s> Indexer<'s> {
     /// the next block.
     pub(crate) fn add(&mut self, prepared: Prepared, rows: &mut Rows<'_>) -> Result<bool> {
         assert_eq!(rows.session(), self.session, "the rows are of the indexer's session");
-        let Prepared { lines, names, frames, blobs, effects, types, bytes, text_bytes } = prepared;
+        let Prepared { lines, names, frames, blobs, effects, usage, types, bytes, text_bytes } =
+            prepared;
         self.count(&lines, types, bytes, text_bytes);
         rows.count_lines(lines.len() as u64);
+        for (index, report) in usage {
+            let place = lines.get(index).map(|line| (line.time, line.is_sidechain));
+            self.count_usage(report, place.unwrap_or_default(), rows)?;
+        }
         let mut blobs = blobs.into_iter();
         let mut effects = effects.into_iter().peekable();
         let mut lines = lines.iter().enumerate();
@@ -228,6 +241,26 @@ impl<'s> Indexer<'s> {
                 None => record.types.push(TypeCount { name, lines, bytes }),
             }
         }
+    }
+
+    fn count_usage(
+        &mut self,
+        report: UsageReport,
+        place: (Option<i64>, bool),
+        rows: &mut Rows<'_>,
+    ) -> Result<()> {
+        let usage = match &mut self.usage {
+            Some(usage) => usage,
+            None => {
+                let tail = match self.is_continued {
+                    true => self.view()?.rows().usage_tail()?,
+                    false => UsageTail::Nothing,
+                };
+                self.usage.insert(UsageIndexer::behind(tail))
+            }
+        };
+        usage.take(report, place, |number, row| rows.put_usage(number, &row));
+        Ok(())
     }
 
     fn add_frame(
@@ -485,6 +518,9 @@ impl<'s> Indexer<'s> {
     /// Adds what is left.
     pub(crate) fn finish(mut self, rows: &mut Rows<'_>) -> Result<Indexed> {
         self.close_chunk(rows);
+        if let Some(usage) = self.usage.take() {
+            usage.finish(|number, row| rows.put_usage(number, &row));
+        }
         let unresolved = std::mem::take(&mut self.unresolved);
         let mut needs_resolving = self.overflowed || self.record.duplicates > self.duplicates;
         for id in unresolved {

@@ -12,4 +12,5 @@ pub(crate) mod prepare;
 pub(crate) mod records;
 pub(crate) mod resolve;
 mod settings;
+pub(crate) mod usage;
 mod window;

@@ -8,7 +8,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use leafline_import::scan::{Payload, PayloadKind, PayloadPlace, Scanner};
 use leafline_import::{
-    Effect, EntryKind, Line, LineReader, MessageRole, ParentLink, Reading, read_line, text,
+    Effect, EntryKind, Family, Line, LineReader, MessageRole, ParentLink, Reading, UsageReport,
+    read_line, text,
 };
 
 use super::frames::FrameEncoder;
@@ -76,6 +77,8 @@ pub(crate) struct Prepared {
     pub(crate) blobs: Vec<PreparedBlob>,
     /// Effects with the index of their line.
     pub(crate) effects: Vec<(usize, Effect)>,
+    /// Reports of usage with the index of their line.
+    pub(crate) usage: Vec<(usize, UsageReport)>,
     /// Lines and bytes by type name.
     pub(crate) types: Vec<(String, u64, u64)>,
     /// Bytes of the lines.
@@ -91,7 +94,7 @@ impl Prepared {
         self.frames.memory()
             + self.names.len()
             + std::mem::size_of_val(&*self.lines)
-            + 256 * self.effects.len()
+            + 256 * (self.effects.len() + self.usage.len())
             + blobs.sum::<usize>()
     }
 
@@ -101,6 +104,7 @@ impl Prepared {
         self.names.shrink_to_fit();
         self.lines.shrink_to_fit();
         self.effects.shrink_to_fit();
+        self.usage.shrink_to_fit();
     }
 }
 
@@ -130,9 +134,10 @@ impl Preparer {
     ) -> Prepared {
         let mut prepared = Prepared::default();
         let mut counts = TypeCounts::default();
+        let family = self.reader.reading().family;
         let encoder = &mut self.encoder;
         each_record(&mut self.reader, block, opens_file, |record| {
-            describe(&mut prepared, &record.read, record.place);
+            describe(&mut prepared, family, &record.read, record.place);
             counts.add(&record.read, record.bytes.len());
             let cut = cut_out(record.bytes, record.payloads);
             push_line(encoder, record.bytes, cut, &mut prepared, dictionary);
@@ -194,8 +199,8 @@ impl PreparedLine {
     }
 }
 
-/// Adds the line's facts, and its effect.
-fn describe(prepared: &mut Prepared, read: &Line<'_>, place: RecordPlace) {
+/// Adds the line's facts, its effect, and what it reports of usage.
+fn describe(prepared: &mut Prepared, family: Family, read: &Line<'_>, place: RecordPlace) {
     let mut line = PreparedLine::of(read, place);
     if line.kind.is_entry() {
         let mut name = |id: &[u8]| {
@@ -213,6 +218,11 @@ fn describe(prepared: &mut Prepared, read: &Line<'_>, place: RecordPlace) {
     }
     if let Some(effect) = read.effect() {
         prepared.effects.push((prepared.lines.len(), effect));
+    }
+    if family.may_state_usage(line.kind, line.role)
+        && let Some(report) = read.usage()
+    {
+        prepared.usage.push((prepared.lines.len(), report));
     }
     prepared.lines.push(line);
 }

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use leafline_import::writing::{ExternalisedImage, Rules};
-use leafline_import::{Effect, EntryKind, Family, Reading, SPARE_TITLE, ecma, read_line};
+use leafline_import::{
+    Effect, EntryKind, Family, Reading, SPARE_TITLE, UsageReport, ecma, read_line,
+};
 
 use super::super::index::prepare::{StoredLine, type_name};
 use super::super::view::View;
@@ -253,6 +255,7 @@ fn put_lines(
     let mut edit = Edit::new(batch, view.key(), view.record());
     let mut rows = edit.rows(batch);
     let mut stored = BTreeMap::new();
+    let mut changes_usage = false;
     for (ordinal, (line, images)) in lines {
         let old = view.entry(ordinal)?;
         if old.line() == line {
@@ -260,6 +263,7 @@ fn put_lines(
         }
         refuse_other_entry(view.reading(), &old, &line)?;
         count(&mut record, view.reading(), &old, &line);
+        changes_usage |= usage(view.reading(), old.line()) != usage(view.reading(), &line);
         let line = exchange(view, ordinal, (&line, images), &mut record, &mut rows)?;
         stored.insert(ordinal, line);
     }
@@ -272,6 +276,9 @@ fn put_lines(
         Ordinal::last_of(record.lines).is_some_and(|last| stored.contains_key(&last));
     if !is_last_stored && let Some((ordinal, ended)) = end_last_line(view, &mut record)? {
         stored.insert(ordinal, ended);
+    }
+    if changes_usage {
+        rows.forget_usage();
     }
     rechunk_around(view, &mut stored, &mut rows)?;
     if !record.migrated && !record.known_family().saves_whole() {
@@ -413,6 +420,10 @@ fn count(record: &mut SessionRecord, reading: Reading, old: &Entry, new: &[u8]) 
     {
         record.first_prompt = Some(after);
     }
+}
+
+fn usage(reading: Reading, line: &[u8]) -> Option<UsageReport> {
+    read_line(reading, line, |line| line.usage())
 }
 
 fn effect(reading: Reading, line: &[u8]) -> Option<Effect> {

@@ -21,11 +21,13 @@ use super::rows::{Expected, check_rows};
 use super::{Findings, Verification};
 use crate::error::Result;
 use crate::session::index::resolve::parent_named;
+use crate::session::index::usage::UsageIndexer;
 use crate::store::blobs::{self, Hash};
 use crate::store::node::{Node, Parent};
 use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::settings_record::SettingsRecord;
+use crate::store::usage_rows::UsageTail;
 
 /// Checks one session.
 pub(crate) fn check(view: View<'_>, verification: &mut Verification) -> Result<()> {
@@ -46,12 +48,15 @@ pub(crate) fn check(view: View<'_>, verification: &mut Verification) -> Result<(
         is_in_line: false,
         is_at_start: true,
         last_message: None,
+        usage: UsageIndexer::behind(UsageTail::Nothing),
         missing: BTreeMap::new(),
     };
     let read = checker.read_lines(&mut findings);
     findings.absorb(read)?;
     let whole = checker.check_whole(&mut findings);
     findings.absorb(whole)?;
+    let usage = &mut checker.expected.usage;
+    checker.usage.finish(|number, row| usage.push((number, row)));
     let rows = check_rows(view, &checker.expected, &mut findings);
     findings.absorb(rows)?;
     Ok(())
@@ -97,6 +102,8 @@ struct Checker<'r> {
     is_at_start: bool,
     /// The last message that is not on a sidechain.
     last_message: Option<Ordinal>,
+    /// Counts the usage again.
+    usage: UsageIndexer,
     /// References without a blob, and the line of the first.
     missing: BTreeMap<Hash, Ordinal>,
 }
@@ -171,6 +178,13 @@ impl Checker<'_> {
             let before = self.last_message.filter(|_| kind == PointerKind::Boundary);
             let pointer = PointerRecord { kind, target, text, message_before: before };
             self.expected.pointers.push((line.ordinal, pointer));
+        }
+        if self.view.record().known_family().may_state_usage(kind, role)
+            && let Some(report) = read.usage()
+        {
+            let rows = &mut self.expected.usage;
+            let place = (time, read.is_sidechain());
+            self.usage.take(report, place, |number, row| rows.push((number, row)));
         }
         self.expected.messages += u64::from(kind == EntryKind::Message);
         if kind == EntryKind::Message && !read.is_sidechain() {

@@ -11,6 +11,7 @@ use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::session_record::SessionRecord;
 use crate::store::type_counts::OTHER;
+use crate::store::usage_record::UsageRecord;
 
 /// What the lines ask for.
 #[derive(Debug, Default)]
@@ -31,6 +32,8 @@ pub(super) struct Expected {
     children: u64,
     pub(super) labels: BTreeMap<Vec<u8>, LabelRecord>,
     pub(super) pointers: Vec<(Ordinal, PointerRecord)>,
+    /// Rows of usage, by number.
+    pub(super) usage: Vec<(u64, UsageRecord)>,
     /// Lines and bytes by type, for the types that the record names.
     types: BTreeMap<String, (u64, u64)>,
     /// Lines and bytes of all other types.
@@ -152,6 +155,11 @@ pub(super) fn check_rows(
     }
     if known_of_old(view.rows().pointers()?) != known_of_old(expected.pointers.clone()) {
         findings.problem("pointers", None, "the rows are not what the lines ask for");
+    }
+    if let Some(Some(usage)) = findings.absorb(view.rows().usage())?
+        && usage != expected.usage
+    {
+        findings.problem("usage", None, "the rows are not what the lines report");
     }
     for (name, stored, counted) in [
         ("lines", record.lines, expected.lines),

@@ -46,6 +46,7 @@ fn copy_tables(copier: &mut impl Copier) -> Result<()> {
     copier.of_sessions(tables::LABELS, |session| (session, b"".as_slice()))?;
     copier.of_sessions(tables::SETTINGS, |session| (session, 0))?;
     copier.of_sessions(tables::POINTERS, |session| (session, 0))?;
+    copier.of_sessions(tables::USAGE, |session| (session, 0))?;
     copier.of_sessions(tables::ORIGINALS, |session| (session, 0))?;
     copier.blobs()?;
     copier.whole(tables::SESSION_IDS)?;

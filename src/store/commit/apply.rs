@@ -18,7 +18,7 @@ use crate::store::session_index::index_session;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::source_record::SourceRecord;
-use crate::store::tables::{NO_LEAF, NO_PARENT};
+use crate::store::tables::{NO_LEAF, NO_PARENT, NOT_COUNTED};
 use crate::store::{parts, tables};
 
 /// Writes the slice. Returns, by session, how many entries replaced an earlier one with the same id.
@@ -49,6 +49,7 @@ pub(super) fn write(
             table.insert((session.raw(), line.raw()), value.to_bytes().as_slice())?;
         }
     }
+    write_usage(transaction, &slice.reset_usage, &slice.usage)?;
     if !slice.originals.is_empty() {
         let mut table = transaction.open_table(tables::ORIGINALS)?;
         for Row { session, key, value } in slice.originals {
@@ -112,6 +113,25 @@ fn write_children(
         let (parent, ordinal) = row.key;
         let parent = parent.map_or(NO_PARENT, Ordinal::raw);
         table.insert((row.session.raw(), parent, ordinal.raw()), ())?;
+    }
+    Ok(())
+}
+
+fn write_usage(
+    transaction: &WriteTransaction,
+    reset: &[Row<(), ()>],
+    rows: &[Row<u64, Vec<u8>>],
+) -> Result<()> {
+    if reset.is_empty() && rows.is_empty() {
+        return Ok(());
+    }
+    let mut table = transaction.open_table(tables::USAGE)?;
+    for row in reset {
+        let session = row.session.raw();
+        table.retain_in((session, 0)..=(session, NOT_COUNTED), |_, _| false)?;
+    }
+    for row in rows {
+        table.insert((row.session.raw(), row.key), row.value.as_slice())?;
     }
     Ok(())
 }

@@ -254,6 +254,25 @@ impl Store {
         transaction.commit()
     }
 
+    /// Overwrites a row of usage, or removes it.
+    #[cfg(test)]
+    pub(crate) fn damage_usage(
+        &self,
+        (session, number): (SessionKey, u64),
+        bytes: Option<&[u8]>,
+    ) -> Result<()> {
+        let transaction = self.begin_write()?;
+        transaction.act(|transaction| {
+            let mut usage = transaction.open_table(tables::USAGE)?;
+            match bytes {
+                Some(bytes) => drop(usage.insert((session.raw(), number), bytes)?),
+                None => drop(usage.remove((session.raw(), number))?),
+            }
+            Ok(())
+        })?;
+        transaction.commit()
+    }
+
     /// Reserves `count` consecutive session keys that were never used, and returns the first.
     pub(crate) fn reserve_sessions(&self, count: u64) -> Result<SessionKey> {
         let transaction = self.begin_write()?;

@@ -6,9 +6,12 @@ use crate::store::chunk::ChunkBuilder;
 use crate::store::entry_record::EntryRows;
 use crate::store::ordinal::Ordinal;
 use crate::store::pointer_record::PointerRecord;
+use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::settings_record::SettingsRecord;
+use crate::store::tables::NOT_COUNTED;
+use crate::store::usage_record::UsageRecord;
 
 /// What a reference to a blob weighs besides the blob, in bytes.
 const REFERENCE_WEIGHT: usize = 40;
@@ -160,6 +163,25 @@ impl Rows<'_> {
         self.slice.weight += POINTER_WEIGHT;
         let row = self.row(ordinal, pointer);
         self.slice.pointers.push(row);
+    }
+
+    /// Adds a row of usage, or replaces the one with its number.
+    pub(crate) fn put_usage(&mut self, number: u64, record: &UsageRecord) {
+        let row = self.row(number, record.to_bytes());
+        self.slice.weight += row.value.len();
+        self.slice.usage.push(row);
+    }
+
+    /// Removes all rows of usage that were added in earlier commits.
+    pub(crate) fn reset_usage(&mut self) {
+        let row = self.row((), ());
+        self.slice.reset_usage.push(row);
+    }
+
+    /// Notes that the session's usage is not what its rows say any more, and has to be counted again.
+    pub(crate) fn forget_usage(&mut self) {
+        let row = self.row(NOT_COUNTED, Vec::new());
+        self.slice.usage.push(row);
     }
 
     /// Adds a piece of the imported file.

@@ -138,6 +138,10 @@ slice! {
         settings: Row<u64, SettingsRecord>,
         /// Lines, and what they point to.
         pointers: Row<Ordinal, PointerRecord>,
+        /// Sessions whose rows in `usage` are removed before any are added.
+        reset_usage: Row<(), ()>,
+        /// Rows of `usage`, by number.
+        usage: Row<u64, Vec<u8>>,
         originals: Row<u64, Vec<u8>>,
         /// References that lines no longer make, and whether the base64 had been cut out there.
         released: Row<Hash, bool>,

@@ -161,6 +161,7 @@ fn sweep_slice(transaction: &WriteTransaction, session: SessionKey) -> Result<(u
     }
     left -= remove_pairs(&mut transaction.open_table(tables::SETTINGS)?, session, left)?;
     left -= remove_pairs(&mut transaction.open_table(tables::POINTERS)?, session, left)?;
+    left -= remove_pairs(&mut transaction.open_table(tables::USAGE)?, session, left)?;
     left -= remove_pairs(&mut transaction.open_table(tables::UNFOLDED)?, session, left)?;
     left -= remove_pairs(&mut transaction.open_table(tables::ORIGINALS)?, session, left.min(200))?;
     transaction.open_table(tables::LEAVES)?.remove(raw)?;

@@ -16,6 +16,7 @@ use crate::store::pages::ReadableTable;
 use crate::store::pointer_record::{PointerKind, PointerRecord};
 use crate::store::record::Record;
 use crate::store::settings_record::SettingsRecord;
+use crate::store::usage_record::UsageRecord;
 
 const OWNER: u64 = 7;
 
@@ -308,6 +309,7 @@ fn fill(batch: &mut Batch, session: SessionKey) -> (Creation, SessionRecord) {
     let kind = PointerKind::Summary;
     let pointer = PointerRecord { kind, target: None, text: None, message_before: None };
     rows.add_pointer(Ordinal::FIRST, pointer);
+    rows.put_usage(0, &UsageRecord::default());
     rows.add_original(0, vec![0]);
     let mut record = SessionRecord { entries: 1, messages: 1, ..record("full", 1) };
     record.settings = 1;

@@ -24,7 +24,7 @@ use super::session_record::{SessionRecord, address_bytes, parse_address};
 use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
 use super::writing::Writing;
-use super::{Store, creation, tables};
+use super::{Store, creation, format, tables};
 use crate::error::{Error, FileContext, Result};
 use crate::store::pages::{DamagedPage, ReadableTable, reach, read_header};
 
@@ -160,6 +160,8 @@ impl Store {
                 salvaged.lost.push(String::from_utf8_lossy(id).into_owned());
             }
         }
+        // It follows from the lines, which may have been saved only in part.
+        format::mark_not_counted(&transaction)?;
         self.index_removed(&snapshot, &transaction)?;
         salvaged.broken_blobs = index_blobs(&snapshot, &transaction)?;
         {

@@ -1,0 +1,175 @@
+//! `leafline resume`.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use leafline::export::{ExportOutcome, ExportReport, Resumption};
+use serde::Serialize;
+
+use super::failure::Failure;
+use super::output::Output;
+use super::place::{Place, shown};
+use super::progress::Spinner;
+use super::{Status, text};
+
+const EXAMPLES: &str = "\
+Examples:
+  leafline resume 019c6605
+  leafline resume 019c6605 --exec
+  eval \"$(leafline resume 019c6605)\"
+  leafline resume 019c6605 --json | jq .command";
+
+/// Go on with a session in its program
+///
+/// Puts the session back where its program looks for it, with the agents that it has started, and prints the command that
+/// goes on with it in its directory, as a line for a shell. --exec runs it.
+///
+/// A file that is there stays: if it has all of the session, the program goes on with it, otherwise the command fails and
+/// nothing is written. Opal's sessions cannot be resumed: how Opal is told to go on is not known here.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The session: an id, or a unique prefix of one
+    #[arg(add = crate::completion::sessions())]
+    session: String,
+
+    /// Run the program instead of printing the command
+    #[arg(long)]
+    exec: bool,
+}
+
+/// A resumption as JSON.
+#[derive(Serialize)]
+struct Json<'r> {
+    session: &'r str,
+    command: Vec<String>,
+    directory: Option<String>,
+    files: Vec<File<'r>>,
+}
+
+#[derive(Serialize)]
+struct File<'r> {
+    session: &'r str,
+    path: String,
+    status: &'static str,
+}
+
+/// Puts the session back, and says or runs what goes on with it.
+pub(super) fn run(
+    arguments: &Arguments,
+    place: &Place,
+    out: &mut Output,
+) -> Result<Status, Failure> {
+    let store = place.open_to_read()?;
+    let spinner = Spinner::new("exporting");
+    let resumption = store.resume(&arguments.session)?;
+    drop(spinner);
+    // The program may write for days.
+    drop(store);
+    for report in &resumption.files {
+        remark(report, out);
+    }
+    if arguments.exec {
+        return go_on(&resumption);
+    }
+    if out.is_json() {
+        let text = |text: &OsStr| text.to_string_lossy().into_owned();
+        let files = resumption.files.iter().map(|report| File {
+            session: &report.session,
+            path: shown(&report.path),
+            status: report.outcome.name(),
+        });
+        return out
+            .json(&Json {
+                session: &resumption.session,
+                command: resumption.command.iter().map(|part| text(part)).collect(),
+                directory: resumption.directory.as_deref().map(shown),
+                files: files.collect(),
+            })
+            .map(|()| Status::Done);
+    }
+    let command: Vec<String> = resumption.command.iter().map(|part| quoted(part)).collect();
+    let command = command.join(" ");
+    match &resumption.directory {
+        Some(directory) => {
+            if !directory.is_dir() {
+                out.remark(format!("{} is not there", text::printable(&shown(directory))));
+            }
+            out.line(format_args!("cd {} && {command}", quoted(directory.as_os_str())))?;
+        }
+        None => out.line(format_args!("{command}"))?,
+    }
+    Ok(Status::Done)
+}
+
+/// Says which files were written, and which agent's were kept.
+fn remark(report: &ExportReport, out: &mut Output) {
+    let path = shown(&report.path);
+    let path = text::printable(&path);
+    match &report.outcome {
+        ExportOutcome::Written { .. } => out.remark(format!("{path} was written")),
+        ExportOutcome::Kept { reason } => out.remark(format!("{path} was kept: {reason}")),
+        _ => {}
+    }
+}
+
+/// Becomes the program, where the system can do that.
+fn go_on(resumption: &Resumption) -> Result<Status, Failure> {
+    let (program, arguments) = resumption.command.split_first().expect("a command has a program");
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if let Some(directory) = &resumption.directory {
+        if !directory.is_dir() {
+            return Err(Failure::NotRun {
+                program: program.to_string_lossy().into_owned(),
+                source: not_there(directory),
+            });
+        }
+        command.current_dir(directory);
+    }
+    let failed =
+        |source| Failure::NotRun { program: program.to_string_lossy().into_owned(), source };
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        Err(failed(command.exec()))
+    }
+    #[cfg(not(unix))]
+    {
+        let status = command.status().map_err(failed)?;
+        Ok(if status.success() { Status::Done } else { Status::Failed })
+    }
+}
+
+fn not_there(directory: &Path) -> std::io::Error {
+    let problem = format!("its directory {} is not there", shown(directory));
+    std::io::Error::new(std::io::ErrorKind::NotFound, problem)
+}
+
+/// A word for a shell.
+fn quoted(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return word.into_owned();
+    }
+    // What a terminal would take for itself does not reach it.
+    let word = text::printable(&word).replace('\'', "'\\''");
+    format!("'{word}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        let of = |word: &str| quoted(OsStr::new(word));
+        assert_eq!(of("/work/a-b"), "/work/a-b");
+        assert_eq!(of(""), "''");
+        assert_eq!(of("a b"), "'a b'");
+        assert_eq!(of("it's $HOME"), "'it'\\''s $HOME'");
+        assert_eq!(of("~"), "'~'");
+    }
+}

@@ -1,0 +1,89 @@
+//! What `leafline resume` prints, run with the real programs.
+//!
+//! Guards against a session that is put where its program does not look for it, or that it does not go on with.
+
+use leafline_judges::{Script, folder, is_to_be_asked, runs};
+use serde_json::json;
+
+use crate::scene::{CLAUDE, OMP_3, PI_3, Scene, command, finished, path, sample};
+
+/// Where the samples' sessions were.
+const DIRECTORIES: [&str; 2] = ["/home/robin/work/tide-clock", "/home/robin/work/lantern"];
+
+/// A session of Codex's, and the one that it was forked from.
+const CODEX_BASE: &str = "019c6f5a-0000-7c4e-9d21-5a7be0c30000";
+const CODEX: &str = "019c6f5a-0023-7c4e-9d21-5a7be0c30023";
+
+/// The script, if the program is there or required.
+fn script(installed: &str, variable: &str, required: &str) -> Option<Script> {
+    let is_there = std::env::var_os(variable).is_some()
+        || folder("..").join(installed).exists()
+        || installed.is_empty();
+    let missing = format!("{variable} is not set, and {installed} is not installed");
+    is_to_be_asked(is_there && runs("node"), required, &missing)
+        .then(|| Script::new("node", folder("resume-judge"), &["judge.mjs"]))
+}
+
+/// Imports a sample from elsewhere, resumes it in an empty home folder, and has the program go on with it.
+fn goes_on(script: &Script, id: &str, name: &str, says: &str) {
+    let scene = Scene::new();
+    let work = scene.folder().join("work");
+    let home = scene.folder().join("home");
+    std::fs::create_dir(&work).unwrap();
+    std::fs::create_dir(&home).unwrap();
+    let mut text = String::from_utf8(sample(id)).unwrap();
+    // Codex's sessions name places in others by bytes.
+    let directories = DIRECTORIES.iter().filter(|_| id != CODEX);
+    directories.for_each(|directory| text = text.replace(directory, path(&work)));
+    let file = scene.write(&format!("backup/{name}"), text.as_bytes());
+    scene.run(["import", path(&file)]).ok();
+    // What the session continues without repeating it.
+    let name = format!("backup/rollout-2026-02-18T08-59-59-{CODEX_BASE}.jsonl");
+    scene.run(["import", path(&scene.write(&name, &sample(CODEX_BASE)))]).ok();
+    let mut resume = command(&scene.store());
+    resume.env("HOME", &home).args(["resume", id, "--json"]);
+    let told = finished(resume.output().unwrap()).json();
+    let directory = if id == CODEX { DIRECTORIES[0] } else { path(&work) };
+    assert_eq!(told["directory"], directory);
+    let job = json!({"op": "resume", "command": told["command"], "home": home, "cwd": work});
+    let answer = script.ask(&[job]).remove(0);
+    assert_eq!(answer["ok"], true, "{id}: {answer}");
+    let sent = answer["sent"].as_str().unwrap();
+    assert!(sent.contains(says), "{id}: {sent}");
+    let own = std::fs::read(told["files"][0]["path"].as_str().unwrap()).unwrap();
+    let is_longer = own.len() > text.len() && String::from_utf8_lossy(&own).contains("PROBE");
+    assert!(is_longer, "{id}: the program went on in another file");
+}
+
+#[test]
+fn pi_goes_on() {
+    let installed = "tests/interop/node_modules/@mariozechner/pi-coding-agent";
+    let Some(script) = script(installed, "LEAFLINE_PI", "LEAFLINE_REQUIRE_PI") else { return };
+    goes_on(&script, PI_3, "session.jsonl", "Committed as `4be91d7`.");
+}
+
+#[test]
+fn omp_goes_on() {
+    let installed = "tests/omp-judge/node_modules/.bin/bun";
+    let Some(script) = script(installed, "LEAFLINE_OMP", "LEAFLINE_REQUIRE_OMP") else { return };
+    goes_on(&script, OMP_3, "session.jsonl", "then the night tiles");
+}
+
+#[test]
+fn claude_code_goes_on() {
+    let installed = "target/claude-judge/claude_agent_sdk/_bundled/claude";
+    let Some(script) = script(installed, "LEAFLINE_CLAUDE", "LEAFLINE_REQUIRE_CLAUDE") else {
+        return;
+    };
+    goes_on(&script, CLAUDE, &format!("{CLAUDE}.jsonl"), "time zone");
+}
+
+#[test]
+fn codex_goes_on() {
+    let installed = "target/codex-judge/node_modules/.bin/codex";
+    let Some(script) = script(installed, "LEAFLINE_CODEX", "LEAFLINE_REQUIRE_CODEX") else {
+        return;
+    };
+    let name = format!("rollout-2026-02-18T09-00-00-{CODEX}.jsonl");
+    goes_on(&script, CODEX, &name, "offset");
+}

@@ -1,0 +1,272 @@
+//! The value of the `usage` table: the answers that some lines of a session report, in the order of the lines.
+
+use bincode::{Decode, Encode};
+use leafline_import::{Answer, Usage, UsageCounter};
+
+use super::record::{Record, read_borrowed, unzigzag, versioned, zigzag};
+use crate::error::Result;
+
+/// The answers of a row. The next ones are in the next row.
+pub(crate) const ANSWERS: usize = 128;
+
+/// Consecutive answers of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct UsageRecord {
+    /// 8 bytes of each answer, little endian: its identity, or 0. They come first, since a report reads them of all
+    /// sessions to find which answers are repeated.
+    identities: Vec<u8>,
+    rows: Vec<Row>,
+    /// The models that the rows name, by their places.
+    models: Vec<String>,
+    /// What a later line may refer to; only in a session's last row.
+    state: Option<State>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
+struct Row {
+    /// 0: none; else 1 + zigzag(time - the time before), in seconds since 1970.
+    time: u64,
+    /// 0: none; else 1 + the model's place.
+    model: u32,
+    is_sidechain: bool,
+    input: u64,
+    output: u64,
+    reasoning: u64,
+    cache_read: u64,
+    cache_write: u64,
+    cache_write_1h: u64,
+    /// The bits of a double.
+    cost: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
+struct State {
+    model: Option<String>,
+    /// Counts in the order of those of a row.
+    total: Option<[u64; 6]>,
+    header: u64,
+}
+
+impl Record for UsageRecord {
+    const TABLE: &'static str = "usage";
+}
+
+/// An answer as a report reads it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct CountedAnswer<'r> {
+    /// 0 if nothing distinguishes it.
+    pub(crate) identity: u64,
+    /// In seconds since 1970.
+    pub(crate) time: Option<i64>,
+    pub(crate) model: Option<&'r str>,
+    pub(crate) is_sidechain: bool,
+    pub(crate) usage: Usage,
+}
+
+impl UsageRecord {
+    /// Adds an answer, unless it repeats the last one; of two reports of one answer the one with the most tokens counts.
+    /// `time` is in milliseconds since 1970. Returns whether there is no room: then nothing is added.
+    pub(crate) fn push(&mut self, answer: &Answer, time: Option<i64>, is_sidechain: bool) -> bool {
+        let last = self.rows.len().wrapping_sub(1);
+        if answer.identity.is_some() && self.identity(last) == answer.identity {
+            let tokens = self.rows.get(last).map_or(0, |row| row.usage().tokens());
+            if answer.usage.tokens() <= tokens {
+                return false;
+            }
+            self.rows.pop();
+            self.identities.truncate(8 * last);
+        } else if self.rows.len() >= ANSWERS {
+            return true;
+        }
+        let before = self.last_time();
+        let time = time
+            .map_or(0, |time| zigzag(time.div_euclid(1000).wrapping_sub(before)).saturating_add(1));
+        let model = answer.model.as_ref().map_or(0, |model| self.place_of(model));
+        let Usage { input, output, reasoning, cache_read, cache_write, cache_write_1h, cost } =
+            answer.usage;
+        let cost = cost.map(f64::to_bits);
+        self.identities.extend_from_slice(&answer.identity.unwrap_or(0).to_le_bytes());
+        self.rows.push(Row {
+            time,
+            model,
+            is_sidechain,
+            input,
+            output,
+            reasoning,
+            cache_read,
+            cache_write,
+            cache_write_1h,
+            cost,
+        });
+        false
+    }
+
+    fn identity(&self, place: usize) -> Option<u64> {
+        let bytes = self.identities.chunks_exact(8).nth(place)?;
+        Some(u64::from_le_bytes(bytes.try_into().expect("a chunk has eight bytes")))
+    }
+
+    /// One more than the place of a model's name.
+    fn place_of(&mut self, model: &str) -> u32 {
+        let place = self.models.iter().position(|known| known == model).unwrap_or_else(|| {
+            self.models.push(model.to_owned());
+            self.models.len() - 1
+        });
+        u32::try_from(place + 1).expect("a row has few answers, and each names one model")
+    }
+
+    /// The time of the last answer that has one, in seconds; 0 without one.
+    fn last_time(&self) -> i64 {
+        let times = self.rows.iter().filter_map(|row| row.time.checked_sub(1));
+        times.fold(0, |before: i64, code| before.wrapping_add(unzigzag(code)))
+    }
+
+    /// Notes what later lines may refer to.
+    pub(crate) fn set_state(&mut self, counter: &UsageCounter) {
+        let total = counter.total.map(|total| {
+            let Usage { input, output, reasoning, cache_read, cache_write, cache_write_1h, .. } =
+                total;
+            [input, output, reasoning, cache_read, cache_write, cache_write_1h]
+        });
+        self.state = Some(State { model: counter.model.clone(), total, header: counter.header });
+    }
+
+    /// Takes away what later lines may refer to.
+    pub(crate) fn take_state(&mut self) -> UsageCounter {
+        let State { model, total, header } = self.state.take().unwrap_or_default();
+        let total =
+            total.map(|[input, output, reasoning, cache_read, cache_write, cache_write_1h]| {
+                Usage {
+                    input,
+                    output,
+                    reasoning,
+                    cache_read,
+                    cache_write,
+                    cache_write_1h,
+                    cost: None,
+                }
+            });
+        UsageCounter { model, total, header }
+    }
+
+    /// Whether it is the last row of a session.
+    pub(crate) fn has_state(&self) -> bool {
+        self.state.is_some()
+    }
+
+    /// The answers; `None` in place of one that contradicts itself.
+    pub(crate) fn answers(&self) -> impl Iterator<Item = Option<CountedAnswer<'_>>> {
+        let is_whole = self.identities.len() == 8 * self.rows.len();
+        let rows = self.rows.iter().zip(self.identities.chunks_exact(8));
+        let mut before = 0_i64;
+        let answers = rows.map(move |(row, identity)| {
+            let time = row.time.checked_sub(1).map(|code| before.wrapping_add(unzigzag(code)));
+            before = time.unwrap_or(before);
+            let model = match row.model.checked_sub(1) {
+                None => None,
+                Some(place) => Some(self.models.get(usize::try_from(place).ok()?)?.as_str()),
+            };
+            Some(CountedAnswer {
+                identity: u64::from_le_bytes(identity.try_into().ok()?),
+                time,
+                model,
+                is_sidechain: row.is_sidechain,
+                usage: row.usage(),
+            })
+        });
+        answers.chain((!is_whole).then_some(None))
+    }
+}
+
+impl Row {
+    fn usage(&self) -> Usage {
+        Usage {
+            input: self.input,
+            output: self.output,
+            reasoning: self.reasoning,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write,
+            cache_write_1h: self.cache_write_1h,
+            cost: self.cost.map(f64::from_bits),
+        }
+    }
+}
+
+/// The identities in a record's bytes, without the rest of it.
+pub(crate) fn identities(
+    bytes: &[u8],
+    place: impl FnOnce() -> String,
+) -> Result<impl Iterator<Item = u64>> {
+    let identities: &[u8] = versioned::<UsageRecord, _>(bytes, place, read_borrowed)?;
+    let numbers = identities.chunks_exact(8);
+    Ok(numbers.map(|bytes| u64::from_le_bytes(bytes.try_into().expect("a chunk has eight bytes"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(identity: u64, output: u64, model: &str) -> Answer {
+        let usage = Usage { output, cost: Some(0.25), ..Usage::default() };
+        Answer { identity: Some(identity), model: Some(model.to_owned()), usage }
+    }
+
+    #[test]
+    fn answers_come_back() {
+        let mut record = UsageRecord::default();
+        let times = [Some(5_999), None, Some(-1), Some(1_700_000_000_000)];
+        for ((number, time), model) in (1..).zip(times).zip(["b", "a", "b", "a"]) {
+            assert!(!record.push(&answer(number, number, model), time, number == 2));
+        }
+        record.set_state(&UsageCounter { header: 7, ..UsageCounter::default() });
+        let bytes = record.to_bytes();
+        let mut read = UsageRecord::from_bytes(&bytes, String::new).unwrap();
+        assert_eq!(read, record);
+        let found: Vec<_> = read.answers().map(Option::unwrap).collect();
+        let of =
+            |number: usize| (found[number].time, found[number].model, found[number].is_sidechain);
+        assert_eq!(of(0), (Some(5), Some("b"), false));
+        assert_eq!(of(1), (None, Some("a"), true));
+        assert_eq!(of(2), (Some(-1), Some("b"), false));
+        assert_eq!(of(3), (Some(1_700_000_000), Some("a"), false));
+        assert_eq!(found[3].usage.cost, Some(0.25));
+        assert_eq!(identities(&bytes, String::new).unwrap().collect::<Vec<_>>(), [1, 2, 3, 4]);
+        assert_eq!(read.take_state().header, 7);
+        assert!(!read.has_state());
+    }
+
+    #[test]
+    fn of_reports_of_one_answer_the_largest_counts() {
+        let mut record = UsageRecord::default();
+        for (output, model) in [(1, "a"), (50, "b"), (7, "c"), (50, "d")] {
+            record.push(&answer(1, output, model), Some(1000 * output.cast_signed()), false);
+        }
+        let found: Vec<_> = record.answers().map(Option::unwrap).collect();
+        assert_eq!(
+            (found.len(), found[0].usage.output, found[0].model, found[0].time),
+            (1, 50, Some("b"), Some(50))
+        );
+    }
+
+    #[test]
+    fn a_full_record_takes_only_what_it_has() {
+        let mut record = UsageRecord::default();
+        for number in 1..=128 {
+            assert!(!record.push(&answer(number, 1, "a"), None, false));
+        }
+        assert!(record.push(&answer(200, 1, "a"), None, false));
+        assert!(!record.push(&answer(128, 9, "a"), None, false));
+        assert_eq!(record.rows.len(), ANSWERS);
+    }
+
+    #[test]
+    fn damage_is_noticed() {
+        let mut record = UsageRecord::default();
+        record.push(&answer(1, 1, "a"), None, false);
+        let mut lacking = record.clone();
+        lacking.identities.truncate(3);
+        assert!(lacking.answers().any(|answer| answer.is_none()));
+        record.models.clear();
+        assert!(record.answers().any(|answer| answer.is_none()));
+    }
+}
