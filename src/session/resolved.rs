@@ -22,7 +22,7 @@ impl SessionReader {
     /// let line = format!(r#"{{"type":"custom","id":"a1","parentId":null,"data":"blob:sha256:{hash}"}}"#);
     /// session.append_lines(line.as_bytes(), RepeatedIds::Add)?;
     /// let resolved = session.reader()?.get_resolved_entry("a1")?;
-    /// assert!(resolved.text().contains(r#""data":"a long text""#));
+    /// assert_eq!(resolved.json().expect("the line is JSON")["data"], "a long text");
     /// # Ok(())
     /// # }
     /// ```

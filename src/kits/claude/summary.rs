@@ -53,7 +53,8 @@ impl SessionStore {
     /// let key = SessionKey::new("-work", "s");
     /// sessions.append(&key, br#"{"type":"x","n":1}"#)?;
     /// let mut summary = sessions.summary(&key, "count")?.expect("it was appended to");
-    /// assert_eq!((summary.data(), summary.page(1 << 20)?.len()), (None, 1));
+    /// assert_eq!(summary.data(), None);
+    /// assert_eq!(summary.page(1 << 20)?.len(), 1);
     /// summary.set_data("1 entry");
     /// sessions.keep_summaries("count", vec![summary])?;
     /// let summary = sessions.summary(&key, "count")?.expect("it was appended to");
