@@ -1,6 +1,7 @@
 //! Calls of the system that fail, one after the other, in every command.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -55,12 +56,18 @@ fn errors_of(call: &str) -> &'static [&'static str] {
     }
 }
 
-/// Lets calls fail so many times. Only in commands whose names contain the given text.
+/// Lets calls fail, each run one of the combinations, which the seed puts into an order. Only in commands whose names contain
+/// the given text.
 ///
 /// # Errors
 ///
 /// If there is no program, no tracer, or a command does not do what it should without a fault.
-pub fn run(seed: u64, runs: u64, program: Option<&Path>, only: &str) -> Result<Report, String> {
+pub fn run(
+    seed: u64,
+    runs: Range<u64>,
+    program: Option<&Path>,
+    only: &str,
+) -> Result<Report, String> {
     if !Program::can_trace() {
         return Err("`strace` is not there, or may not trace".to_owned());
     }
@@ -91,7 +98,7 @@ pub fn run(seed: u64, runs: u64, program: Option<&Path>, only: &str) -> Result<R
     }
     random.shuffle(&mut all);
     let mut report = Report { places: all.len() as u64, ..Report::default() };
-    for run in 0..runs {
+    for run in runs {
         let number = usize::try_from(run % report.places.max(1)).unwrap_or_default();
         let Some((prepared, fault)) = all.get(number) else { break };
         let one = || one(&stage, prepared, fault, &mut report);

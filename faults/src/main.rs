@@ -46,6 +46,9 @@ enum Fault {
     Calls {
         #[command(flatten)]
         runs: Runs,
+        /// The number of the first
+        #[arg(long, default_value_t = 0)]
+        first: u64,
         #[command(flatten)]
         commands: Commands,
         /// Also print what the commands complained of
@@ -106,7 +109,9 @@ fn main() -> ExitCode {
             Ok(power::run_and_print(&power::Options { seed, images, threads }))
         }
         Fault::Kills { runs, commands } => kill(&runs, &commands),
-        Fault::Calls { runs, commands, verbose } => fail_calls(&runs, &commands, verbose),
+        Fault::Calls { runs, first, commands, verbose } => {
+            fail_calls(&runs, first, &commands, verbose)
+        }
         Fault::Crowd { seconds, program, folder } => gather(seconds, program, folder),
     };
     let failures = failures.unwrap_or_else(|problem| vec![problem]);
@@ -189,9 +194,15 @@ fn kill(runs: &Runs, commands: &Commands) -> Result<Vec<String>, String> {
     Ok(report.failures)
 }
 
-fn fail_calls(runs: &Runs, commands: &Commands, verbose: bool) -> Result<Vec<String>, String> {
+fn fail_calls(
+    runs: &Runs,
+    first: u64,
+    commands: &Commands,
+    verbose: bool,
+) -> Result<Vec<String>, String> {
     let program = commands.program.as_deref();
-    let report = calls::run(runs.seed, runs.runs, program, &commands.only)?;
+    let numbers = first..first.saturating_add(runs.runs);
+    let report = calls::run(runs.seed, numbers, program, &commands.only)?;
     println!("call: runs in which it failed, done all the same, failed");
     for (call, count) in &report.counts {
         println!("{call}: {}, {}, {}", count.runs, count.done, count.failed);

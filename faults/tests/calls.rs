@@ -8,7 +8,7 @@ use leafline_faults::calls;
 
 #[test]
 fn a_call_that_fails_is_told_and_loses_nothing() {
-    let report = match calls::run(7, 150, Some(&common::program()), "") {
+    let report = match calls::run(7, 0..150, Some(&common::program()), "") {
         Err(problem) if problem.contains("strace") => return println!("skipped: {problem}"),
         report => report.expect("each command works without a fault"),
     };
