@@ -99,8 +99,9 @@ pub fn run(
     random.shuffle(&mut all);
     let mut report = Report { places: all.len() as u64, ..Report::default() };
     for run in runs {
-        let number = usize::try_from(run % report.places.max(1)).unwrap_or_default();
-        let Some((prepared, fault)) = all.get(number) else { break };
+        let Some((prepared, fault)) = usize::try_from(run).ok().and_then(|run| all.get(run)) else {
+            break;
+        };
         let one = || one(&stage, prepared, fault, &mut report);
         let outcome = catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|payload| {
             let text = payload.downcast_ref::<String>().map_or("a panic", String::as_str);

@@ -42,7 +42,7 @@ enum Fault {
         #[command(flatten)]
         commands: Commands,
     },
-    /// Commands of which one call of the system fails, or all from one on
+    /// Commands of which one call of the system fails, or all from one on: each combination once, in an order of the seed's
     Calls {
         #[command(flatten)]
         runs: Runs,
