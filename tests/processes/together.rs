@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use leafline::storage::{SessionStorage, StoreSessionStorage};
 use leafline::{SessionReader, Store};
 
 use super::kept::{Kept, check_chain};
@@ -217,5 +218,35 @@ fn sweeps_leave_alone_what_others_are_at() {
         assert!(body(&fork) == body(&source));
     }
     assert_eq!(place.store.sessions().unwrap().len(), 1 + 50);
+    assert_sound_and_swept(&place.store, place.folder.path());
+}
+
+/// Processes that see the store as a folder of files, as omp does: lines of each, and rewrites between them that expect a size.
+#[test]
+fn no_line_of_a_path_is_lost_that_several_processes_write_to() {
+    let place = Place::new();
+    let path = Path::new("/sessions/s.jsonl");
+    let storage = StoreSessionStorage::new(place.store.clone());
+    storage.write(path, super::IRREGULAR.as_bytes()).unwrap();
+    let lines = Job::WriteLines { path: path.to_owned(), operations: 40 };
+    let again = Job::WriteAgain { path: path.to_owned(), operations: 20 };
+    let works = [
+        work(&place, "one", false, vec![lines.clone(), lines.clone()]),
+        work(&place, "two", true, vec![lines.clone(), again]),
+        work(&place, "three", false, vec![lines]),
+    ];
+    let writers = Writers::start(&works).writers;
+    let told: Vec<Acknowledged> =
+        writers.into_iter().flat_map(super::process::Writer::finish).collect();
+    assert!(told.iter().any(|told| told.session == "rewritten"));
+    let text = storage.read(path).unwrap();
+    assert!(text.starts_with(super::IRREGULAR.as_bytes()));
+    let ids: Vec<String> = entries(&text).iter().map(|entry| super::text(&entry["id"])).collect();
+    let mut written: Vec<&String> = told.iter().flat_map(|told| &told.ids).collect();
+    assert_eq!(written.len(), 4 * 40);
+    let mut found: Vec<&String> = ids.iter().filter(|id| id.contains('-')).collect();
+    written.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, written, "each line is there once");
     assert_sound_and_swept(&place.store, place.folder.path());
 }

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use leafline::error::{Error, StorageError};
 use leafline::import::ImportOptions;
 use leafline::omp::OmpSession;
 use leafline::pi::{Draft, PiSession};
+use leafline::storage::{ExpectedSize, SessionStorage, StoreSessionStorage, WriterOptions};
 use leafline::{Family, NewSession, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -40,6 +42,10 @@ pub enum Job {
     Sweep { operations: u64 },
     /// Reads, and so folds what others have appended to the journal.
     Fold { operations: u64 },
+    /// Writes lines to a path of the storage of files.
+    WriteLines { path: PathBuf, operations: u64 },
+    /// Writes what stands at a path once more, if it is still as long as it was.
+    WriteAgain { path: PathBuf, operations: u64 },
 }
 
 /// An operation that the store has acknowledged.
@@ -143,6 +149,29 @@ fn repeat(store: &Store, worker: &str, job: &Job, acknowledge: &impl Fn(Acknowle
             for operation in 0..*operations {
                 store.sessions().unwrap();
                 tell(operation, "", Vec::new());
+            }
+        }
+        Job::WriteLines { path, operations } => {
+            let storage = StoreSessionStorage::new(store.clone());
+            let mut writer = storage.open_writer(path, WriterOptions::default()).unwrap();
+            for operation in 0..*operations {
+                let id = format!("{worker}-{operation}");
+                let line =
+                    json!({ "type": "custom", "customType": "c", "id": id, "parentId": null });
+                writer.write_line(line.to_string().as_bytes()).unwrap();
+                tell(operation, "", vec![id]);
+            }
+        }
+        Job::WriteAgain { path, operations } => {
+            let storage = StoreSessionStorage::new(store.clone());
+            for operation in 0..*operations {
+                let before = storage.read(path).unwrap();
+                let expected = ExpectedSize::Bytes(before.len() as u64);
+                match storage.write_if(path, &before, expected) {
+                    Ok(()) => tell(operation, "rewritten", Vec::new()),
+                    Err(Error::Storage(StorageError::Conflict { .. })) => {}
+                    Err(error) => panic!("{error}"),
+                }
             }
         }
     }

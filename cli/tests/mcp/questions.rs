@@ -1,9 +1,11 @@
 //! Ten questions that an agent asks about a store of 1,000 sessions: the answers to each take at most 4,000 tokens together.
 //!
-//! `cargo test -p leafline-cli --test mcp questions -- --nocapture` prints their sizes, which docs/mcp.md has.
+//! `cargo test -p leafline-cli --test mcp questions -- --nocapture` prints their sizes, and how soon a server of that store has
+//! answered its client's greeting, which docs/mcp.md has.
 
 use std::fs::File;
 use std::io::BufWriter;
+use std::time::{Duration, Instant};
 
 use leafline_generate::{Family, Shape, generate};
 use serde_json::{Value, json};
@@ -125,9 +127,23 @@ fn ten_questions_are_answered_within_their_tokens() {
     }
     assert_eq!(all, 10);
     println!("the largest takes {largest} tokens");
+    println!("a server is ready after {:.1?}", started(&scene));
     if let Some(folder) = std::env::var_os("LEAFLINE_MCP_ANSWERS") {
         keep_answers(&mut client, std::path::Path::new(&folder));
     }
+}
+
+/// How long it takes from the start of a server to its answer to the greeting: the median of several.
+fn started(scene: &Scene) -> Duration {
+    let mut times: Vec<Duration> = (0..21)
+        .map(|_| {
+            let begun = Instant::now();
+            let _client = Client::of(scene);
+            begun.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() / 2]
 }
 
 /// Keeps each answer as a file, for a look, or for a count by a real vocabulary.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::client::{Client, margin, tokens};
-use super::scene::{CLAUDE, PI_3, Scene, file, header, message, path};
+use super::scene::{CLAUDE, PI_3, Scene, file, header, message, path, samples};
 
 #[test]
 fn a_search_gives_ids_to_go_on_from() {
@@ -282,6 +282,25 @@ fn reads_follow_what_other_processes_append() {
     scene.run(["import", path(&other)]).ok();
     assert!(client.told("search_sessions", json!({ "query": "heron" })).contains("session t pi"));
     scene.run(["rm", "--yes", "t"]);
+}
+
+#[test]
+fn a_fork_is_read_without_the_session_that_it_goes_on_from() {
+    let day = samples().join("codex/sessions/2026/02/18");
+    let file = |start: &str, id: &str| {
+        day.join(format!("rollout-2026-02-18T{start}-019c6f5a-{id}-7c4e-9d21-5a7be0c3{id}.jsonl"))
+    };
+    let scene = Scene::new();
+    scene.run(["import", path(&file("09-00-00", "0023"))]).ok();
+    let mut client = Client::of(&scene);
+    let fork = json!({ "session": "019c6f5a-0023" });
+    let alone = client.told("read_session", fork.clone());
+    for said in ["  Write the changelog entry instead.", "  A short entry for the changelog"] {
+        assert!(alone.contains(said), "{alone}");
+    }
+    scene.run(["import", path(&file("08-59-59", "0000"))]).ok();
+    let told = client.told("read_session", fork);
+    assert!(told.contains("  Write the changelog entry instead."), "{told}");
 }
 
 fn entries(told: &str) -> Vec<String> {
