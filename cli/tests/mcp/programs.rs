@@ -1,8 +1,8 @@
-//! Real clients: the protocol's own kit for TypeScript, and Claude Code.
+//! Real clients: the protocol's own kit for TypeScript, Claude Code, and omp's.
 
 use std::path::Path;
 
-use leafline_judges::{Script, claude, folder, is_to_be_asked};
+use leafline_judges::{Script, claude, folder, is_to_be_asked, runs};
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -72,6 +72,34 @@ fn claude_code_gives_the_answer_to_its_model() {
     assert!(ours.contains("588262d5"));
     assert_eq!(told(&answer["result"]), ours);
     assert!(Path::new(&scene.store()).exists());
+}
+
+/// The line of the README, typed in omp; and what its client gives the model then.
+#[test]
+fn omp_is_told_of_the_server_and_calls_it() {
+    let folder = folder("omp-judge");
+    let bun = folder.join("node_modules/.bin/bun");
+    let missing = "omp or bun is not in tests/omp-judge";
+    if !is_to_be_asked(runs(&bun), "LEAFLINE_REQUIRE_OMP", missing) {
+        return;
+    }
+    let scene = Scene::of_samples();
+    let input = json!({ "query": "\"fake timers\"", "role": "user" });
+    let (program, store) = (env!("CARGO_BIN_EXE_leafline"), scene.store());
+    let command =
+        format!("/mcp add leafline --scope user -- {program} --store {} mcp", path(&store));
+    let job =
+        json!({ "op": "add", "command": command, "tool": "_search_sessions", "input": input });
+    let answers = Script::new(bun, folder, &["mcp.mjs"]).ask(&[job.to_string()]);
+    let answer = &answers[0];
+    assert_eq!(answer["ok"], true, "{answer}");
+    let added = &answer["config"]["mcpServers"]["leafline"];
+    assert_eq!(added["command"], program);
+    assert_eq!(added["args"], json!(["--store", path(&store), "mcp"]));
+    assert_eq!(answer["tools"].as_array().unwrap().len(), 5, "{answer}");
+    let ours = Client::of(&scene).told("search_sessions", input);
+    assert!(ours.contains("588262d5"));
+    assert_eq!(told(&answer["result"]), ours);
 }
 
 /// The text of a tool's result, as a string or as blocks.
