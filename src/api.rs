@@ -26,7 +26,8 @@
 /// ```
 pub mod import {
     pub use crate::catalog::import::{
-        FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery, Refusal,
+        FileBehind, FileReport, FolderStanding, ImportObserver, ImportOptions, ImportStatus,
+        ImportTotals, LastSeen, Recovery, Refusal,
     };
     pub use crate::catalog::programs::{ProgramFolder, program_folders};
     #[cfg(feature = "watch")]

@@ -9,8 +9,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use super::output::is_ascii_locale;
 use super::{
     append, backup, branch, children, compact, context, export, extract, fork, history, import,
-    index, label, ls, man, mcp, name, new, path, relocate, repair, reset_leaf, resume, rm, salvage,
-    search, secrets, show, stats, sync, text, tree, usage, verify,
+    index, keep, label, ls, man, mcp, name, new, path, relocate, repair, reset_leaf, resume, rm,
+    salvage, search, secrets, show, stats, sync, text, tree, usage, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -115,6 +115,7 @@ impl Colour {
 pub(super) enum Command {
     Import(import::Arguments),
     Sync(sync::Arguments),
+    Keep(keep::Arguments),
     Export(export::Arguments),
     Ls(ls::Arguments),
     Show(show::Arguments),

@@ -164,6 +164,47 @@ pub(super) enum Failure {
         /// The system's error.
         source: std::io::Error,
     },
+    /// A file of `keep` could not be read or written.
+    #[error("{}: {source}", shown(.path))]
+    KeepFile {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// A file that `keep on` wrote was changed since.
+    #[error(
+        "{} was changed by hand since `leafline keep on` wrote it, and stays as it is; take out what is about leafline in it first",
+        shown(.path)
+    )]
+    KeepEdited {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Settings into which no hook can be put.
+    #[error("{}: {problem}, and it was not changed; what is printed is to be added by hand", shown(.path))]
+    KeepSettings {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A name that the file of a service cannot hold.
+    #[error(
+        "{name:?} cannot be written into the file of a service or a hook; use a path of plain text"
+    )]
+    KeepName {
+        /// The name.
+        name: String,
+    },
+    /// A command of `keep on` failed.
+    #[error("`{command}` failed: {problem}; `leafline keep off` takes out what was written")]
+    KeepCommand {
+        /// Its line.
+        command: String,
+        /// What it said.
+        problem: String,
+    },
     /// Arguments that clap accepts but that conflict.
     #[error("{0}")]
     Usage(clap::Error),

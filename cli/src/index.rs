@@ -209,14 +209,14 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Starts with what the store already has.
-    pub(super) fn start<'scope>(store: &'scope Store, scope: &'scope Scope<'scope, '_>) -> Self {
+    /// Starts with what the store already has, which is opened for each update.
+    pub(super) fn start<'scope>(place: &'scope Place, scope: &'scope Scope<'scope, '_>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let is_behind = Arc::new(AtomicBool::new(true));
         let follower = Self { stop: Arc::clone(&stop), is_behind: Arc::clone(&is_behind) };
         scope.spawn(move || {
             while !stop.load(Ordering::Relaxed) {
-                if is_behind.swap(false, Ordering::Relaxed) && !catch_up(store, &stop) {
+                if is_behind.swap(false, Ordering::Relaxed) && !catch_up(place, &stop) {
                     is_behind.store(true, Ordering::Relaxed);
                 }
                 std::thread::sleep(PAUSE);
@@ -232,14 +232,18 @@ impl Follower {
 }
 
 /// Returns whether the update is complete.
-fn catch_up(store: &Store, stop: &AtomicBool) -> bool {
-    let index = SearchIndex::open_or_create(store);
-    match index.and_then(|index| index.update(|_| !stop.load(Ordering::Relaxed))) {
+fn catch_up(place: &Place, stop: &AtomicBool) -> bool {
+    let updated = place.open_to_read().and_then(|store| {
+        let index = SearchIndex::open_or_create(&store)?;
+        Ok(index.update(|_| !stop.load(Ordering::Relaxed))?)
+    });
+    match updated {
         Ok(_) => true,
         // Another process is updating, perhaps from an earlier state.
-        Err(Error::Search(SearchError::IndexBusy { .. })) => false,
-        Err(error) => {
-            complain(&advised(&error));
+        Err(Failure::Library(Error::Search(SearchError::IndexBusy { .. }))) => false,
+        // The next new lines try again.
+        Err(failure) => {
+            complain(&failure.to_string());
             true
         }
     }

@@ -12,6 +12,7 @@ mod branch;
 mod children;
 mod compact;
 mod completion;
+mod confirmation;
 mod context;
 mod directory;
 mod entry_choice;
@@ -25,6 +26,7 @@ mod history;
 mod import;
 mod index;
 mod interrupt;
+mod keep;
 mod label;
 mod lines;
 mod live;
@@ -148,6 +150,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Move(arguments) => relocate::move_session(&arguments, place, out),
         Command::Relocate(arguments) => relocate::run(&arguments, place, out),
         Command::Compact(arguments) => compact::run(&arguments, place, out),
+        Command::Keep(arguments) => keep::run(&arguments, place, out),
         Command::Mcp(arguments) => mcp::run(&arguments, place),
         Command::Man(arguments) => man::run(&arguments),
     }

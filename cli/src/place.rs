@@ -60,8 +60,12 @@ impl Place {
 
     /// Opens the store, or creates it.
     pub(super) fn open_or_create(&self) -> Result<Store, Failure> {
-        let options = StoreOptions { page_cache_bytes: IMPORT_CACHE, ..StoreOptions::default() };
-        self.open(&options)
+        self.open(&Self::options_of_import())
+    }
+
+    /// How a store is opened or created for an import.
+    pub(super) fn options_of_import() -> StoreOptions {
+        StoreOptions { page_cache_bytes: IMPORT_CACHE, ..StoreOptions::default() }
     }
 
     fn open(&self, options: &StoreOptions) -> Result<Store, Failure> {
@@ -77,7 +81,8 @@ impl Place {
         if is_standard_output(&path) { Err(Failure::OutputIsStore { path }) } else { Ok(path) }
     }
 
-    fn path(&self) -> Result<PathBuf, Failure> {
+    /// The store's file, existing or not.
+    pub(super) fn path(&self) -> Result<PathBuf, Failure> {
         if let Some(named) = &self.named {
             return Ok(named.clone());
         }
@@ -105,7 +110,7 @@ fn tell_if_open_to_others(store: &Store) {
 }
 
 /// An argument as a shell takes it.
-fn quoted(argument: &str) -> String {
+pub(super) fn quoted(argument: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:=,".contains(c);
     match !argument.is_empty() && argument.chars().all(is_plain) {
         true => argument.to_owned(),

@@ -1,13 +1,13 @@
 //! `leafline rm`.
 
 use std::collections::HashSet;
-use std::io::{BufRead, IsTerminal, Write};
 
 use leafline::Store;
 use leafline::list::SessionFilter;
 use leafline::statistics::Removed;
 use serde_json::json;
 
+use super::confirmation;
 use super::failure::{Failure, complain, usage};
 use super::index::forget_removed;
 use super::number::{bytes, counted};
@@ -128,7 +128,7 @@ fn chosen(arguments: &Arguments, store: &Store) -> Result<Vec<Chosen>, Failure> 
 /// Asks at the terminal whether the sessions are to be deleted.
 fn is_confirmed(chosen: &[Chosen]) -> Result<bool, Failure> {
     let sessions = counted(chosen.len() as u64, "session", "sessions");
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+    if !confirmation::can_be_asked() {
         return Err(usage(&format!(
             "{sessions} would be deleted; --yes deletes them without a question, --dry-run names them"
         )));
@@ -148,12 +148,7 @@ fn is_confirmed(chosen: &[Chosen]) -> Result<bool, Failure> {
         told = text::ascii(&told);
     }
     let total = bytes(chosen.iter().map(|session| session.bytes).sum());
-    let mut terminal = std::io::stderr().lock();
-    write!(terminal, "{told}delete {sessions}, {total}? [y/N] ")?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).map_err(Failure::Input)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    confirmation::is_given(&told, &format!("delete {sessions}, {total}?"))
 }
 
 fn describe(session: &Chosen) -> String {

@@ -1,12 +1,12 @@
 //! `leafline sync`.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use leafline::Store;
-use leafline::import::{FileReport, ImportObserver, ImportOptions, ImportStatus};
+use leafline::import::{FileReport, ImportObserver, ImportOptions, ImportStatus, Watch};
 
 use super::Status;
+use super::advice::advised;
 use super::failure::{Failure, complain};
 use super::import::{Listing, Sources, Teller, print_totals};
 use super::index::{Follower, Indexing};
@@ -27,8 +27,10 @@ use super::place::Place;
 /// does, and the totals. --verbose lists all files, --quiet only failures. With --json, one object for each of those
 /// files, then one with the totals.
 ///
-/// With --watch, follows the system's file events until ctrl-c, and stores new lines some 50 ms after they were
-/// written. Without it, ctrl-c stops as in an import.
+/// With --watch, follows the system's file events until ctrl-c or SIGTERM, and stores new lines some 50 ms after they were
+/// written; folders that are not there yet, once they are. The store is open only while there is something to store, so that
+/// others can compact or replace it. When the disk is full or the store fails, says so and tries again, at least once a
+/// minute. `leafline keep on` has the system run this. Without --watch, ctrl-c stops as in an import.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +41,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     sources: Sources,
 
-    /// Keep importing until ctrl-c
+    /// Keep importing until ctrl-c or SIGTERM
     #[arg(long)]
     watch: bool,
 
@@ -54,6 +56,11 @@ pub(super) struct Arguments {
     indexing: Indexing,
 }
 
+/// How long a watch waits after the store has failed, first and at most, and how soon an interrupt ends the wait.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const SHORT_PAUSE: Duration = Duration::from_millis(100);
+
 /// What is usually not listed.
 const USUALLY_HIDDEN: &[ImportStatus] = &[ImportStatus::Unchanged, ImportStatus::Skipped];
 
@@ -63,7 +70,10 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let (paths, _) = arguments.sources.find()?;
+    let paths = match arguments.watch {
+        true => arguments.sources.to_watch()?,
+        false => arguments.sources.find()?.0,
+    };
     let options = ImportOptions {
         family: arguments.sources.family(),
         blobs: arguments.sources.blobs.clone(),
@@ -77,7 +87,9 @@ pub(super) fn run(
     let listing = arguments.listing;
     let teller = Teller::new(out, listing.hidden(USUALLY_HIDDEN), interrupt.clone());
     if arguments.watch {
-        return watch(&store, &paths, &options, (arguments.indexing, &interrupt), teller);
+        // It is opened for each change, so that others may compact or replace it meanwhile.
+        drop(store);
+        return watch(place, (&paths, &options), (arguments.indexing, &interrupt), teller);
     }
     let begun = Instant::now();
     let mut teller = teller;
@@ -98,23 +110,52 @@ pub(super) fn run(
 }
 
 fn watch(
-    store: &Store,
-    paths: &[PathBuf],
-    options: &ImportOptions,
+    place: &Place,
+    (paths, options): (&[PathBuf], &ImportOptions),
     (indexing, interrupt): (Indexing, &Interrupt),
     teller: Teller<'_>,
 ) -> Result<Status, Failure> {
-    let mut watching = store.watch(paths, options)?;
+    let path = std::path::absolute(place.path()?).map_err(Failure::NoCurrentDirectory)?;
+    let mut watching = Watch::of_file(path, &Place::options_of_import(), paths, options)?;
     let mut news = News { teller, follower: None };
     let watched = std::thread::scope(|scope| {
-        news.follower = indexing.is_wanted().then(|| Follower::start(store, scope));
-        let watched = watching.run(&mut news, interrupt.flag());
+        news.follower = indexing.is_wanted().then(|| Follower::start(place, scope));
+        let watched = keep_watching(&mut watching, &mut news, interrupt);
         news.follower = None;
         watched
     });
     let told = news.teller.finish();
     watched?;
     told.map(|()| Status::Done)
+}
+
+/// Watches until it is interrupted. Once everything was in step, no failure of the store ends it: a full disk gets room again,
+/// and a damaged store is repaired.
+fn keep_watching(
+    watching: &mut Watch,
+    news: &mut News<'_>,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let begun = Instant::now();
+        let Err(error) = watching.run(news, interrupt.flag()) else { return Ok(()) };
+        if !watching.has_synced() {
+            return Err(error.into());
+        }
+        if begun.elapsed() > LONGEST_PAUSE {
+            pause = FIRST_PAUSE;
+        }
+        complain(&format!("{}; tried again in {} s", advised(&error), pause.as_secs()));
+        let until = Instant::now() + pause;
+        while Instant::now() < until {
+            if interrupt.is_set() {
+                return Ok(());
+            }
+            std::thread::sleep(SHORT_PAUSE);
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
 }
 
 /// Reports files, and has the search index follow those that added something.

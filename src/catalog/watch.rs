@@ -1,16 +1,17 @@
 //! Keeps the store in step with folders while others write to them.
 
 use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::import::{FileReport, ImportObserver, ImportOptions, ImportStatus};
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::store::{Store, StoreOptions};
 
 /// How long a file is left alone after an event: a writer makes several calls in a row.
 const SETTLING: Duration = Duration::from_millis(50);
@@ -22,80 +23,237 @@ const QUIET: Duration = Duration::from_millis(2_200);
 /// How long a request to stop can go unnoticed.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Files and folders that are kept in step; see [`Store::watch`].
+/// How often it is checked whether the paths lead to where they led: folders come, go, and are replaced.
+const CHECK: Duration = Duration::from_secs(1);
+
+/// A store that is opened for each change is closed if nothing is due for so long.
+const IDLE: Duration = Duration::from_secs(3);
+
+/// After this a file that could not be stored is tried again, and then after twice as long each time, up to the longest.
+const FIRST_RETRY: Duration = Duration::from_secs(5);
+const LONGEST_RETRY: Duration = Duration::from_secs(600);
+
+/// Files and folders that are kept in step; see [`Store::watch`] and [`Watch::of_file`].
 #[derive(Debug)]
 pub struct Watch {
-    store: Store,
+    place: Place,
     options: ImportOptions,
-    roots: Vec<PathBuf>,
+    roots: Vec<Root>,
     events: Receiver<notify::Result<Event>>,
     /// When to check a path, and whether that is the last time for now.
     due: BTreeMap<PathBuf, (Instant, bool)>,
-    /// Sends events while it exists.
-    _watcher: RecommendedWatcher,
+    /// The files that could not be stored.
+    failures: BTreeMap<PathBuf, Failure>,
+    checked: Instant,
+    has_synced: bool,
+    watcher: RecommendedWatcher,
+}
+
+/// Where the store is.
+#[derive(Debug)]
+enum Place {
+    /// The caller has it open.
+    Open(Store),
+    /// It is opened when there is something to store.
+    File { path: PathBuf, options: StoreOptions, open: Option<Store> },
+}
+
+impl Place {
+    fn store(&mut self) -> Result<&Store> {
+        match self {
+            Self::Open(store) => Ok(store),
+            Self::File { path, options, open } => match open {
+                Some(store) => Ok(store),
+                none => Ok(none.insert(Store::open_with(path, options)?)),
+            },
+        }
+    }
+
+    /// Closes it, so that others may replace the file.
+    fn close(&mut self) {
+        if let Self::File { open, .. } = self {
+            *open = None;
+        }
+    }
+}
+
+/// A path that is kept in step, and what the system watches for it.
+#[derive(Debug)]
+struct Root {
+    path: PathBuf,
+    /// The folder that is watched, whether with all that is in it, and which folder that is. `None` while it is not there.
+    watched: Option<(PathBuf, RecursiveMode, Identity)>,
+}
+
+impl Root {
+    /// What is to be watched now: a file through its folder, as a file renamed to its path is another file.
+    fn wanted(&self) -> Option<(PathBuf, RecursiveMode, Identity)> {
+        let is_folder = self.path.is_dir();
+        let folder = if is_folder { &*self.path } else { self.path.parent()? };
+        let mode = if is_folder { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+        let metadata = std::fs::metadata(folder).ok().filter(Metadata::is_dir)?;
+        Some((folder.to_owned(), mode, identity(&metadata)))
+    }
+}
+
+/// What tells a folder from another one at the same path.
+type Identity = (u64, u64, Option<SystemTime>);
+
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    // A number is given again at once; the time is not there on all systems.
+    (metadata.dev(), metadata.ino(), metadata.created().ok())
+}
+
+#[cfg(not(unix))]
+fn identity(metadata: &Metadata) -> Identity {
+    (0, 0, metadata.created().ok())
+}
+
+/// A file that could not be stored, and when it is tried again.
+#[derive(Debug)]
+struct Failure {
+    reason: Option<String>,
+    pause: Duration,
 }
 
 impl Store {
     /// Watches files, and folders with everything in them. Changes from now on are noticed; [`Watch::run`] treats them
-    /// as [`Self::sync`] does, and begins with a sync of everything.
+    /// as [`Self::sync`] does, and begins with a sync of everything. A path that is not there yet is watched once it is.
+    ///
+    /// The store stays open. [`Watch::of_file`] opens it for each change.
     ///
     /// # Errors
     ///
     /// [`Error::File`] if the system allows no more watches, or if a path cannot be watched.
     pub fn watch(&self, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Watch> {
-        let (send, events) = unbounded();
-        let failed = |path: &Path, error: notify::Error| Error::File {
-            action: "watching",
-            path: path.to_owned(),
-            source: std::io::Error::other(error),
-        };
-        let first = paths.first().map_or(Path::new("."), AsRef::as_ref);
-        // The receiver may be gone; then nothing is missed.
-        let mut watcher = notify::recommended_watcher(move |event| drop(send.send(event)))
-            .map_err(|error| failed(first, error))?;
-        let mut roots = Vec::new();
-        for path in paths.iter().map(AsRef::as_ref) {
-            // A file is watched through its folder: a file renamed to its path is another file.
-            let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            let mode =
-                if path.is_dir() { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
-            watcher.watch(folder, mode).map_err(|error| failed(path, error))?;
-            roots.push(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-        }
-        let options = options.clone();
-        Ok(Watch {
-            store: self.clone(),
-            options,
-            roots,
-            events,
-            due: BTreeMap::new(),
-            _watcher: watcher,
-        })
+        Watch::new(Place::Open(self.clone()), paths, options)
     }
 }
 
 impl Watch {
+    /// The same for the store in a file, which is opened when there is something to store and closed three seconds after the
+    /// last change: so another process can compact, repair or replace it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::watch`].
+    pub fn of_file(
+        store: impl AsRef<Path>,
+        store_options: &StoreOptions,
+        paths: &[impl AsRef<Path>],
+        options: &ImportOptions,
+    ) -> Result<Self> {
+        let path = store.as_ref().to_owned();
+        Self::new(Place::File { path, options: store_options.clone(), open: None }, paths, options)
+    }
+
+    fn new(place: Place, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Self> {
+        let (send, events) = unbounded();
+        let first = paths.first().map_or(Path::new("."), AsRef::as_ref);
+        // The receiver may be gone; then nothing is missed.
+        let watcher = notify::recommended_watcher(move |event| drop(send.send(event)))
+            .map_err(|error| failed(first, error))?;
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let roots = paths
+            .iter()
+            .map(|path| Root { path: absolute(path.as_ref()), watched: None })
+            .collect();
+        let mut watch = Self {
+            place,
+            options: options.clone(),
+            roots,
+            events,
+            due: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            checked: Instant::now(),
+            has_synced: false,
+            watcher,
+        };
+        watch.check_roots()?;
+        Ok(watch)
+    }
+
     /// Keeps the store in step until `stop` is set, which is noticed within a tenth of a second, or after the current
     /// file, also during the initial sync of everything. What was stored until then stays.
     ///
     /// A file's new lines are stored some 50 ms after they were written; a last line without an end, once nothing was
-    /// written for two seconds. Files that are gone are skipped, and their sessions stay.
+    /// written for two seconds. Files that are gone are skipped, and their sessions stay. A file that could not be stored is
+    /// tried again, after five seconds first and after ten minutes at most, and reported again only if the reason is
+    /// another one.
     ///
     /// # Errors
     ///
-    /// If the store itself fails; a file's failure is in its report.
+    /// If the store itself fails; a file's failure is in its report. It can be called again then, and begins with a sync of
+    /// everything.
     pub fn run(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
-        let mut all = Until { observer, stop, is_news_only: false };
-        self.store.sync(&self.roots, &self.options, &mut all)?;
+        let ran = self.run_until(observer, stop);
+        self.place.close();
+        ran
+    }
+
+    /// Whether everything was in step at least once.
+    #[must_use]
+    pub fn has_synced(&self) -> bool {
+        self.has_synced
+    }
+
+    fn run_until(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
+        let roots: Vec<PathBuf> = self.roots.iter().map(|root| root.path.clone()).collect();
+        let there: Vec<&PathBuf> = roots.iter().filter(|root| root.exists()).collect();
+        self.sync(&there, (observer, stop), false)?;
+        self.has_synced = true;
         let now = Instant::now();
-        for root in self.roots.clone() {
-            self.due.insert(root, (now + QUIET, true));
-        }
+        self.due.extend(roots.into_iter().map(|root| (root, (now + QUIET, true))));
         while !stop.load(Ordering::Relaxed) {
             self.wait();
+            if self.checked.elapsed() >= CHECK {
+                self.check_roots()?;
+            }
             self.look(observer, stop)?;
         }
+        Ok(())
+    }
+
+    /// Watches the folders that have come or were replaced, whose files are then due.
+    fn check_roots(&mut self) -> Result<()> {
+        self.checked = Instant::now();
+        for root in &mut self.roots {
+            let wanted = root.wanted();
+            if wanted == root.watched {
+                continue;
+            }
+            if let Some((folder, ..)) = root.watched.take() {
+                // The system forgets a folder that is gone by itself.
+                let _ = self.watcher.unwatch(&folder);
+            }
+            let Some((folder, mode, _)) = &wanted else { continue };
+            match self.watcher.watch(folder, *mode) {
+                Ok(()) => {}
+                // It is gone again.
+                Err(_) if !folder.is_dir() => continue,
+                Err(error) => return Err(failed(&root.path, error)),
+            }
+            root.watched = wanted;
+            self.due.insert(root.path.clone(), (Instant::now() + SETTLING, false));
+        }
+        Ok(())
+    }
+
+    /// Syncs these paths, and takes note of the files that could not be stored.
+    fn sync(
+        &mut self,
+        paths: &[&PathBuf],
+        (observer, stop): (&mut dyn ImportObserver, &AtomicBool),
+        is_news_only: bool,
+    ) -> Result<()> {
+        let failures = &mut self.failures;
+        let mut again = Vec::new();
+        let mut until = Until { observer, stop, is_news_only, failures, again: &mut again };
+        self.place.store()?.sync(paths, &self.options, &mut until)?;
+        let now = Instant::now();
+        self.due.extend(again.into_iter().map(|(path, pause)| (path, (now + pause, true))));
         Ok(())
     }
 
@@ -123,7 +281,11 @@ impl Watch {
                 if matches!(event.kind, EventKind::Access(_)) {
                     return;
                 }
+                let is_removal = matches!(event.kind, EventKind::Remove(_));
                 for path in event.paths {
+                    if is_removal {
+                        self.forget(&path);
+                    }
                     if !self.is_watched(&path) {
                         continue;
                     }
@@ -135,7 +297,18 @@ impl Watch {
                 }
             }
             // Events were lost: everything is checked.
-            Ok(_) | Err(_) => self.due.extend(self.roots.iter().map(|root| (root.clone(), soon))),
+            Ok(_) | Err(_) => {
+                self.due.extend(self.roots.iter().map(|root| (root.path.clone(), soon)));
+            }
+        }
+    }
+
+    /// A watched folder is gone: another one may come to its path, with the same number.
+    fn forget(&mut self, path: &Path) {
+        for root in &mut self.roots {
+            if let Some((folder, ..)) = root.watched.take_if(|(folder, ..)| folder == path) {
+                let _ = self.watcher.unwatch(&folder);
+            }
         }
     }
 
@@ -143,8 +316,8 @@ impl Watch {
     /// ignored.
     fn is_watched(&self, path: &Path) -> bool {
         let is_file = path.extension().is_some_and(|extension| extension == "jsonl");
-        let is_below = |root: &PathBuf| path.starts_with(root) && root.is_dir();
-        self.roots.iter().any(|root| path == root)
+        let is_below = |root: &Root| path.starts_with(&root.path) && root.path.is_dir();
+        self.roots.iter().any(|root| path == root.path)
             || ((is_file || path.is_dir()) && self.roots.iter().any(is_below))
     }
 
@@ -158,6 +331,10 @@ impl Watch {
             .map(|(path, (_, is_last))| (path.clone(), *is_last))
             .collect();
         if due.is_empty() {
+            let is_idle = self.due.values().all(|(at, _)| at.saturating_duration_since(now) > IDLE);
+            if is_idle {
+                self.place.close();
+            }
             return Ok(());
         }
         for (path, is_last) in &due {
@@ -169,12 +346,16 @@ impl Watch {
         }
         let there: Vec<&PathBuf> =
             due.iter().map(|(path, _)| path).filter(|path| path.exists()).collect();
-        if there.is_empty() {
-            return Ok(());
+        for (gone, _) in due.iter().filter(|(path, _)| !there.contains(&path)) {
+            self.failures.remove(gone);
         }
-        let mut news = Until { observer, stop, is_news_only: true };
-        self.store.sync(&there, &self.options, &mut news).map(drop)
+        if there.is_empty() { Ok(()) } else { self.sync(&there, (observer, stop), true) }
     }
+}
+
+fn failed(path: &Path, error: notify::Error) -> Error {
+    let source = std::io::Error::other(error);
+    Error::File { action: "watching", path: path.to_owned(), source }
 }
 
 /// Passes on what a sync has found, until it is stopped.
@@ -183,6 +364,29 @@ struct Until<'o> {
     stop: &'o AtomicBool,
     /// Whether files with nothing new, and how many there are, are left out.
     is_news_only: bool,
+    failures: &'o mut BTreeMap<PathBuf, Failure>,
+    /// Files that are to be tried again, each after a time.
+    again: &'o mut Vec<(PathBuf, Duration)>,
+}
+
+impl Until<'_> {
+    /// Notes a file that could not be stored. Returns whether that is known already.
+    fn is_known(&mut self, report: &FileReport) -> bool {
+        if report.status != ImportStatus::Failed {
+            self.failures.remove(&report.path);
+            return false;
+        }
+        let known = self.failures.get(&report.path);
+        let pause = known.map_or(FIRST_RETRY, |known| (known.pause * 2).min(LONGEST_RETRY));
+        let is_known = known.is_some_and(|known| known.reason == report.reason);
+        // What the store refuses stays refused until the file changes.
+        if report.refusal.is_none() {
+            self.again.push((report.path.clone(), pause));
+        }
+        let failure = Failure { reason: report.reason.clone(), pause };
+        self.failures.insert(report.path.clone(), failure);
+        is_known
+    }
 }
 
 impl ImportObserver for Until<'_> {
@@ -197,7 +401,8 @@ impl ImportObserver for Until<'_> {
     }
 
     fn file(&mut self, report: &FileReport) {
-        if !self.is_news_only || report.status != ImportStatus::Unchanged {
+        let is_known = self.is_known(report);
+        if !is_known && (!self.is_news_only || report.status != ImportStatus::Unchanged) {
             self.observer.file(report);
         }
     }

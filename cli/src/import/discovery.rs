@@ -72,13 +72,7 @@ impl Discovery {
 
     /// The folders that exist, each once: programs may share one.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        let mut paths: Vec<PathBuf> = Vec::new();
-        for folder in &self.found {
-            if !paths.contains(&folder.path) {
-                paths.push(folder.path.clone());
-            }
-        }
-        paths
+        each_once(&self.found)
     }
 
     /// All folders, for JSON.
@@ -107,6 +101,23 @@ impl Discovery {
         }
         out.show()
     }
+}
+
+/// The folders of all programs or of one, those that are not there yet too.
+pub(crate) fn folders_to_watch(family: Option<Family>) -> Result<Vec<PathBuf>, Failure> {
+    let mut folders = program_folders();
+    folders.retain(|folder| family.is_none_or(|family| family == folder.family));
+    if folders.is_empty() { Err(Failure::NoHomeFolder) } else { Ok(each_once(&folders)) }
+}
+
+fn each_once(folders: &[ProgramFolder]) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for folder in folders {
+        if !paths.contains(&folder.path) {
+            paths.push(folder.path.clone());
+        }
+    }
+    paths
 }
 
 impl FoundFolder {

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use leafline::Family;
 use leafline_import::lines::LONGEST_LINE;
 
-use super::discovery::Discovery;
-use crate::failure::{Failure, usage};
+use super::discovery::{Discovery, folders_to_watch};
+use crate::failure::{Failure, complain, usage};
 use crate::family::{AUTO, FamilyChoice, family_or_auto};
+use crate::place::shown;
 
 /// Which files to read, and how.
 #[derive(Debug, clap::Args)]
@@ -50,17 +51,34 @@ impl Sources {
 
     /// The paths, or without any the programs' folders.
     pub(crate) fn find(&self) -> Result<(Vec<PathBuf>, Option<Discovery>), Failure> {
+        self.check()?;
+        if !self.paths.is_empty() {
+            return Ok((self.paths.clone(), None));
+        }
+        let discovery = Discovery::of(self.family())?;
+        Ok((discovery.paths(), Some(discovery)))
+    }
+
+    /// The paths, or without any the programs' folders, those that are not there yet too.
+    pub(crate) fn to_watch(&self) -> Result<Vec<PathBuf>, Failure> {
+        self.check()?;
+        if self.paths.is_empty() {
+            return folders_to_watch(self.family());
+        }
+        for path in self.paths.iter().filter(|path| !path.exists()) {
+            complain(&format!("{} is not there; it is watched once it is", shown(path)));
+        }
+        Ok(self.paths.clone())
+    }
+
+    fn check(&self) -> Result<(), Failure> {
         self.check_blobs()?;
         if self.paths.iter().any(|path| is_standard_input(path)) {
             return Err(usage(
                 "- is standard input, which is one session: `leafline import -`; a file of that name is ./-",
             ));
         }
-        if !self.paths.is_empty() {
-            return Ok((self.paths.clone(), None));
-        }
-        let discovery = Discovery::of(self.family())?;
-        Ok((discovery.paths(), Some(discovery)))
+        Ok(())
     }
 }
 

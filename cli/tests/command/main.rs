@@ -37,6 +37,8 @@ mod hostile;
 mod import;
 #[cfg(unix)]
 mod interrupted;
+#[cfg(unix)]
+mod keep;
 mod leftovers;
 mod lists;
 mod live;

@@ -219,3 +219,135 @@ fn projects_move() {
     scene.run(["move", id, cwd]).ok().text();
     assert_eq!(list(&scene), before);
 }
+
+/// A watch that a system runs as a service, on the programs' folders in a home folder.
+#[cfg(target_os = "linux")]
+mod service {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::scene::{file, finished, header, message};
+
+    struct Service {
+        scene: Scene,
+        child: Child,
+    }
+
+    impl Service {
+        /// Starts it; `before` is done by a shell.
+        fn start(before: &str) -> Self {
+            let scene = Scene::new();
+            let home = scene.folder().join("home");
+            std::fs::create_dir(&home).unwrap();
+            let mut shell = Command::new("sh");
+            shell.env("HOME", &home).env("LEAFLINE_STORE", scene.store());
+            for family in leafline::Family::ALL {
+                for name in family.folder_variables() {
+                    shell.env_remove(name);
+                }
+            }
+            shell.args([
+                "-c",
+                &format!("{before} exec \"$@\""),
+                "sh",
+                env!("CARGO_BIN_EXE_leafline"),
+            ]);
+            shell
+                .args(["sync", "--watch", "--quiet"])
+                .stderr(Stdio::piped())
+                .stdout(Stdio::piped());
+            let child = shell.spawn().unwrap();
+            wait_for("the store", || scene.store().exists());
+            Self { scene, child }
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.scene.folder().join("home").join(name)
+        }
+
+        /// Writes a session of so many entries into a program's folder.
+        fn write(&self, name: &str, id: &str, entries: usize) -> Vec<u8> {
+            let lines = (0..entries).map(|place| message(&format!("{place:08x}"), None, "Hi"));
+            let bytes = file([header(id)].into_iter().chain(lines));
+            let path = self.at(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, &bytes).unwrap();
+            bytes
+        }
+
+        #[track_caller]
+        fn wait_for(&self, id: &str, bytes: &[u8]) {
+            wait_for(id, || exact(&self.scene.store(), id).as_deref() == Some(bytes));
+        }
+
+        /// Ends it as a system does; gives what it has said.
+        fn end(self) -> String {
+            let id = self.child.id().to_string();
+            assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+            let begun = Instant::now();
+            let run = finished(self.child.wait_with_output().unwrap());
+            assert!(
+                run.status == 0 && begun.elapsed() < PATIENCE,
+                "{}: {}",
+                run.status,
+                run.stderr
+            );
+            run.stderr
+        }
+    }
+
+    #[test]
+    fn a_service_sees_folders_that_come_later_and_stores_that_are_replaced() {
+        let service = Service::start("");
+        let pi = ".pi/agent/sessions/--work--";
+        let first = service.write(&format!("{pi}/one.jsonl"), "one", 1);
+        service.wait_for("one", &first);
+        // One file that fails keeps no other.
+        let broken = service.at(&format!("{pi}/broken.jsonl"));
+        std::os::unix::fs::symlink("nowhere", broken).unwrap();
+        let omp = service.write(".omp/agent/sessions/-work/two.jsonl", "two", 2);
+        service.wait_for("two", &omp);
+        // A folder that is another one.
+        std::fs::remove_dir_all(service.at(".pi")).unwrap();
+        let third = service.write(&format!("{pi}/three.jsonl"), "three", 3);
+        service.wait_for("three", &third);
+        // The store is closed once it is quiet: it can be compacted.
+        wait_for("a compaction", || service.scene.run(["compact"]).status == 0);
+        let more = service.write(&format!("{pi}/one.jsonl"), "one", 4);
+        service.wait_for("one", &more);
+        // And another one can take its place.
+        wait_for("the end of writing", || service.scene.run(["compact"]).status == 0);
+        std::fs::rename(service.scene.store(), service.scene.folder().join("old")).unwrap();
+        let new = service.write(&format!("{pi}/four.jsonl"), "four", 1);
+        wait_for("a new store", || service.scene.store().exists());
+        service.wait_for("four", &new);
+        service.end();
+    }
+
+    #[test]
+    fn a_service_goes_on_when_a_full_disk_has_room_again() {
+        let service = Service::start("trap '' XFSZ; ulimit -S -f unlimited;");
+        let one = service.write(".pi/agent/sessions/--work--/one.jsonl", "one", 1);
+        service.wait_for("one", &one);
+        let id = service.child.id().to_string();
+        let limit = |bytes: &str| {
+            let limit = format!("--fsize={bytes}:");
+            Command::new("prlimit").args(["--pid", &id, &limit]).status().unwrap().success()
+        };
+        if !limit("4096") {
+            return println!("skipped: no prlimit");
+        }
+        let many = service.write(".pi/agent/sessions/--work--/many.jsonl", "many", 2_000);
+        std::thread::sleep(Duration::from_secs(6));
+        // In ticks of a hundredth of a second, the 14th and 15th of the fields; a name may have spaces.
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        assert!(ticks < 400, "it has worked for {ticks} hundredths of a second");
+        assert!(exact(&service.scene.store(), "many").is_none());
+        assert!(limit("unlimited"));
+        service.wait_for("many", &many);
+        let said = service.end();
+        assert!(!said.is_empty() && said.lines().count() < 20, "{said}");
+    }
+}

@@ -19,6 +19,7 @@ mod quick;
 mod read;
 pub(super) mod report;
 mod saved_state;
+mod standing;
 mod writer;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -36,6 +37,7 @@ use self::read::{Mode, Reader};
 pub use self::report::{
     FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery, Refusal,
 };
+pub use self::standing::{FileBehind, FolderStanding, LastSeen};
 use self::writer::Writer;
 use super::programs;
 use crate::error::Result;
