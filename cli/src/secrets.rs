@@ -3,6 +3,7 @@
 use leafline::redact::{RedactionOptions, SecretsOfLine};
 use serde_json::json;
 
+use super::advice::advised;
 use super::failure::{Failure, complain};
 use super::number::{count, counted};
 use super::output::Output;
@@ -64,7 +65,7 @@ pub(super) fn run(
         let list = store.list_readable(&arguments.choice.filter()?)?;
         sessions.extend(list.sessions.iter().map(|facts| facts.id.to_string()));
         for (id, error) in &list.damaged {
-            complain(&format!("session {id} cannot be read: {error}"));
+            complain(&format!("session {id} cannot be read: {}", advised(error)));
             status = Status::Failed;
         }
     }
@@ -86,7 +87,8 @@ pub(super) fn run(
             return Err(failure);
         }
         if let Err(error) = read {
-            bar.aside(|| complain(&format!("session {session} cannot be read: {error}")));
+            let problem = advised(&error);
+            bar.aside(|| complain(&format!("session {session} cannot be read: {problem}")));
             status = Status::Failed;
         }
         with_secrets += u64::from(places > 0);

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use fastrand::Rng;
 
@@ -56,63 +58,135 @@ fn errors_of(call: &str) -> &'static [&'static str] {
     }
 }
 
-/// Lets calls fail, each run one of the combinations, which the seed puts into an order. Only in commands whose names contain
-/// the given text.
+/// Which runs are made, and how.
+#[derive(Debug, Clone)]
+pub struct Runs<'r> {
+    /// Puts the combinations into an order.
+    pub seed: u64,
+    /// Those of that order that are run.
+    pub numbers: Range<u64>,
+    /// How many are run at once.
+    pub threads: usize,
+    /// The program; else the one beside the running program.
+    pub program: Option<&'r Path>,
+    /// Only commands whose names contain this.
+    pub only: &'r str,
+}
+
+/// Lets calls fail, each run one of the combinations.
 ///
 /// # Errors
 ///
 /// If there is no program, no tracer, or a command does not do what it should without a fault.
-pub fn run(
-    seed: u64,
-    runs: Range<u64>,
-    program: Option<&Path>,
-    only: &str,
-) -> Result<Report, String> {
+///
+/// # Panics
+///
+/// If a thread does, outside of the runs.
+pub fn run(runs: &Runs<'_>) -> Result<Report, String> {
     if !Program::can_trace() {
         return Err("`strace` is not there, or may not trace".to_owned());
     }
-    let stage = Stage::new(program)?;
-    let mut cases = Vec::new();
-    for case in [writing::cases(), reading::cases()].concat() {
-        if case.name.contains(only) {
-            cases.push(stage.prepare(&case, FAILING)?);
+    let first = Worker::new(runs)?;
+    let combinations = first.combinations(runs.seed);
+    let next = AtomicU64::new(runs.numbers.start);
+    let mut reports = thread::scope(|scope| {
+        let (combinations, next) = (&combinations, &next);
+        let others: Vec<_> = (1..runs.threads)
+            .map(|_| scope.spawn(|| Ok(Worker::new(runs)?.work(runs, combinations, next))))
+            .collect();
+        let mut reports = vec![Ok(first.work(runs, combinations, next))];
+        reports.extend(others.into_iter().map(|other| other.join().expect("a thread of runs")));
+        reports
+    })
+    .into_iter();
+    let all = Report { places: combinations.len() as u64, ..Report::default() };
+    reports.try_fold(all, |all, report: Result<Report, String>| Ok(all.and(report?)))
+}
+
+impl Report {
+    /// This one, and another of other runs.
+    fn and(mut self, other: Self) -> Self {
+        for (call, count) in other.counts {
+            let all = self.counts.entry(call).or_default();
+            all.runs += count.runs;
+            all.done += count.done;
+            all.failed += count.failed;
         }
+        for (call, complaints) in other.complaints {
+            self.complaints.entry(call).or_default().extend(complaints);
+        }
+        self.beside += other.beside;
+        self.failures.extend(other.failures);
+        self
     }
-    let mut random = Rng::with_seed(seed);
-    let mut all: Vec<(&Prepared, Fault)> = Vec::new();
-    for prepared in &cases {
-        for place in prepared.some_of_each(&mut random) {
-            let place = &prepared.places[place];
-            // What a salvage cannot read is damaged, and it says what is missing then.
-            let is_salvage = ["repair", "salvage"].iter().any(|word| case_is(prepared, word));
-            if is_salvage && UNREAD.contains(&place.call.as_str()) {
-                continue;
+}
+
+/// A place for runs, and the commands that are run there.
+struct Worker {
+    stage: Stage,
+    cases: Vec<Prepared>,
+}
+
+impl Worker {
+    fn new(runs: &Runs<'_>) -> Result<Self, String> {
+        let stage = Stage::new(runs.program)?;
+        let mut cases = Vec::new();
+        for case in [writing::cases(), reading::cases()].concat() {
+            if case.name.contains(runs.only) {
+                cases.push(stage.prepare(&case, FAILING)?);
             }
-            for error in errors_of(&place.call) {
-                for is_for_good in [false, true] {
-                    let (call, nth) = (place.call.clone(), place.nth);
-                    all.push((prepared, Fault::Fails { call, nth, is_for_good, error }));
+        }
+        Ok(Self { stage, cases })
+    }
+
+    /// Each with the number of its command.
+    fn combinations(&self, seed: u64) -> Vec<(usize, Fault)> {
+        let mut random = Rng::with_seed(seed);
+        let mut all = Vec::new();
+        for (number, prepared) in self.cases.iter().enumerate() {
+            for place in prepared.some_of_each(&mut random) {
+                let place = &prepared.places[place];
+                // What a salvage cannot read is damaged, and it says what is missing then.
+                let is_salvage = ["repair", "salvage"].iter().any(|word| case_is(prepared, word));
+                if is_salvage && UNREAD.contains(&place.call.as_str()) {
+                    continue;
+                }
+                for error in errors_of(&place.call) {
+                    for is_for_good in [false, true] {
+                        let (call, nth) = (place.call.clone(), place.nth);
+                        all.push((number, Fault::Fails { call, nth, is_for_good, error }));
+                    }
                 }
             }
         }
+        random.shuffle(&mut all);
+        all
     }
-    random.shuffle(&mut all);
-    let mut report = Report { places: all.len() as u64, ..Report::default() };
-    for run in runs {
-        let Some((prepared, fault)) = usize::try_from(run).ok().and_then(|run| all.get(run)) else {
-            break;
-        };
-        let one = || one(&stage, prepared, fault, &mut report);
-        let outcome = catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|payload| {
-            let text = payload.downcast_ref::<String>().map_or("a panic", String::as_str);
-            Err(format!("the library panicked: {text}"))
-        });
-        if let Err(problem) = outcome {
-            let name = prepared.case.name;
-            report.failures.push(format!("run {run} of seed {seed}: {name}, {fault:?}: {problem}"));
+
+    /// Runs what no other thread has begun, until all are.
+    fn work(&self, runs: &Runs<'_>, combinations: &[(usize, Fault)], next: &AtomicU64) -> Report {
+        let mut report = Report::default();
+        loop {
+            let run = next.fetch_add(1, Ordering::Relaxed);
+            let combination = usize::try_from(run).ok().and_then(|run| combinations.get(run));
+            let Some((number, fault)) = combination.filter(|_| run < runs.numbers.end) else {
+                return report;
+            };
+            let prepared = &self.cases[*number];
+            let one = || one(&self.stage, prepared, fault, &mut report);
+            let outcome = catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|payload| {
+                let text = payload.downcast_ref::<String>().map_or("a panic", String::as_str);
+                Err(format!("the library panicked: {text}"))
+            });
+            if let Err(problem) = outcome {
+                let (seed, name) = (runs.seed, prepared.case.name);
+                let failure = format!("run {run} of seed {seed}: {name}, {fault:?}: {problem}");
+                // A long run need not end for it to be seen.
+                eprintln!("{failure}");
+                report.failures.push(failure);
+            }
         }
     }
-    Ok(report)
 }
 
 fn case_is(prepared: &Prepared, command: &str) -> bool {

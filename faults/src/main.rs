@@ -49,6 +49,9 @@ enum Fault {
         /// The number of the first
         #[arg(long, default_value_t = 0)]
         first: u64,
+        /// How many are made at once
+        #[arg(long, default_value_t = 1)]
+        threads: usize,
         #[command(flatten)]
         commands: Commands,
         /// Also print what the commands complained of
@@ -109,8 +112,10 @@ fn main() -> ExitCode {
             Ok(power::run_and_print(&power::Options { seed, images, threads }))
         }
         Fault::Kills { runs, commands } => kill(&runs, &commands),
-        Fault::Calls { runs, first, commands, verbose } => {
-            fail_calls(&runs, first, &commands, verbose)
+        Fault::Calls { runs: Runs { seed, runs }, first, threads, commands, verbose } => {
+            let numbers = first..first.saturating_add(runs);
+            let (program, only) = (commands.program.as_deref(), commands.only.as_str());
+            fail_calls(&calls::Runs { seed, numbers, threads, program, only }, verbose)
         }
         Fault::Crowd { seconds, program, folder } => gather(seconds, program, folder),
     };
@@ -194,15 +199,8 @@ fn kill(runs: &Runs, commands: &Commands) -> Result<Vec<String>, String> {
     Ok(report.failures)
 }
 
-fn fail_calls(
-    runs: &Runs,
-    first: u64,
-    commands: &Commands,
-    verbose: bool,
-) -> Result<Vec<String>, String> {
-    let program = commands.program.as_deref();
-    let numbers = first..first.saturating_add(runs.runs);
-    let report = calls::run(runs.seed, numbers, program, &commands.only)?;
+fn fail_calls(runs: &calls::Runs<'_>, verbose: bool) -> Result<Vec<String>, String> {
+    let report = calls::run(runs)?;
     println!("call: runs in which it failed, done all the same, failed");
     for (call, count) in &report.counts {
         println!("{call}: {}, {}, {}", count.runs, count.done, count.failed);

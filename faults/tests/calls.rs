@@ -8,7 +8,10 @@ use leafline_faults::calls;
 
 #[test]
 fn a_call_that_fails_is_told_and_loses_nothing() {
-    let report = match calls::run(7, 0..150, Some(&common::program()), "") {
+    let program = common::program();
+    let runs =
+        calls::Runs { seed: 7, numbers: 0..150, threads: 1, program: Some(&program), only: "" };
+    let report = match calls::run(&runs) {
         Err(problem) if problem.contains("strace") => return println!("skipped: {problem}"),
         report => report.expect("each command works without a fault"),
     };

@@ -21,6 +21,12 @@ pub fn cases() -> Vec<Case> {
         ("history search", "history search buil --json"),
         ("verify", "verify --json"),
         ("verify a session", "verify omp-live"),
+        ("stats", "stats --json"),
+        ("stats of a session", "stats pi-live --json"),
+        ("usage", "usage --by session --json"),
+        ("secrets", "secrets --json"),
+        ("Markdown to standard output", "export pi-live --as md"),
+        ("page to standard output", "export omp-live --as html"),
     ];
     let mut cases: Vec<Case> = Vec::new();
     for (name, arguments) in plain {

@@ -218,8 +218,16 @@ fn copies() -> Vec<Case> {
         Case {
             name: "export, references",
             arguments: "export --all -o out --as refs --blobs blobs --json",
+            ..files.clone()
+        },
+        Case {
+            name: "export, page",
+            arguments: "export omp-live --as html -o out.html --json",
+            // Reports are of files that have a session's lines.
+            told: Told::All,
             ..files
         },
+        Case { name: "resume", arguments: "resume pi-live", ..USUAL },
         Case { name: "backup", arguments: "backup saved.leafline", ..USUAL },
         Case {
             name: "backup again",
