@@ -36,6 +36,8 @@ pub struct Report {
     pub counts: BTreeMap<String, Count>,
     /// All combinations of a command, a call, an error, and whether it is for good.
     pub places: u64,
+    /// The first of them, which have each call once and for good.
+    pub calls: u64,
     /// Runs in which the call was not made, or was about something else than the folder.
     pub beside: u64,
     /// Each failure: the run, and what happened.
@@ -87,7 +89,7 @@ pub fn run(runs: &Runs<'_>) -> Result<Report, String> {
         return Err("`strace` is not there, or may not trace".to_owned());
     }
     let first = Worker::new(runs)?;
-    let combinations = first.combinations(runs.seed);
+    let (combinations, calls) = first.combinations(runs.seed);
     let next = AtomicU64::new(runs.numbers.start);
     let mut reports = thread::scope(|scope| {
         let (combinations, next) = (&combinations, &next);
@@ -99,7 +101,8 @@ pub fn run(runs: &Runs<'_>) -> Result<Report, String> {
         reports
     })
     .into_iter();
-    let all = Report { places: combinations.len() as u64, ..Report::default() };
+    let (calls, places) = (calls as u64, combinations.len() as u64);
+    let all = Report { calls, places, ..Report::default() };
     reports.try_fold(all, |all, report: Result<Report, String>| Ok(all.and(report?)))
 }
 
@@ -139,10 +142,11 @@ impl Worker {
         Ok(Self { stage, cases })
     }
 
-    /// Each with the number of its command.
-    fn combinations(&self, seed: u64) -> Vec<(usize, Fault)> {
+    /// Each with the number of its command: first every call once and for good with one of its errors, then with the others.
+    /// Returns how many the first are.
+    fn combinations(&self, seed: u64) -> (Vec<(usize, Fault)>, usize) {
         let mut random = Rng::with_seed(seed);
-        let mut all = Vec::new();
+        let (mut firsts, mut others) = (Vec::new(), Vec::new());
         for (number, prepared) in self.cases.iter().enumerate() {
             for place in prepared.some_of_each(&mut random) {
                 let place = &prepared.places[place];
@@ -151,16 +155,22 @@ impl Worker {
                 if is_salvage && UNREAD.contains(&place.call.as_str()) {
                     continue;
                 }
-                for error in errors_of(&place.call) {
+                let mut errors = errors_of(&place.call).to_vec();
+                random.shuffle(&mut errors);
+                for (rank, error) in errors.into_iter().enumerate() {
                     for is_for_good in [false, true] {
                         let (call, nth) = (place.call.clone(), place.nth);
-                        all.push((number, Fault::Fails { call, nth, is_for_good, error }));
+                        let fault = Fault::Fails { call, nth, is_for_good, error };
+                        if rank == 0 { &mut firsts } else { &mut others }.push((number, fault));
                     }
                 }
             }
         }
-        random.shuffle(&mut all);
-        all
+        random.shuffle(&mut firsts);
+        random.shuffle(&mut others);
+        let first = firsts.len();
+        firsts.append(&mut others);
+        (firsts, first)
     }
 
     /// Runs what no other thread has begun, until all are.

@@ -205,7 +205,10 @@ fn fail_calls(runs: &calls::Runs<'_>, verbose: bool) -> Result<Vec<String>, Stri
     for (call, count) in &report.counts {
         println!("{call}: {}, {}, {}", count.runs, count.done, count.failed);
     }
-    println!("of {} combinations; {} beside the folder", report.places, report.beside);
+    println!(
+        "of {} combinations, each call once and for good in the first {}; {} beside the folder",
+        report.places, report.calls, report.beside
+    );
     for (call, complaints) in report.complaints.iter().filter(|_| verbose) {
         for complaint in complaints {
             println!("{call}: {}", complaint.trim_end());
