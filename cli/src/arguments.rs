@@ -8,9 +8,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::output::is_ascii_locale;
 use super::{
-    append, backup, branch, children, compact, context, export, extract, fork, history, import,
-    index, keep, label, ls, man, mcp, name, new, path, relocate, repair, reset_leaf, resume, rm,
-    salvage, search, secrets, show, stats, sync, text, tree, usage, verify,
+    append, backup, branch, browse, children, compact, context, export, extract, fork, history,
+    import, index, keep, label, ls, man, mcp, name, new, path, relocate, repair, reset_leaf,
+    resume, rm, salvage, search, secrets, show, stats, sync, text, tree, usage, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -18,6 +18,7 @@ Examples:
   leafline import                              what the programs keep in your home folder
   leafline import ~/.pi/agent/sessions         every session below a folder
   leafline ls                                  all sessions, newest first
+  leafline browse                              look at them, in the terminal
   leafline tree 019c6605                       one session's branches
   leafline path 019c6605 --text                the conversation up to the leaf
   leafline search login redirect               search all sessions
@@ -118,6 +119,7 @@ pub(super) enum Command {
     Keep(keep::Arguments),
     Export(export::Arguments),
     Ls(ls::Arguments),
+    Browse(browse::Arguments),
     Show(show::Arguments),
     Tree(tree::Arguments),
     Path(path::Arguments),

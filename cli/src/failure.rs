@@ -44,6 +44,14 @@ pub(super) enum Failure {
         /// What is wrong.
         problem: String,
     },
+    /// There is nothing to draw on.
+    #[error(
+        "standard output is not a terminal, on which sessions are browsed; `leafline ls` prints them"
+    )]
+    NoTerminal,
+    /// What was begun in the background has ended without a result.
+    #[error("{0} was stopped by a fault of the program")]
+    Ended(&'static str),
     /// A value that is not JSON.
     #[error("writing JSON: {0}")]
     Json(#[source] serde_json::Error),

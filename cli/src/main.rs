@@ -9,6 +9,7 @@ mod append;
 mod arguments;
 mod backup;
 mod branch;
+mod browse;
 mod children;
 mod compact;
 mod completion;
@@ -121,6 +122,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Import(arguments) => import::run(&arguments, place, out),
         Command::Export(arguments) => export::run(arguments, place, out),
         Command::Ls(arguments) => ls::run(&arguments, place, out),
+        Command::Browse(arguments) => browse::run(&arguments, place, out),
         Command::Show(arguments) => show::run(&arguments, place, out),
         Command::Tree(arguments) => tree::run(&arguments, place, out),
         Command::Path(arguments) => path::run(&arguments, place, out),

@@ -45,6 +45,8 @@ enum Sink {
     Held(Screen, PagerChoice),
     /// To a pager.
     Paged(Pager),
+    /// Into memory, from which a screen takes it.
+    Collected(Vec<u8>),
 }
 
 /// Standard output.
@@ -85,6 +87,25 @@ impl Output {
         Self { sink, remarks, json, width, colour, ascii, terminal }
     }
 
+    /// Lines for a part of a screen that has so many columns: [`Self::take`] takes them.
+    pub(super) fn collected(width: usize, colour: bool) -> Self {
+        Self {
+            sink: Sink::Collected(Vec::new()),
+            remarks: Vec::new(),
+            json: false,
+            width: Some(width),
+            colour,
+            terminal: TerminalText::default(),
+            ascii: is_ascii_locale(),
+        }
+    }
+
+    /// What was collected since the last call.
+    pub(super) fn take(&mut self) -> String {
+        let Sink::Collected(bytes) = &mut self.sink else { return String::new() };
+        String::from_utf8_lossy(&std::mem::take(bytes)).into_owned()
+    }
+
     /// Shows what is still held, waits for the pager, and then makes the remarks.
     ///
     /// # Errors
@@ -99,7 +120,7 @@ impl Output {
                 stdout.write_all(screen.bytes())?;
                 stdout.flush()?;
             }
-            Sink::Direct(_) => {}
+            Sink::Direct(_) | Sink::Collected(_) => {}
         }
         for remark in self.remarks {
             // If standard error is gone, there is nobody to tell.
@@ -137,6 +158,11 @@ impl Output {
     /// The columns of the terminal; `None` if it is not a terminal.
     pub(super) fn width(&self) -> Option<usize> {
         self.width
+    }
+
+    /// Whether it is painted.
+    pub(super) fn is_coloured(&self) -> bool {
+        self.colour
     }
 
     /// Writes one value as JSON on a line of its own.
@@ -264,6 +290,7 @@ impl Write for Sink {
                 screen.add(bytes);
                 Ok(bytes.len())
             }
+            Self::Collected(collected) => collected.write(bytes),
         }
     }
 
@@ -271,7 +298,7 @@ impl Write for Sink {
         match self {
             Self::Direct(out) => out.flush(),
             Self::Paged(pager) => pager.flush(),
-            Self::Held(..) => Ok(()),
+            Self::Held(..) | Self::Collected(_) => Ok(()),
         }
     }
 }

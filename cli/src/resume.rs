@@ -104,7 +104,7 @@ pub(super) fn run(
 }
 
 /// Says which files were written, and which agent's were kept.
-fn remark(report: &ExportReport, out: &mut Output) {
+pub(super) fn remark(report: &ExportReport, out: &mut Output) {
     let path = shown(&report.path);
     let path = text::printable(&path);
     match &report.outcome {
@@ -115,7 +115,7 @@ fn remark(report: &ExportReport, out: &mut Output) {
 }
 
 /// Becomes the program, where the system can do that.
-fn go_on(resumption: &Resumption) -> Result<Status, Failure> {
+pub(super) fn go_on(resumption: &Resumption) -> Result<Status, Failure> {
     let (program, arguments) = resumption.command.split_first().expect("a command has a program");
     let mut command = Command::new(program);
     command.args(arguments);

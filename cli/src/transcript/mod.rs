@@ -55,6 +55,11 @@ impl<'o> Transcript<'o> {
         self.write(&turn)
     }
 
+    /// What was printed since the last call, into an output that collects it.
+    pub(super) fn take(&mut self) -> String {
+        self.out.take()
+    }
+
     fn write(&mut self, turn: &Turn) -> Result<(), Failure> {
         let model = turn.model.as_ref().filter(|model| Some(*model) != self.model.as_ref());
         let goes_on = self.in_answer && turn.is_answer && model.is_none();

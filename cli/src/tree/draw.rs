@@ -21,13 +21,18 @@ const NARROWEST: usize = 16;
 /// The most columns for an id or a label: the programs' have 36.
 const LONGEST_NAME: usize = 40;
 
+/// What is told of each line once it is printed: the output, and the ordinal of the entry that the line shows, or of the last
+/// of those that it stands for.
+pub(crate) type Printed<'a> = &'a mut dyn FnMut(&mut Output, u64) -> Result<(), Failure>;
+
 /// A tree that is being drawn. Memory grows with the segments of its outline.
-pub(super) struct Drawing<'a> {
+pub(crate) struct Drawing<'a> {
     outline: &'a Outline,
     walk: OutlineReader<'a>,
     trunks: Trunks,
     full: bool,
     out: &'a mut Output,
+    printed: Printed<'a>,
 }
 
 /// A trunk still to be drawn, from one of its segments on.
@@ -48,18 +53,19 @@ struct Hidden {
 
 impl<'a> Drawing<'a> {
     /// A drawing of the session's tree.
-    pub(super) fn new(
+    pub(crate) fn new(
         reader: &'a SessionReader,
         outline: &'a Outline,
         full: bool,
         out: &'a mut Output,
+        printed: Printed<'a>,
     ) -> Self {
         let (walk, trunks) = (reader.read_outline(outline), Trunks::new(outline));
-        Self { outline, walk, trunks, full, out }
+        Self { outline, walk, trunks, full, out, printed }
     }
 
     /// Draws all of it.
-    pub(super) fn draw(mut self) -> Result<(), Failure> {
+    pub(crate) fn draw(mut self) -> Result<(), Failure> {
         for &root in self.outline.roots() {
             let mut waiting = vec![Trunk { from: root, level: 0, is_branch: false }];
             while let Some(trunk) = waiting.pop() {
@@ -141,10 +147,11 @@ impl<'a> Drawing<'a> {
             Hidden { last: None, .. } => Ok(()),
             // The entry itself takes no more room than a line that hides it.
             Hidden { count: 1, last: Some(only) } => self.draw_entry(&only, level, false),
-            Hidden { count, .. } => {
+            Hidden { count, last: Some(last) } => {
                 let hidden = counted(count, "entry", "entries");
                 let line = self.out.paint(FAINT, &format!("{}┊ … {hidden} …", "│ ".repeat(level)));
-                self.out.line(format_args!("{line}"))
+                self.out.line(format_args!("{line}"))?;
+                (self.printed)(self.out, last.ordinal)
             }
         }
     }
@@ -190,7 +197,8 @@ impl<'a> Drawing<'a> {
             line.push(' ');
             line.push_str(&self.out.paint(mark.style, &mark.text));
         }
-        self.out.line(format_args!("{line}"))
+        self.out.line(format_args!("{line}"))?;
+        (self.printed)(self.out, entry.ordinal)
     }
 
     /// What follows an entry's text: its id, label and marks.

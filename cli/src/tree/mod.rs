@@ -1,6 +1,6 @@
 //! `leafline tree`.
 
-mod draw;
+pub(super) mod draw;
 mod trunks;
 
 use leafline::SessionFacts;
@@ -70,7 +70,7 @@ pub(super) fn run(
         return Ok(Status::Done);
     }
     write_heading(&reader.facts(), &outline, out)?;
-    Drawing::new(&reader, &outline, arguments.full, out).draw()?;
+    Drawing::new(&reader, &outline, arguments.full, out, &mut |_, _| Ok(())).draw()?;
     if outline.unreachable() > 0 {
         let lost = counted(outline.unreachable(), "entry hangs", "entries hang");
         out.line(format_args!("{lost} in or below a loop of parents, where no root leads"))?;

@@ -39,6 +39,7 @@ fn commands_and_options_are_completed() {
         completed(&scene, words).iter().any(|candidate| candidate.starts_with(with))
     };
     assert!(begins(&["rel"], "relocate"));
+    assert!(begins(&["bro"], "browse"));
     assert!(begins(&["import", "--fam"], "--family"));
     assert!(begins(&["ls", "--family", "o"], "opal"));
     for shell in ["bash", "zsh", "fish"] {

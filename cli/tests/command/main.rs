@@ -9,6 +9,8 @@ mod agents;
 mod at_terminal;
 #[cfg(unix)]
 mod backup;
+#[cfg(target_os = "linux")]
+mod browse;
 mod changing;
 mod choices;
 mod claude;

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
@@ -132,6 +133,11 @@ impl Terminal {
     pub(crate) fn goes_on(&self) {
         *self.pause_at.lock().unwrap() = None;
         self.is_paused.store(false, Ordering::Relaxed);
+    }
+
+    /// Sends the command a signal.
+    pub(crate) fn signals(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
     /// Whether the command has ended.

@@ -188,6 +188,11 @@ impl Outline {
         self.labels.get(&Ordinal::new(ordinal)).map(String::as_str)
     }
 
+    /// The labels, each with the ordinal of its entry, in the order of the file.
+    pub fn labels(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.labels.iter().map(|(entry, label)| (entry.raw(), label.as_str()))
+    }
+
     /// The ordinals of the records that were folded into the node with this ordinal, including itself, which is the
     /// first; none if it is a single record.
     pub fn records(&self, ordinal: u64) -> impl Iterator<Item = u64> {

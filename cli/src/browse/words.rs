@@ -1,0 +1,134 @@
+//! Words that are looked for in rows, and marked where they are found.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// Words, each of which is marked.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Words {
+    words: Vec<Vec<char>>,
+    /// Whether upper and lower case differ.
+    is_exact: bool,
+}
+
+impl Words {
+    /// A text to be found as it stands; upper and lower case differ only if it has upper case, as in `less -i`.
+    pub(super) fn text(text: &str) -> Self {
+        let is_exact = text.chars().any(char::is_uppercase);
+        let text: Vec<char> = text.chars().collect();
+        Self { words: if text.is_empty() { Vec::new() } else { vec![text] }, is_exact }
+    }
+
+    /// The words that a search in all sessions is for.
+    pub(super) fn of_search(query: &str) -> Self {
+        let wanted = query.split_whitespace().filter(|word| !word.starts_with('-'));
+        let words = wanted.flat_map(|word| word.split(|c: char| !c.is_alphanumeric()));
+        let words = words.filter(|word| !word.is_empty());
+        Self {
+            words: words.map(|word| word.chars().map(lower).collect()).collect(),
+            is_exact: false,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Whether one of them is there.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        !self.places(&text.chars().collect::<Vec<char>>()).is_empty()
+    }
+
+    /// The characters that belong to a word, each as its place.
+    fn places(&self, text: &[char]) -> Vec<usize> {
+        let folded: Vec<char>;
+        let text = if self.is_exact {
+            text
+        } else {
+            folded = text.iter().copied().map(lower).collect();
+            &folded
+        };
+        let mut places = Vec::new();
+        for word in &self.words {
+            let found = text.windows(word.len()).enumerate();
+            let found = found.filter(|(_, there)| *there == word.as_slice());
+            places.extend(found.flat_map(|(place, there)| place..place + there.len()));
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// The line with the words marked.
+    pub(super) fn marked(&self, line: &Line<'static>, mark: Style) -> Line<'static> {
+        let text: Vec<char> = line.spans.iter().flat_map(|span| span.content.chars()).collect();
+        marked_at(line, &self.places(&text), mark)
+    }
+}
+
+/// The line with the characters at these places marked, which are ascending.
+pub(super) fn marked_at(line: &Line<'static>, places: &[usize], mark: Style) -> Line<'static> {
+    if places.is_empty() {
+        return line.clone();
+    }
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let mut at = 0;
+    for span in &line.spans {
+        let mut piece = String::new();
+        let mut was_marked = false;
+        let mut end = |piece: &mut String, is_marked: bool| {
+            if !piece.is_empty() {
+                let style = if is_marked { span.style.patch(mark) } else { span.style };
+                spans.push(Span::styled(std::mem::take(piece), style));
+            }
+        };
+        for character in span.content.chars() {
+            let is_marked = places.binary_search(&at).is_ok();
+            if is_marked != was_marked {
+                end(&mut piece, was_marked);
+            }
+            was_marked = is_marked;
+            piece.push(character);
+            at += 1;
+        }
+        end(&mut piece, was_marked);
+    }
+    Line { spans, ..line.clone() }
+}
+
+/// The lower case of a character, if that is one character too.
+fn lower(character: char) -> char {
+    let mut lower = character.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(one), None) => one,
+        _ => character,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(words: &Words, line: Line<'static>) -> Vec<String> {
+        let line = words.marked(&line, Style::new().reversed());
+        let pieces = line.spans.iter().map(|span| {
+            let is_marked = span.style == Style::new().reversed();
+            if is_marked { format!("<{}>", span.content) } else { span.content.to_string() }
+        });
+        pieces.collect()
+    }
+
+    #[test]
+    fn words_are_marked_across_spans() {
+        let line = || Line::from(vec![Span::raw("a Tim"), Span::raw("er, İtimer")]);
+        assert_eq!(
+            marked(&Words::text("timer"), line()),
+            ["a ", "<Tim>", "<er>", ", İ", "<timer>"]
+        );
+        assert_eq!(marked(&Words::text("Timer"), line()), ["a ", "<Tim>", "<er>", ", İtimer"]);
+        assert_eq!(marked(&Words::text(""), line()), ["a Tim", "er, İtimer"]);
+        let words = Words::of_search("\"a tim*\" -er");
+        assert_eq!(marked(&words, line()), ["<a>", " ", "<Tim>", "er, İ", "<tim>", "er"]);
+        assert!(words.are_in("x TIM") && !words.are_in("er"));
+    }
+}
