@@ -15,14 +15,13 @@ use crate::terminal::{USUAL, at_terminal};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal of tmux with a shell, in which the command runs.
-struct Tmux<'s> {
-    scene: &'s Scene,
+struct Tmux {
     arguments: Vec<String>,
 }
 
-impl<'s> Tmux<'s> {
+impl Tmux {
     /// One of so many columns and rows; `None`, with a word, if there is no tmux and none is required.
-    fn start(scene: &'s Scene, columns: u16, rows: u16) -> Option<Self> {
+    fn start(scene: &Scene, columns: u16, rows: u16) -> Option<Self> {
         let is_there = Command::new("tmux").arg("-V").stdout(Stdio::null()).status();
         if !is_there.is_ok_and(|status| status.success()) {
             assert!(std::env::var_os("LEAFLINE_REQUIRE_TMUX").is_none(), "there is no tmux");
@@ -31,7 +30,7 @@ impl<'s> Tmux<'s> {
         }
         let socket = scene.folder().join("tmux");
         let arguments = ["-S", path(&socket), "-f", "/dev/null"].map(str::to_owned).to_vec();
-        let tmux = Self { scene, arguments };
+        let tmux = Self { arguments };
         let size = [columns.to_string(), rows.to_string()];
         let mut command = tmux.command();
         command.args(["new-session", "-d", "-x", &size[0], "-y", &size[1]]);
@@ -109,7 +108,7 @@ impl<'s> Tmux<'s> {
     }
 }
 
-impl Drop for Tmux<'_> {
+impl Drop for Tmux {
     fn drop(&mut self) {
         let _ = self.command().arg("kill-server").status();
     }
