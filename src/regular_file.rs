@@ -26,6 +26,15 @@ pub(crate) fn open_regular(path: &Path) -> Result<File> {
     Ok(file)
 }
 
+/// Whether there is a regular file. One that cannot be looked at is assumed to be there.
+pub(crate) fn may_be_at(path: &Path) -> bool {
+    use ErrorKind::{NotADirectory, NotFound};
+    match std::fs::metadata(path) {
+        Ok(metadata) => metadata.is_file(),
+        Err(error) => !matches!(error.kind(), NotFound | NotADirectory),
+    }
+}
+
 /// A pipe is opened at once, and a terminal does not become the process's own.
 #[cfg(unix)]
 pub(crate) const WITHOUT_WAITING: rustix::fs::OFlags =
@@ -68,6 +77,18 @@ mod tests {
     use std::io::Read;
 
     use super::*;
+
+    #[test]
+    fn only_what_is_known_to_be_no_file_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        assert!(!may_be_at(&path));
+        std::fs::write(&path, "text").unwrap();
+        assert!(may_be_at(&path));
+        assert!(!may_be_at(&path.join("below")) && !may_be_at(folder.path()));
+        // An error of the system says nothing of the file.
+        assert!(may_be_at(&folder.path().join("x".repeat(300))));
+    }
 
     #[test]
     fn only_files_are_opened() {

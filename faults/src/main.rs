@@ -54,6 +54,9 @@ enum Fault {
         threads: usize,
         #[command(flatten)]
         commands: Commands,
+        /// Only failures of this call of the system
+        #[arg(long, default_value = "", value_name = "NAME")]
+        call: String,
         /// Also print what the commands complained of
         #[arg(short, long)]
         verbose: bool,
@@ -112,10 +115,11 @@ fn main() -> ExitCode {
             Ok(power::run_and_print(&power::Options { seed, images, threads }))
         }
         Fault::Kills { runs, commands } => kill(&runs, &commands),
-        Fault::Calls { runs: Runs { seed, runs }, first, threads, commands, verbose } => {
+        Fault::Calls { runs: Runs { seed, runs }, first, threads, commands, call, verbose } => {
             let numbers = first..first.saturating_add(runs);
             let (program, only) = (commands.program.as_deref(), commands.only.as_str());
-            fail_calls(&calls::Runs { seed, numbers, threads, program, only }, verbose)
+            let call = call.as_str();
+            fail_calls(&calls::Runs { seed, numbers, threads, program, only, call }, verbose)
         }
         Fault::Crowd { seconds, program, folder } => gather(seconds, program, folder),
     };

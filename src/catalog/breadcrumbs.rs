@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, FileContext, Result, SessionError};
 use crate::open_folder::{Kind, OpenFolder, parts};
+use crate::regular_file::may_be_at;
 use crate::session::{NewSession, Session};
 use crate::store::Store;
 use crate::temporary::remove_left_inside;
@@ -269,7 +270,7 @@ fn session_file(session: &Session) -> Result<Option<String>> {
     };
     let sources = record.map(|record| record.rest.sources).unwrap_or_default();
     let files = sources.into_iter().filter_map(|path| String::from_utf8(path).ok());
-    let file = files.rev().find(|path| Path::new(path).is_file());
+    let file = files.rev().find(|path| may_be_at(Path::new(path)));
     Ok(Some(file.unwrap_or_else(|| format!("{prefix}{}", session.id()))))
 }
 

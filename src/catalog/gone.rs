@@ -108,7 +108,7 @@ fn has_file(snapshot: &Snapshot, session: SessionKey, record: &SessionRecord) ->
 }
 
 /// Whether there is a file. One whose path cannot be made from its bytes, or that cannot be looked at, is assumed to exist.
-fn exists(path: &[u8]) -> bool {
+pub(super) fn exists(path: &[u8]) -> bool {
     path_of_bytes(path).is_none_or(|path| match path.try_exists() {
         Ok(is_there) => is_there,
         Err(error) => error.kind() != ErrorKind::NotADirectory,

@@ -40,7 +40,14 @@ pub(super) fn export_moved(export: &mut FolderExport<'_>, session: &Listed, old:
     };
     let is_there = export.export_item(session, None);
     let outcome = match old_file {
-        OldFile::Spare(stamp) if is_there => remove(export, (old, &old_place), session, stamp),
+        OldFile::Spare(stamp) if is_there => {
+            let outcome = remove(export, (old, &old_place), session, stamp);
+            if !matches!(outcome, ExportOutcome::Removed) {
+                // The next export tries again.
+                export.manifest.note(old.clone());
+            }
+            outcome
+        }
         OldFile::Foreign if is_there => stays(&KeptReason::HoldsMore.to_string()),
         _ => return,
     };

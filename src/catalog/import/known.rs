@@ -5,6 +5,7 @@ use std::io;
 use super::candidate::Candidate;
 use super::read::Mode;
 use super::saved_state::{self, FileState};
+use crate::catalog::gone::exists;
 use crate::error::Result;
 use crate::session::export::{PrefixDigest, current_bytes, exact_bytes};
 use crate::session::view::View;
@@ -14,7 +15,6 @@ use crate::store::removed_record::RemovedRecord;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::{SessionRecord, address_bytes};
 use crate::store::snapshot::Snapshot;
-use crate::store::source_record::path_of_bytes;
 
 /// What to do with a file.
 #[derive(Debug)]
@@ -232,11 +232,6 @@ pub(crate) fn free_number(store: &Store, id: &[u8], from: u32) -> Result<u32> {
         number += 1;
     }
     Ok(number)
-}
-
-/// Whether a source is still there. A path that cannot be made from its bytes is assumed to exist.
-fn exists(source: &[u8]) -> bool {
-    path_of_bytes(source).is_none_or(|path| path.exists())
 }
 
 /// Whether the file begins with all of the session's lines.

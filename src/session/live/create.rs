@@ -15,6 +15,7 @@ use super::persistence::Persistence;
 use super::rewrite;
 use crate::catalog::filter::SessionFilter;
 use crate::error::{Error, Result, SessionError};
+use crate::regular_file::may_be_at;
 use crate::store::Store;
 use crate::store::clock::now;
 use crate::store::ordinal::Ordinal;
@@ -228,7 +229,7 @@ fn fork(store: &Store, source: &SessionReader, cwd: &str) -> Result<Session> {
 fn file_of(reader: &SessionReader) -> Option<String> {
     let paths = reader.record().sources.iter().rev();
     let mut paths = paths.filter_map(|path| std::str::from_utf8(path).ok());
-    paths.find(|path| Path::new(path).is_file()).map(String::from)
+    paths.find(|path| may_be_at(Path::new(path))).map(String::from)
 }
 
 /// Makes a session of its header: in the store, or in memory if it waits for an assistant message.
