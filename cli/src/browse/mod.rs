@@ -15,6 +15,7 @@ mod row;
 mod sessions;
 mod style;
 mod tree;
+mod typed;
 mod way;
 mod window;
 mod words;
