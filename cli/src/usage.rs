@@ -181,7 +181,7 @@ fn report(place: &Place, options: &mut UsageOptions<'_>) -> Result<UsageReport, 
 }
 
 /// The day of a time in seconds since 1970, in a time zone; in UTC for times that no calendar has.
-fn day_of(zone: &TimeZone, seconds: i64) -> i64 {
+pub(super) fn day_of(zone: &TimeZone, seconds: i64) -> i64 {
     let local = Timestamp::from_second(seconds)
         .map_or(seconds, |time| seconds + i64::from(zone.to_offset(time).seconds()));
     local.div_euclid(24 * 60 * 60)

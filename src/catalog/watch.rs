@@ -219,23 +219,23 @@ impl Watch {
     /// Watches the folders that have come or were replaced, whose files are then due.
     fn check_roots(&mut self) -> Result<()> {
         self.checked = Instant::now();
-        for root in &mut self.roots {
-            let wanted = root.wanted();
-            if wanted == root.watched {
-                continue;
-            }
-            if let Some((folder, ..)) = root.watched.take() {
-                // The system forgets a folder that is gone by itself.
-                let _ = self.watcher.unwatch(&folder);
-            }
-            let Some((folder, mode, _)) = &wanted else { continue };
+        let is_other = |root: &&Root| root.watched.is_some() && root.watched != root.wanted();
+        let others = self.roots.iter().filter(is_other);
+        let folders: Vec<PathBuf> =
+            others.filter_map(|root| Some(root.watched.as_ref()?.0.clone())).collect();
+        for folder in folders {
+            self.forget(&folder);
+        }
+        for root in self.roots.iter_mut().filter(|root| root.watched.is_none()) {
+            let Some(wanted) = root.wanted() else { continue };
+            let (folder, mode, _) = &wanted;
             match self.watcher.watch(folder, *mode) {
                 Ok(()) => {}
                 // It is gone again.
                 Err(_) if !folder.is_dir() => continue,
                 Err(error) => return Err(failed(&root.path, error)),
             }
-            root.watched = wanted;
+            root.watched = Some(wanted);
             self.due.insert(root.path.clone(), (Instant::now() + SETTLING, false));
         }
         Ok(())
@@ -303,12 +303,16 @@ impl Watch {
         }
     }
 
-    /// A watched folder is gone: another one may come to its path, with the same number.
-    fn forget(&mut self, path: &Path) {
+    /// Watches a folder no more, which is gone or another one: what is at its path is watched anew, for each path that needs it.
+    fn forget(&mut self, folder: &Path) {
+        let is_it = |watched: &mut (PathBuf, RecursiveMode, Identity)| watched.0 == folder;
+        let mut was_watched = false;
         for root in &mut self.roots {
-            if let Some((folder, ..)) = root.watched.take_if(|(folder, ..)| folder == path) {
-                let _ = self.watcher.unwatch(&folder);
-            }
+            was_watched |= root.watched.take_if(is_it).is_some();
+        }
+        if was_watched {
+            // The system forgets a folder that is gone by itself.
+            let _ = self.watcher.unwatch(folder);
         }
     }
 

@@ -11,9 +11,13 @@ use super::chunk_lines::{Frames, visit_lines};
 use super::index::usage::UsageIndexer;
 use super::reader::SessionReader;
 use super::view::View;
+#[cfg(feature = "share")]
+use crate::error::Corruption;
 use crate::error::Result;
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
+#[cfg(feature = "share")]
+use crate::store::record::Record;
 use crate::store::usage_record::UsageRecord;
 use crate::store::usage_rows::UsageTail;
 
@@ -119,6 +123,43 @@ impl SessionReader {
         })?;
         known.values().for_each(|usage| statistics.add(usage));
         Ok(statistics)
+    }
+}
+
+#[cfg(feature = "share")]
+impl SessionReader {
+    /// Passes on each answer once, with its time in seconds since 1970: of reports of one answer that with the most tokens.
+    pub(crate) fn each_answer(&self, mut take: impl FnMut(Option<i64>, &Usage)) -> Result<()> {
+        let counted = self.view().rows().usage()?;
+        let rows = counted.map_or_else(|| count_usage(self.view()), Ok)?;
+        let mut known: BTreeMap<u64, (Option<i64>, Usage)> = BTreeMap::new();
+        for (number, row) in &rows {
+            for answer in row.answers() {
+                let answer = answer.ok_or_else(|| Corruption {
+                    table: UsageRecord::TABLE,
+                    place: format!("session {}, row {number}", self.facts().id),
+                    problem: "it contradicts itself".into(),
+                })?;
+                if answer.identity == 0 {
+                    take(answer.time, &answer.usage);
+                    continue;
+                }
+                let counted = known.entry(answer.identity).or_insert((answer.time, answer.usage));
+                if answer.usage.tokens() > counted.1.tokens() {
+                    *counted = (answer.time, answer.usage);
+                }
+            }
+        }
+        known.values().for_each(|(time, usage)| take(*time, usage));
+        Ok(())
+    }
+
+    /// Passes on the time, in milliseconds since 1970, and the bytes of each line as it was imported. It reads no text.
+    pub(crate) fn each_line_size(&self, mut take: impl FnMut(Option<i64>, u64)) -> Result<()> {
+        visit_lines(self.view(), Some(Ordinal::FIRST), Frames::Forgotten, |lines, ordinal, node| {
+            take(node.time, lines.rendered_len(ordinal)?);
+            Ok(ordinal.next())
+        })
     }
 }
 

@@ -1,13 +1,15 @@
 //! A session's conversation for people: as Markdown, to be pasted, and as one page of HTML, to be opened or sent.
 //!
 //! Both are written entry by entry, for every family by what [`Entry::view`](crate::Entry::view) says: memory is that of one
-//! entry and, for the page, of the tree's [outline](crate::tree::Outline).
+//! entry and, for the page, of the tree's [outline](crate::tree::Outline). Pictures of a session are in the page, and a file of
+//! their own.
 
 mod diff;
 mod html;
 mod images;
 mod markdown;
 mod page;
+mod picture;
 mod prose;
 mod speaker;
 mod tree;

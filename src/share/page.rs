@@ -19,11 +19,11 @@ use super::images::Images;
 use super::prose::{plain, write_code};
 use super::speaker::{self, Showing};
 use super::tree::{Step, Ways};
-use super::{ShareOptions, Sheet, diff, html, prose, title};
+use super::{ShareOptions, Sheet, diff, html, picture, prose, title};
 use crate::error::Result;
 use crate::session::{Entry, Outline, OutlineReader, SessionReader};
 
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("picture/picture.css"));
 /// The style where no script is run: what the script does by classes, which costs a browser less.
 const STYLE_WITHOUT_SCRIPT: &str =
     ".fork:has(>details[open])~*{display:none}body:has(#all:checked) .aside{display:block}";
@@ -64,7 +64,7 @@ pub(super) fn write(
         (steps, begin) = (vec![Step::Segment(place)], Some(from.raw()));
     }
     page.tree(&ways, steps, begin)?;
-    page.foot()
+    page.foot(&ways)
 }
 
 struct Page<'p> {
@@ -135,13 +135,17 @@ impl Page<'_> {
         ))
     }
 
-    fn foot(&mut self) -> Result<()> {
+    fn foot(&mut self, ways: &Ways<'_>) -> Result<()> {
         let lost = self.outline.unreachable();
         if lost > 0 {
             let lost = counted(lost, "entry is", "entries are");
             self.sheet.put(format!("<p class=\"note\">{lost} not shown: below no root.</p>\n"))?;
         }
-        self.sheet.put(format!("</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"))
+        self.sheet.put("</main>\n<details class=\"pictures\"><summary>Pictures</summary>\n")?;
+        for drawing in picture::of_session((self.reader, self.options), self.outline, ways, None)? {
+            self.sheet.put(drawing.in_page())?;
+        }
+        self.sheet.put(format!("</details>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"))
     }
 
     /// Writes what the steps lead to, which are in reverse.
@@ -493,11 +497,11 @@ fn usage(usage: &Usage) -> String {
     )
 }
 
-fn counted(number: u64, one: &str, many: &str) -> String {
+pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (place, digit) in digits.chars().enumerate() {

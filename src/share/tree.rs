@@ -53,6 +53,11 @@ impl<'o> Ways<'o> {
         Self { outline, is_to_leaf, entries, leaf }
     }
 
+    /// Whether a segment is on the way to the leaf.
+    pub(super) fn is_to_leaf(&self, place: usize) -> bool {
+        self.is_to_leaf.get(place) == Some(&true)
+    }
+
     /// How many entries a branch has.
     pub(super) fn entries(&self, place: usize) -> u64 {
         self.entries.get(place).copied().unwrap_or_default()

@@ -180,6 +180,14 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
+/// Makes a folder, with those that it is in, for its user alone.
+fn make(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
 /// Writes a file beside the old one and renames it; it keeps the rights of the old one, and is its user's alone if there was
 /// none.
 fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
@@ -190,7 +198,7 @@ fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
         )));
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(failed)?;
+    make(folder).map_err(failed)?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(new.as_bytes()).map_err(failed)?;
     if old.is_some() {

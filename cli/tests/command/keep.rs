@@ -103,6 +103,9 @@ fn a_unit_is_shown_written_started_and_taken_out() {
         "systemctl --user restart leafline.service",
     ];
     assert_eq!(home.calls(), calls);
+    for made in [&unit, &home.at(".config")] {
+        assert_eq!(std::fs::metadata(made).unwrap().permissions().mode() & 0o077, 0);
+    }
     let text = std::fs::read_to_string(&unit).unwrap();
     let (text, mark) = without_mark(&text, 0);
     assert!(is_mark(&mark, "# leafline keep ", "\n"), "{mark}");

@@ -24,6 +24,8 @@ mod damage;
 mod damaged_pages;
 mod directories;
 mod discovery;
+#[cfg(target_os = "linux")]
+mod documents;
 mod engine;
 mod export;
 mod families;
@@ -70,6 +72,7 @@ mod search_folder;
 mod share;
 mod signals;
 mod standard_input;
+mod svg;
 mod sync;
 #[cfg(target_os = "linux")]
 mod terminal;

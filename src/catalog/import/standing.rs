@@ -1,6 +1,6 @@
 //! How a folder and the store compare, without importing anything.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -149,26 +149,40 @@ impl FolderStanding {
     /// Adds what the store knows of files that were in the folder.
     fn add_sources(&mut self, snapshot: &Snapshot, folder: &Path, last: &mut Last) -> Result<()> {
         let Ok(folder) = std::path::absolute(folder) else { return Ok(()) };
-        // Of each session with a file here, whether one is there, here or elsewhere.
-        let mut is_there: HashMap<SessionKey, bool> = HashMap::new();
-        let mut here: HashSet<SessionKey> = HashSet::new();
+        let exists = |path: &Path| path.try_exists().unwrap_or(true);
+        let mut gone: HashSet<SessionKey> = HashSet::new();
+        let mut there: HashSet<SessionKey> = HashSet::new();
         snapshot.each_source(|bytes, source| {
             let source = source?;
-            let Some(path) = path_of_bytes(bytes) else { return Ok(()) };
-            let exists = path.try_exists().unwrap_or(true);
-            *is_there.entry(source.session).or_default() |= exists;
-            if path.starts_with(&folder) {
-                here.insert(source.session);
-                if let Some(modified) = source.modified.filter(|_| !exists) {
-                    last.note(path, modified, source.session);
-                }
+            let path = path_of_bytes(bytes).filter(|path| path.starts_with(&folder));
+            let Some(path) = path else { return Ok(()) };
+            if exists(&path) {
+                there.insert(source.session);
+                return Ok(());
+            }
+            gone.insert(source.session);
+            if let Some(modified) = source.modified {
+                last.note(path, modified, source.session);
             }
             Ok(())
         })?;
-        for session in here {
-            if is_there.get(&session) == Some(&false) && snapshot.session(session)?.is_some() {
-                self.kept += 1;
+        gone.retain(|session| !there.contains(session));
+        if gone.is_empty() {
+            return Ok(());
+        }
+        // A copy elsewhere is a file too.
+        snapshot.each_source(|bytes, source| {
+            let session = source?.session;
+            if gone.contains(&session)
+                && path_of_bytes(bytes)
+                    .is_some_and(|path| !path.starts_with(&folder) && exists(&path))
+            {
+                gone.remove(&session);
             }
+            Ok(())
+        })?;
+        for session in gone {
+            self.kept += u64::from(snapshot.session(session)?.is_some());
         }
         Ok(())
     }

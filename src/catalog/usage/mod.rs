@@ -1,7 +1,7 @@
 //! What the answers in a store's sessions have used, and what they cost.
 
 mod answers;
-mod calendar;
+pub(crate) mod calendar;
 mod prices;
 mod sums;
 #[cfg(test)]
