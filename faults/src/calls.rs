@@ -160,6 +160,10 @@ impl Worker {
                 }
                 let mut errors = errors_of(&place.call).to_vec();
                 random.shuffle(&mut errors);
+                if is_salvage {
+                    // Nor what it cannot open for that reason.
+                    errors.retain(|error| place.call != "openat" || *error != "EIO");
+                }
                 for (rank, error) in errors.into_iter().enumerate() {
                     for is_for_good in [false, true] {
                         let (call, nth) = (place.call.clone(), place.nth);

@@ -252,7 +252,8 @@ fn take_journal(store: &Store, damaged: &Path, salvaged: &Salvaged) -> Result<Op
     }
     // The epoch's number, which each record repeats, tells it from others as well.
     let number = if salvaged.has_number { Some(store.number()?) } else { None };
-    let Rescued { records, last, problem } = rescue(&beside, number, &row);
+    let rescued = rescue(&beside, number, &row).at("reading the journal", &beside)?;
+    let Rescued { records, last, problem } = rescued;
     store.fold_rescued(records, last)?;
     Ok(problem)
 }

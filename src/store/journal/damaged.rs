@@ -1,7 +1,7 @@
 //! A journal that is damaged: told from a file that never was the store's, and read for what is whole in it.
 
 use std::fs::File;
-use std::io::{ErrorKind, Result};
+use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
 use super::epoch::GIVEN_UP;
@@ -118,9 +118,14 @@ fn wrong_bits(page: &[u8], store: u64) -> u32 {
 
 /// Reads what is whole in the journal of a store, whatever is damaged in it: the records that the tables, as their row says, do
 /// not have. `store` is the store's number, if it is known.
-pub(crate) fn rescue(path: &Path, store: Option<u64>, row: &JournalRow) -> Rescued {
+///
+/// # Errors
+///
+/// If the system has no memory or no descriptor for it: that says nothing of the file.
+pub(crate) fn rescue(path: &Path, store: Option<u64>, row: &JournalRow) -> Result<Rescued> {
     match read(path, store, row) {
-        Ok(rescued) => rescued,
+        Ok(rescued) => Ok(rescued),
+        Err(error) if is_of_the_moment(&error) => Err(error),
         Err(error) => {
             let last = row.folded.sequence.saturating_add(GIVEN_UP);
             let problem = match error.kind() {
@@ -128,9 +133,22 @@ pub(crate) fn rescue(path: &Path, store: Option<u64>, row: &JournalRow) -> Rescu
                 _ => format!("{}: {error}", path.display()),
             };
             let problem = Some(format!("what it alone has was not taken over: {problem}"));
-            Rescued { records: Vec::new(), last, problem }
+            Ok(Rescued { records: Vec::new(), last, problem })
         }
     }
+}
+
+/// Whether the system lacks what it may have later.
+fn is_of_the_moment(error: &Error) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        let no_descriptor = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+        if error.raw_os_error().is_some_and(|code| no_descriptor.contains(&code)) {
+            return true;
+        }
+    }
+    error.kind() == ErrorKind::OutOfMemory
 }
 
 fn read(path: &Path, store: Option<u64>, row: &JournalRow) -> Result<Rescued> {

@@ -104,7 +104,7 @@ fn read(path: &Path, file: &[u8], folded: Place) -> (Vec<Vec<u8>>, bool, super::
     let later = journal.later(&place, EPOCH).expect("it can be read").is_some();
     journal.newest().expect("it can be read");
     let row = JournalRow { epoch: EPOCH, folded, commits: COMMITS, path: Vec::new() };
-    (found, later, rescue(path, Some(STORE), &row))
+    (found, later, rescue(path, Some(STORE), &row).expect("there is room to read it"))
 }
 
 /// Inputs to begin with: records that are whole, damaged in one place or in several, and a journal's bytes.
