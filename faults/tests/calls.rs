@@ -23,14 +23,20 @@ fn run(runs: &calls::Runs<'_>) -> Option<calls::Report> {
     }
 }
 
-/// The next export removes the file of a session that has moved, if this one could not.
+/// Each failure of these calls, by which something was once taken for gone: the old file of a session that has moved, the
+/// source of a fork, the journal.
 #[test]
-fn an_old_file_that_cannot_be_removed_is_removed_later() {
+fn what_the_system_does_not_tell_is_not_taken_as_gone() {
     let program = common::program();
-    let runs = calls::Runs { only: "export, folder again", call: "unlinkat", ..all(&program) };
-    let Some(report) = run(&runs) else { return };
-    assert!(report.failures.is_empty(), "{:#?}", report.failures);
-    assert!(report.counts["unlinkat"].runs > 0);
+    for (only, call) in [
+        ("export, folder again", "unlinkat"),
+        ("fork, images", "statx"),
+        ("repair, journal left", "openat"),
+    ] {
+        let Some(report) = run(&calls::Runs { only, call, ..all(&program) }) else { return };
+        assert!(report.failures.is_empty(), "{:#?}", report.failures);
+        assert!(report.counts[call].runs > 0);
+    }
 }
 
 #[test]
