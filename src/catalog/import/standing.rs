@@ -10,6 +10,7 @@ use super::candidate::Candidate;
 use super::folder::{FoundFile, find};
 use super::quick;
 use super::report::{ImportStatus, Recovery};
+use crate::catalog::gone::exists;
 use crate::catalog::path_text;
 use crate::error::Result;
 use crate::store::Store;
@@ -149,14 +150,13 @@ impl FolderStanding {
     /// Adds what the store knows of files that were in the folder.
     fn add_sources(&mut self, snapshot: &Snapshot, folder: &Path, last: &mut Last) -> Result<()> {
         let Ok(folder) = std::path::absolute(folder) else { return Ok(()) };
-        let exists = |path: &Path| path.try_exists().unwrap_or(true);
         let mut gone: HashSet<SessionKey> = HashSet::new();
         let mut there: HashSet<SessionKey> = HashSet::new();
         snapshot.each_source(|bytes, source| {
             let source = source?;
             let path = path_of_bytes(bytes).filter(|path| path.starts_with(&folder));
             let Some(path) = path else { return Ok(()) };
-            if exists(&path) {
+            if exists(bytes) {
                 there.insert(source.session);
                 return Ok(());
             }
@@ -173,10 +173,9 @@ impl FolderStanding {
         // A copy elsewhere is a file too.
         snapshot.each_source(|bytes, source| {
             let session = source?.session;
-            if gone.contains(&session)
-                && path_of_bytes(bytes)
-                    .is_some_and(|path| !path.starts_with(&folder) && exists(&path))
-            {
+            let is_elsewhere =
+                || path_of_bytes(bytes).is_some_and(|path| !path.starts_with(&folder));
+            if gone.contains(&session) && is_elsewhere() && exists(bytes) {
                 gone.remove(&session);
             }
             Ok(())
