@@ -1,6 +1,7 @@
 //! The usage of a session: the sums over what its lines report.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use leafline_import::{
     Answer, EntryKind, LineReader, MessageRole, Usage, UsageCounter, UsageReport, text,
@@ -11,13 +12,9 @@ use super::chunk_lines::{Frames, visit_lines};
 use super::index::usage::UsageIndexer;
 use super::reader::SessionReader;
 use super::view::View;
-#[cfg(feature = "share")]
-use crate::error::Corruption;
 use crate::error::Result;
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
-#[cfg(feature = "share")]
-use crate::store::record::Record;
 use crate::store::usage_record::UsageRecord;
 use crate::store::usage_rows::UsageTail;
 
@@ -54,6 +51,31 @@ impl UsageStatistics {
             *sum = sum.saturating_add(count);
         }
         self.cost += usage.cost.unwrap_or_default();
+    }
+}
+
+/// Reports of answers, of which several may be of one: that with the most tokens counts.
+struct Reports<T> {
+    /// By the answer's identity, what is known of it beside its usage.
+    best: BTreeMap<u64, (T, Usage)>,
+}
+
+impl<T> Reports<T> {
+    fn new() -> Self {
+        Self { best: BTreeMap::new() }
+    }
+
+    /// Takes a report, and gives it back if no other can be of its answer.
+    fn take(&mut self, identity: Option<u64>, (known, usage): (T, Usage)) -> Option<(T, Usage)> {
+        let Some(identity) = identity else { return Some((known, usage)) };
+        match self.best.entry(identity) {
+            Entry::Vacant(entry) => drop(entry.insert((known, usage))),
+            Entry::Occupied(mut entry) if usage.tokens() > entry.get().1.tokens() => {
+                entry.insert((known, usage));
+            }
+            Entry::Occupied(_) => {}
+        }
+        None
     }
 }
 
@@ -110,18 +132,14 @@ impl SessionReader {
     pub fn usage_statistics(&self) -> Result<UsageStatistics> {
         let mut statistics = UsageStatistics::default();
         let mut counter = UsageCounter::default();
-        let mut known: BTreeMap<u64, Usage> = BTreeMap::new();
-        visit_usage(self.view(), |report, _| match counter.take(report) {
-            Some(Answer { identity: Some(identity), usage, .. }) => {
-                let counted = known.entry(identity).or_insert(usage);
-                if usage.tokens() > counted.tokens() {
-                    *counted = usage;
-                }
+        let mut reports = Reports::new();
+        visit_usage(self.view(), |report, _| {
+            let Some(Answer { identity, usage, .. }) = counter.take(report) else { return };
+            if let Some(((), usage)) = reports.take(identity, ((), usage)) {
+                statistics.add(&usage);
             }
-            Some(Answer { usage, .. }) => statistics.add(&usage),
-            None => {}
         })?;
-        known.values().for_each(|usage| statistics.add(usage));
+        reports.best.values().for_each(|((), usage)| statistics.add(usage));
         Ok(statistics)
     }
 }
@@ -132,25 +150,17 @@ impl SessionReader {
     pub(crate) fn each_answer(&self, mut take: impl FnMut(Option<i64>, &Usage)) -> Result<()> {
         let counted = self.view().rows().usage()?;
         let rows = counted.map_or_else(|| count_usage(self.view()), Ok)?;
-        let mut known: BTreeMap<u64, (Option<i64>, Usage)> = BTreeMap::new();
+        let mut reports = Reports::new();
         for (number, row) in &rows {
-            for answer in row.answers() {
-                let answer = answer.ok_or_else(|| Corruption {
-                    table: UsageRecord::TABLE,
-                    place: format!("session {}, row {number}", self.facts().id),
-                    problem: "it contradicts itself".into(),
-                })?;
-                if answer.identity == 0 {
-                    take(answer.time, &answer.usage);
-                    continue;
-                }
-                let counted = known.entry(answer.identity).or_insert((answer.time, answer.usage));
-                if answer.usage.tokens() > counted.1.tokens() {
-                    *counted = (answer.time, answer.usage);
+            for answer in row.answers_at(|| format!("session {}, row {number}", self.id())) {
+                let answer = answer?;
+                let identity = Some(answer.identity).filter(|&identity| identity != 0);
+                if let Some((time, usage)) = reports.take(identity, (answer.time, answer.usage)) {
+                    take(time, &usage);
                 }
             }
         }
-        known.values().for_each(|(time, usage)| take(*time, usage));
+        reports.best.values().for_each(|(time, usage)| take(*time, usage));
         Ok(())
     }
 

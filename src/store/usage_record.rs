@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 use leafline_import::{Answer, Usage, UsageCounter};
 
 use super::record::{Record, read_borrowed, unzigzag, versioned, zigzag};
-use crate::error::Result;
+use crate::error::{Corruption, Result};
 
 /// The answers of a row. The next ones are in the next row.
 pub(crate) const ANSWERS: usize = 128;
@@ -175,6 +175,17 @@ impl UsageRecord {
             })
         });
         answers.chain((!is_whole).then_some(None))
+    }
+
+    /// The answers, as far as the record, which is at this place of the table, does not contradict itself.
+    pub(crate) fn answers_at(
+        &self,
+        place: impl Fn() -> String,
+    ) -> impl Iterator<Item = Result<CountedAnswer<'_>>> {
+        self.answers().map(move |answer| {
+            let problem = "it contradicts itself".into();
+            answer.ok_or_else(|| Corruption { table: Self::TABLE, place: place(), problem }.into())
+        })
     }
 }
 

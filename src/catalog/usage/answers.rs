@@ -94,13 +94,8 @@ pub(super) fn read_answers(
     };
     let mut read_record = |key: SessionKey, number: u64, record: &UsageRecord| -> Result<()> {
         let Some((session, asked)) = sessions.get(&key) else { return Ok(()) };
-        for answer in record.answers() {
-            let answer = answer.ok_or_else(|| Corruption {
-                table: UsageRecord::TABLE,
-                place: format!("session key {key}, row {number}"),
-                problem: "it contradicts itself".into(),
-            })?;
-            read(*session, asked, answer);
+        for answer in record.answers_at(|| format!("session key {key}, row {number}")) {
+            read(*session, asked, answer?);
         }
         Ok(())
     };

@@ -68,6 +68,9 @@ pub struct UsageRow {
     /// What it stands for: a day as `2026-02-16`, a week's Monday, a month as `2026-02`, a directory, a model, a family, or a
     /// session's id. `none` if that is not known.
     pub name: String,
+    /// The day that it stands for, in days since 1970.
+    #[serde(skip)]
+    pub(crate) day: Option<i64>,
     /// The title of a session, or its first prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -305,8 +308,10 @@ impl<'o> Sums<'o> {
                 session.map(|session| session.id.clone())
             }
         };
+        let is_day = self.options.by == UsageBy::Day && number != NO_TIME;
         UsageRow {
             name: name.unwrap_or_else(unknown),
+            day: is_day.then_some(number),
             title: session.and_then(|session| session.title.clone()),
             family: session.map(|session| session.family),
             project: session.and_then(|session| session.project.clone()),
