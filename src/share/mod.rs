@@ -8,6 +8,7 @@ mod diff;
 mod html;
 mod images;
 mod markdown;
+mod number;
 mod page;
 mod picture;
 mod prose;

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::html::{escape, escaped};
 use super::images::Images;
+use super::number::{counted, grouped};
 use super::prose::{plain, write_code};
 use super::speaker::{self, Showing};
 use super::tree::{Step, Ways};
@@ -23,7 +24,11 @@ use super::{ShareOptions, Sheet, diff, html, picture, prose, title};
 use crate::error::Result;
 use crate::session::{Entry, Outline, OutlineReader, SessionReader};
 
-const STYLE: &str = concat!(include_str!("page.css"), include_str!("picture/picture.css"));
+const STYLE: &str = concat!(
+    include_str!("colours.css"),
+    include_str!("page.css"),
+    include_str!("picture/picture.css")
+);
 /// The style where no script is run: what the script does by classes, which costs a browser less.
 const STYLE_WITHOUT_SCRIPT: &str =
     ".fork:has(>details[open])~*{display:none}body:has(#all:checked) .aside{display:block}";
@@ -495,20 +500,4 @@ fn usage(usage: &Usage) -> String {
         grouped(usage.cache_write),
         grouped(usage.output)
     )
-}
-
-pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
-}
-
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }

@@ -110,19 +110,6 @@ pub(super) fn in_xml(text: &str) -> String {
     out
 }
 
-/// A number of bytes for people; the exact one is in the titles.
-pub(super) fn bytes(number: u64) -> String {
-    let mut value = number as f64;
-    let mut unit = "B";
-    for larger in ["kB", "MB", "GB", "TB"] {
-        if value < 1000.0 {
-            break;
-        }
-        (value, unit) = (value / 1000.0, larger);
-    }
-    if unit == "B" { format!("{number} B") } else { format!("{value:.1} {unit}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,10 +120,5 @@ mod tests {
             in_xml("<a&\"'\u{0}\u{1}\u{ffff}\n"),
             "&lt;a&amp;&quot;&#39;\u{fffd}\u{fffd}\u{fffd} "
         );
-    }
-
-    #[test]
-    fn bytes_are_short() {
-        assert_eq!([0, 999, 1000, 12_345_678].map(bytes), ["0 B", "999 B", "1.0 kB", "12.3 MB"]);
     }
 }

@@ -7,12 +7,12 @@ mod shape;
 
 use std::io::Write;
 
-use self::drawing::{Anchor, Drawing, WIDTH, bytes, in_xml};
+use self::drawing::{Anchor, Drawing, WIDTH, in_xml};
 use self::series::Series;
-use super::page::{counted, grouped};
+use super::number::{bytes, counted, grouped};
 use super::tree::Ways;
 use super::{ShareOptions, Sheet, speaker, title};
-use crate::catalog::usage::calendar::{date, day_of_date};
+use crate::catalog::usage::calendar::date;
 use crate::error::Result;
 use crate::session::{Outline, SessionFacts, SessionReader, TypeFacts};
 use crate::store::Store;
@@ -22,11 +22,7 @@ use crate::usage::{DayOf, UsageBy, UsageOptions};
 pub(super) const STYLE: &str = include_str!("picture.css");
 
 /// The colours where there is no page: those of a page.
-const COLOURS: &str = "\
-:root{color-scheme:light dark;--back:#fbfaf8;--text:#22252a;--faint:#6b7078;--line:#e3e0da;--accent:#2f6f4f;--num:#a6400b}
-@media (prefers-color-scheme:dark){:root{--back:#16181b;--text:#dcdfe3;--faint:#8b929b;--line:#2e3238;--accent:#7fc8a0;--num:#f0a875}}
-.back{fill:var(--back)}
-";
+const COLOURS: &str = concat!(include_str!("../colours.css"), ".back{fill:var(--back)}\n");
 
 /// The most types that have a bar of their own.
 const MOST_TYPES: usize = 12;
@@ -105,7 +101,7 @@ impl Store {
         };
         let mut tokens = Series::new();
         for row in self.usage(&options)?.rows {
-            if let Some(day) = day_of_date(&row.name) {
+            if let Some(day) = row.day {
                 let sums = row.sums;
                 tokens.add(
                     day,

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::super::page::{counted, grouped};
+use super::super::number::{counted, grouped};
 use super::super::tree::Ways;
 use super::drawing::{Drawing, WIDTH};
 use crate::session::{Outline, Segment};
