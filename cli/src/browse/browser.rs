@@ -82,7 +82,7 @@ impl Browser {
         wanted: SessionFilter,
         colour: bool,
     ) -> Result<Self, Failure> {
-        let changes = Changes::of(store.path());
+        let changes = Changes::of(&store);
         let mut sessions = Sessions::new(wanted);
         let newest = SessionFilter { limit: Some(FIRST), ..sessions.wanted.clone() };
         let list = store.list_readable(&newest)?;

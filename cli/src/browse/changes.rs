@@ -1,7 +1,9 @@
 //! Notices that others have written to the store.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
+
+use leafline::Store;
 
 /// How often the files are looked at.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -15,8 +17,8 @@ type Stamp = Option<(Option<SystemTime>, u64)>;
 /// The store's file and its journal, as they were when they were looked at.
 #[derive(Debug)]
 pub(super) struct Changes {
-    files: [PathBuf; 2],
-    stamps: [Stamp; 2],
+    files: Vec<PathBuf>,
+    stamps: Vec<Stamp>,
     looked: Instant,
     /// When the last change was noticed, until it counts as settled.
     unsettled: Option<Instant>,
@@ -24,12 +26,10 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Of a store, from now on.
-    pub(super) fn of(store: &Path) -> Self {
-        // The journal is beside the file itself, whatever link it was opened by.
-        let file = store.canonicalize().unwrap_or_else(|_| store.to_owned());
-        let mut journal = file.clone().into_os_string();
-        journal.push(".journal");
-        let files = [file, journal.into()];
+    pub(super) fn of(store: &Store) -> Self {
+        let journal = store.journal_path().ok();
+        let files: Vec<PathBuf> =
+            [Some(store.path().to_owned()), journal].into_iter().flatten().collect();
         let stamps = stamps(&files);
         Self { files, stamps, looked: Instant::now(), unsettled: None }
     }
@@ -55,9 +55,10 @@ impl Changes {
     }
 }
 
-fn stamps(files: &[PathBuf; 2]) -> [Stamp; 2] {
-    files.each_ref().map(|file| {
+fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
+    let stamp = |file: &PathBuf| {
         let metadata = std::fs::metadata(file).ok()?;
         Some((metadata.modified().ok(), metadata.len()))
-    })
+    };
+    files.iter().map(stamp).collect()
 }

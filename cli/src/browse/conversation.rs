@@ -200,12 +200,10 @@ impl Conversation {
         if self.is_at_end() {
             self.window = Window::new(self.look, self.end, Vec::new());
             self.cursor = Cursor::default();
-        } else if let Some(entry) = self.chosen() {
-            self.window = self.window.again(self.look, entry);
-            self.window.extend_up(&self.reader)?;
-            self.cursor.put(self.window.place_of(entry).unwrap_or(0));
+            Ok(())
+        } else {
+            self.show_labels()
         }
-        Ok(())
     }
 
     /// Takes in what was written since. At the end, it goes on to the new one.
@@ -231,10 +229,9 @@ impl Conversation {
         Ok(())
     }
 
-    /// Reads again what is shown, after a label was set.
+    /// Reads again what is shown, as after a label was set. The chosen entry stays where it is on the screen.
     pub(super) fn show_labels(&mut self) -> Result<(), Failure> {
-        let entry = self.chosen();
-        if let Some(entry) = entry {
+        if let Some(entry) = self.chosen() {
             self.window = self.window.again(self.look, entry);
             self.window.extend_up(&self.reader)?;
             self.cursor.put(self.window.place_of(entry).unwrap_or(0));

@@ -32,17 +32,16 @@ enum Json<'s> {
 
 impl Step {
     pub(super) fn run(program: &str, arguments: &[&str]) -> Self {
-        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        Self::Run { program: program.to_owned(), arguments, may_fail: false }
+        Self::running(program, arguments, false)
     }
 
     pub(super) fn try_to_run(program: &str, arguments: &[&str]) -> Self {
-        match Self::run(program, arguments) {
-            Self::Run { program, arguments, .. } => {
-                Self::Run { program, arguments, may_fail: true }
-            }
-            other => other,
-        }
+        Self::running(program, arguments, true)
+    }
+
+    fn running(program: &str, arguments: &[&str], may_fail: bool) -> Self {
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        Self::Run { program: program.to_owned(), arguments, may_fail }
     }
 
     /// A whole file.

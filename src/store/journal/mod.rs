@@ -89,8 +89,13 @@ impl Store {
         self.shared.file.is_some() && !self.is_read_only()
     }
 
-    /// Where a new epoch's journal is: beside the store itself, whatever link it was opened by.
-    pub(crate) fn journal_path(&self) -> Result<PathBuf> {
+    /// Where the journal is, if there is one: beside the store's file itself, whatever link it was opened by. What was appended is
+    /// in it until it is in the store's file, so both say whether somebody has written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] if the store's file is not found.
+    pub fn journal_path(&self) -> Result<PathBuf> {
         let store = self.path().canonicalize().at("finding", self.path())?;
         let mut path = store.into_os_string();
         path.push(JOURNAL_ENDING);
