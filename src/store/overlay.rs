@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use redb::{Builder, StorageBackend};
 
 use super::engine_file::EngineFile;
-use super::pages::{Checked, guarded};
+use super::pages::{Checked, HEADER, engine_pages, guarded};
 use super::snapshot::Snapshot;
 use super::writing::Engine;
 use super::{Handle, Store, StoreOptions};
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Overlay {
 
 impl Store {
     /// Another store with the tables of this one as they are, or as they were committed since; what is written to it stays
-    /// in memory. `None` if the file was changed while its first page was read.
+    /// in memory. `None` if the file was changed while its first page and the engine's own ones were read.
     pub(crate) fn overlay(&self, pin: Snapshot) -> Result<Option<Self>> {
         let Some(file) = self.shared.file.clone() else { return Ok(None) };
         let backend =
@@ -76,8 +76,8 @@ impl Store {
             }
         };
         pages.be_strict();
-        let handle =
-            Handle::Overlay { database: Engine::new(database), is_sealed: AtomicBool::new(true) };
+        let (database, is_sealed) = (Engine::new(database, None), AtomicBool::new(true));
+        let handle = Handle::Overlay { database, is_sealed };
         Self::with_handle(handle, None, self.path().to_owned(), &options).map(Some)
     }
 
@@ -105,9 +105,22 @@ impl Overlay {
         if first != again {
             return Ok(None);
         }
-        let pages = HashMap::from([(0, first)]);
-        let changes = Mutex::new(Changes { pages, length, file: length });
-        Ok(Some(Self { file, changes, _pin: Mutex::new(pin) }))
+        // The pin does not keep these, and what is written later needs them. Those that are whole are of this state,
+        // whatever others commit meanwhile.
+        let of_engine = match first.first_chunk::<HEADER>() {
+            Some(header) => engine_pages(&file, header)?,
+            None => None,
+        };
+        file.read(0, &mut *again)?;
+        if of_engine.is_none() && first != again {
+            return Ok(None);
+        }
+        let changes = Changes { pages: HashMap::from([(0, first)]), length, file: length };
+        let overlay = Self { file, changes: Mutex::new(changes), _pin: Mutex::new(pin) };
+        for (at, page) in of_engine.into_iter().flatten() {
+            overlay.write(at, &page)?;
+        }
+        Ok(Some(overlay))
     }
 
     fn changes(&self) -> MutexGuard<'_, Changes> {
@@ -206,5 +219,39 @@ impl StorageBackend for Overlay {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::pages::read_header;
+
+    #[test]
+    fn an_overlay_has_the_pages_that_no_reader_keeps() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let store = Store::open(&path).unwrap();
+        for _ in 0..5 {
+            store.reserve_sessions(1).unwrap();
+        }
+        let next = store.reserve_sessions(1).unwrap().raw() + 1;
+        drop(store);
+        let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+        let reader = Store::open_with(&path, &options).unwrap();
+        let overlay = reader.overlay(reader.committed().unwrap()).unwrap().unwrap();
+        // As a later commit may do, although the state is being read.
+        let file = reader.shared.file.as_ref().unwrap();
+        let of_engine = engine_pages(file, &read_header(file).unwrap()).unwrap().unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        for (at, page) in of_engine {
+            let at = usize::try_from(at).unwrap();
+            bytes[at..at + page.len()].fill(0);
+        }
+        std::fs::write(&path, bytes).unwrap();
+        for more in 0..3 {
+            let reserved = overlay.unsealed(|| overlay.reserve_sessions(1)).unwrap();
+            assert_eq!(reserved.raw(), next + more);
+        }
     }
 }

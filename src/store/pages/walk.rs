@@ -34,6 +34,37 @@ pub(crate) fn tables_root(header: &[u8; HEADER]) -> Option<(u64, u128)> {
         .map(|root| (root.at, root.check))
 }
 
+/// The engine's own pages of the state that a header names, each with its first byte in the file. `None` if one of them is
+/// not what was written there.
+///
+/// No read transaction keeps others from using them anew, so they may be of the next commit already.
+pub(crate) fn engine_pages(
+    file: &impl StorageBackend,
+    header: &[u8; HEADER],
+) -> io::Result<Option<Vec<(u64, Vec<u8>)>>> {
+    let mut pages = Vec::new();
+    let Some(layout) = Layout::of_header(header) else { return Ok(None) };
+    let length = file.len()?;
+    let roots = layout::roots(header).into_iter();
+    let mut left: Vec<(Pointer, usize)> =
+        roots.filter(|root| root.table.as_deref() == Some(ENGINE)).map(|root| (root, 0)).collect();
+    while let Some((pointer, level)) = left.pop() {
+        let is_there = pointer.at.checked_add(pointer.length).is_some_and(|end| end <= length);
+        let bytes =
+            usize::try_from(pointer.length).ok().filter(|_| is_there && level < MOST_LEVELS);
+        let Some(bytes) = bytes else { return Ok(None) };
+        let mut page = vec![0; bytes];
+        file.read(pointer.at, &mut page)?;
+        if layout::checksum(&page, pointer.tree) != Some(pointer.check) {
+            return Ok(None);
+        }
+        let children = layout::children(&page, pointer.tree, layout).into_iter();
+        left.extend(children.map(|child| (child, level + 1)));
+        pages.push((pointer.at, page));
+    }
+    Ok(Some(pages))
+}
+
 /// Checks all pages of the state that a header names, and passes on the damaged ones. What is below them is not found.
 ///
 /// A read transaction of that state keeps others from using its pages anew. It does not keep the engine's own tables: they
