@@ -7,8 +7,8 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Bound;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::names::{is_named, names_of};
 use super::recorder;
@@ -35,6 +35,9 @@ const JOURNAL_SYNC: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 3);
 
 /// The byte that every open file of the store shares.
 const OPEN: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 4);
+
+/// The byte that a process holds while it commits what no record of the journal builds on.
+const PASSABLE: Bound<u64> = Bound::Included(OWNERS + (1 << 60) + 5);
 
 /// Where the bytes begin that stand for records of the journal, one for each number.
 const SYNCED: u64 = 1 << 60;
@@ -76,6 +79,20 @@ struct Shared {
     recovery: Recovery,
     /// Whether another file has taken its name, which has all that was in this one.
     is_replaced: AtomicBool,
+    /// Held by the thread of this open file that holds [`PASSABLE`].
+    passable: Mutex<()>,
+    /// Whether it holds it: its own lock no query shows.
+    is_passable: AtomicBool,
+    /// Whether it is being closed while others have the file open.
+    leaves_others: AtomicBool,
+}
+
+/// The time of a commit for which appends need not wait.
+#[derive(Debug)]
+pub(crate) struct Passable<'f> {
+    file: &'f EngineFile,
+    /// Given back after the lock.
+    _turn: MutexGuard<'f, ()>,
 }
 
 impl EngineFile {
@@ -85,9 +102,17 @@ impl EngineFile {
         let counts_names = names_of(&same)? > 0;
         recorder::opened(&same);
         let backend = FileBackend::new(file)?;
-        let is_replaced = AtomicBool::new(false);
-        let file =
-            Self(Arc::new(Shared { backend, file: same, counts_names, recovery, is_replaced }));
+        let [is_replaced, is_passable, leaves_others] = [const { AtomicBool::new(false) }; 3];
+        let file = Self(Arc::new(Shared {
+            backend,
+            file: same,
+            counts_names,
+            recovery,
+            is_replaced,
+            passable: Mutex::new(()),
+            is_passable,
+            leaves_others,
+        }));
         file.share_open();
         Ok(file)
     }
@@ -186,6 +211,48 @@ impl EngineFile {
         self.0.backend.query_lock_range(WRITER, WRITER)
     }
 
+    /// Says, until the answer is dropped, that the commit which this open file makes changes nothing that a record of the
+    /// journal builds on: others append while it is not confirmed. The caller has the write transaction, with whose beginning
+    /// the commit before was confirmed. `None` where there is no such lock, or one who has just made such a commit did not give
+    /// it back yet.
+    pub(crate) fn let_appends_pass(&self) -> Option<Passable<'_>> {
+        let turn = self.passable();
+        if !self.0.backend.try_lock_range(PASSABLE, PASSABLE).unwrap_or(false) {
+            return None;
+        }
+        self.0.is_passable.store(true, Ordering::SeqCst);
+        Some(Passable { file: self, _turn: turn })
+    }
+
+    /// Waits until nobody says that any more. The caller has the write transaction, so that nobody begins to.
+    pub(crate) fn let_no_append_pass(&self) -> Result<(), BackendError> {
+        let _turn = self.passable();
+        match self.0.backend.lock_range(PASSABLE, PASSABLE) {
+            Ok(()) => self.0.backend.unlock_range(PASSABLE, PASSABLE),
+            Err(BackendError::Unsupported) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn passable(&self) -> MutexGuard<'_, ()> {
+        self.0.passable.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the file without a last commit of the engine's, if others have it open: it records nothing that the commit before
+    /// did not, and the last one to close the file makes it, too.
+    pub(crate) fn leave_to_others(&self) {
+        let is_shared = self.tells_who_has_it() && self.is_open_elsewhere();
+        self.0.leaves_others.store(is_shared, Ordering::SeqCst);
+    }
+
+    /// Whether the last commit, if it is not confirmed, is one for which appends need not wait, and its process lives.
+    pub(crate) fn lets_appends_pass(&self) -> Result<bool, BackendError> {
+        if self.0.is_passable.load(Ordering::SeqCst) {
+            return Ok(true);
+        }
+        self.0.backend.query_lock_range(PASSABLE, PASSABLE)
+    }
+
     /// Waits for the right to append to the journal.
     pub(crate) fn lock_journal(&self) -> Result<(), BackendError> {
         self.0.backend.lock_range(JOURNAL, JOURNAL)
@@ -262,6 +329,14 @@ impl EngineFile {
     }
 }
 
+impl Drop for Passable<'_> {
+    fn drop(&mut self) {
+        self.file.0.is_passable.store(false, Ordering::SeqCst);
+        // A lock that cannot be released ends with the open file.
+        let _ = self.file.0.backend.unlock_range(PASSABLE, PASSABLE);
+    }
+}
+
 fn owner_byte(token: u64) -> Bound<u64> {
     Bound::Included(OWNERS + token)
 }
@@ -302,6 +377,10 @@ impl StorageBackend for EngineFile {
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        // As if another one had it.
+        if (start, end) == (WRITER, WRITER) && self.0.leaves_others.load(Ordering::SeqCst) {
+            return Ok(false);
+        }
         self.0.backend.try_lock_range(start, end)
     }
 

@@ -118,7 +118,7 @@ impl Store {
             transaction.open_table(tables::META)?.insert(TOLD, told)?;
             Ok(())
         })?;
-        transaction.commit()
+        transaction.commit_beside_appends()
     }
 }
 

@@ -254,7 +254,12 @@ impl Store {
         let mut builder = Builder::new();
         builder.set_cache_size(options.page_cache_bytes);
         let database = builder.create_with_backend(InMemoryBackend::new())?;
-        Self::with_handle(Handle::Writable(Engine::new(database)), None, PathBuf::new(), &options)
+        Self::with_handle(
+            Handle::Writable(Engine::new(database, None)),
+            None,
+            PathBuf::new(),
+            &options,
+        )
     }
 
     /// A store on a test's own file, to test what happens when that fails.
@@ -262,7 +267,12 @@ impl Store {
     fn on(backend: impl redb::StorageBackend) -> Result<Self> {
         let database = Builder::new().create_with_backend(backend)?;
         let options = StoreOptions::default();
-        Self::with_handle(Handle::Writable(Engine::new(database)), None, PathBuf::new(), &options)
+        Self::with_handle(
+            Handle::Writable(Engine::new(database, None)),
+            None,
+            PathBuf::new(),
+            &options,
+        )
     }
 
     fn with_handle(
@@ -411,7 +421,7 @@ impl Store {
             table.insert(id, bytes)?;
             Ok(id)
         })?;
-        transaction.commit()?;
+        transaction.commit_beside_appends()?;
         self.dictionary(id)
     }
 

@@ -132,7 +132,7 @@ impl Store {
             Ok((answer, is_changed))
         })?;
         if is_changed {
-            transaction.commit()?;
+            transaction.commit_beside_appends()?;
         } else {
             transaction.abort()?;
         }
@@ -157,7 +157,7 @@ impl Store {
             transaction.open_table(tables::HISTORY_BLOCKS)?.retain(|_, _| false)?;
             Ok(prompts)
         })?;
-        transaction.commit()?;
+        transaction.commit_beside_appends()?;
         Ok(prompts)
     }
 }

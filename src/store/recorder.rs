@@ -84,6 +84,9 @@ struct State {
     files: usize,
     /// How long a sync waits for what other threads do meanwhile; not at all if there is none.
     patience: Option<Duration>,
+    /// A file whose syncs stand still, but for so many that go on; and how many have come to stand.
+    stopped: Option<(FileId, usize)>,
+    stood: usize,
     /// Events by the thread that caused them.
     by_thread: HashMap<ThreadId, usize>,
     total: usize,
@@ -186,6 +189,44 @@ impl Recording {
         lock(&self.state).patience = patience;
     }
 
+    /// Has each sync of a file stand still until [`Self::go_on`].
+    #[cfg(test)]
+    pub(crate) fn stop_syncs(&self, file: FileId) {
+        lock(&self.state).stopped = Some((file, 0));
+    }
+
+    /// Lets one sync go on that stands still; or all, and those that come.
+    #[cfg(test)]
+    pub(crate) fn go_on(&self, all: bool) {
+        let mut state = lock(&self.state);
+        match &mut state.stopped {
+            Some((_, going)) if !all => *going += 1,
+            stopped => *stopped = None,
+        }
+        self.changed.notify_all();
+    }
+
+    /// How many syncs have come to stand still.
+    #[cfg(test)]
+    pub(crate) fn stood(&self) -> usize {
+        lock(&self.state).stood
+    }
+
+    fn stand_still(&self, file: FileId) {
+        let mut state = lock(&self.state);
+        state.stood += usize::from(state.stopped.is_some_and(|(stopped, _)| stopped == file));
+        while let Some((stopped, going)) = &mut state.stopped {
+            if *stopped != file {
+                return;
+            }
+            if let Some(less) = going.checked_sub(1) {
+                *going = less;
+                return;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     fn wait_for_others(&self) {
         let mut state = lock(&self.state);
         let Some(patience) = state.patience else { return };
@@ -285,6 +326,7 @@ pub(super) fn begin_sync(file: &File) -> io::Result<Sync> {
     let Some((id, record)) = recorded(file) else { return Ok(Sync(None)) };
     let until = record.count();
     record.wait_for_others();
+    record.stand_still(id);
     if let Some(fault) = record.fault(id, false) {
         if fault == Fault::Evicting {
             for (at, bytes) in record.unsynced(id) {

@@ -59,6 +59,9 @@ impl Store {
             }
             let left = leave_for_next(&mut journaled);
             fold_sessions(self, journaled, &mut batch)?;
+            if folding == Folding::All {
+                batch.let_appends_pass();
+            }
             batch.change_journal(match (left, folding) {
                 (Some(place), _) => JournalChange::Fold(place),
                 (None, Folding::All) => JournalChange::Fold(end),

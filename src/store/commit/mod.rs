@@ -53,6 +53,8 @@ pub(crate) const BATCH_LINES: usize = 128 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     slice: Slice,
+    /// Whether others may append while its commit is not confirmed, although it changes sessions that were there.
+    lets_appends_pass: bool,
 }
 
 /// Who changes a session.
@@ -99,6 +101,11 @@ impl Batch {
     /// What the commit does to the journal.
     pub(crate) fn change_journal(&mut self, change: JournalChange) {
         self.slice.journal = Some(change);
+    }
+
+    /// Says that others may append while the commit is not confirmed: the tables and the journal together are the same after it.
+    pub(crate) fn let_appends_pass(&mut self) {
+        self.lets_appends_pass = true;
     }
 
     /// Keeps a record of the journal that cannot become rows of its session.
@@ -201,9 +208,13 @@ impl Store {
             lock.as_ref()
                 .is_some_and(|lock: &JournalLock<'_>| lock.pending(session).next().is_some())
         };
+        let is_apart = batch.slice.is_apart();
         let committed =
             transaction.act(|transaction| write(transaction, batch.slice, has_journaled))?;
-        transaction.commit()?;
+        match is_apart {
+            true => transaction.commit_beside_appends()?,
+            false => transaction.commit()?,
+        }
         Ok(committed)
     }
 
@@ -226,7 +237,10 @@ impl Store {
         if let Some(session) = committed.conflicts.first() {
             return Err(check::refused(*session, "it is not the session that was changed"));
         }
-        transaction.commit()?;
+        match batch.lets_appends_pass {
+            true => transaction.commit_beside_appends()?,
+            false => transaction.commit()?,
+        }
         Ok(answer)
     }
 
@@ -288,7 +302,7 @@ impl Store {
             meta.insert("next_session", first + count)?;
             Ok(first)
         })?;
-        transaction.commit()?;
+        transaction.commit_beside_appends()?;
         Ok(SessionKey::new(first))
     }
 }

@@ -97,6 +97,11 @@ macro_rules! slice {
                 self.guards.iter().any(|row| matches!(row.value, Guard::Same { .. }))
             }
 
+            /// Whether the sessions that were there before, and the journal, stay as they are.
+            pub(super) fn is_apart(&self) -> bool {
+                self.journal.is_none() && self.retired.is_empty() && !self.changes_sessions()
+            }
+
             /// Removes everything of a session.
             pub(super) fn forget(&mut self, session: SessionKey) {
                 self.keep_bytes_of_blobs(session);

@@ -75,7 +75,7 @@ impl Store {
                 }
                 Ok((bytes, done))
             })?;
-            transaction.commit()?;
+            transaction.commit_beside_appends()?;
             freed += bytes;
             if done {
                 return Ok(freed);

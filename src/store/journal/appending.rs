@@ -70,8 +70,8 @@ impl Store {
         }
     }
 
-    /// The same for one who appends. It waits until no one asks not to, and until all commits are shown: what a killed process
-    /// did not confirm comes before the record if it changed the session, and may have ended the epoch.
+    /// The same for one who appends. It waits until no one asks not to, and until each commit is shown that may have changed
+    /// a session or ended the epoch: what a killed process did not confirm comes before the record.
     pub(crate) fn lock_journal_to_append(&self) -> Result<Option<JournalLock<'_>>> {
         loop {
             let Some(lock) = self.lock_journal()? else { return Ok(None) };
@@ -79,7 +79,7 @@ impl Store {
             if self.is_gate_closed(engine)? {
                 drop(lock);
                 self.pass_gate(engine)?;
-            } else if engine.has_unconfirmed_commit().map_err(redb::StorageError::from)? {
+            } else if self.awaits_confirmation(engine)? {
                 drop(lock);
                 self.wait_for_confirmation(engine)?;
             } else {

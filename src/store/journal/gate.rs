@@ -46,11 +46,18 @@ impl Store {
         }
     }
 
-    /// Waits until the last commit is confirmed, or confirms that of a killed process.
+    /// Whether appends have to wait until the last commit is confirmed.
+    pub(super) fn awaits_confirmation(&self, engine: &EngineFile) -> Result<bool> {
+        // In this order: who lets appends pass has confirmed the commit that was found before his own.
+        let is_unconfirmed = engine.has_unconfirmed_commit().map_err(redb::StorageError::from)?;
+        Ok(is_unconfirmed && !engine.lets_appends_pass().map_err(redb::StorageError::from)?)
+    }
+
+    /// Waits until the last commit is confirmed, or one for which appends need not wait; or confirms that of a killed process.
     pub(super) fn wait_for_confirmation(&self, engine: &EngineFile) -> Result<()> {
         let begun = Instant::now();
         let failed = |error| Error::from(redb::StorageError::from(error));
-        while engine.has_unconfirmed_commit().map_err(redb::StorageError::from)? {
+        while self.awaits_confirmation(engine)? {
             let is_late = begun.elapsed() > CONFIRMATION;
             if is_late && !engine.is_written_elsewhere().map_err(failed)? {
                 // To begin a write transaction confirms it.

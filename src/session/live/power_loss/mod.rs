@@ -51,6 +51,8 @@ mod images;
 mod run;
 mod script;
 mod shared;
+#[cfg(test)]
+mod standing;
 mod stores;
 #[cfg(test)]
 mod tests;

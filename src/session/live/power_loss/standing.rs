@@ -1,0 +1,94 @@
+//! A process that stands still in the middle of a commit holds up no one who appends.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use leafline_import::Family;
+
+use super::worker::{begin, goes_on};
+use crate::catalog::import::ImportOptions;
+use crate::store::Store;
+use crate::store::recorder::{self, STORE};
+
+/// A file of pi's, with so many messages.
+fn file(id: &str, messages: usize) -> String {
+    let mut text = format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/work\"}}\n"
+    );
+    let mut parent = "null".to_owned();
+    for number in 0..messages {
+        text.push_str(&format!(
+            "{{\"type\":\"message\",\"id\":\"{number:08x}\",\"parentId\":{parent},\"timestamp\":\"2026-01-05T10:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{}\"}}}}\n",
+            "words ".repeat(200)
+        ));
+        parent = format!("\"{number:08x}\"");
+    }
+    text
+}
+
+#[test]
+fn appends_wait_at_no_moment_of_an_import() {
+    let folder = tempfile::tempdir_in(super::memory()).unwrap();
+    let path = folder.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let mut session = begin(&store, "one", Family::Pi).unwrap().with_persistence(goes_on());
+    let message = serde_json::json!({"role": "user", "content": "more", "timestamp": 1});
+    let mut count = 0;
+    let mut append = move || {
+        session.append_message(&message).unwrap();
+        count += 1;
+        count
+    };
+    // The journal is in use from the second on.
+    for _ in 0..3 {
+        append();
+    }
+    // The last one takes more than one commit.
+    let files = [("small", 3), ("next", 5), ("large", 40_000)].map(|(id, messages)| {
+        let path = folder.path().join(format!("{id}.jsonl"));
+        std::fs::write(&path, file(id, messages)).unwrap();
+        path
+    });
+    let record = recorder::record(&path);
+    // While the engine opens a file it holds its lock of the header, for which all wait.
+    let importer = Store::open(&path).unwrap();
+    record.stop_syncs(STORE);
+    let (ask, asked) = mpsc::channel();
+    let (answer, answered) = mpsc::channel();
+    let (stops, unconfirmed) = std::thread::scope(|scope| {
+        let import = scope.spawn(move || {
+            // Closed here, too.
+            let totals = importer.import(&files, &ImportOptions::default(), &mut ()).unwrap();
+            assert_eq!(totals.imported, 3);
+        });
+        scope.spawn(move || {
+            while let Ok(()) = asked.recv() {
+                answer.send(append()).unwrap();
+            }
+        });
+        let (mut stops, mut unconfirmed) = (0, 0);
+        while !import.is_finished() {
+            if record.stood() == stops {
+                std::thread::sleep(Duration::from_micros(200));
+                continue;
+            }
+            stops += 1;
+            let is_unconfirmed = store.has_unconfirmed_commit();
+            unconfirmed += usize::from(is_unconfirmed);
+            ask.send(()).unwrap();
+            if answered.recv_timeout(Duration::from_secs(10)).is_err() {
+                record.go_on(true);
+                panic!("an append waits at stop {stops}, unconfirmed: {is_unconfirmed}");
+            }
+            record.go_on(false);
+        }
+        drop(ask);
+        record.go_on(true);
+        (stops, unconfirmed)
+    });
+    recorder::end(&record);
+    assert!(stops > 8 && unconfirmed > 3, "{stops} stops, {unconfirmed} unconfirmed");
+    let entries = store.reader("one").unwrap().facts().entries;
+    assert_eq!(entries, 3 + stops as u64);
+    assert!(store.verify().unwrap().problems.is_empty());
+}
