@@ -241,6 +241,10 @@ fn gather(
     }
     println!("appends of each process: {:?}", report.counts);
     println!(
+        "appends that took 50 ms longer than any fdatasync, by what ran beside: {:?}",
+        report.late
+    );
+    println!(
         "{} imports in {:.1?}, stopped {} times: {} reads and {} appends meanwhile",
         report.imports.0,
         report.imports.1,

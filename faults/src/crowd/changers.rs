@@ -26,6 +26,8 @@ const LARGE: u64 = 40_000_000;
 pub(super) struct Changes {
     pub(super) imports: Vec<Span>,
     pub(super) stops: Vec<Span>,
+    /// When each command ran, by its first word.
+    pub(super) commands: Vec<(&'static str, Span)>,
     pub(super) compactions: (u64, u64),
     pub(super) synced: u64,
     pub(super) failures: Vec<String>,
@@ -48,16 +50,23 @@ pub(super) fn run(program: &Program, folder: &Path, until: Instant) -> Changes {
         stop_now_and_then(&child, folder, &mut changes, until);
         ended(child, &import, &mut changes.failures);
         changes.imports.push((begun, Instant::now()));
+        changes.ran("import", begun);
         grow(folder, changes.synced);
         let sync = ["sync", "grows", "--no-index", "--quiet"];
+        let begun = Instant::now();
         ended(spawn(program, folder, &sync), &sync, &mut changes.failures);
+        changes.ran("sync", begun);
         changes.synced += 1;
         let remove = ["rm", &id, "--yes"];
+        let begun = Instant::now();
         ended(spawn(program, folder, &remove), &remove, &mut changes.failures);
+        changes.ran("rm", begun);
         let compact = ["compact", "--wait=3"];
+        let begun = Instant::now();
         let output = spawn(program, folder, &compact).wait_with_output();
         let output = output.expect("a process can be waited for");
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        changes.ran("compact", begun);
         changes.compactions.0 += 1;
         if complaint.contains("in use") {
             // As is documented.
@@ -68,6 +77,12 @@ pub(super) fn run(program: &Program, folder: &Path, until: Instant) -> Changes {
         if Instant::now() >= until {
             return changes;
         }
+    }
+}
+
+impl Changes {
+    fn ran(&mut self, command: &'static str, begun: Instant) {
+        self.commands.push((command, (begun, Instant::now())));
     }
 }
 

@@ -3,6 +3,7 @@
 mod changers;
 mod people;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -21,6 +22,9 @@ pub const APPENDERS: usize = 8;
 /// How many threads read, each through a store of its own.
 const READERS: usize = 3;
 
+/// How much longer than the disk itself takes an append may take.
+const MARGIN: Duration = Duration::from_millis(50);
+
 /// What came of it.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -30,6 +34,9 @@ pub struct Report {
     pub beside_imports: Vec<Duration>,
     /// How long one write of 4,096 bytes in place and its `fdatasync` took.
     pub syncs: Vec<Duration>,
+    /// How many appends took 50 ms longer than any of these writes, by the last command that ran
+    /// meanwhile; the first append of a process is a commit.
+    pub late: BTreeMap<&'static str, u64>,
     /// How long each read took.
     pub reads: Vec<Duration>,
     /// How many appends each process has made.
@@ -129,11 +136,21 @@ fn judge(
     let is_across = |begun: Instant, took: Duration| {
         changes.stops.iter().any(|stop| begun <= stop.0 && stop.1 <= begun + took)
     };
+    let limit = report.syncs.iter().max().copied().unwrap_or_default() + MARGIN;
     for appended in &appended {
         report.counts.push(appended.all.len());
         report.failures.extend(appended.failures.iter().cloned());
-        for (begun, took, _) in &appended.all {
+        for (number, (begun, took, _)) in appended.all.iter().enumerate() {
             report.appends.push(*took);
+            if *took > limit {
+                let meanwhile = |(_, span): &&(_, Span)| span.0 < *begun + *took && *begun < span.1;
+                let command = changes.commands.iter().rev().find(meanwhile);
+                let beside = match number {
+                    0 => "the first of a process",
+                    _ => command.map_or("nothing", |command| command.0),
+                };
+                *report.late.entry(beside).or_default() += 1;
+            }
             if changes.imports.iter().any(|import| import.0 <= *begun && *begun < import.1) {
                 report.beside_imports.push(*took);
             }

@@ -97,9 +97,12 @@ macro_rules! slice {
                 self.guards.iter().any(|row| matches!(row.value, Guard::Same { .. }))
             }
 
-            /// Whether the sessions that were there before, and the journal, stay as they are.
+            /// Whether the sessions that were there before, the files that they are, and the journal stay as they are.
             pub(super) fn is_apart(&self) -> bool {
-                self.journal.is_none() && self.retired.is_empty() && !self.changes_sessions()
+                self.journal.is_none()
+                    && self.retired.is_empty()
+                    && self.files.is_empty()
+                    && !self.changes_sessions()
             }
 
             /// Removes everything of a session.
