@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::damaged::rescue;
-use super::file::{Areas, JournalFile, PAGE_BYTES, VERSION, beginning, first_page};
+use super::file::{Areas, EARLIER, JournalFile, PAGE_BYTES, VERSION, beginning, first_page};
 use super::record::{self, Stamp};
 use super::row::{JournalRow, Place};
 use crate::store::session_key::SessionKey;
@@ -55,7 +55,8 @@ pub(crate) fn journal(data: &[u8], folder: &Path) {
         |record: &&Written| file.get(record.from..record.to) == whole.get(record.from..record.to);
     let chain: Vec<_> = written.iter().take_while(is_whole).collect();
     let saved: Vec<_> = written.iter().filter(is_whole).collect();
-    let has_page = file.starts_with(&page);
+    // Two bits make the earlier layout of the newer one.
+    let has_page = file.starts_with(&page) || file.starts_with(&first_page(STORE, EARLIER));
     let (found, later, rescued) = read(&path, &file, folded);
     assert_eq!(JournalFile::open(&path, STORE).is_ok(), has_page);
     assert!(JournalFile::open(&path, STORE + 1).is_err());
@@ -121,6 +122,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             seeds.push([&*seed, &[low, high, 0, ZEROS]].concat());
         }
     }
+    // The first page of the earlier layout, whose number differs in two bits.
+    seeds.push(vec![2, 100, 0, 0, 1, 3, 0, 1, 3]);
     let mut file = vec![0; 64 << 10];
     write(&mut file, &lengths, beginning(40));
     seeds.push([&[0x80], file.get(PAGE_BYTES..).unwrap_or_default()].concat());
