@@ -1,0 +1,190 @@
+//! The locks of the store's own on byte ranges of its file: of owners, of the journal, and of commits.
+
+use std::ops::Bound;
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
+
+use redb::{BackendError, StorageBackend as _};
+
+use super::EngineFile;
+
+/// Where the bytes begin that stand for owners of unfinished rows, one byte per token.
+const OWNERS: u64 = 1 << 61;
+
+/// The first byte behind those: tokens of owners are less than 2^60.
+pub(super) const FIRST: u64 = OWNERS + (1 << 60);
+
+/// The byte that a process holds while it appends to the journal.
+const JOURNAL: Bound<u64> = Bound::Included(FIRST);
+
+/// The byte that processes share while they use the journal of an epoch.
+const JOURNAL_USERS: Bound<u64> = Bound::Included(FIRST + 1);
+
+/// The byte that a process holds while it changes the tables although others append.
+const JOURNAL_GATE: Bound<u64> = Bound::Included(FIRST + 2);
+
+/// The byte that a process holds while it syncs the journal for all.
+const JOURNAL_SYNC: Bound<u64> = Bound::Included(FIRST + 3);
+
+/// The byte that a process holds while it commits what no record of the journal builds on.
+const PASSABLE: Bound<u64> = Bound::Included(FIRST + 5);
+
+/// Where the bytes begin that stand for records of the journal, one for each number.
+const SYNCED: u64 = 1 << 60;
+
+/// More records than are written to one journal.
+const MOST_RECORDS: u64 = 1 << 60;
+
+/// The time of a commit for which appends need not wait.
+#[derive(Debug)]
+pub(crate) struct Passable<'f> {
+    file: &'f EngineFile,
+    /// Given back after the lock.
+    _turn: MutexGuard<'f, ()>,
+}
+
+impl EngineFile {
+    /// Takes the lock of an owner's token; `false` if another process, or another open file of this one, has it.
+    pub(crate) fn lock_owner(&self, token: u64) -> Result<bool, BackendError> {
+        let byte = owner_byte(token);
+        self.0.backend.try_lock_range(byte, byte)
+    }
+
+    /// Releases the lock of an owner's token.
+    pub(crate) fn unlock_owner(&self, token: u64) -> Result<(), BackendError> {
+        let byte = owner_byte(token);
+        self.0.backend.unlock_range(byte, byte)
+    }
+
+    /// Whether another process, or another open file of this one, has the lock of an owner's token.
+    pub(crate) fn is_owner_elsewhere(&self, token: u64) -> Result<bool, BackendError> {
+        let byte = owner_byte(token);
+        self.0.backend.query_lock_range(byte, byte)
+    }
+
+    /// Says, until the answer is dropped, that the commit which this open file makes changes nothing that a record of the
+    /// journal builds on: others append while it is not confirmed. The caller has the write transaction, with whose beginning
+    /// the commit before was confirmed. `None` where there is no such lock, or one who has just made such a commit did not give
+    /// it back yet.
+    pub(crate) fn let_appends_pass(&self) -> Option<Passable<'_>> {
+        let turn = self.passable();
+        if !self.0.backend.try_lock_range(PASSABLE, PASSABLE).unwrap_or(false) {
+            return None;
+        }
+        self.0.is_passable.store(true, Ordering::SeqCst);
+        Some(Passable { file: self, _turn: turn })
+    }
+
+    /// Waits until nobody says that any more. The caller has the write transaction, so that nobody begins to.
+    pub(crate) fn let_no_append_pass(&self) -> Result<(), BackendError> {
+        let _turn = self.passable();
+        match self.0.backend.lock_range(PASSABLE, PASSABLE) {
+            Ok(()) => self.0.backend.unlock_range(PASSABLE, PASSABLE),
+            Err(BackendError::Unsupported) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn passable(&self) -> MutexGuard<'_, ()> {
+        self.0.passable.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the last commit, if it is not confirmed, is one for which appends need not wait, and its process lives.
+    pub(crate) fn lets_appends_pass(&self) -> Result<bool, BackendError> {
+        if self.0.is_passable.load(Ordering::SeqCst) {
+            return Ok(true);
+        }
+        self.0.backend.query_lock_range(PASSABLE, PASSABLE)
+    }
+
+    /// Waits for the right to append to the journal.
+    pub(crate) fn lock_journal(&self) -> Result<(), BackendError> {
+        self.0.backend.lock_range(JOURNAL, JOURNAL)
+    }
+
+    pub(crate) fn unlock_journal(&self) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(JOURNAL, JOURNAL)
+    }
+
+    /// Says that this open file uses the journal. Waits while another ends the epoch.
+    pub(crate) fn share_journal(&self) -> Result<(), BackendError> {
+        self.0.backend.lock_shared_range(JOURNAL_USERS, JOURNAL_USERS)
+    }
+
+    /// Gives that back.
+    pub(crate) fn leave_journal(&self) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(JOURNAL_USERS, JOURNAL_USERS)
+    }
+
+    /// Keeps others from beginning to use the journal; `false` if one does. [`Self::leave_journal`] ends it.
+    pub(crate) fn close_journal_to_others(&self) -> Result<bool, BackendError> {
+        self.0.backend.try_lock_range(JOURNAL_USERS, JOURNAL_USERS)
+    }
+
+    /// Whether another open file uses the journal.
+    pub(crate) fn is_journal_shared(&self) -> Result<bool, BackendError> {
+        self.0.backend.query_lock_range(JOURNAL_USERS, JOURNAL_USERS)
+    }
+
+    /// Asks all others not to append. Waits while another does the same.
+    pub(crate) fn close_gate(&self) -> Result<(), BackendError> {
+        self.0.backend.lock_range(JOURNAL_GATE, JOURNAL_GATE)
+    }
+
+    pub(crate) fn open_gate(&self) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(JOURNAL_GATE, JOURNAL_GATE)
+    }
+
+    /// Whether another open file asks not to append.
+    pub(crate) fn is_gate_closed(&self) -> Result<bool, BackendError> {
+        self.0.backend.query_lock_range(JOURNAL_GATE, JOURNAL_GATE)
+    }
+
+    /// Waits until no other open file asks that.
+    pub(crate) fn pass_gate(&self) -> Result<(), BackendError> {
+        self.0.backend.lock_shared_range(JOURNAL_GATE, JOURNAL_GATE)?;
+        self.open_gate()
+    }
+
+    /// Takes the right to sync the journal for all; `false` if another has it.
+    pub(crate) fn try_lock_sync(&self) -> Result<bool, BackendError> {
+        self.0.backend.try_lock_range(JOURNAL_SYNC, JOURNAL_SYNC)
+    }
+
+    pub(crate) fn unlock_sync(&self) -> Result<(), BackendError> {
+        self.0.backend.unlock_range(JOURNAL_SYNC, JOURNAL_SYNC)
+    }
+
+    /// Tells others that the journal is on the disk up to a record, and no longer what was told before. Others see it as long
+    /// as this file is open.
+    pub(crate) fn tell_synced(&self, record: u64, before: Option<u64>) -> Result<(), BackendError> {
+        let byte = record_byte(record);
+        self.0.backend.lock_shared_range(byte, byte)?;
+        match before.map(record_byte).filter(|before| *before != byte) {
+            Some(before) => self.0.backend.unlock_range(before, before),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether another open file tells that the journal is on the disk up to a record, or beyond.
+    pub(crate) fn is_told_synced(&self, record: u64) -> Result<bool, BackendError> {
+        let end = Bound::Excluded(SYNCED + MOST_RECORDS);
+        self.0.backend.query_lock_range(record_byte(record), end)
+    }
+}
+
+impl Drop for Passable<'_> {
+    fn drop(&mut self) {
+        self.file.0.is_passable.store(false, Ordering::SeqCst);
+        // A lock that cannot be released ends with the open file.
+        let _ = self.file.0.backend.unlock_range(PASSABLE, PASSABLE);
+    }
+}
+
+fn owner_byte(token: u64) -> Bound<u64> {
+    Bound::Included(OWNERS + token)
+}
+
+fn record_byte(record: u64) -> Bound<u64> {
+    Bound::Included(SYNCED + record % MOST_RECORDS)
+}
