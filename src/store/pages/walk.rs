@@ -34,14 +34,17 @@ pub(crate) fn tables_root(header: &[u8; HEADER]) -> Option<(u64, u128)> {
         .map(|root| (root.at, root.check))
 }
 
-/// The engine's own pages of the state that a header names, each with its first byte in the file. `None` if one of them is
+/// The first byte of a page in the file, and its bytes.
+pub(crate) type PageBytes = (u64, Vec<u8>);
+
+/// The engine's own pages of the state that a header names. `None` if one of them is
 /// not what was written there.
 ///
 /// No read transaction keeps others from using them anew, so they may be of the next commit already.
 pub(crate) fn engine_pages(
     file: &impl StorageBackend,
     header: &[u8; HEADER],
-) -> io::Result<Option<Vec<(u64, Vec<u8>)>>> {
+) -> io::Result<Option<Vec<PageBytes>>> {
     let mut pages = Vec::new();
     let Some(layout) = Layout::of_header(header) else { return Ok(None) };
     let length = file.len()?;
