@@ -12,8 +12,8 @@ use leafline_generate::{Shape, generate};
 use super::Span;
 use crate::command::program::Program;
 
-/// For how long the import is stopped: nobody's commit takes so long.
-const STOP: Duration = Duration::from_millis(500);
+/// For how long the import is stopped: nobody's commit takes so long, nor does a read that takes in a journal of 8 MiB.
+const STOP: Duration = Duration::from_millis(1500);
 
 /// Between the beginning of an import, or the end of a stop, and the next one.
 const BETWEEN: Duration = Duration::from_millis(300);
