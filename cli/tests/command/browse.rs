@@ -286,7 +286,8 @@ fn browse_starts_within_50_ms_on_10_000_sessions() {
         let begun = Instant::now();
         let mut terminal = at_terminal(&scene, &["browse"], &[], USUAL);
         // The whole screen is written at once.
-        terminal.waits_for("question 9999 of ten thousand");
+        // As much of it as has room in its column.
+        terminal.waits_for("question 9999 of ten");
         times.push(begun.elapsed());
         terminal.types("q");
         assert_eq!(terminal.ends().0, Some(0));
