@@ -15,6 +15,9 @@ use super::{Handle, StoreOptions};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 use crate::regular_file::open_regular;
 
+/// How often a file is recovered before it is read: each time another writer may leave it again.
+const RECOVERIES: u32 = 5;
+
 /// An open store file.
 pub(super) struct Opened {
     pub(super) handle: Handle,
@@ -58,22 +61,24 @@ fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
 /// Opens the store to read it. If a killed writer left it, it is recovered first, or, if it may not be written, read as
 /// it was last committed.
 fn open_read_only(path: &Path, options: &StoreOptions) -> Result<Opened> {
-    match try_read_only(path, options, Recovery::Needed)? {
-        Err(DatabaseError::RepairAborted) => {}
-        opened => return opened.map_err(|error| refine(error, path)),
-    }
-    match open_writable(path, options) {
-        Ok(recovered) => drop(recovered),
-        // What is damaged may be on pages that only a recovery reads.
-        Err(Error::Corrupted(_)) => {
-            return try_read_only(path, options, Recovery::Skipped)?
-                .map_err(|error| refine(error, path));
+    for _ in 0..RECOVERIES {
+        match try_read_only(path, options, Recovery::Needed)? {
+            Err(DatabaseError::RepairAborted) => {}
+            opened => return opened.map_err(|error| refine(error, path)),
         }
-        Err(Error::File { source, .. }) if is_write_refusal(source.kind()) => {
-            return try_read_only(path, options, Recovery::Skipped)?
-                .map_err(|error| refine(error, path));
+        match open_writable(path, options) {
+            Ok(recovered) => drop(recovered),
+            // What is damaged may be on pages that only a recovery reads.
+            Err(Error::Corrupted(_)) => {
+                return try_read_only(path, options, Recovery::Skipped)?
+                    .map_err(|error| refine(error, path));
+            }
+            Err(Error::File { source, .. }) if is_write_refusal(source.kind()) => {
+                return try_read_only(path, options, Recovery::Skipped)?
+                    .map_err(|error| refine(error, path));
+            }
+            Err(error) => return Err(error),
         }
-        Err(error) => return Err(error),
     }
     try_read_only(path, options, Recovery::Needed)?.map_err(|error| refine(error, path))
 }
@@ -189,5 +194,41 @@ pub(super) fn refine(error: DatabaseError, path: &Path) -> Error {
             problem: format!("redb cannot read it ({error})"),
         }),
         other => other.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn the_last_one_to_write_leaves_a_file_that_needs_no_recovery() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let needs_recovery = || std::fs::read(&path).unwrap()[9] & 2 != 0;
+        let read = || {
+            let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+            Store::open_with(&path, &options).unwrap()
+        };
+        drop(Store::open(&path).unwrap());
+        assert!(!needs_recovery());
+        let reader = read();
+        for is_reversed in [false, true] {
+            let mut writers = [Store::open(&path).unwrap(), Store::open(&path).unwrap()];
+            if is_reversed {
+                writers.reverse();
+            }
+            let [first, last] = writers;
+            first.reserve_sessions(1).unwrap();
+            drop(first);
+            // As long as there is one who writes, it is as it has to be.
+            drop(read());
+            drop(last);
+            // Who only reads cannot say it.
+            assert!(!needs_recovery());
+            drop(read());
+        }
+        drop(reader);
     }
 }

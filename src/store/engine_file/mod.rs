@@ -61,7 +61,7 @@ struct Shared {
     passable: Mutex<()>,
     /// Whether there is one: its own lock no query shows.
     is_passable: AtomicBool,
-    /// Whether it is being closed while others have the file open.
+    /// Whether it is being closed while others have the file open to write.
     leaves_others: AtomicBool,
 }
 
@@ -163,10 +163,10 @@ impl EngineFile {
         self.0.backend.query_lock_range(WRITER, WRITER)
     }
 
-    /// Closes the file without a last commit of the engine's, if others have it open: it records nothing that the commit before
-    /// did not, and the last one to close the file makes it, too.
+    /// Closes the file without a last commit of the engine's, if others have it open to write: it records nothing that the
+    /// commit before did not, and the last of them makes it, too, and says that the file needs no recovery.
     pub(crate) fn leave_to_others(&self) {
-        let is_shared = self.tells_who_has_it() && self.is_open_elsewhere();
+        let is_shared = self.0.backend.query_lock_range(CONSISTENT, CONSISTENT).unwrap_or(false);
         self.0.leaves_others.store(is_shared, Ordering::SeqCst);
     }
 }
