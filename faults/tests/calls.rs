@@ -43,10 +43,10 @@ fn what_the_system_does_not_tell_is_not_taken_as_gone() {
 #[test]
 fn a_call_that_fails_is_told_and_loses_nothing() {
     let program = common::program();
-    let runs = calls::Runs { numbers: 0..100, threads: 2, ..all(&program) };
+    let runs = calls::Runs { numbers: 0..150, threads: 2, ..all(&program) };
     let Some(report) = run(&runs) else { return };
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
     let sum = |of: fn(&calls::Count) -> u64| report.counts.values().map(of).sum::<u64>();
-    assert!(sum(|count| count.failed) > 35, "{:#?}", report.counts);
-    assert!(sum(|count| count.done) > 6, "{:#?}", report.counts);
+    assert!(sum(|count| count.failed) > 50, "{:#?}", report.counts);
+    assert!(sum(|count| count.done) > 10, "{:#?}", report.counts);
 }
