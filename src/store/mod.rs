@@ -182,6 +182,14 @@ struct Shared {
     cache: FrameCache,
 }
 
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(file) = &self.file {
+            file.leave_to_others();
+        }
+    }
+}
+
 /// A store's file: writable, or read-only if its permissions say so.
 enum Handle {
     Writable(Engine<Database>),
@@ -254,12 +262,7 @@ impl Store {
         let mut builder = Builder::new();
         builder.set_cache_size(options.page_cache_bytes);
         let database = builder.create_with_backend(InMemoryBackend::new())?;
-        Self::with_handle(
-            Handle::Writable(Engine::new(database, None)),
-            None,
-            PathBuf::new(),
-            &options,
-        )
+        Self::with_handle(Handle::Writable(Engine::new(database)), None, PathBuf::new(), &options)
     }
 
     /// A store on a test's own file, to test what happens when that fails.
@@ -267,12 +270,7 @@ impl Store {
     fn on(backend: impl redb::StorageBackend) -> Result<Self> {
         let database = Builder::new().create_with_backend(backend)?;
         let options = StoreOptions::default();
-        Self::with_handle(
-            Handle::Writable(Engine::new(database, None)),
-            None,
-            PathBuf::new(),
-            &options,
-        )
+        Self::with_handle(Handle::Writable(Engine::new(database)), None, PathBuf::new(), &options)
     }
 
     fn with_handle(

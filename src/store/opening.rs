@@ -53,8 +53,7 @@ fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
         let pages = checked.pages();
         let open = || builder(options).create_with_backend(checked);
         let database = of_engine(path, open)?.map_err(|error| refine(error, path))?;
-        let engine = Engine::new(database, Some(file.clone()));
-        Ok((Opened { handle: Handle::Writable(engine), file }, pages))
+        Ok((Opened { handle: Handle::Writable(Engine::new(database)), file }, pages))
     })
 }
 
@@ -104,7 +103,7 @@ fn try_read_only(
         let open = || builder(options).open_read_only_with_backend(checked);
         Ok(match of_engine(path, open)? {
             Ok(database) => {
-                (Ok(Opened { handle: Handle::ReadOnly(Engine::new(database, None)), file }), pages)
+                (Ok(Opened { handle: Handle::ReadOnly(Engine::new(database)), file }), pages)
             }
             Err(error) => refused(error),
         })

@@ -76,8 +76,8 @@ impl Store {
             }
         };
         pages.be_strict();
-        let (database, is_sealed) = (Engine::new(database, None), AtomicBool::new(true));
-        let handle = Handle::Overlay { database, is_sealed };
+        let handle =
+            Handle::Overlay { database: Engine::new(database), is_sealed: AtomicBool::new(true) };
         Self::with_handle(handle, None, self.path().to_owned(), &options).map(Some)
     }
 

@@ -5,23 +5,17 @@ use std::sync::atomic::Ordering;
 
 use redb::WriteTransaction;
 
-use super::engine_file::EngineFile;
 use super::pages::{contained, guarded};
 use super::{Store, backup};
 use crate::error::{Corruption, Error, Result, StoreError};
 
 /// An open database. A panic of the engine while it is closed ends there: what is not on the disk is not acknowledged, and who
 /// opens the file next recovers it.
-pub(super) struct Engine<D> {
-    /// Until it is dropped.
-    database: Option<D>,
-    /// The file that others may have open, too.
-    file: Option<EngineFile>,
-}
+pub(super) struct Engine<D>(Option<D>);
 
 impl<D> Engine<D> {
-    pub(super) fn new(database: D, file: Option<EngineFile>) -> Self {
-        Self { database: Some(database), file }
+    pub(super) fn new(database: D) -> Self {
+        Self(Some(database))
     }
 }
 
@@ -29,22 +23,19 @@ impl<D> Deref for Engine<D> {
     type Target = D;
 
     fn deref(&self) -> &D {
-        self.database.as_ref().expect("it is there until it is dropped")
+        self.0.as_ref().expect("it is there until it is dropped")
     }
 }
 
 impl<D> DerefMut for Engine<D> {
     fn deref_mut(&mut self) -> &mut D {
-        self.database.as_mut().expect("it is there until it is dropped")
+        self.0.as_mut().expect("it is there until it is dropped")
     }
 }
 
 impl<D> Drop for Engine<D> {
     fn drop(&mut self) {
-        let database = self.database.take();
-        if let Some(file) = &self.file {
-            file.leave_to_others();
-        }
+        let database = self.0.take();
         match std::thread::panicking() {
             // As the engine does it for itself.
             true => drop(database),
@@ -94,25 +85,29 @@ impl Writing<'_> {
 
     /// Puts all changes on the disk. If the engine panics, the store has to be opened again.
     pub(crate) fn commit(self) -> Result<()> {
-        if let Some(file) = &self.store.shared.file {
-            file.let_no_append_pass().map_err(redb::StorageError::from)?;
-        }
-        self.put()
-    }
-
-    fn put(mut self) -> Result<()> {
-        let store = self.store;
-        let Some(transaction) = self.transaction.take() else { return Ok(()) };
-        contained(|| transaction.commit()).map_err(|problem| store.broke(problem))??;
-        Ok(())
+        self.commit_letting(false)
     }
 
     /// The same of what no record of the journal builds on: sessions that were there, and the epoch, stay as they are. Others
     /// append meanwhile, even if this process is stopped before the commit is confirmed.
     pub(crate) fn commit_beside_appends(self) -> Result<()> {
-        let file = self.store.shared.file.as_ref();
-        let _passable = file.and_then(EngineFile::let_appends_pass);
-        self.put()
+        self.commit_letting(true)
+    }
+
+    /// Commits, and says whether appends pass meanwhile.
+    pub(super) fn commit_letting(mut self, appends_pass: bool) -> Result<()> {
+        let store = self.store;
+        let _passable = match &store.shared.file {
+            Some(file) if appends_pass => file.let_appends_pass(),
+            Some(file) => {
+                file.let_no_append_pass().map_err(redb::StorageError::from)?;
+                None
+            }
+            None => None,
+        };
+        let Some(transaction) = self.transaction.take() else { return Ok(()) };
+        contained(|| transaction.commit()).map_err(|problem| store.broke(problem))??;
+        Ok(())
     }
 
     /// Ends it without a change.

@@ -211,10 +211,7 @@ impl Store {
         let is_apart = batch.slice.is_apart();
         let committed =
             transaction.act(|transaction| write(transaction, batch.slice, has_journaled))?;
-        match is_apart {
-            true => transaction.commit_beside_appends()?,
-            false => transaction.commit()?,
-        }
+        transaction.commit_letting(is_apart)?;
         Ok(committed)
     }
 
@@ -237,10 +234,7 @@ impl Store {
         if let Some(session) = committed.conflicts.first() {
             return Err(check::refused(*session, "it is not the session that was changed"));
         }
-        match batch.lets_appends_pass {
-            true => transaction.commit_beside_appends()?,
-            false => transaction.commit()?,
-        }
+        transaction.commit_letting(batch.lets_appends_pass)?;
         Ok(answer)
     }
 
