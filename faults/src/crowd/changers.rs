@@ -18,13 +18,14 @@ const STOP: Duration = Duration::from_millis(1500);
 /// Between the beginning of an import, or the end of a stop, and the next one.
 const BETWEEN: Duration = Duration::from_millis(300);
 
+const IMPORT: &str = "import";
+
 /// Bytes of the file that is imported.
 const LARGE: u64 = 40_000_000;
 
 /// What they have done.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    pub(super) imports: Vec<Span>,
     pub(super) stops: Vec<Span>,
     /// When each command ran, by its first word.
     pub(super) commands: Vec<(&'static str, Span)>,
@@ -43,24 +44,16 @@ pub(super) fn run(program: &Program, folder: &Path, until: Instant) -> Changes {
     std::fs::write(&large, bytes).expect("a file can be written");
     std::fs::create_dir(folder.join("grows")).expect("a folder can be made");
     loop {
-        let import =
-            ["import", "large.jsonl", "--restore", "--no-index", "--quiet", "--no-compact"];
+        let import = [IMPORT, "large.jsonl", "--restore", "--no-index", "--quiet", "--no-compact"];
         let begun = Instant::now();
         let child = spawn(program, folder, &import);
         stop_now_and_then(&child, folder, &mut changes, until);
         ended(child, &import, &mut changes.failures);
-        changes.imports.push((begun, Instant::now()));
-        changes.ran("import", begun);
+        changes.ran(IMPORT, begun);
         grow(folder, changes.synced);
-        let sync = ["sync", "grows", "--no-index", "--quiet"];
-        let begun = Instant::now();
-        ended(spawn(program, folder, &sync), &sync, &mut changes.failures);
-        changes.ran("sync", begun);
+        changes.run(program, folder, "sync", &["grows", "--no-index", "--quiet"]);
         changes.synced += 1;
-        let remove = ["rm", &id, "--yes"];
-        let begun = Instant::now();
-        ended(spawn(program, folder, &remove), &remove, &mut changes.failures);
-        changes.ran("rm", begun);
+        changes.run(program, folder, "rm", &[&id, "--yes"]);
         let compact = ["compact", "--wait=3"];
         let begun = Instant::now();
         let output = spawn(program, folder, &compact).wait_with_output();
@@ -81,6 +74,20 @@ pub(super) fn run(program: &Program, folder: &Path, until: Instant) -> Changes {
 }
 
 impl Changes {
+    /// When the large file was imported.
+    pub(super) fn imports(&self) -> impl Iterator<Item = Span> {
+        let imports = self.commands.iter().filter(|(command, _)| *command == IMPORT);
+        imports.map(|(_, span)| *span)
+    }
+
+    /// Runs a command, which must succeed.
+    fn run(&mut self, program: &Program, folder: &Path, command: &'static str, rest: &[&str]) {
+        let words = [&[command], rest].concat();
+        let begun = Instant::now();
+        ended(spawn(program, folder, &words), &words, &mut self.failures);
+        self.ran(command, begun);
+    }
+
     fn ran(&mut self, command: &'static str, begun: Instant) {
         self.commands.push((command, (begun, Instant::now())));
     }

@@ -126,7 +126,8 @@ fn judge(
     reads: Vec<Reads>,
     changes: Changes,
 ) {
-    report.imports = (changes.imports.len() as u64, changes.imports.iter().map(span).sum());
+    let imports: Vec<Span> = changes.imports().collect();
+    report.imports = (imports.len() as u64, imports.iter().map(span).sum());
     report.stops = changes.stops.len() as u64;
     (report.compactions, report.synced) = (changes.compactions, changes.synced);
     report.failures.extend(changes.failures);
@@ -151,7 +152,7 @@ fn judge(
                 };
                 *report.late.entry(beside).or_default() += 1;
             }
-            if changes.imports.iter().any(|import| import.0 <= *begun && *begun < import.1) {
+            if imports.iter().any(|import| import.0 <= *begun && *begun < import.1) {
                 report.beside_imports.push(*took);
             }
             report.within_stops.1 += u64::from(is_in(&changes.stops, *begun, *took));

@@ -1,30 +1,16 @@
 //! A process that stands still in the middle of a commit holds up no one who appends.
 
+use std::fs::File;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use leafline_generate::{Shape, generate};
 use leafline_import::Family;
 
 use super::worker::{begin, goes_on};
 use crate::catalog::import::ImportOptions;
 use crate::store::Store;
 use crate::store::recorder::{self, STORE};
-
-/// A file of pi's, with so many messages.
-fn file(id: &str, messages: usize) -> String {
-    let mut text = format!(
-        "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/work\"}}\n"
-    );
-    let mut parent = "null".to_owned();
-    for number in 0..messages {
-        text.push_str(&format!(
-            "{{\"type\":\"message\",\"id\":\"{number:08x}\",\"parentId\":{parent},\"timestamp\":\"2026-01-05T10:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{}\"}}}}\n",
-            "words ".repeat(200)
-        ));
-        parent = format!("\"{number:08x}\"");
-    }
-    text
-}
 
 #[test]
 fn appends_wait_at_no_moment_of_an_import() {
@@ -44,9 +30,10 @@ fn appends_wait_at_no_moment_of_an_import() {
         append();
     }
     // The last one takes more than one commit.
-    let files = [("small", 3), ("next", 5), ("large", 40_000)].map(|(id, messages)| {
-        let path = folder.path().join(format!("{id}.jsonl"));
-        std::fs::write(&path, file(id, messages)).unwrap();
+    let files = [(1, 5_000), (2, 10_000), (3, 50_000_000)].map(|(seed, bytes)| {
+        let path = folder.path().join(format!("{seed}.jsonl"));
+        let shape = Shape { seed, bytes, ..Shape::default() };
+        generate(&shape, &mut File::create(&path).unwrap()).unwrap();
         path
     });
     let record = recorder::record(&path);
