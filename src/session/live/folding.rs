@@ -153,9 +153,10 @@ impl Store {
         }
     }
 
-    /// Tells the thread in the background of a record that was appended, and starts it before the first one.
-    pub(super) fn fold_later(&self, is_full: bool) {
-        self.background_folding().appended(is_full, || start(self.background()));
+    /// Tells the thread in the background of a record that was appended, and whether a part of the journal is full; starts it
+    /// before the first one.
+    pub(super) fn fold_later(&self, fills_part: bool) {
+        self.background_folding().appended(fills_part, || start(self.background()));
     }
 
     /// Ends the epoch if no one else uses the journal: the store's file has all then. If that fails, whoever opens the

@@ -53,7 +53,7 @@ pub(super) fn append<T>(
                     }
                     return Ok(Some(answer));
                 }
-                store.fold_later(written.is_full);
+                store.fold_later(written.fills_part);
                 return Ok(Some(answer));
             }
             Appended::TooLong => return Ok(None),

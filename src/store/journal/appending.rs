@@ -52,8 +52,8 @@ pub(crate) struct Written {
     pub(super) file: Arc<JournalFile>,
     pub(super) epoch: u64,
     pub(super) end: Place,
-    /// It is the first in its area, so that the other one should be folded soon.
-    pub(crate) is_full: bool,
+    /// It is the first in its area, or fills a part of it: the journal should be folded soon.
+    pub(crate) fills_part: bool,
 }
 
 impl Store {
@@ -177,7 +177,7 @@ impl JournalLock<'_> {
         }
         let last = self.appender.last;
         let size = record::size(payload.len());
-        let (at, is_full) = if let Some(at) = areas.byte_behind(&last, size) {
+        let (at, is_first) = if let Some(at) = areas.byte_behind(&last, size) {
             (at, false)
         } else {
             let other = 1 - areas.area_of(&last);
@@ -194,7 +194,8 @@ impl JournalLock<'_> {
             .write(at, &last, stamp, session, &payload)
             .map_err(|error| self.store.journal_write_failed(error))?;
         self.appender.note(Journaled { session, payload, end }, areas.area_of(&end));
-        Ok(Appended::Written(Written { file, epoch: row.epoch, end, is_full }))
+        let fills_part = is_first || areas.fills_part(last.at, end.at);
+        Ok(Appended::Written(Written { file, epoch: row.epoch, end, fills_part }))
     }
 }
 

@@ -19,7 +19,7 @@ struct State {
     thread: Option<JoinHandle<()>>,
     /// When the last record was appended that is not known to be folded.
     appended: Option<Instant>,
-    /// An area is full.
+    /// A part of an area is full.
     is_asked: bool,
     is_closing: bool,
     /// Whether the thread waits for the first record.
@@ -27,20 +27,20 @@ struct State {
 }
 
 impl Background {
-    /// Notes that a record was appended, and whether an area is full. `start` starts the thread, if there is none.
+    /// Notes that a record was appended, and whether it fills a part of an area. `start` starts the thread, if there is none.
     pub(crate) fn appended(
         &self,
-        is_full: bool,
+        fills_part: bool,
         start: impl FnOnce() -> std::io::Result<JoinHandle<()>>,
     ) {
         let mut state = self.state();
         state.appended = Some(Instant::now());
-        state.is_asked |= is_full;
+        state.is_asked |= fills_part;
         if state.thread.is_none() && !state.is_closing {
             // Without the thread the journal is folded when it is full, and when the store is closed.
             state.thread = start().ok();
         }
-        if state.is_waiting || is_full {
+        if state.is_waiting || fills_part {
             self.changed.notify_all();
         }
     }

@@ -35,6 +35,10 @@ const AREA: u64 = 4 << 20;
 #[cfg(any(test, fuzzing))]
 pub(crate) const AREA: u64 = 512 << 10;
 
+/// Parts of an area. When one is full, what the journal has is folded: so there is room for a long time if whoever has the write
+/// transaction keeps it, and little that a reader has to take in.
+const PARTS: u64 = 4;
+
 /// An open journal.
 #[derive(Debug)]
 pub(crate) struct JournalFile {
@@ -123,6 +127,14 @@ impl Areas {
     pub(super) fn has_room(self, place: &Place, size: u64) -> bool {
         let end = self.start_of(self.area_of(place)) + self.bytes;
         place.at.checked_add(size).is_some_and(|after| after <= end)
+    }
+
+    /// Whether a place is in another part of its area than the one before it.
+    pub(super) fn fills_part(self, from: u64, to: u64) -> bool {
+        let part = self.bytes / PARTS;
+        let part_of =
+            |at: u64| (at - self.start_of(self.area_of(&Place { at, ..Place::default() }))) / part;
+        part_of(from) != part_of(to)
     }
 
     /// Whether a record with such a payload can be written.

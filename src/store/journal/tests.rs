@@ -223,3 +223,22 @@ fn only_the_journal_of_the_store_is_opened() {
     assert!(JournalFile::make(&made.path(), STORE, AREAS).is_err());
     assert_eq!(std::fs::read_to_string(made.path()).unwrap(), "somebody's");
 }
+
+#[test]
+fn each_part_of_an_area_is_filled_once() {
+    let made = Made::new();
+    let mut place = beginning(0);
+    let mut filled = Vec::new();
+    // Some of them begin with a part, behind the end of the page before.
+    while let Some(at) = AREAS.byte_behind(&place, record::size(1_264)) {
+        let session = SessionKey::new(5);
+        let end = made.file.write(at, &place, STAMP, session, &[1; 1_264]).unwrap();
+        if AREAS.fills_part(place.at, end.at) {
+            filled.push(end.at - AREAS.start_of(0));
+        }
+        place = end;
+    }
+    let part = AREA / 4;
+    assert_eq!(filled.iter().map(|at| at / part).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(filled.iter().all(|at| at % part <= 4096), "{filled:?}");
+}
