@@ -43,7 +43,7 @@ pub struct Report {
     pub counts: Vec<usize>,
     /// How often the large file was imported, and for how long altogether.
     pub imports: (u64, Duration),
-    /// How often the importing process was stopped within an import, for half a second each time.
+    /// How often the importing process was stopped within an import.
     pub stops: u64,
     /// Reads and appends that were begun and ended while it was stopped.
     pub within_stops: (u64, u64),
@@ -146,8 +146,11 @@ fn judge(
             if *took > limit {
                 let meanwhile = |(_, span): &&(_, Span)| span.0 < *begun + *took && *begun < span.1;
                 let command = changes.commands.iter().rev().find(meanwhile);
+                let is_stopped =
+                    changes.stops.iter().any(|stop| stop.0 < *begun + *took && *begun < stop.1);
                 let beside = match number {
                     0 => "the first of a process",
+                    _ if is_stopped => "an import that is stopped",
                     _ => command.map_or("nothing", |command| command.0),
                 };
                 *report.late.entry(beside).or_default() += 1;
