@@ -34,8 +34,8 @@ pub struct Report {
     pub beside_imports: Vec<Duration>,
     /// How long one write of 4,096 bytes in place and its `fdatasync` took.
     pub syncs: Vec<Duration>,
-    /// How many appends took 50 ms longer than any of these writes, by the last command that ran
-    /// meanwhile; the first append of a process is a commit.
+    /// How many appends took 50 ms longer than any of these writes, by what ran meanwhile: an import that was stopped, or
+    /// else the last command. The first append of a process is a commit.
     pub late: BTreeMap<&'static str, u64>,
     /// How long each read took.
     pub reads: Vec<Duration>,
@@ -144,13 +144,11 @@ fn judge(
         for (number, (begun, took, _)) in appended.all.iter().enumerate() {
             report.appends.push(*took);
             if *took > limit {
-                let meanwhile = |(_, span): &&(_, Span)| span.0 < *begun + *took && *begun < span.1;
-                let command = changes.commands.iter().rev().find(meanwhile);
-                let is_stopped =
-                    changes.stops.iter().any(|stop| stop.0 < *begun + *took && *begun < stop.1);
+                let is_meanwhile = |span: &Span| span.0 < *begun + *took && *begun < span.1;
+                let command = changes.commands.iter().rev().find(|(_, span)| is_meanwhile(span));
                 let beside = match number {
                     0 => "the first of a process",
-                    _ if is_stopped => "an import that is stopped",
+                    _ if changes.stops.iter().any(is_meanwhile) => "an import that is stopped",
                     _ => command.map_or("nothing", |command| command.0),
                 };
                 *report.late.entry(beside).or_default() += 1;
