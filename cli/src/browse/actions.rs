@@ -8,7 +8,7 @@ use leafline::export::ExportMode;
 use leafline::pi::PiSession;
 use leafline::share::{ShareForm, ShareOptions};
 
-use super::browser::{Browser, Ending, View};
+use super::browser::{Browser, Ending};
 use super::prompt::{Prompt, Purpose};
 use crate::failure::Failure;
 use crate::live;
@@ -150,23 +150,9 @@ impl Browser {
             let said = if label.is_some() { "labelled" } else { "the label is cleared" };
             Ok(Box::new(move |browser: &mut Self| {
                 browser.say(said);
-                browser.show_labels()
+                browser.refresh()
             }))
         });
-    }
-
-    fn show_labels(&mut self) -> Result<(), Failure> {
-        match self.views.last_mut() {
-            Some(View::Conversation(conversation)) => {
-                conversation.refresh(&self.store)?;
-                conversation.show_labels()
-            }
-            Some(View::Tree(tree)) => {
-                tree.show_labels(&self.store);
-                Ok(())
-            }
-            Some(View::Found(_)) | None => Ok(()),
-        }
     }
 }
 

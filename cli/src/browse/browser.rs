@@ -182,7 +182,8 @@ impl Browser {
         self.seek_on();
     }
 
-    fn refresh(&mut self) -> Result<(), Failure> {
+    /// Takes what others have written into the view that is shown.
+    pub(super) fn refresh(&mut self) -> Result<(), Failure> {
         match self.views.last_mut() {
             Some(View::Conversation(conversation)) => conversation.refresh(&self.store),
             Some(View::Tree(tree)) => tree.refresh(&self.store),
@@ -445,6 +446,9 @@ impl Browser {
             return self.say("stopped");
         }
         if self.views.pop().is_some() {
+            // What was written while another view lay over this one.
+            let refreshed = self.refresh();
+            self.say_failure(refreshed);
             return;
         }
         if self.sessions.filter.text().is_empty() {

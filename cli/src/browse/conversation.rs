@@ -202,7 +202,7 @@ impl Conversation {
             self.cursor = Cursor::default();
             Ok(())
         } else {
-            self.show_labels()
+            self.show_again()
         }
     }
 
@@ -222,20 +222,25 @@ impl Conversation {
             self.end = leaf;
             self.window = Window::new(self.look, leaf, Vec::new());
             self.cursor = Cursor::default();
-        } else if self.follows && leaf != self.end {
+            return Ok(());
+        }
+        if self.follows && leaf != self.end {
             self.end = leaf;
             leaf.iter().for_each(|leaf| self.window.goes_on_to(*leaf));
         }
-        Ok(())
+        if self.window.has_other_labels(&self.reader)? { self.show_again() } else { Ok(()) }
     }
 
-    /// Reads again what is shown, as after a label was set. The chosen entry stays where it is on the screen.
-    pub(super) fn show_labels(&mut self) -> Result<(), Failure> {
-        if let Some(entry) = self.chosen() {
-            self.window = self.window.again(self.look, entry);
-            self.window.extend_up(&self.reader)?;
-            self.cursor.put(self.window.place_of(entry).unwrap_or(0));
-        }
+    /// Reads again what is shown. The chosen row stays where it is on the screen, if its entry still has so many rows.
+    fn show_again(&mut self) -> Result<(), Failure> {
+        let Some(entry) = self.chosen() else { return Ok(()) };
+        let first = self.window.place_of(entry).unwrap_or(self.cursor.at);
+        let offset = self.cursor.at.saturating_sub(first);
+        self.window = self.window.again(self.look, entry);
+        self.window.extend_up(&self.reader)?;
+        let first = self.window.place_of(entry).unwrap_or(0);
+        let is_its = |at: &usize| self.window.row(*at).is_some_and(|row| row.entry == entry);
+        self.cursor.put((first..=first + offset).rev().find(is_its).unwrap_or(first));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use leafline::import::ImportOptions;
 use leafline::list::SessionFilter;
 use leafline::live::Persistence;
-use leafline::pi::Draft;
+use leafline::pi::{Draft, PiSession};
 use leafline::{Family, NewSession, Session, Store, StoreOptions};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -295,6 +295,36 @@ fn labels_are_set_and_cleared() {
     let mut of_claude = Desk::of_samples(100, 20);
     of_claude.settles();
     of_claude.types("/Tide clock: time<enter>l").has("sessions of claude have no labels");
+}
+
+#[test]
+fn labels_that_others_set_appear_where_they_are_shown() {
+    let mut texts: Vec<String> = (0..200).map(|number| format!("message {number}")).collect();
+    texts.insert(150, (0..30).map(|row| format!("row {row}\n")).collect());
+    let long = format!("{:08x}", 150);
+    let mut desk = Desk::saying("/work", &texts, 60, 20);
+    let store = Store::open(&desk.store).unwrap();
+    let mut session = store.session("s1").unwrap().with_persistence(Persistence::immediate());
+    desk.settles();
+    // In the middle of an entry: it stays where it is.
+    desk.types("<enter>/row 10<enter>").types("N");
+    desk.has("row 10").lacks("row 1\n").lacks("message 199");
+    let before = desk.screen();
+    session.append_label_change(&long, Some("theirs")).unwrap();
+    desk.waits_for("202 entries");
+    assert_eq!(before.replace("201", "202"), desk.screen());
+    desk.types("kkkkkkkkkkkk").has("[theirs]").has("row 1\n");
+    session.append_label_change(&long, Some("changed")).unwrap();
+    desk.waits_for("[changed]");
+    desk.lacks("[theirs]").lacks("message 199");
+    session.append_label_change(&long, None).unwrap();
+    desk.waits_for("204 entries");
+    desk.lacks("[changed]").has("row 1\n");
+    // Also what was written while the tree lay over it.
+    desk.types("t").has("tree of");
+    session.append_label_change(&long, Some("again")).unwrap();
+    desk.waits_for("205 entries");
+    desk.types("q").has("[again]").has("row 1\n");
 }
 
 #[test]

@@ -155,11 +155,6 @@ impl Tree {
         Ok(())
     }
 
-    /// Draws it again, after a label was set.
-    pub(super) fn show_labels(&mut self, store: &Store) {
-        self.next = Some(Rows::draw(store, &self.id, self.look));
-    }
-
     /// Looks for the words. `None` if rows are still awaited.
     pub(super) fn seek(&mut self, forward: bool) -> Option<bool> {
         self.wants_end = false;

@@ -48,6 +48,8 @@ struct Chunk {
     first: u64,
     last: u64,
     rows: Vec<Row>,
+    /// The entries that could have a label, by their ids, with the label that the rows show.
+    labels: Vec<(String, Option<String>)>,
 }
 
 /// The window.
@@ -120,6 +122,16 @@ impl Window {
     /// The last entry in it.
     pub(super) fn last(&self) -> Option<u64> {
         self.chunks.back().map(|chunk| chunk.last)
+    }
+
+    /// Whether an entry in it has another label than its rows show.
+    pub(super) fn has_other_labels(&self, reader: &SessionReader) -> Result<bool, Error> {
+        for (id, label) in self.chunks.iter().flat_map(|chunk| &chunk.labels) {
+            if reader.get_label(id)? != *label {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The path now goes on to this entry.
@@ -242,11 +254,15 @@ impl Window {
             transcript.entry(entry)?;
         }
         transcript.take();
-        let mut rows = Vec::new();
+        let has_labels = matches!(reader.family(), Family::Pi | Family::Omp);
+        let (mut rows, mut labels) = (Vec::new(), Vec::new());
         for entry in page.entries.iter().rev() {
             transcript.entry(entry)?;
             let printed = transcript.take();
-            let mut own = self.rows_of(entry, &printed, label_of(reader, entry)?);
+            let id = entry.id().filter(|_| has_labels);
+            let label = id.as_deref().map(|id| reader.get_label(id)).transpose()?.flatten();
+            let mut own = self.rows_of(entry, &printed, label.as_deref());
+            labels.extend(id.map(|id| (id, label)));
             // The space before an entry is still the one's above.
             if let (Some(above), Some(first)) =
                 (rows.last().map(|row: &Row| row.entry), own.first_mut())
@@ -256,10 +272,10 @@ impl Window {
             }
             rows.append(&mut own);
         }
-        Ok(Some(Chunk { first, last, rows }))
+        Ok(Some(Chunk { first, last, rows, labels }))
     }
 
-    fn rows_of(&self, entry: &Entry, printed: &str, label: Option<String>) -> Vec<Row> {
+    fn rows_of(&self, entry: &Entry, printed: &str, label: Option<&str>) -> Vec<Row> {
         let columns = self.look.columns;
         let is_too_long = printed.lines().nth(MOST_ROWS).is_some();
         let mut lines = if is_too_long {
@@ -276,7 +292,7 @@ impl Window {
             lines.push(Line::from(Span::styled(rest, self.style(FAINT))));
         }
         if let Some(label) = label {
-            let label = format!(" [{}]", text::fit(&text::printable(&label), 40));
+            let label = format!(" [{}]", text::fit(&text::printable(label), 40));
             let said = lines.iter_mut().find(|line| !line.spans.is_empty());
             if let Some(line) = said {
                 line.spans.push(Span::styled(label, self.style(LABEL)));
@@ -288,13 +304,5 @@ impl Window {
 
     fn style(&self, style: anstyle::Style) -> Style {
         super::style::of(style, self.look.colour)
-    }
-}
-
-/// The label of an entry. Only the sessions of pi and omp have labels.
-fn label_of(reader: &SessionReader, entry: &Entry) -> Result<Option<String>, Error> {
-    match (reader.family(), entry.id()) {
-        (Family::Pi | Family::Omp, Some(id)) => reader.get_label(&id),
-        _ => Ok(None),
     }
 }

@@ -234,6 +234,12 @@ fn an_open_conversation_follows_what_others_append() {
     }
     tmux.waits_for("question 19");
     tmux.waits_for("21 entries");
+    // A label appears at its entry, wherever that is.
+    tmux.types("g");
+    tmux.waits_for("the first question");
+    scene.run(["label", "s1", "a", "begin"]).ok();
+    tmux.waits_for("[begin]");
+    tmux.types("G");
     // Another size, and then as small as it gets.
     for (columns, rows) in [("40", "20"), ("1", "1"), ("80", "12")] {
         tmux.tells(&["resize-window", "-x", columns, "-y", rows]);
