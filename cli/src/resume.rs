@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
+use leafline::Store;
 use leafline::export::{ExportOutcome, ExportReport, Resumption};
 use serde::Serialize;
 
@@ -25,8 +26,8 @@ Examples:
 /// Puts the session back where its program looks for it, with the agents that it has started, and prints the command that
 /// goes on with it in its directory, as a line for a shell. --exec runs it.
 ///
-/// A file that is there stays: if it has all of the session, the program goes on with it, otherwise the command fails and
-/// nothing is written. Opal's sessions cannot be resumed: how Opal is told to go on is not known here.
+/// A file that is there stays if it has all of the session. If it has a part of it and nothing else, or is of an earlier
+/// version of the format, the whole takes its place. Otherwise the command fails, and no file is written. Opal's sessions cannot be resumed: how Opal is told to go on is not known here.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -62,6 +63,9 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
+    if arguments.exec {
+        check_directory(&store, &arguments.session)?;
+    }
     let spinner = Spinner::new("exporting");
     let resumption = store.resume(&arguments.session)?;
     drop(spinner);
@@ -120,12 +124,6 @@ pub(super) fn go_on(resumption: &Resumption) -> Result<Status, Failure> {
     let mut command = Command::new(program);
     command.args(arguments);
     if let Some(directory) = &resumption.directory {
-        if !directory.is_dir() {
-            return Err(Failure::NotRun {
-                program: program.to_string_lossy().into_owned(),
-                source: not_there(directory),
-            });
-        }
         command.current_dir(directory);
     }
     let failed =
@@ -142,9 +140,17 @@ pub(super) fn go_on(resumption: &Resumption) -> Result<Status, Failure> {
     }
 }
 
-fn not_there(directory: &Path) -> std::io::Error {
-    let problem = format!("its directory {} is not there", shown(directory));
-    std::io::Error::new(std::io::ErrorKind::NotFound, problem)
+/// Fails if the session's directory, in which its program is run, is not there: before anything is written.
+pub(super) fn check_directory(store: &Store, session: &str) -> Result<(), Failure> {
+    let facts = store.reader(session)?.facts();
+    match facts.cwd.as_deref().map(Path::new) {
+        Some(directory) if !directory.is_dir() => {
+            let problem = format!("its directory {} is not there", shown(directory));
+            let source = std::io::Error::new(std::io::ErrorKind::NotFound, problem);
+            Err(Failure::NotRun { program: facts.family.name().to_owned(), source })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A word for a shell.

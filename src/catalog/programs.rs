@@ -79,18 +79,33 @@ impl ProgramFolder {
     }
 }
 
+/// The folders of one program, existing or not: first the one in which it begins sessions. Empty if the user's home folder is
+/// not known.
+pub(super) fn folders_of(family: Family) -> Vec<PathBuf> {
+    let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
+    let variable = |name: &str| std::env::var_os(name);
+    let folders = home.map(|home| family.folders(&Surroundings::new(&home, &variable)));
+    let folders = folders.unwrap_or_default();
+    folders.iter().filter_map(|folder| std::path::absolute(folder).ok()).collect()
+}
+
+/// Whether a path, existing or not, leads into one of these folders, through links or not.
+pub(super) fn is_in(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| {
+        let leads_there = |real: &Path| {
+            let mut above = path.ancestors();
+            above.any(|above| above.canonicalize().is_ok_and(|above| above.starts_with(real)))
+        };
+        path.starts_with(folder) || folder.canonicalize().is_ok_and(|real| leads_there(&real))
+    })
+}
+
 /// The folder in which a program keeps the blobs of the sessions at these paths: that of the first path that has one.
 pub(super) fn blobs_of(paths: &[impl AsRef<Path>]) -> Option<PathBuf> {
-    let programs = program_folders();
-    let named = |family: Family| -> Vec<PathBuf> {
-        let of_family = programs.iter().filter(|folder| folder.family == family);
-        of_family.filter_map(|folder| std::path::absolute(&folder.path).ok()).collect()
-    };
     paths.iter().find_map(|path| {
         let path = std::path::absolute(path).ok()?;
-        let mut folders =
-            Family::ALL.iter().filter_map(|&family| family.blobs_folder(&path, &named(family)));
-        folders.find(|blobs| blobs.is_dir())
+        let folder = |&family: &Family| family.blobs_folder(&path, &folders_of(family));
+        Family::ALL.iter().filter_map(folder).find(|blobs| blobs.is_dir())
     })
 }
 
@@ -115,6 +130,23 @@ mod tests {
         assert_eq!(blobs_of(&[&pi, &omp]), Some(blobs.clone()));
         assert_eq!(blobs_of(&[omp.join("-work/one.jsonl")]), Some(blobs));
         assert_eq!(blobs_of(&[home.path()]), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_folder_has_what_links_lead_to() {
+        let place = tempfile::tempdir().unwrap();
+        let [real, link, other] = ["real", "link", "other"].map(|name| place.path().join(name));
+        std::fs::create_dir_all(real.join("inner")).unwrap();
+        std::fs::create_dir(&other).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        for (path, folder) in [(&real, &link), (&link, &real), (&real, &real)] {
+            let folder = [folder.join("inner")];
+            assert!(is_in(&path.join("inner/gone/a.jsonl"), &folder), "{}", path.display());
+            assert!(!is_in(&path.join("a.jsonl"), &folder));
+        }
+        assert!(!is_in(&other.join("a.jsonl"), &[real, link, place.path().join("not there")]));
+        assert!(is_in(&place.path().join("not there/a"), &[place.path().join("not there")]));
     }
 
     #[test]

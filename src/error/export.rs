@@ -66,9 +66,9 @@ pub enum ExportError {
         /// Why not.
         problem: String,
     },
-    /// Where a session's program looks for it there is a file without all that the session has.
+    /// Where a session's program looks for it, or for one that it continues, there is a file without all that the store has.
     #[error(
-        "session {session} cannot be resumed: {path} is there, and does not have all of it; nothing was written"
+        "session {session} cannot be resumed: {path} is there and differs from what the store has; it was left as it is"
     )]
     OtherFile {
         /// The session's id.

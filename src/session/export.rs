@@ -1,5 +1,6 @@
 //! A session's bytes, in all forms of an export.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -149,6 +150,26 @@ fn export_in(
         }
     }
     Ok(Exported { bytes: written, is_settled })
+}
+
+/// Writes the blobs to which a session's lines refer into a folder, which is made if there are any, each named by its hash.
+/// Those whose bytes the store does not have are left out.
+pub(crate) fn write_referenced(view: View<'_>, folder: &Path) -> Result<()> {
+    let snapshot = view.snapshot();
+    let mut referenced = BTreeSet::new();
+    let mut chunks = view.chunks();
+    while let Some(chunk) = chunks.next()? {
+        for hole in chunk.holes().iter().filter(|hole| !hole.kind.is_cut()) {
+            if snapshot.blob_record(&hole.hash)?.is_some_and(|record| record.size.is_some()) {
+                referenced.insert(hole.hash);
+            }
+        }
+    }
+    if referenced.is_empty() {
+        return Ok(());
+    }
+    let folder = Arc::new(OpenFolder::make(folder).at("making the folder", folder)?);
+    referenced.iter().try_for_each(|hash| write_blob(snapshot, hash, &folder, None))
 }
 
 /// Fails unless the id in the session's record leads to the session: some forms write the id.
@@ -342,7 +363,7 @@ fn damaged(record: &SessionRecord, problem: String) -> Error {
 /// only look like a reference.
 fn refuse_missing(view: View<'_>) -> Result<()> {
     let snapshot = view.snapshot();
-    let mut missing = std::collections::BTreeSet::new();
+    let mut missing = BTreeSet::new();
     let mut chunks = view.chunks();
     while let Some(chunk) = chunks.next()? {
         for hole in chunk.holes().iter().filter(|hole| hole.kind == HoleKind::ImageReference) {

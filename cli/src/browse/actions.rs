@@ -64,11 +64,13 @@ impl Browser {
         });
     }
 
-    /// Puts the session back where its program looks for it. The screen is left to the program then.
+    /// Puts the session back where its program looks for it. The screen is left to the program then; if its directory is not
+    /// there, that is said, and nothing is done.
     pub(super) fn resume(&mut self) {
         let Some(session) = self.session() else { return };
         let store = self.store.clone();
         self.begin("exporting", move |_| {
+            crate::resume::check_directory(&store, &session)?;
             let resumption = store.resume(&session)?;
             Ok(Box::new(move |browser: &mut Self| {
                 browser.ending = Some(Ending::Resume(resumption));

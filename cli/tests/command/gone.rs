@@ -1,8 +1,10 @@
 //! Sessions whose files their programs have deleted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::scene::{AGENTS, CLAUDE, PI_3, Run, Scene, command, finished, path, sample};
+use crate::scene::{
+    AGENTS, CLAUDE, OMP_3, PI_1, PI_2, PI_3, Run, Scene, command, finished, path, sample,
+};
 
 /// Runs the command with the scene's folder as the home folder.
 fn at_home<'a>(scene: &Scene, arguments: impl IntoIterator<Item = &'a str>) -> Run {
@@ -149,6 +151,9 @@ fn a_session_is_resumed_in_its_directory() {
     // Without its directory nothing is run.
     let said = at_home(&scene, ["resume", PI_3, "--exec"]).fails(1);
     assert!(said.contains("its directory /home/robin/work/tide-clock is not there"), "{said}");
+    std::fs::remove_file(&files[2]).unwrap();
+    at_home(&scene, ["resume", PI_3, "--exec"]).fails(1);
+    assert!(!files[2].exists());
     let said = at_home(&scene, ["resume", AGENTS[1]]).fails(1);
     assert!(said.contains(&format!("which {CLAUDE} has started")), "{said}");
 }
@@ -161,17 +166,109 @@ fn nothing_is_lost_by_a_resumption() {
     // The program goes on with what it has, and it has more.
     let run = at_home(&scene, ["resume", CLAUDE]);
     assert!(run.status == 0 && run.text().contains("claude --resume"), "{}", run.stderr);
-    for other in [&b""[..], b"another\n", &sample(CLAUDE)[..100]] {
-        std::fs::write(&files[0], other).unwrap();
+    // With another file in its place not even its agents are put back.
+    std::fs::remove_file(&files[1]).unwrap();
+    let others = [b"another\n".to_vec(), [&sample(CLAUDE)[..100], b"\n"].concat()];
+    for other in others {
+        std::fs::write(&files[0], &other).unwrap();
         let said = at_home(&scene, ["resume", CLAUDE]).fails(1);
-        assert!(said.contains("does not have all of it; nothing was written"), "{said}");
+        assert!(said.contains("differs from what the store has; it was left as it is"), "{said}");
         assert_eq!(std::fs::read(&files[0]).unwrap(), other);
+        assert!(!files[1].exists());
     }
+    std::fs::remove_file(&files[0]).unwrap();
+    std::fs::create_dir(&files[0]).unwrap();
+    at_home(&scene, ["resume", CLAUDE]).fails(1);
+    std::fs::remove_dir(&files[0]).unwrap();
+    // Nothing is lost where the file has a part of it.
+    for part in [&b""[..], &sample(CLAUDE)[..100]] {
+        std::fs::write(&files[0], part).unwrap();
+        let run = at_home(&scene, ["resume", CLAUDE]);
+        assert!(run.status == 0 && run.stderr.contains("was written"), "{}", run.stderr);
+        assert_eq!(std::fs::read(&files[0]).unwrap(), sample(CLAUDE));
+    }
+    assert_eq!(std::fs::read(&files[1]).unwrap(), sample(AGENTS[1]));
     at_home(&scene, ["resume"]).fails(2);
     let opal = Scene::of_samples();
     let said = at_home(&opal, ["resume", crate::scene::OPAL]).fails(1);
     assert!(said.contains("how opal goes on with a session is not known"), "{said}");
     assert!(!opal.folder().join(".opal").exists());
+}
+
+#[test]
+fn a_session_that_was_changed_here_is_resumed() {
+    let (scene, files) = home();
+    at_home(&scene, ["label", PI_3, "cc2ef6d4", "mine"]).ok();
+    assert_eq!(at_home(&scene, ["resume", PI_3]).status, 0);
+    let now = at_home(&scene, ["export", PI_3]).ok().stdout;
+    assert!(now.starts_with(&sample(PI_3)) && now.len() > sample(PI_3).len());
+    assert_eq!(std::fs::read(&files[2]).unwrap(), now);
+    // The program has gone on from there, and so has the store.
+    std::fs::write(&files[2], [&now[..], b"{\"type\":\"custom\"}\n"].concat()).unwrap();
+    at_home(&scene, ["label", PI_3, "cc2ef6d4", "changed"]).ok();
+    at_home(&scene, ["resume", PI_3]).fails(1);
+}
+
+#[test]
+fn a_file_of_an_earlier_version_is_gone_on_with() {
+    for id in [PI_1, PI_2] {
+        let scene = Scene::new();
+        let name = format!(".pi/agent/sessions/--home--/2025-11-20T10-20-30-112Z_{id}.jsonl");
+        let file = scene.write(&name, &sample(id));
+        at_home(&scene, ["import"]).ok();
+        let run = at_home(&scene, ["resume", id]);
+        assert!(run.text().contains(path(&file)), "{}{}", run.text(), run.stderr);
+        // It is now as the program makes it when it loads it.
+        assert_eq!(std::fs::read(&file).unwrap(), at_home(&scene, ["export", id]).ok().stdout);
+        assert_eq!(at_home(&scene, ["export", id, "--as", "original"]).ok().stdout, sample(id));
+        let told = at_home(&scene, ["sync"]).ok().text();
+        assert!(told.contains("1 unchanged"), "{told}");
+        // What it has more is in no store.
+        std::fs::write(&file, [&sample(id)[..], b"{\"type\":\"custom\"}\n"].concat()).unwrap();
+        at_home(&scene, ["resume", id]).fails(1);
+    }
+}
+
+#[test]
+fn a_session_goes_to_the_programs_own_folder_and_to_no_other() {
+    let (old, files) = home();
+    // The same folders below another one: of another home, or of an export.
+    let scene = Scene::new();
+    let moved = scene.folder().join("moved");
+    old.run(["export", "--all", "-o", path(&moved)]).ok();
+    let work = scene.folder().join("home");
+    std::fs::create_dir(&work).unwrap();
+    let at_home = |arguments: &[&str], store: &std::path::Path| {
+        let mut command = command(store);
+        command.env("HOME", &work).env("USERPROFILE", &work);
+        finished(command.args(arguments).output().unwrap())
+    };
+    at_home(&["import", path(&moved)], &scene.store()).ok();
+    for (store, is_moved) in [(scene.store(), true), (old.store(), false)] {
+        for (id, file) in [CLAUDE, PI_3].iter().zip([&files[0], &files[2]]) {
+            let told = at_home(&["resume", id, "--json"], &store).json();
+            let put = told["files"][0]["path"].as_str().unwrap();
+            assert!(put.starts_with(path(&work)), "{put}");
+            assert_eq!(std::fs::read(put).unwrap(), sample(id));
+            assert!(is_moved || std::fs::read(file).unwrap() == sample(id));
+        }
+    }
+}
+
+#[test]
+fn omps_images_are_put_back_beside_its_sessions() {
+    let scene = Scene::new();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("import").join("samples");
+    let [sessions, blobs] = ["omp", "blobs"].map(|name| samples.join(name));
+    at_home(&scene, ["import", path(&sessions), "--blobs", path(&blobs)]).ok();
+    assert_eq!(at_home(&scene, ["resume", OMP_3]).status, 0);
+    let sent = String::from_utf8(at_home(&scene, ["export", OMP_3]).ok().stdout).unwrap();
+    let hashes: Vec<&str> = sent.split("blob:sha256:").skip(1).map(|rest| &rest[..64]).collect();
+    assert!(!hashes.is_empty());
+    for hash in hashes {
+        let put = scene.folder().join(".omp/agent/blobs").join(hash);
+        assert_eq!(std::fs::read(put).unwrap(), std::fs::read(blobs.join(hash)).unwrap());
+    }
 }
 
 #[test]
@@ -199,10 +296,7 @@ fn the_program_is_run_in_the_sessions_directory() {
     let ran = run(&["resume", "s1", "--exec"]);
     let text = ran.text();
     let mut lines = text.lines();
-    assert_eq!(
-        lines.next().map(std::path::Path::new),
-        Some(std::fs::canonicalize(&work).unwrap().as_path())
-    );
+    assert_eq!(lines.next().map(Path::new), Some(std::fs::canonicalize(&work).unwrap().as_path()));
     assert_eq!((lines.next(), ran.status), (Some("--session"), 7));
     assert!(lines.next().unwrap().ends_with("_s1.jsonl"), "{text}");
 }

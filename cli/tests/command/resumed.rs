@@ -5,10 +5,11 @@
 use leafline_judges::{Script, folder, is_to_be_asked, runs};
 use serde_json::json;
 
-use crate::scene::{CLAUDE, OMP_3, PI_3, Scene, command, finished, path, sample};
+use crate::scene::{CLAUDE, OMP_3, PI_1, PI_3, Scene, command, finished, path, sample};
 
 /// Where the samples' sessions were.
-const DIRECTORIES: [&str; 2] = ["/home/robin/work/tide-clock", "/home/robin/work/lantern"];
+const DIRECTORIES: [&str; 3] =
+    ["/home/robin/work/tide-clock", "/home/robin/work/lantern", "/home/robin/work/recipe-box"];
 
 /// A session of Codex's, and the one that it was forked from.
 const CODEX_BASE: &str = "019c6f5a-0000-7c4e-9d21-5a7be0c30000";
@@ -24,19 +25,23 @@ fn script(installed: &str, variable: &str, required: &str) -> Option<Script> {
         .then(|| Script::new("node", folder("resume-judge"), &["judge.mjs"]))
 }
 
-/// Imports a sample from elsewhere, resumes it in an empty home folder, and has the program go on with it.
+/// Imports a sample from a file of this name, resumes it in a home folder, and has the program go on with it. The home folder is
+/// empty, unless the file is in it: one that is elsewhere is gone by then.
 fn goes_on(script: &Script, id: &str, name: &str, says: &str) {
     let scene = Scene::new();
     let work = scene.folder().join("work");
     let home = scene.folder().join("home");
     std::fs::create_dir(&work).unwrap();
-    std::fs::create_dir(&home).unwrap();
+    std::fs::create_dir_all(&home).unwrap();
     let mut text = String::from_utf8(sample(id)).unwrap();
     // Codex's sessions name places in others by bytes.
     let directories = DIRECTORIES.iter().filter(|_| id != CODEX);
     directories.for_each(|directory| text = text.replace(directory, path(&work)));
-    let file = scene.write(&format!("backup/{name}"), text.as_bytes());
+    let file = scene.write(name, text.as_bytes());
     scene.run(["import", path(&file)]).ok();
+    if !file.starts_with(&home) {
+        std::fs::remove_file(&file).unwrap();
+    }
     // What the session continues without repeating it.
     let name = format!("backup/rollout-2026-02-18T08-59-59-{CODEX_BASE}.jsonl");
     scene.run(["import", path(&scene.write(&name, &sample(CODEX_BASE)))]).ok();
@@ -59,14 +64,18 @@ fn goes_on(script: &Script, id: &str, name: &str, says: &str) {
 fn pi_goes_on() {
     let installed = "tests/interop/node_modules/@mariozechner/pi-coding-agent";
     let Some(script) = script(installed, "LEAFLINE_PI", "LEAFLINE_REQUIRE_PI") else { return };
-    goes_on(&script, PI_3, "session.jsonl", "Committed as `4be91d7`.");
+    goes_on(&script, PI_3, "backup/session.jsonl", "Committed as `4be91d7`.");
+    // Of the first version, from the program's own folder.
+    let name = format!("2025-11-20T19-04-07-331Z_{PI_1}.jsonl");
+    let name = format!("home/.pi/agent/sessions/--work--/{name}");
+    goes_on(&script, PI_1, &name, "umlauts were dropped");
 }
 
 #[test]
 fn omp_goes_on() {
     let installed = "tests/omp-judge/node_modules/.bin/bun";
     let Some(script) = script(installed, "LEAFLINE_OMP", "LEAFLINE_REQUIRE_OMP") else { return };
-    goes_on(&script, OMP_3, "session.jsonl", "then the night tiles");
+    goes_on(&script, OMP_3, "backup/session.jsonl", "then the night tiles");
 }
 
 #[test]
@@ -75,7 +84,9 @@ fn claude_code_goes_on() {
     let Some(script) = script(installed, "LEAFLINE_CLAUDE", "LEAFLINE_REQUIRE_CLAUDE") else {
         return;
     };
-    goes_on(&script, CLAUDE, &format!("{CLAUDE}.jsonl"), "time zone");
+    goes_on(&script, CLAUDE, &format!("backup/{CLAUDE}.jsonl"), "time zone");
+    // From a folder like the program's own, which is another one.
+    goes_on(&script, CLAUDE, &format!(".claude/projects/-work/{CLAUDE}.jsonl"), "time zone");
 }
 
 #[test]
@@ -85,5 +96,6 @@ fn codex_goes_on() {
         return;
     };
     let name = format!("rollout-2026-02-18T09-00-00-{CODEX}.jsonl");
-    goes_on(&script, CODEX, &name, "offset");
+    goes_on(&script, CODEX, &format!("backup/{name}"), "offset");
+    goes_on(&script, CODEX, &format!(".codex/sessions/2026/02/18/{name}"), "offset");
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 /// The sample sessions' ids.
 pub(crate) const PI_3: &str = "019c6605-4c90-7d2a-9b41-5f0e3c77a1d2";
 pub(crate) const PI_1: &str = "6d1f0f0e-6a53-4c0a-9b1f-0a4d5b7c2e11";
+pub(crate) const PI_2: &str = "b6a3a0c8-44fd-4c0f-9d52-7e0c5f3d9a20";
 pub(crate) const OMP_3: &str = "019c7bd3-90ea-7b35-8c11-d4f2a86b0e59";
 
 /// A session of Claude Code's, and the agents that it started.

@@ -124,14 +124,15 @@ fn placed(row: &SessionRow, name: &FileName<'_>) -> Result<Option<PathBuf>> {
         Err(Error::Corrupted(_)) => return Ok(None),
         record => record?,
     };
-    Ok(placed_source(&record, name).map(|(_, placed)| placed))
+    Ok(placed_source(&record, name, |_| true).map(|(_, placed)| placed))
 }
 
-/// The path of the session's file in a folder of its program, from which it was imported: the whole path, and the part that
-/// the program gave it.
+/// The path of the session's file in a folder of its program, from which it was imported: the whole path, which has passed
+/// `is_wanted`, and the part that the program gave it.
 pub(super) fn placed_source(
     record: &SessionRecord,
     name: &FileName<'_>,
+    is_wanted: impl Fn(&Path) -> bool,
 ) -> Option<(PathBuf, PathBuf)> {
     let family = record.known_family();
     let before = FileName { cwd: record.cwd.as_deref(), ..*name };
@@ -141,7 +142,8 @@ pub(super) fn placed_source(
     // A second session with the same id has the id in its file's name, not its address.
     let id = String::from_utf8_lossy(&record.external_id);
     let name = FileName { id: &id, ..*name };
-    let mut paths = record.sources.iter().filter_map(|source| path_of_bytes(source));
+    let paths = record.sources.iter().filter_map(|source| path_of_bytes(source));
+    let mut paths = paths.filter(|path| is_wanted(path));
     paths.find_map(|path| family.placed_path(&name, &path).map(|placed| (path, placed)))
 }
 

@@ -1,9 +1,10 @@
 //! How a session's program goes on with it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::report::{ExportOutcome, ExportReport, KeptReason};
+use super::report::ExportReport;
+use super::to_source::{Parts, PuttingBack, has_all};
 use crate::error::{Error, ExportError, Result};
 use crate::store::Store;
 
@@ -18,8 +19,8 @@ pub struct Resumption {
     /// The session's working directory, in which the program is to be started: some look for sessions by it. `None` if the
     /// session names none.
     pub directory: Option<PathBuf>,
-    /// What was put where the program looks for it: the session's file, those of the agents that it has started, and those
-    /// of the sessions that it continues without repeating them.
+    /// What was put where the program looks for it: the session's file, those of the sessions that it continues without
+    /// repeating them, and those of the agents that it has started.
     pub files: Vec<ExportReport>,
 }
 
@@ -27,13 +28,15 @@ impl Store {
     /// Puts a session back where its program looks for it, as [`Self::export_to_source`] does, and says how the program goes on
     /// with it.
     ///
-    /// A file that is there stays. If it has all of the session, and perhaps more, the program goes on with it; otherwise
-    /// something would be lost, and it is an error. A file of an agent's that differs is only reported.
+    /// A file that is there stays if it has all of the session, and perhaps more: the program goes on with that. If it has a
+    /// part of the session and nothing else, the whole takes its place; so it does if the file is of an earlier version, of
+    /// which the store has the bytes. Otherwise something would be lost: it is an error, and no file is written. A file of an
+    /// agent's that differs is only reported.
     ///
     /// # Errors
     ///
     /// [`ExportError::NotResumable`] for an agent's session, and for those of a program of which it is not known how it goes
-    /// on; [`ExportError::OtherFile`] if there is another file in the session's place;
+    /// on; [`ExportError::OtherFile`] if there is another file in the place of the session, or of one that it continues;
     /// [`SessionError::BaseNotFound`](crate::error::SessionError::BaseNotFound) if it continues a session that the store does
     /// not have; those of [`Self::export_to_source`].
     pub fn resume(&self, session: &str) -> Result<Resumption> {
@@ -55,31 +58,34 @@ impl Store {
             let family = facts.family.name();
             return Err(refused(format!("how {family} goes on with a session is not known")));
         }
-        let bases = reader.bases()?;
-        let mut files = self.export_to_source(&session)?;
-        let own = files.first().expect("the session's own report comes first");
-        goes_on_with(own)?;
-        let command = facts.family.resume_command(&external, &own.path);
-        let command = command.expect("the family has one: that was asked before");
-        for base in bases {
-            let report = self.put_back(&base)?;
-            goes_on_with(&report)?;
+        let needed = std::iter::once(session.clone()).chain(reader.bases()?);
+        let needed = needed.map(|id| PuttingBack::of(self, &id, Parts::AreCompleted));
+        let needed: Vec<PuttingBack> = needed.collect::<Result<_>>()?;
+        if let Some(other) = needed.iter().find(|planned| !planned.has_all()) {
+            return Err(refused_by(&session, other.path()));
+        }
+        let mut files = Vec::new();
+        for planned in needed {
+            let report = planned.carry_out(self)?;
+            // The program may have come meanwhile with a file of its own.
+            if !has_all(&report.outcome) {
+                return Err(refused_by(&session, &report.path));
+            }
             files.push(report);
         }
+        let path = files.first().expect("the session's own report comes first").path.clone();
+        for agent in self.with_agents(&session)?.iter().skip(1) {
+            files.push(PuttingBack::of(self, agent, Parts::AreCompleted)?.carry_out(self)?);
+        }
+        let command = facts.family.resume_command(&external, &path);
+        let command = command.expect("the family has one: that was asked before");
         let directory = facts.cwd.as_deref().map(PathBuf::from);
         Ok(Resumption { session, command, directory, files })
     }
 }
 
-/// Refuses a file that does not have all of its session.
-fn goes_on_with(report: &ExportReport) -> Result<()> {
-    match &report.outcome {
-        ExportOutcome::Written { .. }
-        | ExportOutcome::Unchanged
-        | ExportOutcome::Kept { reason: KeptReason::HoldsMore } => Ok(()),
-        _ => {
-            let (session, path) = (report.session.clone(), report.path.clone());
-            Err(Error::Export(ExportError::OtherFile { session, path }))
-        }
-    }
+/// Refuses a session because of a file that does not have all that the store has.
+fn refused_by(session: &str, path: &Path) -> Error {
+    let (session, path) = (session.to_owned(), path.to_owned());
+    Error::Export(ExportError::OtherFile { session, path })
 }

@@ -3,24 +3,45 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use super::super::programs::{folders_of, is_in};
 use super::file_tree::Place;
 use super::places;
 use super::report::{ExportOptions, ExportOutcome, ExportReport, KeptReason};
-use super::standing::{Likeness, Standing};
-use crate::catalog::programs::program_folders;
+use super::standing::{Likeness, Stamp, Standing};
 use crate::destination::{folder_of, refuse_store};
 use crate::error::{Error, ExportError, Result};
-use crate::session::{ExportMode, SessionReader};
+use crate::open_folder::Kind;
+use crate::session::{ExportMode, SessionReader, export};
 use crate::store::Store;
 use crate::temporary::remove_left_inside;
 use crate::whole_file::{WholeFile, sync_folder};
 
+/// What becomes of a file that has a part of what would be written, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parts {
+    /// It stays.
+    Stay,
+    /// The whole takes its place.
+    AreCompleted,
+}
+
+/// What putting a session back comes to. Nothing is written before it is [carried out](Self::carry_out).
+#[derive(Debug)]
+pub(super) struct PuttingBack {
+    reader: SessionReader,
+    place: Place,
+    /// What is in the file's place.
+    standing: Standing,
+    /// What becomes of the file; `None` if it is to be written.
+    outcome: Option<ExportOutcome>,
+}
+
 impl Store {
-    /// Writes a session to the file where its program looks for it: the path in the program's own folder from which it was
-    /// imported, or else the one that the program would give it there. Folders that are missing are made.
+    /// Writes a session to the file where its program looks for it: the path from which it was imported, if that is in the
+    /// program's own folder, or else the one that the program would give it there. Folders that are missing are made.
     ///
     /// The agents that the session has started, and those that these have, are written likewise: the program looks for them
-    /// too. Their reports follow the session's.
+    /// too. Their reports follow the session's. So are the blobs that the sessions refer to, beside omp's sessions.
     ///
     /// The file is written under a temporary name and renamed. A file that is there is never overwritten: if it has the
     /// session's bytes, the outcome is [`ExportOutcome::Unchanged`], otherwise [`ExportOutcome::Kept`].
@@ -30,25 +51,125 @@ impl Store {
     /// [`ExportError::NoProgramFolder`] if the user's home folder is not known; [`Error::File`] of the file, and those of
     /// [`SessionReader::export`].
     pub fn export_to_source(&self, session: &str) -> Result<Vec<ExportReport>> {
-        let mut reports = Vec::new();
+        let sessions = self.with_agents(session)?;
+        let put_back = |id: &String| PuttingBack::of(self, id, Parts::Stay)?.carry_out(self);
+        sessions.iter().map(put_back).collect()
+    }
+
+    /// The ids of a session and of the agents that it has started, and these, in the order in which they were started.
+    pub(super) fn with_agents(&self, session: &str) -> Result<Vec<String>> {
+        let mut found = Vec::new();
         let mut left = vec![self.session(session)?.id().to_owned()];
         let mut known: HashSet<String> = left.iter().cloned().collect();
         while let Some(id) = left.pop() {
-            reports.push(self.put_back(&id)?);
             let agents = self.agents_of(&id)?.into_iter().map(|agent| agent.id.to_string());
-            // The order in which they were started; records may name each other in a ring.
+            // Records may name each other in a ring.
             left.extend(agents.rev().filter(|agent| known.insert(agent.clone())));
+            found.push(id);
         }
-        Ok(reports)
+        Ok(found)
+    }
+}
+
+impl PuttingBack {
+    /// Of a session, without its agents.
+    pub(super) fn of(store: &Store, session: &str, parts: Parts) -> Result<Self> {
+        let reader = store.reader(session)?;
+        let place = Place::at(&place_of(&reader)?)?;
+        let standing = Standing::of(&place, None)?;
+        let outcome = match standing {
+            Standing::Absent => None,
+            Standing::NoFile => Some(ExportOutcome::Kept { reason: KeptReason::NoFile }),
+            Standing::AsLeft(_) | Standing::Unknown(_) => {
+                refuse_store(&place.path, store.path())?;
+                of_file(&place, &reader, parts)?
+            }
+        };
+        Ok(Self { reader, place, standing, outcome })
     }
 
-    /// The same without agents.
-    pub(super) fn put_back(&self, session: &str) -> Result<ExportReport> {
-        let reader = self.reader(session)?;
-        let path = place_of(&reader)?;
-        let outcome = put(self, &reader, &path)?;
-        Ok(ExportReport { session: reader.id(), path, outcome })
+    /// Where the file is, or will be.
+    pub(super) fn path(&self) -> &Path {
+        &self.place.path
     }
+
+    /// Whether the file has all of the session then, and perhaps more.
+    pub(super) fn has_all(&self) -> bool {
+        self.outcome.as_ref().is_none_or(has_all)
+    }
+
+    /// Writes what is to be written.
+    pub(super) fn carry_out(mut self, store: &Store) -> Result<ExportReport> {
+        let outcome = match self.outcome.take() {
+            Some(outcome) => outcome,
+            None => self.write(store)?,
+        };
+        if has_all(&outcome) {
+            self.put_blobs()?;
+        }
+        Ok(ExportReport { session: self.reader.id(), path: self.place.path, outcome })
+    }
+
+    fn write(&mut self, store: &Store) -> Result<ExportOutcome> {
+        let path = self.place.path.clone();
+        let name = path.file_name().expect("the place of a file has its name");
+        let folder = self.place.make_folder()?;
+        remove_left_inside(folder);
+        let file = WholeFile::inside(folder, name, store.path())?;
+        let options = ExportOptions::from(ExportMode::Current);
+        let written = super::write(&self.reader, &options, file.file(), &path)?;
+        // The program may have come with a file of its own, or gone on with the one that is there.
+        let found = self.place.look()?;
+        let is_as_it_was = match &found {
+            None => matches!(self.standing, Standing::Absent),
+            Some(found) => {
+                found.kind == Kind::File && Some(Stamp::of_found(found)) == self.standing.stamp()
+            }
+        };
+        if !is_as_it_was {
+            return Ok(ExportOutcome::Kept { reason: KeptReason::Changed });
+        }
+        sync_folder(folder_of(&file.name()?));
+        Ok(ExportOutcome::Written { bytes: written.exported.bytes })
+    }
+
+    /// Puts the blobs that the session refers to where its program looks for them, as far as the store has them.
+    fn put_blobs(&self) -> Result<()> {
+        let family = self.reader.facts().family;
+        match family.blobs_folder(&self.place.path, &folders_of(family)) {
+            Some(folder) => export::write_referenced(self.reader.view(), &folder),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a file has all of its session, and perhaps more.
+pub(super) fn has_all(outcome: &ExportOutcome) -> bool {
+    matches!(
+        outcome,
+        ExportOutcome::Written { .. }
+            | ExportOutcome::Unchanged
+            | ExportOutcome::Kept { reason: KeptReason::HoldsMore }
+    )
+}
+
+/// What becomes of a file that is there; `None` if it is to be written over.
+fn of_file(place: &Place, reader: &SessionReader, parts: Parts) -> Result<Option<ExportOutcome>> {
+    let likeness = |mode| Likeness::of(place, reader, &ExportOptions::from(mode));
+    let kept = |reason| Some(ExportOutcome::Kept { reason });
+    Ok(match likeness(ExportMode::Current)? {
+        Likeness::Same { .. } => Some(ExportOutcome::Unchanged),
+        Likeness::Longer => kept(KeptReason::HoldsMore),
+        Likeness::Beginning if parts == Parts::AreCompleted => None,
+        // A file of an earlier version, which the program would write over when it loads it. The store has its bytes too.
+        Likeness::Other if parts == Parts::AreCompleted && reader.record().migrated => {
+            match likeness(ExportMode::Original)? {
+                Likeness::Same { .. } | Likeness::Beginning => None,
+                Likeness::Longer | Likeness::Other => kept(KeptReason::Differs),
+            }
+        }
+        Likeness::Beginning | Likeness::Other => kept(KeptReason::Differs),
+    })
 }
 
 /// The path at which the program looks for the session.
@@ -57,40 +178,11 @@ fn place_of(reader: &SessionReader) -> Result<PathBuf> {
     let family = facts.family;
     let header = places::header_in_name(&facts, reader.snapshot(), reader.key())?;
     let name = places::name_of(&facts, header.as_deref());
-    if let Some((source, _)) = places::placed_source(reader.record(), &name) {
+    let folders = folders_of(family);
+    let is_own = |path: &Path| is_in(path, &folders);
+    if let Some((source, _)) = places::placed_source(reader.record(), &name, is_own) {
         return Ok(source);
     }
-    let mut folders = program_folders().into_iter().filter(|folder| folder.family == family);
-    let folder = folders.next().ok_or(Error::Export(ExportError::NoProgramFolder))?;
-    Ok(folder.path.join(family.file_path(&name)))
-}
-
-fn put(store: &Store, reader: &SessionReader, path: &Path) -> Result<ExportOutcome> {
-    let options = ExportOptions::from(ExportMode::Current);
-    let mut place = Place::at(path)?;
-    match Standing::of(&place, None)? {
-        Standing::Absent => {}
-        Standing::NoFile => return Ok(ExportOutcome::Kept { reason: KeptReason::NoFile }),
-        Standing::AsLeft(_) | Standing::Unknown(_) => {
-            refuse_store(path, store.path())?;
-            return Ok(match Likeness::of(&place, reader, &options)? {
-                Likeness::Same { .. } => ExportOutcome::Unchanged,
-                Likeness::Longer => ExportOutcome::Kept { reason: KeptReason::HoldsMore },
-                Likeness::Beginning | Likeness::Other => {
-                    ExportOutcome::Kept { reason: KeptReason::Differs }
-                }
-            });
-        }
-    }
-    let name = path.file_name().expect("the place of a file has its name");
-    let folder = place.make_folder()?;
-    remove_left_inside(folder);
-    let file = WholeFile::inside(folder, name, store.path())?;
-    let written = super::write(reader, &options, file.file(), path)?;
-    // The program may have come with a file of its own.
-    if place.look()?.is_some() {
-        return Ok(ExportOutcome::Kept { reason: KeptReason::Changed });
-    }
-    sync_folder(folder_of(&file.name()?));
-    Ok(ExportOutcome::Written { bytes: written.exported.bytes })
+    let folder = folders.first().ok_or(Error::Export(ExportError::NoProgramFolder))?;
+    Ok(folder.join(family.file_path(&name)))
 }
