@@ -191,6 +191,7 @@ pub mod faults {
 pub mod fuzzing;
 mod history;
 mod kits;
+mod lasting;
 #[cfg(test)]
 mod layers;
 mod open_folder;

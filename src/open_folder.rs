@@ -9,7 +9,7 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::private::make_folders;
+use crate::lasting::make_folders;
 use crate::regular_file::check_regular;
 
 #[cfg(unix)]

@@ -23,19 +23,14 @@ pub(crate) fn new_file() -> OpenOptions {
     options
 }
 
-/// Makes a folder that only its user can open, and the folders that it is to be in. Those that are there stay as they
-/// are.
-pub(crate) fn make_folders(folder: &Path) -> Result<()> {
-    folder_builder().recursive(true).create(folder)
-}
-
 /// Makes a folder that only its user can open.
 #[cfg(feature = "search")]
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     folder_builder().create(folder)
 }
 
-fn folder_builder() -> DirBuilder {
+/// What makes folders that only their user can open.
+pub(crate) fn folder_builder() -> DirBuilder {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -90,7 +85,7 @@ mod tests {
     fn what_is_made_is_closed_to_others() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("a/b");
-        make_folders(&inner).unwrap();
+        folder_builder().recursive(true).create(&inner).unwrap();
         assert_eq!((mode(&inner), mode(&folder.path().join("a"))), (0o700, 0o700));
         let path = inner.join("file");
         new_file().write(true).create_new(true).open(&path).unwrap();

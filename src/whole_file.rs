@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use crate::destination::{Destination, folder_of, refuse_store};
 use crate::error::{FileContext, Result};
+use crate::lasting::sync_folder;
 use crate::open_folder::{Kind, OpenFolder};
 use crate::private::keep_rights;
-use crate::store::recorder;
 use crate::temporary::{Temporary, remove_left};
 
 /// A file that is being written under a temporary name; it is deleted if it is dropped before it gets its own.
@@ -112,15 +112,5 @@ impl OutputFile {
             sync_folder(folder_of(&file.name()?));
         }
         Ok(())
-    }
-}
-
-/// Makes the names of a folder's files durable if the system can; on others, the system decides when they are.
-pub(crate) fn sync_folder(folder: &Path) {
-    let sync = recorder::begin_folder_sync(folder);
-    if let Ok(folder) = File::open(folder)
-        && folder.sync_all().is_ok()
-    {
-        sync.done();
     }
 }

@@ -1,4 +1,5 @@
-//! Ctrl-c, and the request to terminate, for commands that end well before they are done.
+//! Signals: ctrl-c and the request to terminate, for commands that end well before they are done, and the one that comes with a
+//! limit on the size of files.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,6 +22,21 @@ pub(super) fn leave_to_others() -> Result<(), Failure> {
     for ends in ENDS.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         signal_hook::low_level::unregister(ends);
     }
+    Ok(())
+}
+
+/// From now on a write beyond the limit on the size of files (`ulimit -f`) is an error, which says what was written, and does
+/// not end the process without a word. A program that this one becomes has the system's action again.
+#[cfg(unix)]
+pub(super) fn survive_limits() -> Result<(), Failure> {
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
+        .map(drop)
+        .map_err(Failure::Interrupt)
+}
+
+/// Other systems have no such limit.
+#[cfg(not(unix))]
+pub(super) fn survive_limits() -> Result<(), Failure> {
     Ok(())
 }
 

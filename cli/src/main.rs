@@ -97,7 +97,8 @@ fn main() -> ExitCode {
     let is_paged = !arguments.no_pager && arguments.command.is_paged();
     let mut out = Output::new(arguments.json, arguments.width, is_paged);
     let place = Place::new(arguments.store);
-    let outcome = dispatch(arguments.command, &place, &mut out);
+    let outcome =
+        interrupt::survive_limits().and_then(|()| dispatch(arguments.command, &place, &mut out));
     let ended = out.end();
     let outcome = match ended {
         // Why the rest could not be written.

@@ -11,12 +11,12 @@ use super::path_text;
 use super::salvage::{Salvage, with_ending};
 use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result, StoreError};
+use crate::lasting::sync_folder;
 use crate::private::keep_rights;
 use crate::store::clock::now;
 use crate::store::engine_file::{EngineFile, Recovery};
 use crate::store::journal::{DAMAGED_ENDING, JOURNAL_ENDING};
 use crate::store::{Store, StoreOptions};
-use crate::whole_file::sync_folder;
 
 /// What the name of the new store has after the store's, until it gets that; a time follows.
 const UNFINISHED: &str = ".repaired-";

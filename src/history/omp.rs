@@ -16,11 +16,11 @@ use super::PromptHistory;
 use super::write::indexed_words;
 use crate::destination::{Destination, folder_of};
 use crate::error::{Error, FileContext, PromptError, Result};
+use crate::lasting::sync_folder;
 use crate::regular_file::check_regular;
 use crate::store::prompt_record::PromptRecord;
 use crate::store::prompts::ReadPrompts;
 use crate::temporary::{Temporary, remove_left};
-use crate::whole_file::sync_folder;
 
 /// How long to wait for another program's transaction on the file.
 const PATIENCE: Duration = Duration::from_secs(5);

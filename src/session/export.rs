@@ -12,13 +12,15 @@ use super::saved::saved_lines;
 use super::view::View;
 
 use crate::error::{Corruption, Error, ExportError, FileContext, Result};
+use crate::lasting::sync_folder;
 use crate::open_folder::OpenFolder;
 use crate::redact::Redactor;
-use crate::store::blobs;
+use crate::store::blobs::{self, Hash};
 use crate::store::chunk::HoleKind;
 use crate::store::fingerprint::Fingerprint;
 use crate::store::originals::read_originals;
 use crate::store::session_record::{SessionRecord, address_bytes};
+use crate::store::snapshot::Snapshot;
 
 /// Bytes that are buffered before they are passed to the writer.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
@@ -138,15 +140,13 @@ fn export_in(
             is_settled = !renderer.lacks_blobs;
         }
         ExportMode::References { blobs } => {
+            // Nothing is written if there can be no such folder.
             let folder = OpenFolder::make(blobs).at("making the folder", blobs)?;
-            let folder = Arc::new(folder);
             let mut renderer = Renderer::new(snapshot, Rendering::References);
             current_lines(&mut renderer, view, &mut take)?;
             let referenced = std::mem::take(&mut renderer.referenced);
             is_settled = referenced.is_empty();
-            for hash in referenced {
-                write_blob(snapshot, &hash, &folder, redactor)?;
-            }
+            write_blobs(snapshot, &referenced, folder, redactor)?;
         }
     }
     Ok(Exported { bytes: written, is_settled })
@@ -168,8 +168,25 @@ pub(crate) fn write_referenced(view: View<'_>, folder: &Path) -> Result<()> {
     if referenced.is_empty() {
         return Ok(());
     }
-    let folder = Arc::new(OpenFolder::make(folder).at("making the folder", folder)?);
-    referenced.iter().try_for_each(|hash| write_blob(snapshot, hash, &folder, None))
+    let folder = OpenFolder::make(folder).at("making the folder", folder)?;
+    write_blobs(snapshot, &referenced, folder, None)
+}
+
+/// Writes these blobs into a folder, each named by its hash.
+fn write_blobs(
+    snapshot: &Snapshot,
+    hashes: &BTreeSet<Hash>,
+    folder: OpenFolder,
+    redactor: Option<&Redactor>,
+) -> Result<()> {
+    let folder = Arc::new(folder);
+    for hash in hashes {
+        write_blob(snapshot, hash, &folder, redactor)?;
+    }
+    if !hashes.is_empty() {
+        sync_folder(folder.path());
+    }
+    Ok(())
 }
 
 /// Fails unless the id in the session's record leads to the session: some forms write the id.

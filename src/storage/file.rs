@@ -11,7 +11,7 @@ use super::{
 };
 use crate::catalog::file_time::nanoseconds;
 use crate::error::{Error, FileContext, Result, StorageError};
-use crate::whole_file::sync_folder;
+use crate::lasting::sync_folder;
 
 /// The files that a program would have without a storage.
 ///

@@ -14,11 +14,10 @@ use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, format, journal, recorder, tables};
 use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result, StoreError};
-use crate::private::make_folders;
+use crate::lasting::{make_folders, sync_folder};
 use crate::regular_file::open_regular;
 use crate::store::pages::ReadableTable;
 use crate::temporary::{Temporary, remove_left};
-use crate::whole_file::sync_folder;
 
 /// Lengths of the files that redb leaves if it is killed while creating a database: versions up to 4.5, and 4.6.
 const UNBORN_LENGTHS: [u64; 2] = [1_056_768, 73_728];
@@ -95,7 +94,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
         Error::Store(StoreError::NotAStore { path: path.to_owned(), problem })
     })?;
     let folder = folder_of(path);
-    make_lasting_folders(folder)?;
+    make_folders(folder).at("making the folder", folder)?;
     remove_left(folder);
     for _ in 0..PATIENCE {
         if standing(path)? == Standing::File {
@@ -134,7 +133,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
 
 /// Creates a store at `path`, where none may be, and calls `fill` with its temporary path before it gets its name.
 pub(super) fn make_filled(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    make_lasting_folders(folder_of(path))?;
+    make_folders(folder_of(path)).at("making the folder", folder_of(path))?;
     let made = Unnamed::make_beside(path)?;
     fill(made.path())?;
     made.sync()?;
@@ -286,19 +285,6 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
         transaction.open_table(tables::HISTORY_BLOCKS)?;
     }
     transaction.commit()?;
-    Ok(())
-}
-
-/// Creates a folder and its parents, and makes their names durable.
-fn make_lasting_folders(folder: &Path) -> Result<()> {
-    let missing: Vec<&Path> = folder
-        .ancestors()
-        .take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists())
-        .collect();
-    make_folders(folder).at("making the folder", folder)?;
-    for made in missing.into_iter().rev() {
-        sync_folder(folder_of(made));
-    }
     Ok(())
 }
 

@@ -18,6 +18,8 @@ pub(super) struct FileTree<'a> {
     folder: &'a Path,
     /// `None` until it is there.
     root: Option<Arc<OpenFolder>>,
+    /// Folders in which others were made, whose names are not durable yet.
+    grown: BTreeSet<PathBuf>,
 }
 
 /// The place of a file.
@@ -33,7 +35,7 @@ pub(super) struct Place {
 impl<'a> FileTree<'a> {
     pub(super) fn new(folder: &'a Path) -> Result<Self> {
         let root = OpenFolder::open_if_there(folder).at("opening the folder", folder)?;
-        Ok(Self { folder, root: root.map(Arc::new) })
+        Ok(Self { folder, root: root.map(Arc::new), grown: BTreeSet::new() })
     }
 
     /// The folder, if it is there.
@@ -82,10 +84,19 @@ impl<'a> FileTree<'a> {
         let mut at = self.folder.to_owned();
         for part in folders {
             at.push(part);
+            let is_there = folder.look(part).at("looking at", &at)?.is_some();
             let inner = folder.make_inner(part).at("making the folder", &at)?;
+            if !is_there {
+                self.grown.insert(folder_of(&at).to_owned());
+            }
             folder = Arc::new(inner);
         }
         Ok(Place { path: self.path(path), name: name.into(), folder: Some(folder) })
+    }
+
+    /// Those in which others were made since this was asked last.
+    pub(super) fn take_grown(&mut self) -> BTreeSet<PathBuf> {
+        std::mem::take(&mut self.grown)
     }
 
     /// Removes the folders of a file that are empty, but not the folder of the export.

@@ -13,10 +13,10 @@ use super::places::{self, Listed, Unnamed};
 use super::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals};
 use crate::destination::{folder_of, refuse_no_folder, refuse_store};
 use crate::error::Result;
+use crate::lasting::sync_folder;
 use crate::session::SessionReader;
 use crate::store::Store;
 use crate::temporary::remove_left;
-use crate::whole_file::sync_folder;
 
 /// How often a long export writes the manifest: after a crash, files that it lacks are compared again.
 const MANIFEST_AGE: Duration = Duration::from_secs(10);
@@ -150,9 +150,10 @@ impl<'a> FolderExport<'a> {
         }
     }
 
-    /// Makes the names of files durable before the manifest records them: it must not name a file that a system crash
+    /// Makes the names of files and folders durable before the manifest records them: it must not name a file that a system crash
     /// could undo.
     fn note(&mut self) -> Result<()> {
+        self.touched.extend(self.tree.take_grown());
         std::mem::take(&mut self.touched).iter().for_each(|folder| sync_folder(folder));
         if self.manifest.is_changed() {
             self.manifest.write(&self.tree.make_root()?, self.store)

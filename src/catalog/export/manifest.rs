@@ -13,10 +13,11 @@ use xxhash_rust::xxh3::Xxh3;
 use super::report::ExportOptions;
 use crate::destination::{folder_of, refuse_store};
 use crate::error::{FileContext, Result};
+use crate::lasting::sync_folder;
 use crate::open_folder::{Kind, OpenFolder};
 use crate::session::ExportMode;
 use crate::store::Store;
-use crate::whole_file::{WholeFile, sync_folder};
+use crate::whole_file::WholeFile;
 
 /// The manifest's name in the folder. It is hidden, and no import treats it as a session.
 pub(super) const NAME: &str = ".leafline-manifest";

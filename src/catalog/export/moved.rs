@@ -8,7 +8,7 @@ use super::report::{ExportOutcome, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
 use crate::destination::{folder_of, refuse_store};
 use crate::error::Result;
-use crate::whole_file::sync_folder;
+use crate::lasting::sync_folder;
 
 /// The file in the old place.
 enum OldFile {

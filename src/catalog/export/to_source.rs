@@ -10,11 +10,12 @@ use super::report::{ExportOptions, ExportOutcome, ExportReport, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
 use crate::destination::{folder_of, refuse_store};
 use crate::error::{Error, ExportError, Result};
+use crate::lasting::sync_folder;
 use crate::open_folder::Kind;
 use crate::session::{ExportMode, SessionReader, export};
 use crate::store::Store;
 use crate::temporary::remove_left_inside;
-use crate::whole_file::{WholeFile, sync_folder};
+use crate::whole_file::WholeFile;
 
 /// What becomes of a file that has a part of what would be written, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,8 @@ use super::import::{FileReport, ImportObserver, ImportOptions, ImportStatus, Rec
 use super::path_text;
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::history;
-use crate::private::{make_folders, new_file};
+use crate::lasting::make_folders;
+use crate::private::new_file;
 use crate::session::view::View;
 use crate::session::{Finding, Findings, Verification, check_session};
 use crate::store::journal::{JOURNAL_ENDING, Rescued, rescue};
