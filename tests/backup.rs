@@ -58,7 +58,7 @@ impl Scene {
         let problems = opened.verify().unwrap().problems;
         assert!(problems.is_empty(), "{problems:?}");
         drop(opened);
-        let all = BackupOptions { compare_all: true };
+        let all = BackupOptions { compare_all: true, ..BackupOptions::default() };
         assert_eq!(self.back_up(&all).unwrap().rows, 0);
         backup
     }
@@ -251,7 +251,7 @@ fn a_damaged_store_leaves_its_backup_as_it_is() {
         let mut damaged = whole.clone();
         damaged[page * 4096..(page + 1) * 4096].fill(0);
         std::fs::write(&path, damaged).unwrap();
-        let all = BackupOptions { compare_all: true };
+        let all = BackupOptions { compare_all: true, ..BackupOptions::default() };
         let Ok(store) = Store::open(&path) else { continue };
         match store.backup(folder.path().join("backup"), &all, |_| {}) {
             // The page is of no table.
@@ -279,4 +279,30 @@ fn a_damaged_store_leaves_its_backup_as_it_is() {
     let names: Vec<_> =
         std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(names.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{names:?}");
+}
+
+#[test]
+fn damage_to_a_backup_is_noticed_when_it_is_brought_up_to_date() {
+    let scene = Scene::new();
+    scene.back_up(&BackupOptions::default()).unwrap();
+    let path = scene.path("backup");
+    let whole = std::fs::read(&path).unwrap();
+    let quick = BackupOptions { quick: true, ..BackupOptions::default() };
+    let (mut damaged, mut unnoticed) = (0, 0);
+    for page in (1..whole.len() / 4096).step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[page * 4096 + 100] ^= 4;
+        std::fs::write(&path, &bytes).unwrap();
+        // Pages that are not in use say nothing.
+        let read_only = StoreOptions { read_only: true, ..StoreOptions::default() };
+        let verified = Store::open_with(&path, &read_only).and_then(|store| store.verify());
+        if verified.is_ok_and(|verified| verified.problems.is_empty()) {
+            continue;
+        }
+        damaged += 1;
+        assert!(scene.back_up(&BackupOptions::default()).is_err(), "page {page}");
+        std::fs::write(&path, &bytes).unwrap();
+        unnoticed += usize::from(scene.back_up(&quick).is_ok());
+    }
+    assert!(damaged > 5 && unnoticed > damaged / 4, "{damaged}, {unnoticed}");
 }

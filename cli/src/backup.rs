@@ -13,8 +13,9 @@ use super::progress::Bar;
 
 /// Copy the store into a file, while others use it
 ///
-/// Writes the store as it is at this moment, what is in its journal included. A file that is there is brought up to date in
-/// one step: of sessions that have not changed nothing is read. A new one is read again before it gets its name.
+/// Writes the store as it is at this moment, what is in its journal included. A new file is read again before it gets its name.
+/// One that is there is brought up to date in one step, for which nothing is read of sessions that have not changed; then all
+/// of it is read again, unless --quick is given.
 ///
 /// The copy is a store: look into it with --store FILE. To put it back, copy it to the store's place while nobody uses that,
 /// and remove what is there as <store>.journal.
@@ -30,6 +31,10 @@ pub(super) struct Arguments {
     /// Compare every row with a backup that is there, not only those of sessions that have changed
     #[arg(long)]
     compare_all: bool,
+
+    /// Do not read again what a backup that is there has from before
+    #[arg(long, conflicts_with = "compare_all")]
+    quick: bool,
 }
 
 /// Makes the copy, or brings it up to date.
@@ -39,7 +44,7 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
-    let options = BackupOptions { compare_all: arguments.compare_all };
+    let options = BackupOptions { compare_all: arguments.compare_all, quick: arguments.quick };
     let size = std::fs::metadata(store.path()).map_or(0, |metadata| metadata.len());
     let mut bar = Bar::of_bytes(size);
     let backup = store.backup(&arguments.file, &options, |read| bar.advance(read))?;

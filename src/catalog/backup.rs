@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::error::{FileContext, Result};
 use crate::store::Store;
+use crate::store::backup::check_pages;
 
 /// What a backup has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -30,14 +31,17 @@ pub struct Backup {
 pub struct BackupOptions {
     /// Whether a backup that is there is compared row by row, and not only for the sessions whose records differ. Default: no.
     pub compare_all: bool,
+    /// Whether a backup that is there is not read again as a whole after it was brought up to date: then damage to what has not
+    /// changed since is not noticed. Default: no.
+    pub quick: bool,
 }
 
 impl Store {
     /// Copies the store into the file at `path`, as it is at this moment, while others read it and write to it.
     ///
     /// The backup is a store, and can be opened as one. If there is none yet, it is made under another name, read again and
-    /// then named. Otherwise it is brought up to date in one commit: of sessions that have not changed no lines are read. A
-    /// backup that was written to as a store is a store of its own, and is refused. What the journal has is in it: it is one
+    /// then named. Otherwise it is brought up to date in one commit, for which no lines of sessions that have not changed are
+    /// read, and then read again page by page, unless [`BackupOptions::quick`] says otherwise. A backup that was written to as a store is a store of its own, and is refused. What the journal has is in it: it is one
     /// file. `progress` is called with the bytes of rows as they are read.
     ///
     /// ```
@@ -60,7 +64,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::NotABackup`](crate::error::StoreError::NotABackup) if the file is a store that is no backup of this one.
-    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged: a backup that is there stays as it is.
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged: a backup that is there stays as it is. And if the
+    /// backup is: then it is to be moved away and made anew.
     pub fn backup(
         &self,
         path: impl AsRef<Path>,
@@ -70,6 +75,9 @@ impl Store {
         let path = path.as_ref();
         let snapshot = self.snapshot()?;
         let copied = self.copy_to(&snapshot, path, options.compare_all, &mut progress)?;
+        if !copied.is_new && !options.quick {
+            check_pages(path)?;
+        }
         Ok(Backup {
             is_new: copied.is_new,
             sessions: snapshot.sessions()?.len()?,

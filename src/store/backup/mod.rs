@@ -128,8 +128,8 @@ pub(super) fn fill_new(
     Ok(rows)
 }
 
-/// Reads the file again.
-pub(super) fn check_pages(path: &Path) -> Result<()> {
+/// Reads the file again, page by page.
+pub(crate) fn check_pages(path: &Path) -> Result<()> {
     let options = StoreOptions { read_only: true, ..StoreOptions::default() };
     let damaged = Store::open_with(path, &options)?.damaged_pages()?;
     match damaged.first() {
@@ -137,7 +137,7 @@ pub(super) fn check_pages(path: &Path) -> Result<()> {
         Some(page) => Err(Corruption {
             table: page.table.as_deref().map_or("engine", tables::name),
             place: format!("byte {} of the copy", page.at),
-            problem: "what was written there cannot be read again".into(),
+            problem: "what is there cannot be read again".into(),
         }
         .into()),
     }
