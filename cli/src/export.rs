@@ -49,7 +49,8 @@ use super::{Status, text};
 ///
 /// --as md writes the conversation that leads to the leaf as Markdown. --as html writes it as a page that is one file and asks
 /// nothing of any server: with its branches, tool calls folded, images, times and costs, and a search. Both begin at --from
-/// ENTRY, if it is given.
+/// ENTRY, if it is given: an entry that is not on the way to the leaf stands for the conversation that goes through it, to the
+/// end of its branch. Both end at --to ENTRY, if it is given. (The --from of `leafline path` is where a path ends.)
 ///
 /// With --redact, secrets are replaced by placeholders, in the file's names too, and standard error says how many of what
 /// kind; the store stays as it is. Images and other base64 that is longer than 1,024 characters are not looked at, and with
@@ -70,6 +71,7 @@ Examples:
   leafline export 019c6605 5b0c7a52 -o sessions/
   leafline export 019c6605 --redact -o shared.jsonl
   leafline export 019c6605 --as html --redact -o shared.html
+  leafline export 019c6605 --as md --from 588262d5
   leafline export --all -o sessions
   leafline sync sessions && leafline export --all -o sessions")]
 pub(super) struct Arguments {
@@ -109,9 +111,13 @@ pub(super) struct Arguments {
     #[command(flatten)]
     redaction: RedactionArguments,
 
-    /// With --as md or html, the entry to begin at: its id, or a unique prefix of it, or @leaf or @last
+    /// With --as md or html, the entry to begin at, on any branch: its id, or a unique prefix of it, or @leaf or @last
     #[arg(long, value_name = "ENTRY")]
     from: Option<String>,
+
+    /// With --as md or html, the entry to end at, in place of the leaf
+    #[arg(long, value_name = "ENTRY")]
+    to: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -161,8 +167,9 @@ fn share(
     let store = place.open_to_read()?;
     let reader = store.reader(session)?;
     let mut options = ShareOptions::default();
-    let from = arguments.from.as_deref();
-    options.from = from.map(|from| entry_id(&reader, from)).transpose()?;
+    let id =
+        |named: &Option<String>| named.as_deref().map(|named| entry_id(&reader, named)).transpose();
+    (options.from, options.to) = (id(&arguments.from)?, id(&arguments.to)?);
     options.redactor = arguments.redaction.redactor(&store)?;
     match arguments.output {
         Some(path) if path != Path::new("-") && !is_standard_output(&path) => {
@@ -196,9 +203,9 @@ pub(super) fn run(
     if let Some(form) = arguments.form.shared() {
         return share(form, arguments, place, out);
     }
-    if arguments.from.is_some() {
+    if arguments.from.is_some() || arguments.to.is_some() {
         return Err(usage(
-            "--from ENTRY goes with --as md and --as html: the other forms are whole",
+            "--from and --to ENTRY go with --as md and --as html: the other forms are whole",
         ));
     }
     let mode = mode(arguments.form, arguments.blobs)?;

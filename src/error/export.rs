@@ -37,13 +37,15 @@ pub enum ExportError {
         /// Whether it is the store that is being read, under any name.
         is_in_use: bool,
     },
-    /// The entry at which a conversation is to begin is not on the way to the leaf.
-    #[error("entry {entry} of session {session} is not on the way to its leaf")]
+    /// The entry at which a conversation is to begin is not on the way to the one at which it is to end.
+    #[error("entry {entry} of session {session} is not on the way to {to}")]
     NotOnPath {
         /// The session's id.
         session: String,
-        /// The entry's id.
+        /// The id of the entry to begin at.
         entry: String,
+        /// The id of the entry to end at.
+        to: String,
     },
     /// A pattern of what is to be redacted is no regular expression.
     #[error("the pattern {pattern} is no regular expression: {problem}")]

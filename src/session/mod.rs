@@ -44,6 +44,8 @@ pub use self::reader::SessionReader;
 pub use self::shared_text::SharedText;
 pub(crate) use self::shared_text::SharedTexts;
 pub use self::tree::{Outline, OutlineEntry, OutlineReader, Segment, Tree, TreeNode, TreeRecord};
+#[cfg(feature = "share")]
+pub(crate) use self::usage::SessionAnswer;
 pub use self::usage::UsageStatistics;
 pub(crate) use self::usage::count_usage;
 pub use self::verify::{Finding, Verification};

@@ -200,8 +200,16 @@ impl SessionReader {
             Some(id) => Some(self.view().named(id)?),
             None => self.view().leaf()?,
         };
-        let Some(from) = from else { return Ok(0) };
-        let path = self.view().walk(from).up_to(PathLimit::Root)?;
+        from.map_or(Ok(0), |from| self.each_on_path(from, &mut take))
+    }
+
+    /// Passes on the path from the root down to an entry. Returns the number of entries.
+    pub(crate) fn each_on_path(
+        &self,
+        end: Ordinal,
+        mut take: impl FnMut(&Entry) -> Result<()>,
+    ) -> Result<u64> {
+        let path = self.view().walk(end).up_to(PathLimit::Root)?;
         self.for_each(path.downwards().map(Ordinal::new), |entry| take(&entry))?;
         Ok(path.len())
     }

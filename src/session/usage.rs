@@ -144,10 +144,22 @@ impl SessionReader {
     }
 }
 
+/// An answer of a session, as pages show it.
+#[cfg(feature = "share")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SessionAnswer<'a> {
+    /// What distinguishes it, as [`UsageReport::Answer`] has it.
+    pub(crate) identity: Option<u64>,
+    /// In seconds since 1970.
+    pub(crate) time: Option<i64>,
+    pub(crate) model: Option<&'a str>,
+    pub(crate) usage: Usage,
+}
+
 #[cfg(feature = "share")]
 impl SessionReader {
-    /// Passes on each answer once, with its time in seconds since 1970: of reports of one answer that with the most tokens.
-    pub(crate) fn each_answer(&self, mut take: impl FnMut(Option<i64>, &Usage)) -> Result<()> {
+    /// Passes on each answer once: of reports of one answer that with the most tokens.
+    pub(crate) fn each_answer(&self, mut take: impl FnMut(SessionAnswer<'_>)) -> Result<()> {
         let counted = self.view().rows().usage()?;
         let rows = counted.map_or_else(|| count_usage(self.view()), Ok)?;
         let mut reports = Reports::new();
@@ -155,12 +167,16 @@ impl SessionReader {
             for answer in row.answers_at(|| format!("session {}, row {number}", self.id())) {
                 let answer = answer?;
                 let identity = Some(answer.identity).filter(|&identity| identity != 0);
-                if let Some((time, usage)) = reports.take(identity, (answer.time, answer.usage)) {
-                    take(time, &usage);
+                let known = (answer.time, answer.model);
+                if let Some(((time, model), usage)) = reports.take(identity, (known, answer.usage))
+                {
+                    take(SessionAnswer { identity, time, model, usage });
                 }
             }
         }
-        reports.best.values().for_each(|(time, usage)| take(*time, usage));
+        for (&identity, &((time, model), usage)) in &reports.best {
+            take(SessionAnswer { identity: Some(identity), time, model, usage });
+        }
         Ok(())
     }
 

@@ -5,10 +5,12 @@ use std::io::Write;
 
 use leafline_import::view::{Part, Role, View};
 
+use super::span::Span;
 use super::speaker::{self, Showing};
-use super::{ShareOptions, Sheet, title};
-use crate::error::{Error, ExportError, Result};
+use super::{ShareOptions, Sheet, patch, title};
+use crate::error::Result;
 use crate::session::{Entry, SessionReader};
+use crate::store::ordinal::Ordinal;
 
 /// So many calls wait for their results at once; others lose their names.
 const MOST_CALLS: usize = 10_000;
@@ -27,19 +29,18 @@ pub(super) fn write(
     let said: Vec<String> = said.into_iter().flatten().collect();
     text.sheet.put(format!("\n{}\n", said.join(" · ")))?;
 
-    let from = options.from.as_deref().map(|from| reader.view().named(from)).transpose()?;
-    let mut begun = from.is_none();
-    reader.get_path(None, |entry| {
-        begun |= Some(entry.place()) == from;
+    if options.from.is_none() && options.to.is_none() {
+        reader.get_path(None, |entry| text.entry(&options.shown(entry.clone())))?;
+        return Ok(());
+    }
+    let span = Span::of(reader, options, &reader.get_outline()?)?;
+    let Some(end) = span.end else { return Ok(()) };
+    let mut begun = span.from.is_none();
+    reader.each_on_path(Ordinal::new(end), |entry| {
+        begun |= Some(entry.ordinal()) == span.from;
         if begun { text.entry(&options.shown(entry.clone())) } else { Ok(()) }
     })?;
-    match &options.from {
-        Some(from) if !begun => {
-            let (session, entry) = (reader.id(), from.clone());
-            Err(Error::Export(ExportError::NotOnPath { session, entry }))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 struct Text<'o> {
@@ -105,7 +106,7 @@ impl Text<'_> {
                     self.calls.insert(id.clone(), name.clone());
                 }
                 let subject = speaker::subject(arguments);
-                folded(&format!("→ {name} {subject}"), &fenced(arguments, "json"))
+                folded(&format!("→ {name} {subject}"), &called(arguments))
             }
             Part::ToolResult { call_id, name, is_error, text } => {
                 let called = call_id.as_ref().and_then(|id| self.calls.remove(id));
@@ -118,6 +119,14 @@ impl Text<'_> {
             _ => return Ok(()),
         };
         self.sheet.put(format!("\n{}\n", text.trim_end()))
+    }
+}
+
+/// What a call is given: JSON, but of a patch that stands alone its text.
+fn called(arguments: &str) -> String {
+    match patch::find(arguments) {
+        Some(found) => fenced(found.patch, "diff"),
+        None => fenced(arguments, "json"),
     }
 }
 

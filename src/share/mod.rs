@@ -4,14 +4,20 @@
 //! entry and, for the page, of the tree's [outline](crate::tree::Outline). Pictures of a session are in the page, and a file of
 //! their own.
 
+mod call;
+mod command;
+mod cost;
 mod diff;
 mod html;
 mod images;
+mod language;
 mod markdown;
 mod number;
 mod page;
+mod patch;
 mod picture;
 mod prose;
+mod span;
 mod speaker;
 mod tree;
 
@@ -36,8 +42,11 @@ pub enum ShareForm {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ShareOptions {
-    /// The id of the entry to begin at, in place of the root.
+    /// The id of the entry to begin at, in place of the root. If it is not on the way to the leaf, the conversation is the one
+    /// that goes through it, to the end of its branch.
     pub from: Option<String>,
+    /// The id of the entry to end at, in place of the leaf.
+    pub to: Option<String>,
     /// What replaces secrets, if they are to be replaced.
     #[cfg(feature = "redact")]
     pub redactor: Option<Redactor>,
@@ -82,7 +91,7 @@ impl SessionReader {
         }
     }
 
-    /// Writes the conversation that leads to the leaf as Markdown.
+    /// Writes a conversation as Markdown: the one that leads to the leaf, or the one that the options choose.
     ///
     /// ```
     /// use leafline::Store;
@@ -102,19 +111,19 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`ExportError::NotOnPath`] if the entry to begin at is not on the way to the leaf; [`ExportError::Output`] of the
-    /// writer; [`Error::Corrupted`] if the store is damaged.
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound); [`ExportError::NotOnPath`] if the entry to
+    /// begin at is not on the way to the one to end at; [`ExportError::Output`] of the writer; [`Error::Corrupted`] if the
+    /// store is damaged.
     pub fn write_markdown(&self, options: &ShareOptions, out: &mut dyn Write) -> Result<()> {
         markdown::write(self, options, out)
     }
 
-    /// Writes the conversation as a page of HTML that needs nothing else: the way to the leaf, and all other branches below
-    /// the root, or below the entry to begin at. It asks nothing of any server, and nothing in it is run but its own script.
+    /// Writes the conversation as a page of HTML that needs nothing else: the way to the leaf or to the entry to end at, and
+    /// all other branches below the root, or below the entry to begin at, but nothing behind the one to end at. It asks nothing of any server, and nothing in it is run but its own script.
     ///
     /// # Errors
     ///
-    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound); [`ExportError::Output`] of the writer;
-    /// [`Error::Corrupted`] if the store is damaged.
+    /// Those of [`Self::write_markdown`].
     pub fn write_page(&self, options: &ShareOptions, out: &mut dyn Write) -> Result<()> {
         page::write(self, options, out)
     }

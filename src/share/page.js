@@ -14,41 +14,107 @@
     root.dataset.theme = now === 'dark' ? 'light' : 'dark';
   });
 
-  // What comes into view gets its colours, and times in the reader's zone.
-  const words = new Set(('abstract and as async await break case catch class const continue def default defer del do ' +
-    'elif else end enum esac except export extends extern false fi final finally fn for from func function go if impl ' +
-    'implements import in interface is lambda let loop match mod module mut namespace new nil none not null of or package ' +
-    'pass private protected pub public raise return self static struct super switch then this throw trait true try type ' +
-    'typeof undefined union unless unsafe use using var void where while with yield None True False').split(' '));
-  const token = /(\/\/[^\n]*|#[^\n{[!]*(?=\n|$)|\/\*[^]*?\*\/|<!-\-[^]*?-->)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|(\b\d[\w.]*\b)|([A-Za-z_]\w*)/g;
-  const mostColoured = 60000;
-  const colour = code => {
-    const text = code.textContent;
-    if (text.length > mostColoured) return;
-    const out = document.createDocumentFragment();
-    let at = 0;
-    for (const found of text.matchAll(token)) {
-      const kind = found[1] ? 'c' : found[2] ? 's' : found[3] ? 'n' : words.has(found[4]) ? 'w' : '';
-      if (!kind) continue;
-      out.append(text.slice(at, found.index));
-      const span = document.createElement('span');
-      span.className = kind;
-      span.textContent = found[0];
-      out.append(span);
-      at = found.index + found[0].length;
-    }
-    out.append(text.slice(at));
-    code.replaceChildren(out);
+  // Code is divided into comments, strings, numbers and words that its language reserves; the rest stays as it is.
+  const list = text => new Set(text.split(' '));
+  const common = list('abstract and as async await break case catch class const constexpr continue def default defer delete do ' +
+    'dyn elif else end enum except export extends extern false final finally fn for foreach from func function go goto if impl ' +
+    'implements import in include inline instanceof interface is lambda let loop match mod module move mut namespace new nil not ' +
+    'null of operator or override package pass private protected pub public raise readonly ref return self sizeof static struct ' +
+    'super switch template then this throw throws trait true try type typedef typeof undefined union unless unsafe use using val ' +
+    'var virtual void volatile when where while with yield False None Self True bool boolean byte char double float int long ' +
+    'short str string u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 number any never unknown object');
+  const reserved = {
+    shell: list('case do done elif else esac exit export fi for function if in local return select set shift then unset until while ' +
+      'cd echo eval exec source test trap'),
+    sql: list('add all alter and as asc begin between by case cascade check column commit constraint create cross default delete ' +
+      'desc distinct drop else end exists false foreign from full group having if in index inner insert into is join key left ' +
+      'like limit not null offset on or order outer primary references returning right rollback select set table then true ' +
+      'union unique update using values view when where with'),
+    data: list('true false null yes no on off'),
   };
+  const text = r => r.source;
+  // Their length is bounded, so that what never ends is not looked for from each of many quotation marks.
+  const quoted = text(/"(?:[^"\\\n]|\\[^]){0,4000}"|'(?:[^'\\\n]|\\[^]){0,4000}'|`(?:[^`\\]|\\[^]){0,4000}`/);
+  const slashes = text(/\/\/[^\n]*|\/\*[^]*?(?:\*\/|(?![^]))/), hash = text(/#[^\n]*/);
+  const word = text(/[A-Za-z_]\w*/);
+  // Of each kind of language: comments, strings, words, and what looks like the beginning of a comment and is none.
+  const kinds = {
+    usual: [slashes, quoted, word],
+    rust: [slashes, text(/b?r(?<h>#*)"[^]*?(?:"\k<h>|(?![^]))|b?"(?:[^"\\]|\\[^]){0,4000}"|b?'(?:\\[^\n][^'\n]{0,9}|[^'\\\n])'/), word],
+    python: [hash, text(/"""[^]*?(?:"""|(?![^]))|'{3}[^]*?(?:'{3}|(?![^]))/) + '|' + quoted, word],
+    hash: [hash, quoted, word, text(/[^\s\w"'`;(]#/)],
+    shell: [hash, text(/"(?:[^"\\]|\\[^]){0,4000}"|'[^']{0,4000}'/), word, text(/[^\s\w"'`;(]#|\\[^]|[\w.\/-]*[.\/-][\w.\/-]*/)],
+    data: [hash, quoted, word, text(/[^\s\w"'`;(]#/)],
+    json: [slashes, quoted, word],
+    sql: [text(/--[^\n]*|\/\*[^]*?(?:\*\/|(?![^]))/), text(/'[^']{0,4000}'/), word],
+    style: [text(/\/\*[^]*?(?:\*\/|(?![^]))/), quoted, text(/@[\w-]+|![\w-]+/)],
+    markup: [text(/<!-\-[^]*?(?:-\->|(?![^]))/), quoted, text(/<\/?[A-Za-z][\w:-]*/)],
+  };
+  const names = {
+    rust: 'rust rs', python: 'python py python3', shell: 'bash sh shell zsh fish ksh', json: 'json json5 jsonc jsonl',
+    hash: 'ruby rb perl pl r elixir ex nix powershell ps1 makefile make dockerfile docker julia cmake tcl',
+    data: 'toml yaml yml ini conf', sql: 'sql lua haskell hs', style: 'css', markup: 'html xml svg vue svelte',
+    '': 'text txt plain plaintext none console output log md markdown',
+  };
+  const kindOf = {};
+  for (const kind in names) for (const name of names[kind].split(' ')) kindOf[name] = kind;
+  const known = {};
+  // Lines of a file may begin with their numbers, as a tool has read them.
+  const numbered = /^ *\d+[\u2192\t]/;
+  const tokens = (kind, isNumbered) => known[kind + isNumbered] ??= (() => {
+    const [comment, string, name, none = '(?!)'] = kinds[kind];
+    const number = text(/\b(?:0[xXoObB][\da-fA-F_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?)\w*\b/);
+    const before = isNumbered ? '^ *\\d+[\\u2192\\t]|' : '';
+    return new RegExp(`(?<none>${none})|(?<c>${before}${comment})|(?<s>${string})|(?<n>${number})|(?<w>${name})`, 'gm');
+  })();
+  const coloured = (code, kind) => {
+    const out = document.createDocumentFragment();
+    const isSql = kind === 'sql';
+    const words = kind === 'data' || kind === 'json' ? reserved.data : reserved[kind] || common;
+    let at = 0;
+    for (const { 0: found, index, groups } of code.matchAll(tokens(kind, numbered.test(code)))) {
+      const isWord = groups.w && (kind === 'style' || kind === 'markup' || words.has(isSql ? found.toLowerCase() : found));
+      const name = groups.c ? 'c' : groups.s ? 's' : groups.n ? 'n' : isWord ? 'w' : '';
+      if (!name) continue;
+      out.append(code.slice(at, index));
+      const span = document.createElement('span');
+      span.className = name;
+      span.textContent = found;
+      out.append(span);
+      at = index + found.length;
+    }
+    out.append(code.slice(at));
+    return out;
+  };
+  const mostColoured = 60000;
+  const isColoured = new WeakSet();
+  const colour = code => {
+    const kind = kindOf[code.dataset.language] ?? 'usual';
+    if (isColoured.has(code) || !kind || code.textContent.length > mostColoured) return;
+    isColoured.add(code);
+    if (code.tagName === 'PRE') {
+      code.firstChild.replaceChildren(coloured(code.textContent, kind));
+      return;
+    }
+    // Lines of a diff, each behind its sign; those that stay as they are, together.
+    for (const part of [...code.childNodes]) {
+      const line = part.textContent;
+      if (part.nodeType === 3) part.replaceWith(coloured(line, kind));
+      else if (part.tagName !== 'I') part.replaceChildren(line[0], coloured(line.slice(1), kind));
+    }
+  };
+  const colourIn = element => {
+    for (const code of all('[data-language]', element)) if (!code.closest('details:not([open])')) colour(code);
+  };
+
+  // What comes into view, or is unfolded, gets its colours, and times are in the reader's zone.
   const zone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   const show = entry => {
     for (const time of all('time', entry)) {
       const date = new Date(time.dateTime);
-      if (!isNaN(date)) { time.title = time.textContent; time.textContent = zone.format(date); }
+      if (!isNaN(date) && !time.title) { time.title = time.textContent; time.textContent = zone.format(date); }
     }
-    for (const code of all('pre[data-language] code', entry)) {
-      if (code.parentElement.dataset.language !== 'text') colour(code);
-    }
+    colourIn(entry);
   };
   const seen = new IntersectionObserver(entries => {
     for (const { target, isIntersecting } of entries) {
@@ -63,6 +129,8 @@
     const fork = target.parentElement;
     if (target.className === 'branch' && fork) {
       fork.classList.toggle('elsewhere', [...fork.children].some(branch => branch.open));
+    } else if (target.open) {
+      colourIn(target);
     }
   }, true);
   const everything = one('#all');
@@ -147,6 +215,8 @@
       }
       for (let up = entry.parentElement; up && up !== main; up = up.parentElement) if (up.tagName === 'DETAILS') open(up);
     }
+    // What is marked must not change any more.
+    for (const entry of found.slice(0, mostOpened)) { seen.unobserve(entry); show(entry); }
     mark(found.slice(0, mostOpened), wanted);
   };
   search.addEventListener('input', () => { clearTimeout(waiting); waiting = setTimeout(run, 150); });

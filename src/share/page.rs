@@ -10,17 +10,19 @@ use std::io::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use leafline_import::view::{Part, Role, View};
-use leafline_import::{LineReader, Usage, UsageReport, text};
-use serde_json::Value;
+use leafline_import::{LineReader, UsageReport, text};
 use sha2::{Digest, Sha256};
 
+use super::call::Called;
+use super::cost::{Costs, Told};
 use super::html::{escape, escaped};
 use super::images::Images;
-use super::number::{counted, grouped};
+use super::number::counted;
 use super::prose::{plain, write_code};
+use super::span::Span;
 use super::speaker::{self, Showing};
 use super::tree::{Step, Ways};
-use super::{ShareOptions, Sheet, diff, html, picture, prose, title};
+use super::{ShareOptions, Sheet, call, picture, prose, title};
 use crate::error::Result;
 use crate::session::{Entry, Outline, OutlineReader, SessionReader};
 
@@ -37,6 +39,9 @@ const SCRIPT: &str = include_str!("page.js");
 /// So many calls wait for their results at once; others lose their names.
 const MOST_CALLS: usize = 10_000;
 
+/// So many entries of a branch are looked at for its first message: settings may come before it.
+const MOST_SETTINGS: usize = 32;
+
 /// Deeper branches of branches are written below each other: a browser nests 512 elements and no more.
 const DEEPEST: usize = 100;
 
@@ -45,9 +50,9 @@ pub(super) fn write(
     options: &ShareOptions,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let from = options.from.as_deref().map(|from| reader.view().named(from)).transpose()?;
     let outline = reader.get_outline()?;
-    let ways = Ways::of(&outline);
+    let span = Span::of(reader, options, &outline)?;
+    let ways = Ways::of(&outline, span.end);
     let mut page = Page {
         reader,
         options,
@@ -57,19 +62,30 @@ pub(super) fn write(
         sheet: Sheet { out },
         calls: HashMap::new(),
         speaker: None,
-        last_message: None,
+        costs: Costs::of(reader)?,
+        end: span.end.filter(|_| span.is_cut),
         forks: 0,
     };
     page.head()?;
     let mut steps = ways.begin();
     let mut begin = None;
-    if let Some(from) = from
-        && let Some(place) = outline.segment_of(from.raw())
+    if let Some(from) = span.from
+        && let Some(place) = outline.segment_of(from)
     {
-        (steps, begin) = (vec![Step::Segment(place)], Some(from.raw()));
+        (steps, begin) = (vec![Step::Segment(place)], Some(from));
     }
     page.tree(&ways, steps, begin)?;
     page.foot(&ways)
+}
+
+/// What is left of a segment that has been written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    /// The branch and the fork that have been opened for what is behind the leaf.
+    BehindLeaf,
+    /// What is not to be written.
+    End,
 }
 
 struct Page<'p> {
@@ -79,12 +95,13 @@ struct Page<'p> {
     walk: OutlineReader<'p>,
     usages: LineReader,
     sheet: Sheet<'p>,
-    /// The names of the tools that were called, by call.
-    calls: HashMap<String, String>,
+    /// The tools that were called, by call.
+    calls: HashMap<String, Called>,
     /// The model, while it goes on speaking.
     speaker: Option<String>,
-    /// The answer whose usage was shown last: several records may repeat it.
-    last_message: Option<Vec<u8>>,
+    costs: Costs,
+    /// The entry behind which nothing is written.
+    end: Option<u64>,
     forks: u64,
 }
 
@@ -121,14 +138,7 @@ impl Page<'_> {
         if self.outline.branches() > 1 {
             said.push(counted(self.outline.branches(), "branch", "branches"));
         }
-        let sum = self.reader.usage_statistics()?;
-        if sum.messages > 0 {
-            let (input, output) = (sum.input, sum.output);
-            let (cache_read, cache_write, cost) = (sum.cache_read, sum.cache_write, sum.cost);
-            let cost = Some(cost);
-            let sum = Usage { input, output, cache_read, cache_write, cost, ..Usage::default() };
-            said.push(usage(&sum));
-        }
+        said.extend(self.costs.of_session().map(|told| told.html()));
         self.sheet.put(format!(
             "<header class=\"top\"><h1>{name}</h1>\n<p class=\"facts\">{}</p>\n\
              <div class=\"tools\"><input type=\"search\" id=\"search\" placeholder=\"Search\" aria-label=\"Search\" hidden>\
@@ -191,9 +201,12 @@ impl Page<'_> {
                     self.speaker = None;
                 }
                 Step::Segment(place) => {
-                    let is_cut = self.segment(place, begin.take())?;
-                    let mut behind = ways.behind(place);
-                    if is_cut {
+                    let left = self.segment(place, begin.take())?;
+                    let mut behind = match left {
+                        Left::End => Vec::new(),
+                        Left::Nothing | Left::BehindLeaf => ways.behind(place),
+                    };
+                    if left == Left::BehindLeaf {
                         // The leaf is on no branch, so that it is an element of its own.
                         behind.splice(0..0, [Step::CloseFork, Step::CloseBranch]);
                         self.forks += 1;
@@ -213,43 +226,65 @@ impl Page<'_> {
         if !is_element {
             return self.sheet.put("<p class=\"note\">Another branch:</p>\n");
         }
-        let first = self.outline.segment(place).map(|segment| segment.first()).unwrap_or_default();
-        let entry = self.options.shown(self.walk.line(first)?);
-        let words = escaped(&entry.view().preview(90));
+        let words = escaped(&self.beginning(place)?);
         let entries = counted(ways.entries(place), "entry", "entries");
         self.sheet.put(format!(
             "<details class=\"branch\" name=\"fork{fork}\"><summary><b>Branch</b> {words} <small>{entries}</small></summary>\n"
         ))
     }
 
-    /// Writes the entries of a segment, from one on. Returns whether the leaf is before its end: then a branch has been
-    /// opened for what is behind it, in a fork.
-    fn segment(&mut self, place: usize, from: Option<u64>) -> Result<bool> {
-        let leaf = self.outline.leaf();
+    /// The beginning of a segment's first message, or else of its first entry that has a text.
+    fn beginning(&mut self, place: usize) -> Result<String> {
+        let mut first = String::new();
+        self.walk.begin(place);
+        for _ in 0..MOST_SETTINGS {
+            let Some(found) = self.walk.next_entry()? else { break };
+            let entry = self.options.shown(self.walk.line(found.ordinal)?);
+            let view = entry.view();
+            let words = view.preview(90);
+            let is_message = Showing::of(&entry, &view) == Showing::Spoken;
+            if is_message && !words.is_empty() {
+                return Ok(words);
+            }
+            if first.is_empty() {
+                first = words;
+            }
+        }
+        Ok(first)
+    }
+
+    /// Writes the entries of a segment, from one on.
+    fn segment(&mut self, place: usize, from: Option<u64>) -> Result<Left> {
+        let leaf = self.end.or(self.outline.leaf());
         let mut behind_leaf = false;
-        let mut is_cut = false;
+        let mut left = Left::Nothing;
         self.walk.begin(place);
         while let Some(found) = self.walk.next_entry()? {
             if from.is_some_and(|from| found.ordinal < from) {
                 continue;
             }
-            if behind_leaf && !is_cut {
-                is_cut = true;
-                let left = self
-                    .outline
-                    .segment(place)
-                    .map_or(0, |segment| segment.last() - found.ordinal + 1);
-                let left = counted(left, "line", "lines");
-                self.sheet.put(format!(
-                    "<div class=\"fork\"><details class=\"branch\"><summary><b>Behind the leaf</b> <small>{left}</small></summary>\n"
-                ))?;
+            if behind_leaf && left == Left::Nothing {
+                left = Left::BehindLeaf;
+                self.open_behind_leaf(place, found.ordinal)?;
             }
             let entry = self.options.shown(self.walk.line(found.ordinal)?);
             let is_leaf = leaf == Some(found.ordinal);
             self.entry(&entry, is_leaf)?;
+            if self.end == Some(found.ordinal) {
+                return Ok(Left::End);
+            }
             behind_leaf |= is_leaf;
         }
-        Ok(is_cut)
+        Ok(left)
+    }
+
+    /// Opens a fork with a branch for what of a segment is behind the leaf.
+    fn open_behind_leaf(&mut self, place: usize, first: u64) -> Result<()> {
+        let left = self.outline.segment(place).map_or(0, |segment| segment.last() - first + 1);
+        let left = counted(left, "line", "lines");
+        self.sheet.put(format!(
+            "<div class=\"fork\"><details class=\"branch\"><summary><b>Behind the leaf</b> <small>{left}</small></summary>\n"
+        ))
     }
 
     fn entry(&mut self, entry: &Entry, is_leaf: bool) -> Result<()> {
@@ -269,12 +304,25 @@ impl Page<'_> {
         if showing == Showing::Spoken && view.role != Role::Tool {
             self.speaker = is_answer.then_some(who);
         }
-        let mut out =
-            format!("<article class=\"{}\" id=\"e{}\">", classes.join(" "), entry.ordinal());
+        let classes = classes.join(" ");
+        let mut out = format!("<article class=\"{classes}\" id=\"e{}\"", entry.ordinal());
+        let told = self.told(&view, entry);
+        if showing == Showing::Spoken && goes_on {
+            // Nothing new is said of it; an element for each would be a quarter of a long page's.
+            let time = view.time.map(speaker::time);
+            let words: Vec<String> =
+                [time, told.map(|told| told.words)].into_iter().flatten().collect();
+            if !words.is_empty() {
+                out.push_str(&format!(" title=\"{}\"", escaped(&words.join(" · "))));
+            }
+            out.push('>');
+        } else {
+            out.push('>');
+            heading(&name, &view, told, entry, &mut out);
+        }
         if is_leaf {
             out.push_str("<a id=\"leaf\"></a>");
         }
-        self.heading(&name, &view, entry, &mut out);
         match showing {
             Showing::Spoken => self.parts(&view, entry, &mut out)?,
             Showing::Noted | Showing::Hidden => {
@@ -293,31 +341,14 @@ impl Page<'_> {
         self.sheet.put(out)
     }
 
-    fn heading(&mut self, name: &str, view: &View, entry: &Entry, out: &mut String) {
-        out.push_str("<header><b>");
-        escape(name, out);
-        out.push_str("</b>");
-        if let Some(stamp) = view.time {
-            out.push(' ');
-            out.push_str(&time(stamp));
-        }
-        if let Some(model) = &view.model {
-            out.push_str(&format!(" <span class=\"model\">{}</span>", escaped(model)));
-        }
+    /// What the answer has used that an entry is, unless that has been told.
+    fn told(&mut self, view: &View, entry: &Entry) -> Option<Told> {
         let decoded = text::decode(entry.line());
         let line = self.usages.read(text::trim_start_of_file(&decoded));
-        if let Some(UsageReport::Answer { usage: found, .. }) = line.usage() {
-            let message = line.message_id().map(std::borrow::Cow::into_owned);
-            if message.is_none() || message != self.last_message {
-                out.push(' ');
-                out.push_str(&usage(&found));
-            }
-            self.last_message = message;
-        }
-        out.push_str(&format!(
-            " <a class=\"here\" href=\"#e{}\" aria-label=\"This entry\">#</a></header>",
-            entry.ordinal()
-        ));
+        let Some(UsageReport::Answer { identity, model, usage }) = line.usage() else {
+            return None;
+        };
+        self.costs.of_answer(identity, model.as_deref().or(view.model.as_deref()), usage)
     }
 
     fn parts(&mut self, view: &View, entry: &Entry, out: &mut String) -> Result<()> {
@@ -340,15 +371,18 @@ impl Page<'_> {
                     out.push_str("</details>");
                 }
                 Part::ToolCall { id, name, arguments } => {
+                    let called = call::write(name, arguments, out);
                     if let Some(id) = id.as_ref().filter(|_| self.calls.len() < MOST_CALLS) {
-                        self.calls.insert(id.clone(), name.clone());
+                        self.calls.insert(id.clone(), called);
                     }
-                    call(name, arguments, out);
                 }
                 Part::ToolResult { call_id, name, is_error, text } => {
                     let called = call_id.as_ref().and_then(|id| self.calls.remove(id));
-                    let name = name.clone().or(called).unwrap_or_default();
-                    result(&name, *is_error, text, out);
+                    let mut called = called.unwrap_or_default();
+                    if let Some(name) = name {
+                        called.name.clone_from(name);
+                    }
+                    call::write_result(&called, *is_error, text, out);
                 }
                 Part::Image { base64_length, .. } => {
                     if images.is_none() {
@@ -374,6 +408,23 @@ impl Page<'_> {
     }
 }
 
+fn heading(name: &str, view: &View, told: Option<Told>, entry: &Entry, out: &mut String) {
+    out.push_str("<header><b>");
+    escape(name, out);
+    out.push_str("</b>");
+    let model =
+        view.model.as_ref().map(|model| format!("<span class=\"model\">{}</span>", escaped(model)));
+    let facts = [view.time.map(time), model, told.map(|told| told.html())];
+    for fact in facts.into_iter().flatten() {
+        out.push(' ');
+        out.push_str(&fact);
+    }
+    out.push_str(&format!(
+        " <a class=\"here\" href=\"#e{}\" aria-label=\"This entry\">#</a></header>",
+        entry.ordinal()
+    ));
+}
+
 /// What the user says: a plain text, but for blocks of code.
 fn user_text(text: &str, out: &mut String) {
     out.push_str("<div class=\"text\">");
@@ -385,119 +436,7 @@ fn user_text(text: &str, out: &mut String) {
     out.push_str("</div>");
 }
 
-fn call(name: &str, arguments: &str, out: &mut String) {
-    let name = if name.is_empty() { "tool" } else { name };
-    out.push_str(&format!(
-        "<details class=\"call\"><summary><b>{}</b> <code>{}</code></summary>",
-        escaped(name),
-        escaped(&speaker::subject(arguments))
-    ));
-    match serde_json::from_str(arguments) {
-        Ok(Value::Object(members)) => {
-            out.push_str("<dl>");
-            let change = change(&members);
-            for (name, value) in &members {
-                if change.is_some_and(|(old, new)| name == old || name == new) {
-                    continue;
-                }
-                out.push_str(&format!("<dt>{}</dt><dd>", escaped(name)));
-                argument(value, out);
-                out.push_str("</dd>");
-            }
-            if let Some((old, new)) = change {
-                let text =
-                    |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
-                out.push_str("<dt>change</dt><dd>");
-                diff::write_change(text(old), text(new), out);
-                out.push_str("</dd>");
-            }
-            out.push_str("</dl>");
-        }
-        _ => write_code(arguments, "json", out),
-    }
-    out.push_str("</details>");
-}
-
-/// The names of an old and a new text among a call's arguments.
-fn change(members: &serde_json::Map<String, Value>) -> Option<(&'static str, &'static str)> {
-    let names = [
-        ("old_string", "new_string"),
-        ("oldText", "newText"),
-        ("old_text", "new_text"),
-        ("old_str", "new_str"),
-    ];
-    names.into_iter().find(|(old, new)| {
-        [old, new].into_iter().all(|name| members.get(*name).is_some_and(Value::is_string))
-    })
-}
-
-fn argument(value: &Value, out: &mut String) {
-    match value {
-        Value::String(text) if text.contains('\n') || text.len() > 120 => write_code(text, "", out),
-        Value::String(text) => {
-            out.push_str("<code>");
-            html::linked(text, out);
-            out.push_str("</code>");
-        }
-        Value::Array(changes)
-            if changes.iter().any(|change_of| change_of.as_object().and_then(change).is_some()) =>
-        {
-            for each in changes {
-                match each.as_object().and_then(|members| Some((members, change(members)?))) {
-                    Some((members, (old, new))) => {
-                        let text = |name: &str| {
-                            members.get(name).and_then(Value::as_str).unwrap_or_default()
-                        };
-                        diff::write_change(text(old), text(new), out);
-                    }
-                    None => argument(&Value::String(each.to_string()), out),
-                }
-            }
-        }
-        other => {
-            let text = serde_json::to_string_pretty(other).unwrap_or_else(|_| other.to_string());
-            write_code(&text, "json", out);
-        }
-    }
-}
-
-fn result(name: &str, is_error: bool, text: &str, out: &mut String) {
-    let lines = text.lines().count() as u64;
-    out.push_str(if is_error {
-        "<details class=\"result failed\">"
-    } else {
-        "<details class=\"result\">"
-    });
-    out.push_str(&format!(
-        "<summary><b>{}</b> {} <small>{}</small></summary>",
-        escaped(name),
-        escaped(&speaker::beginning(text, 90)),
-        counted(lines, "line", "lines")
-    ));
-    write_code(text, "text", out);
-    out.push_str("</details>");
-}
-
 fn time(milliseconds: i64) -> String {
     let stamp = escaped(&leafline_import::time::format_timestamp(milliseconds));
     format!("<time datetime=\"{stamp}\">{}</time>", escaped(&speaker::time(milliseconds)))
-}
-
-/// Tokens and cost in a few words; a title has all of them.
-fn usage(usage: &Usage) -> String {
-    let input = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
-    let mut words = format!("{} in, {} out", grouped(input), grouped(usage.output));
-    if let Some(cost) = usage.cost.filter(|cost| *cost > 0.0) {
-        words.push_str(&format!(
-            ", ${}",
-            if cost < 0.1 { format!("{cost:.4}") } else { format!("{cost:.2}") }
-        ));
-    }
-    format!(
-        "<span class=\"usage\" title=\"input {}, cache read {}, cache write {}, output {}\">{words}</span>",
-        grouped(usage.input),
-        grouped(usage.cache_read),
-        grouped(usage.cache_write),
-        grouped(usage.output)
-    )
 }

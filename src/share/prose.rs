@@ -158,7 +158,9 @@ fn element(tag: &TagEnd) -> Option<&'static str> {
 pub(super) fn write_code(code: &str, language: &str, out: &mut String) {
     let word: String =
         language.chars().take_while(|letter| letter.is_ascii_alphanumeric()).take(16).collect();
-    if word == "diff" || word == "patch" || diff::is_diff(code) {
+    // A file of another language may have a diff in it.
+    let may_be_diff = matches!(&*word, "" | "text" | "txt" | "console" | "output");
+    if word == "diff" || word == "patch" || may_be_diff && diff::is_diff(code) {
         return diff::write(code, out);
     }
     out.push_str("<pre class=\"code\"");

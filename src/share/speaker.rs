@@ -1,7 +1,9 @@
 //! Who speaks in an entry, and how much of it is conversation.
 
 use leafline_import::view::{Role, View};
+use serde_json::Value;
 
+use super::{command, patch};
 use crate::session::Entry;
 
 /// How an entry is shown.
@@ -71,11 +73,19 @@ pub(super) fn beginning(text: &str, most: usize) -> String {
     format!("{}…", cut.trim_end())
 }
 
-/// What a call is about, in a few words: the first line of its first text.
+/// What a call is about, in a few words: the files that it patches, or the first line of its first text.
 pub(super) fn subject(arguments: &str) -> String {
-    let value: Result<serde_json::Value, _> = serde_json::from_str(arguments);
-    let Ok(serde_json::Value::Object(members)) = value else { return beginning(arguments, 100) };
-    let text = members.values().find_map(serde_json::Value::as_str).unwrap_or_default();
+    let value: Result<Value, _> = serde_json::from_str(arguments);
+    let Ok(Value::Object(members)) = value else { return subject_of_text(arguments) };
+    let mut texts =
+        members.iter().filter_map(|(name, value)| command::of(name, value).or(value.as_str()));
+    subject_of_text(texts.next().unwrap_or_default())
+}
+
+fn subject_of_text(text: &str) -> String {
+    if let Some(found) = patch::find(text) {
+        return beginning(&patch::subject(found.patch), 100);
+    }
     beginning(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 100)
 }
 
@@ -88,6 +98,8 @@ mod tests {
         assert_eq!(subject(r#"{"timeout":5,"command":"\n  npm test\nnpm run x"}"#), "npm test");
         assert_eq!(subject(r#"{"n":5}"#), "");
         assert_eq!(subject("no JSON"), "no JSON");
+        assert_eq!(subject(r#"{"command":["bash","-lc","ls -l"]}"#), "ls -l");
+        assert_eq!(subject("*** Begin Patch\n*** Update File: a.rs\n@@"), "a.rs");
     }
 
     #[test]

@@ -21,15 +21,19 @@ pub(super) struct Ways<'o> {
     outline: &'o Outline,
     is_to_leaf: Vec<bool>,
     entries: Vec<u64>,
+    /// The segment of the leaf.
     leaf: Option<usize>,
 }
 
 impl<'o> Ways<'o> {
-    pub(super) fn of(outline: &'o Outline) -> Self {
+    /// Those on which the conversation goes on to an entry: its leaf, or another one.
+    pub(super) fn of(outline: &'o Outline, end: Option<u64>) -> Self {
         let segments = outline.segments();
         let mut is_to_leaf = vec![false; segments.len()];
-        let leaf = outline.leaf().and_then(|leaf| outline.segment_of(leaf));
-        let mut above = leaf;
+        // Another end has nothing behind it, or is not above the leaf.
+        let leaf = outline.leaf().filter(|&leaf| end == Some(leaf));
+        let leaf = leaf.and_then(|leaf| outline.segment_of(leaf));
+        let mut above = end.and_then(|end| outline.segment_of(end));
         while let Some(place) = above
             && let Some(met) = is_to_leaf.get_mut(place).filter(|met| !**met)
         {

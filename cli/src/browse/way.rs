@@ -1,20 +1,15 @@
 //! The way through a session's tree: from its root down to an entry, and on.
 
-use leafline::tree::{Outline, Segment};
+use leafline::tree::Outline;
 
 use super::window::Below;
 
 /// The path through an entry down to an end: the session's leaf if the entry leads to it, or else the end of the branch.
 /// Returns the path's last entry, and what of it follows the entry, as a [window](super::window::Window) wants it.
 pub(super) fn through(outline: &Outline, entry: u64) -> Option<(u64, Vec<Below>)> {
-    let leaf = outline.leaf();
-    let to_leaf = leaf.map(|leaf| down_to(outline, leaf)).unwrap_or_default();
-    let is_above = |run: &Below| matches!(run, Below::Run { first, last } if (*first..=*last).contains(&entry));
-    if let (Some(leaf), Some(place)) = (leaf, to_leaf.iter().position(is_above)) {
-        return Some((leaf, after(to_leaf, place, entry)));
-    }
-    let end = branch_end(outline, entry)?;
+    let end = outline.end_through(entry)?;
     let to_end = down_to(outline, end);
+    let is_above = |run: &Below| matches!(run, Below::Run { first, last } if (*first..=*last).contains(&entry));
     let place = to_end.iter().position(is_above)?;
     Some((end, after(to_end, place, entry)))
 }
@@ -44,20 +39,6 @@ pub(super) fn down_to(outline: &Outline, entry: u64) -> Vec<Below> {
         next = segment.parent().filter(|_| runs.len() <= outline.segments().len());
     }
     runs
-}
-
-/// The last entry of the branch that an entry is on: at a fork it goes on with the child that is last in the file.
-fn branch_end(outline: &Outline, entry: u64) -> Option<u64> {
-    let mut at = outline.segment_of(entry)?;
-    for _ in outline.segments() {
-        let children = outline.children(at).iter().copied();
-        let Some(last) = children.max_by_key(|&child| outline.segment(child).map(Segment::first))
-        else {
-            break;
-        };
-        at = last;
-    }
-    outline.segment(at).map(Segment::last)
 }
 
 #[cfg(test)]

@@ -183,6 +183,62 @@ impl Outline {
         self.segments.get(place).filter(|segment| ordinal <= segment.last).map(|_| place)
     }
 
+    /// Whether the path that leads to an entry goes through another one, or ends with it. Both are ordinals.
+    ///
+    /// ```
+    /// # let store = leafline::Store::in_memory()?;
+    /// # let file = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi/sessions/--home-robin-work-tide-clock--");
+    /// # store.import(&[file], &leafline::import::ImportOptions::default(), &mut ())?;
+    /// let outline = store.reader("019c6605")?.get_outline()?;
+    /// let (root, leaf) = (outline.segments()[0].first(), outline.leaf().unwrap());
+    /// assert!(outline.leads_to(root, leaf) && !outline.leads_to(leaf, root));
+    /// # Ok::<(), leafline::Error>(())
+    /// ```
+    pub fn leads_to(&self, above: u64, below: u64) -> bool {
+        let Some(wanted) = self.segment_of(above) else { return false };
+        let mut next = self.segment_of(below);
+        if next == Some(wanted) {
+            return above <= below;
+        }
+        // Parents that come later may form a loop.
+        for _ in &self.segments {
+            let Some(segment) = next.and_then(|place| self.segment(place)) else { return false };
+            next = segment.parent;
+            if next == Some(wanted) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Where the path through an entry ends: at the leaf if the entry leads to it, or else at the end of the entry's branch,
+    /// which goes on at a fork with the child that is last in the file. `None` if no segment has the entry. Both are ordinals.
+    ///
+    /// ```
+    /// # let store = leafline::Store::in_memory()?;
+    /// # let file = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi/sessions/--home-robin-work-tide-clock--");
+    /// # store.import(&[file], &leafline::import::ImportOptions::default(), &mut ())?;
+    /// let outline = store.reader("019c6605")?.get_outline()?;
+    /// let root = outline.segments()[0].first();
+    /// assert_eq!(outline.end_through(root), outline.leaf());
+    /// # Ok::<(), leafline::Error>(())
+    /// ```
+    pub fn end_through(&self, entry: u64) -> Option<u64> {
+        let mut at = self.segment_of(entry)?;
+        if let Some(leaf) = self.leaf().filter(|&leaf| self.leads_to(entry, leaf)) {
+            return Some(leaf);
+        }
+        for _ in &self.segments {
+            let children = self.children(at).iter().copied();
+            let Some(last) = children.max_by_key(|&child| self.segment(child).map(Segment::first))
+            else {
+                break;
+            };
+            at = last;
+        }
+        self.segment(at).map(Segment::last)
+    }
+
     /// The label set on the entry with this ordinal.
     pub fn label(&self, ordinal: u64) -> Option<&str> {
         self.labels.get(&Ordinal::new(ordinal)).map(String::as_str)

@@ -14,7 +14,7 @@ use super::tree::Ways;
 use super::{ShareOptions, Sheet, speaker, title};
 use crate::catalog::usage::calendar::date;
 use crate::error::Result;
-use crate::session::{Outline, SessionFacts, SessionReader, TypeFacts};
+use crate::session::{Outline, SessionAnswer, SessionFacts, SessionReader, TypeFacts};
 use crate::store::Store;
 use crate::usage::{DayOf, UsageBy, UsageOptions};
 
@@ -72,7 +72,8 @@ impl SessionReader {
         out: &mut dyn Write,
     ) -> Result<()> {
         let outline = self.get_outline()?;
-        let drawings = of_session((self, options), &outline, &Ways::of(&outline), day_of)?;
+        let drawings =
+            of_session((self, options), &outline, &Ways::of(&outline, outline.leaf()), day_of)?;
         write(&title(self, options), &drawings, out)
     }
 }
@@ -141,7 +142,7 @@ pub(super) fn of_session(
     let in_utc = |seconds: i64| seconds.div_euclid(DAY / 1000);
     let day_of = day_of.unwrap_or(&in_utc);
     let mut tokens = Series::new();
-    reader.each_answer(|time, usage| {
+    reader.each_answer(|SessionAnswer { time, usage, .. }| {
         if let Some(time) = time {
             let input = usage.input.saturating_add(usage.cache_write);
             tokens.add(day_of(time), [usage.output, input, usage.cache_read]);
