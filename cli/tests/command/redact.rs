@@ -148,7 +148,7 @@ fn a_session_goes_back_to_its_program_as_it_is() {
     assert!(said.contains("cannot be used with"), "{said}");
 }
 
-fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+pub(crate) fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(next).unwrap() {

@@ -5,7 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::scene::{CLAUDE, OMP_3, PI_3, SAMPLES, Scene, header, on_samples, path};
+use crate::redact::files_below;
+use crate::scene::{CLAUDE, OMP_3, PI_3, SAMPLES, Scene, header, on_samples, path, samples};
 
 fn session(lines: &[serde_json::Value]) -> Scene {
     let mut bytes = format!("{}\n", header("shared"));
@@ -38,8 +39,39 @@ fn markdown_has_the_conversation_of_the_leaf() {
     let from = on_samples(["export", PI_3, "--as", "md", "--from", "39f90f81"]).ok().text();
     assert!(!from.contains("fails about one run in ten. find out why"));
     assert!(from.contains("Two of twenty.") && text.ends_with(from.rsplit("## ").next().unwrap()));
-    let off = on_samples(["export", PI_3, "--as", "md", "--from", "588262d5"]).fails(1);
-    assert!(off.contains("is not on the way to its leaf"), "{off}");
+}
+
+#[test]
+fn a_conversation_begins_and_ends_at_entries_of_any_branch() {
+    // The first entry of the branch that was given up, its last message, and an entry of the way to the leaf.
+    let (first, last, on_way) = ("588262d5", "5937c1f0", "46773aad");
+    let begun = "try the fake timers first, it is the smaller change";
+    let given_up = "The timers were made before the clock was faked";
+    for (form, articles) in [("md", None), ("html", Some([7, 6, 20]))] {
+        let of = |arguments: &[&str]| {
+            on_samples([&["export", PI_3, "--as", form], arguments].concat()).ok().text()
+        };
+        let branch = of(&["--from", first]);
+        assert!(branch.contains(begun) && branch.contains(given_up), "{branch}");
+        assert!(!branch.contains("Committed as") && !branch.contains("ok, do the queue"));
+        let part = of(&["--from", first, "--to", last]);
+        assert!(part.contains(begun) && part.contains(given_up), "{part}");
+        // What the branch leaves is the beginning of all others.
+        let to = of(&["--to", on_way]);
+        assert!(to.contains("fails about one run in ten") && to.contains("ok, do the queue"));
+        assert!(!to.contains("200 runs, no failure"), "{to}");
+        let counts = [&branch, &part, &to].map(|page| page.matches("<article ").count());
+        assert!(articles.is_none_or(|articles| counts == articles), "{counts:?}");
+        for page in [&branch, &part, &to] {
+            for element in ["details", "div"] {
+                let ends = page.matches(&format!("</{element}>")).count();
+                assert_eq!(page.matches(&format!("<{element}")).count(), ends);
+            }
+        }
+        let off =
+            on_samples(["export", PI_3, "--as", form, "--from", first, "--to", on_way]).fails(1);
+        assert!(off.contains("588262d5") && off.contains("is not on the way to 46773aad"), "{off}");
+    }
 }
 
 #[test]
@@ -71,6 +103,78 @@ fn a_page_has_its_branches_labels_images_and_costs() {
     let omp = on_samples(["export", OMP_3, "--as", "html"]).ok().text();
     assert!(omp.contains("src=\"data:image/png;base64,iVBOR"), "an image of the blobs");
     assert!(on_samples(["export", CLAUDE, "--as", "html"]).ok().text().contains("<b>Task</b>"));
+}
+
+#[test]
+fn a_branch_is_called_by_its_first_message() {
+    // A change of a setting comes before it.
+    let page = on_samples(["export", OMP_3, "--as", "html"]).ok().text();
+    let names: Vec<&str> = page
+        .split("<summary><b>Branch</b> ")
+        .skip(1)
+        .map(|branch| branch.split(" <small>").next().unwrap())
+        .collect();
+    assert!(!names.is_empty() && names.iter().all(|name| name.len() > 10), "{names:?}");
+}
+
+#[test]
+fn patches_are_shown_as_diffs() {
+    let page = on_samples(["export", "0199f2b4", "--as", "html"]).ok().text();
+    assert!(page.contains("<b>apply_patch</b> <code>bread.md</code>"), "{page}");
+    assert!(
+        page.contains("<i>*** Update File: bread.md</i>\n<i>@@</i>\n<del>-500 g flour</del>\n<ins>+1000 g flour</ins>\n"),
+        "{page}"
+    );
+    assert!(page.contains("data-language=\"bash\"><code>cat bread.md</code>"), "{page}");
+    let text = on_samples(["export", "0199f2b4", "--as", "md"]).ok().text();
+    assert!(text.contains("```diff\n*** Begin Patch\n*** Update File: bread.md\n"), "{text}");
+}
+
+#[test]
+fn what_is_read_written_and_run_has_its_language() {
+    let page = on_samples(["export", PI_3, "--as", "html"]).ok().text();
+    for begin in [
+        "<pre class=\"code\" data-language=\"typescript\"><code>export class Scheduler {",
+        "<pre class=\"code\" data-language=\"typescript\"><code>interface Job {",
+        "<pre class=\"code\" data-language=\"bash\"><code>cd /home/robin/work/tide-clock",
+        "<pre class=\"diff\"><span data-language=\"typescript\"><del>-\tawait scheduler.drain();</del>",
+    ] {
+        assert!(page.contains(begin), "{begin}");
+    }
+    let page = on_samples(["export", "019c6f5a-0000", "--as", "html"]).ok().text();
+    assert!(page.contains("data-language=\"rust\"><code>pub const OFFSET_MINUTES"), "{page}");
+}
+
+#[test]
+fn costs_that_no_program_states_are_estimated() {
+    for (session, is_estimate) in [(CLAUDE, true), (PI_3, false)] {
+        // By itself: what other sessions repeat counts to one of them, and what agents use to the session that starts them.
+        let files = files_below(&samples());
+        let file =
+            files.iter().find(|file| path(file).ends_with(&format!("{session}.jsonl"))).unwrap();
+        let scene = Scene::of_session(&std::fs::read(file).unwrap());
+        let page = scene.run(["export", session, "--as", "html"]).ok().text();
+        let facts = page.split("<p class=\"facts\">").nth(1).unwrap().split("</p>").next().unwrap();
+        let usage = scene.run(["--json", "usage", "--by", "session"]).ok().json();
+        let [row] = &usage["rows"].as_array().unwrap()[..] else { panic!("{usage}") };
+        let own = row["cost"].as_f64().unwrap();
+        let digits = if own < 0.1 { 4 } else { 2 };
+        let about = if is_estimate { "≈ " } else { "" };
+        assert!(facts.contains(&format!(", {about}${own:.digits$}</span>")), "{own}: {facts}");
+        assert_eq!(facts.contains("an estimate, by the prices of 20"), is_estimate, "{facts}");
+        // Those of the answers, each told once, are the sum.
+        // They stand in headings, and in the titles of those that go on.
+        let told = page.split("<article ").skip(1).filter_map(|entry| {
+            let (start, rest) = entry.split_once('>')?;
+            let heading = rest.split("</header>").next()?;
+            let told =
+                start.split("title=\"").nth(1).or(heading.split("class=\"usage\"").nth(1))?;
+            let cost = told.split(['<', '"']).find(|part| part.contains(" out, "))?;
+            cost.rsplit_once('$')?.1.parse::<f64>().ok()
+        });
+        let sum: f64 = told.sum();
+        assert!((sum - own).abs() < 0.001, "{sum} {own}");
+    }
 }
 
 #[test]
@@ -180,6 +284,7 @@ fn what_does_not_go_together_is_said() {
         (vec!["export", PI_3, OMP_3, "--as", "html"], "one session"),
         (vec!["export", PI_3, "--as", "html", "-o", "/tmp/"], "one file"),
         (vec!["export", PI_3, "--from", "39f90f81"], "--from"),
+        (vec!["export", PI_3, "--to", "39f90f81"], "--to"),
     ] {
         let said = on_samples(arguments).fails(2);
         assert!(said.contains(word), "{said}");
