@@ -77,13 +77,20 @@ impl Browser {
                 "--disable-component-update",
                 "--disable-sync",
             ])
-            .args(["--disable-extensions", "--hide-scrollbars", "--remote-debugging-pipe"])
+            // Times are written as its language has them.
+            .args([
+                "--lang=en-US",
+                "--disable-extensions",
+                "--hide-scrollbars",
+                "--remote-debugging-pipe",
+            ])
             .arg(format!("--proxy-server=127.0.0.1:{port}"))
             .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
             .arg("about:blank")
             .env("TO", &to)
             .env("FROM", &from)
             .env("TZ", "UTC")
+            .env("LANGUAGE", "en-US")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -201,6 +208,14 @@ impl Browser {
     pub(crate) fn picture(&mut self) -> String {
         let taken = self.call("Page.captureScreenshot", json!({ "format": "png" }));
         taken["data"].as_str().unwrap().to_owned()
+    }
+
+    /// The processor time that the page's main thread has had, in milliseconds.
+    pub(crate) fn worked(&mut self) -> f64 {
+        let found = self.call("Performance.getMetrics", json!({}));
+        let metrics = found["metrics"].as_array().unwrap();
+        let time = metrics.iter().find(|metric| metric["name"] == "ThreadTime").unwrap();
+        time["value"].as_f64().unwrap() * 1000.0
     }
 
     /// The memory of all of its processes that show pages, in bytes, without what they share.

@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod browser;
+mod gallery;
+mod looks;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,8 +42,6 @@ impl Scene {
 
     /// A store with one session of pi's, whose messages of the user and of the model say these texts.
     fn saying(texts: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("session.jsonl");
         let mut lines = vec![
             json!({ "type": "session", "version": 3, "id": "hostile", "timestamp": "2026-03-01T08:00:00.000Z", "cwd": texts[0] }),
         ];
@@ -68,6 +68,13 @@ impl Scene {
         }
         lines.push(json!({ "type": "label", "id": "1abe1", "parentId": parent, "timestamp": "2026-03-01T08:00:02.000Z", "targetId": "00000000", "label": texts[0] }));
         lines.push(json!({ "type": "session_info", "id": "1abe2", "parentId": "1abe1", "timestamp": "2026-03-01T08:00:02.000Z", "name": texts[0] }));
+        Self::of_lines(lines)
+    }
+
+    /// A store with one session.
+    fn of_lines(lines: Vec<Value>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("session.jsonl");
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         std::fs::write(&file, text).unwrap();
         Self::of(&file)
@@ -96,7 +103,6 @@ fn a_page_is_quiet_and_shows_the_conversation_at_every_width() {
     let scene = Scene::of(&samples());
     let page = scene.page("019c6605");
     let mut browser = Browser::start(&program);
-    let pictures = std::env::var_os("LEAFLINE_PICTURES").map(PathBuf::from);
     for (width, scheme) in [(360, "light"), (820, "dark"), (1280, "light")] {
         browser.resize(width, 900, scheme);
         browser.open(&page);
@@ -121,13 +127,6 @@ fn a_page_is_quiet_and_shows_the_conversation_at_every_width() {
         }
         let back = browser.evaluate("getComputedStyle(document.body).backgroundColor");
         assert_eq!(back, if scheme == "dark" { "rgb(22, 24, 27)" } else { "rgb(251, 250, 248)" });
-        let picture = browser.picture();
-        // A blank page is a tenth of it.
-        assert!(picture.len() > 20_000, "{width}: {}", picture.len());
-        if let Some(folder) = &pictures {
-            let bytes = STANDARD.decode(&picture).unwrap();
-            std::fs::write(folder.join(format!("{width}.png")), bytes).unwrap();
-        }
         browser.has_been_quiet(&page);
     }
 }
@@ -238,32 +237,69 @@ fn ten_thousand_entries_open_at_once() {
     let listed = scene.run(&["ls", "--json"]);
     let facts: Value = serde_json::from_str(listed.lines().next().unwrap()).unwrap();
     let page = scene.page(facts["id"].as_str().unwrap());
+    // The best of some tries: tests share the machine. What the page's own thread has worked is what it takes where nothing
+    // else runs.
+    let times = "(() => { const all = performance.getEntriesByType('navigation')[0]; \
+                   const paint = performance.getEntriesByName('first-contentful-paint')[0]; \
+                   return [paint ? paint.startTime : -1, all.loadEventEnd]; })()";
+    let mut opened: Vec<[f64; 3]> = Vec::new();
     let mut browser = Browser::start(&program);
-    browser.resize(1000, 900, "light");
-    browser.open(&page);
+    for _ in 0..TRIES {
+        // What a browser keeps of a page that it has left is no memory of the next one.
+        browser = Browser::start(&program);
+        browser.resize(1000, 900, "light");
+        browser.open(&page);
+        let worked = browser.worked();
+        let [painted, loaded]: [f64; 2] = serde_json::from_value(browser.evaluate(times)).unwrap();
+        opened.push([painted, loaded, worked]);
+        if is_open_in_time(opened[opened.len() - 1]) {
+            break;
+        }
+    }
     let entries = browser.evaluate("document.querySelectorAll('article').length").as_u64().unwrap();
     assert!(entries >= 10_000, "{entries}");
-    let times = browser.evaluate(
-        "(() => { const all = performance.getEntriesByType('navigation')[0]; \
-           const paint = performance.getEntriesByName('first-contentful-paint')[0]; \
-           return [paint ? paint.startTime : -1, all.loadEventEnd]; })()",
-    );
-    // Steps through the whole page, each until it is drawn.
-    let longest = browser.evaluate(
-        "new Promise(done => { let last = performance.now(), longest = 0, steps = 0; \
-           const step = now => { longest = Math.max(longest, now - last); last = now; \
-             if (++steps > 30) return done(longest); \
-             scrollBy(0, 1500); requestAnimationFrame(step); }; \
-           requestAnimationFrame(now => { last = now; requestAnimationFrame(step); }); })",
-    );
+    // Steps through a part of the page, each until it is drawn, and then one to its end.
+    let mut scrolled: Vec<[f64; 2]> = Vec::new();
+    for _ in 0..TRIES {
+        let frames = browser.evaluate(
+            "new Promise(done => { const frames = []; let last; \
+               const step = now => { if (last) frames.push(now - last); last = now; \
+                 if (frames.length === 60) return done(frames); \
+                 scrollBy(0, frames.length === 59 ? 1e9 : 1500); requestAnimationFrame(step); }; \
+               scrollTo(0, 0); requestAnimationFrame(step); })",
+        );
+        let mut frames: Vec<f64> = serde_json::from_value(frames).unwrap();
+        frames.sort_by(f64::total_cmp);
+        scrolled.push([frames[frames.len() / 2], frames[frames.len() - 1]]);
+        if is_smooth(scrolled[scrolled.len() - 1]) {
+            break;
+        }
+    }
     let memory = browser.memory();
     println!(
-        "{entries} entries, {:.1} MB: painted and loaded after {times} ms, longest frame {longest} ms, {} MB of memory",
+        "{entries} entries, {:.1} MB: painted, loaded and worked for after {opened:.0?} ms, median and longest frame {scrolled:.0?} ms, {} MB of memory",
         std::fs::metadata(&page).unwrap().len() as f64 / 1e6,
         memory / 1_000_000
     );
-    // Two seconds on a machine that has nothing else to do; tests share theirs.
-    assert!(times[1].as_f64().unwrap() < 6_000.0, "{times}");
+    assert!(opened.iter().any(|times| is_open_in_time(*times)), "{opened:?}");
+    assert!(scrolled.iter().any(|frames| is_smooth(*frames)), "{scrolled:?}");
     assert!(memory > 0 && memory < 500_000_000, "{memory}");
     browser.has_been_quiet(&page);
+}
+
+/// How often a time is taken.
+const TRIES: usize = 5;
+
+/// Milliseconds until a page of 10,000 entries is whole, and those of them in which a processor works for it.
+const MOST_TO_OPEN: f64 = 2_000.0;
+const MOST_TO_WORK: f64 = 1_600.0;
+
+fn is_open_in_time([_, loaded, worked]: [f64; 3]) -> bool {
+    loaded < MOST_TO_OPEN || worked < MOST_TO_WORK
+}
+
+/// Whether the median and the longest frame, in milliseconds, let a reader scroll by more than a window at a time without a
+/// stop. Tests share the machine: with little else to do they are 50 and 100.
+fn is_smooth([median, longest]: [f64; 2]) -> bool {
+    median < 120.0 && longest < 400.0
 }
