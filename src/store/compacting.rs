@@ -18,7 +18,7 @@ use super::pages::{guarded, read_header, tables_root};
 use super::snapshot::Snapshot;
 use super::{Handle, Shared, Store, StoreOptions};
 use crate::destination::{end_of_links, folder_of};
-use crate::error::{Corruption, Error, FileContext, Result, StoreError};
+use crate::error::{Error, FileContext, Result, StoreError};
 
 /// How often to look whether others still use the store.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -105,11 +105,8 @@ impl Store {
         else {
             return Err(Error::Store(StoreError::InUse { path }));
         };
-        let compacted = guarded(|| database.compact()).map_err(|problem| Corruption {
-            table: "engine",
-            place: path.display().to_string(),
-            problem,
-        })?;
+        let compacted = guarded(|| database.compact())
+            .map_err(|problem| problem.at("engine", path.display().to_string()))?;
         match compacted {
             Ok(_) => Ok(true),
             Err(CompactionError::TransactionInProgress) => Ok(false),

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::pages::Damage;
-use crate::error::{Corruption, Error};
+use super::pages::{Damage, Problem};
+use crate::error::Error;
 
 /// A failure of the engine that keeps the store's file. Its source is the engine's own error.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ fn of_engine(error: redb::Error) -> Error {
         && let Some(damage) = source.get_ref().and_then(|source| source.downcast_ref::<Damage>())
     {
         let place = format!("byte {}", damage.at);
-        return Corruption { table: "engine", place, problem: damage.to_string() }.into();
+        return Problem::from(*damage).at("engine", place).into();
     }
     Error::Engine(EngineError(Box::new(error)))
 }

@@ -1,38 +1,48 @@
-//! The names of an open file: how many it has, and whether it has one.
+//! The names of an open file: how many it has, and whether it has one; and its length, which is asked for with them.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// How many names a file has: none once it was deleted or replaced.
+/// How many names a file has, and how many bytes.
 ///
-/// Only that is asked of Linux. Who asks when a file was changed, too, makes the next change note its exact time, which
+/// Only these are asked of Linux. Who asks when a file was changed, too, makes the next change note its exact time, which
 /// costs the next sync a second write.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) fn names_of(file: &File) -> io::Result<u64> {
+pub(super) fn names_and_length(file: &File) -> io::Result<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
 
     use rustix::fs::{AtFlags, StatxFlags, statx};
     use rustix::io::Errno;
 
-    match statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::NLINK) {
-        Ok(facts) if facts.stx_mask & StatxFlags::NLINK.bits() != 0 => Ok(facts.stx_nlink.into()),
+    let wanted = StatxFlags::NLINK | StatxFlags::SIZE;
+    match statx(file, "", AtFlags::EMPTY_PATH, wanted) {
+        Ok(facts) if facts.stx_mask & wanted.bits() == wanted.bits() => {
+            Ok((facts.stx_nlink.into(), facts.stx_size))
+        }
         // The file system, the system or a sandbox does not know the question.
-        Ok(_) | Err(Errno::NOSYS | Errno::PERM) => Ok(file.metadata()?.nlink()),
+        Ok(_) | Err(Errno::NOSYS | Errno::PERM) => {
+            file.metadata().map(|facts| (facts.nlink(), facts.len()))
+        }
         Err(error) => Err(error.into()),
     }
 }
 
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
-pub(super) fn names_of(file: &File) -> io::Result<u64> {
+pub(super) fn names_and_length(file: &File) -> io::Result<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
-    Ok(file.metadata()?.nlink())
+    file.metadata().map(|facts| (facts.nlink(), facts.len()))
 }
 
 /// On other systems an open file keeps its name.
 #[cfg(not(unix))]
-pub(super) fn names_of(_: &File) -> io::Result<u64> {
-    Ok(1)
+pub(super) fn names_and_length(file: &File) -> io::Result<(u64, u64)> {
+    file.metadata().map(|facts| (1, facts.len()))
+}
+
+/// How many names a file has: none once it was deleted or replaced.
+pub(super) fn names_of(file: &File) -> io::Result<u64> {
+    names_and_length(file).map(|(names, _)| names)
 }
 
 /// Whether the path still names the open file.
@@ -63,6 +73,8 @@ mod tests {
         let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
         let file = File::create(&first).unwrap();
         assert_eq!(names_of(&file).unwrap(), 1);
+        file.set_len(5).unwrap();
+        assert_eq!(names_and_length(&file).unwrap(), (1, 5));
         std::fs::hard_link(&first, &second).unwrap();
         assert_eq!(names_of(&file).unwrap(), 2);
         std::fs::remove_file(&first).unwrap();

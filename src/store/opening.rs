@@ -136,10 +136,7 @@ fn open_checked<T>(open: impl Fn(bool) -> Result<(T, Arc<Pages>)>) -> Result<T> 
 
 /// Calls the engine to open a file. Damage that it meets is an error.
 fn of_engine<T>(path: &Path, open: impl FnOnce() -> T) -> Result<T> {
-    guarded(open).map_err(|problem| {
-        let place = path.display().to_string();
-        Error::Corrupted(Corruption { table: "engine", place, problem })
-    })
+    guarded(open).map_err(|problem| problem.at("engine", path.display().to_string()).into())
 }
 
 /// The engine as every process opens it.

@@ -8,11 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use redb::{Builder, StorageBackend};
 
 use super::engine_file::EngineFile;
-use super::pages::{Checked, HEADER, engine_pages, guarded};
+use super::pages::{Checked, HEADER, Problem, engine_pages, guarded};
 use super::snapshot::Snapshot;
 use super::writing::Engine;
 use super::{Handle, Store, StoreOptions};
-use crate::error::{Corruption, FileContext, Result};
+use crate::error::{FileContext, Result};
 use crate::store::pages::ReadTransaction;
 
 /// Bytes of the pages in which changes are kept.
@@ -70,9 +70,9 @@ impl Store {
             _ if !is_current() => return Ok(None),
             Ok(Err(error)) => return Err(error.into()),
             damaged => {
-                let problem = damaged.err().unwrap_or_else(|| "some pages are damaged".to_owned());
-                let place = self.path().display().to_string();
-                return Err(Corruption { table: "engine", place, problem }.into());
+                let some = || Problem::of_engine("some pages are damaged");
+                let problem = damaged.err().unwrap_or_else(some);
+                return Err(problem.at("engine", self.path().display().to_string()).into());
             }
         };
         pages.be_strict();

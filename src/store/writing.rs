@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use redb::WriteTransaction;
 
-use super::pages::{contained, guarded};
+use super::pages::{Problem, contained, guarded};
 use super::{Store, backup};
-use crate::error::{Corruption, Error, Result, StoreError};
+use crate::error::{Error, FileContext, Result, StoreError};
 
 /// An open database. A panic of the engine while it is closed ends there: what is not on the disk is not acknowledged, and who
 /// opens the file next recovers it.
@@ -58,6 +58,9 @@ impl Store {
             return Err(StoreError::Broken { path: self.path().to_owned() }.into());
         }
         let database = self.writable()?;
+        if let Some(file) = &self.shared.file {
+            file.check_is_whole().at("writing", self.path())?;
+        }
         let begun = contained(|| database.begin_write()).map_err(|problem| self.broke(problem))?;
         let writing = Writing { store: self, transaction: Some(begun?) };
         if self.shared.is_backup.load(Ordering::Relaxed) {
@@ -67,20 +70,17 @@ impl Store {
     }
 
     /// Notes that the engine gave up where it cannot go on, and makes an error of it.
-    fn broke(&self, problem: String) -> Error {
+    fn broke(&self, problem: Problem) -> Error {
         self.shared.is_broken.store(true, Ordering::Release);
-        engine_error("a commit", problem)
+        problem.at("engine", "a commit".to_owned()).into()
     }
-}
-
-fn engine_error(place: &str, problem: String) -> Error {
-    Corruption { table: "engine", place: place.to_owned(), problem }.into()
 }
 
 impl Writing<'_> {
     /// Changes tables. If a damaged page is met, or the engine panics, the transaction is of no use any more; the store is.
     pub(crate) fn act<T>(&self, act: impl FnOnce(&WriteTransaction) -> Result<T>) -> Result<T> {
-        guarded(|| act(self)).unwrap_or_else(|problem| Err(engine_error("a page", problem)))
+        guarded(|| act(self))
+            .unwrap_or_else(|problem| Err(problem.at("engine", "a page".to_owned()).into()))
     }
 
     /// Puts all changes on the disk. If the engine panics, the store has to be opened again.

@@ -3,7 +3,7 @@
 use redb::{Table, TableHandle as _, WriteTransaction};
 
 use crate::destination::{end_of_links, folder_of};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::blobs::BlobTables;
 use crate::store::chunk::Chunk;
 use crate::store::ordinal::Ordinal;
@@ -21,7 +21,8 @@ const CHUNKS_A_COMMIT: usize = 1_000;
 
 impl Store {
     /// Removes the rows of every unfinished session whose owner is gone, and the files beside the store that a killed
-    /// compaction left. Returns the bytes of blobs freed.
+    /// compaction left. Returns the bytes of blobs freed. Rows on damaged pages stay, as nobody sees them: whoever writes
+    /// another session goes on.
     pub(crate) fn sweep(&self) -> Result<u64> {
         let path = Some(self.path()).filter(|_| !self.is_in_memory());
         if let Some(path) = path.and_then(|path| end_of_links(path, |_| false)) {
@@ -30,7 +31,8 @@ impl Store {
         self.sweep_sessions(|token| !self.owners().is_alive(token))
     }
 
-    /// Removes the rows of the sessions that this owner has retired or abandoned. Returns the bytes of blobs freed.
+    /// Removes the rows of the sessions that this owner has retired or abandoned, but for those on damaged pages. Returns the
+    /// bytes of blobs freed.
     pub(crate) fn sweep_own(&self, owner: &Owner) -> Result<u64> {
         self.sweep_sessions(|token| token == owner.token)
     }
@@ -46,7 +48,12 @@ impl Store {
         }
         let mut freed = 0;
         for (session, token) in due {
-            freed += self.sweep_session(session, token)?;
+            match self.sweep_session(session, token) {
+                Ok(bytes) => freed += bytes,
+                // `verify` finds the page, and that the rows are there.
+                Err(Error::Corrupted(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(freed)
     }

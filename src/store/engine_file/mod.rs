@@ -12,7 +12,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::names::{is_named, names_of};
+use super::names::{is_named, names_and_length, names_of};
+use super::pages::{HEADER, length, read_header};
 use super::recorder;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
@@ -32,6 +33,19 @@ const UNCONFIRMED: (u64, u8) = (9, 8);
 /// The byte that a process holds while the file is open for writing and needs no recovery (redb's design document, "Lock
 /// bytes").
 const CONSISTENT: Bound<u64> = Bound::Included((1 << 62) + 4);
+
+/// How often the file's length is compared with its header while others change both.
+const LOOKS: u32 = 100;
+
+/// The store's file is shorter than its last commit.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the store's file was cut off while it was open: it has {bytes} bytes of the {needed} that its last commit needs"
+)]
+struct Cut {
+    bytes: u64,
+    needed: u64,
+}
 
 /// How a file is opened for reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,16 +149,47 @@ impl EngineFile {
 }
 
 impl EngineFile {
-    /// Fails if the file has lost its name: what belongs to it is lost with the last process that has it open.
-    pub(crate) fn check_name(&self) -> io::Result<()> {
+    /// Fails if the file has lost its name: what belongs to it is lost with the last process that has it open. Fails, too, if
+    /// something else has cut it off: what its last commit has is lost.
+    pub(crate) fn check_is_there(&self) -> io::Result<()> {
         if self.0.is_replaced.load(Ordering::Relaxed) {
             return Ok(());
         }
-        if self.0.counts_names && names_of(&self.0.file)? == 0 {
+        let (names, bytes) = names_and_length(&self.0.file)?;
+        if self.0.counts_names && names == 0 {
             return Err(io::Error::new(
                 io::ErrorKind::NotFound,
                 "the store's file was deleted or replaced while it was open; what was just written is lost",
             ));
+        }
+        self.check_length(bytes)
+    }
+
+    /// Fails if something else has cut the file off.
+    pub(crate) fn check_is_whole(&self) -> io::Result<()> {
+        let (_, bytes) = names_and_length(&self.0.file)?;
+        self.check_length(bytes)
+    }
+
+    /// Fails if the file with so many bytes is shorter than its header says.
+    fn check_length(&self, bytes: u64) -> io::Result<()> {
+        let (mut bytes, mut seen) = (bytes, None);
+        // Another process may have made it longer or shorter between the two looks, or be writing the header.
+        for _ in 0..LOOKS {
+            // A file that is being made has no header yet.
+            let needed = match read_header(&self.0.backend) {
+                Ok(header) => length(&header).unwrap_or(0),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => HEADER as u64,
+                Err(error) => return Err(error),
+            };
+            if bytes >= needed {
+                return Ok(());
+            }
+            if seen == Some((bytes, needed)) {
+                return Err(io::Error::other(Cut { bytes, needed }));
+            }
+            seen = Some((bytes, needed));
+            (_, bytes) = names_and_length(&self.0.file)?;
         }
         Ok(())
     }
@@ -185,12 +230,13 @@ impl StorageBackend for EngineFile {
         self.0.backend.set_len(len)
     }
 
-    /// Data synced to a file without a name is lost with the last process that has it open, so that is not a success.
+    /// Data synced to a file without a name is lost with the last process that has it open, and a file that was cut off lacks
+    /// data, so that is not a success.
     fn sync_data(&self) -> io::Result<()> {
         let sync = recorder::begin_sync(&self.0.file)?;
         self.0.backend.sync_data()?;
         sync.done();
-        self.check_name()
+        self.check_is_there()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {

@@ -8,7 +8,7 @@ use super::appending::Written;
 use super::file::JournalFile;
 use super::row::Place;
 use super::{Journal, Store, lock};
-use crate::error::Result;
+use crate::error::{FileContext, Result};
 use crate::store::engine_file::EngineFile;
 
 /// How long a process waits for another's sync before it syncs for itself.
@@ -83,8 +83,12 @@ impl Store {
             state.turn += 1;
             state.last = until.sequence;
             drop(state);
-            let result = self.sync_for_all(&until, *epoch, file).and_then(|done| {
-                self.shared.file.as_ref().map_or(Ok(()), EngineFile::check_name)?;
+            let result = self.sync_for_all(&until, *epoch, file);
+            let result = result.map_err(|source| self.journal_write_failed(source));
+            let result = result.and_then(|done| {
+                // A record builds on the tables: without them it is lost.
+                let file = self.shared.file.as_ref();
+                file.map_or(Ok(()), EngineFile::check_is_there).at("writing", self.path())?;
                 Ok(done)
             });
             state = lock(&journal.sync);
@@ -97,9 +101,9 @@ impl Store {
                     state.done = state.done.max(done);
                     Ok(())
                 }
-                Err(source) => {
+                Err(error) => {
                     state.failed = Some(state.failed.unwrap_or(u64::MAX).min(from + 1));
-                    Err(self.journal_write_failed(source))
+                    Err(error)
                 }
             };
             drop(state);

@@ -13,6 +13,9 @@ use redb::{BackendError, StorageBackend};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::layout::{self, HEADER, Layout, Pointer, Tree};
+use super::reading::NAMES;
+use crate::error::Corruption;
+use crate::store::tables;
 
 /// A file below redb. It reads no page that is not the one that was written there.
 #[derive(Debug)]
@@ -37,8 +40,11 @@ struct State {
     header: Option<Box<[u8; HEADER]>>,
     layout: Option<Layout>,
     known: HashMap<u64, Known>,
-    trees: Vec<Tree>,
+    trees: Vec<(Tree, TableName)>,
 }
+
+/// What errors call the table that a tree is; `None` while it is not known.
+type TableName = Option<&'static str>;
 
 /// What a page is, by its first byte in the file: 16 bytes, since there is one for each page that was met.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +65,34 @@ const WRITTEN: u16 = u16::MAX;
 #[error("the page at byte {at} is not what was written there")]
 pub(crate) struct Damage {
     pub(crate) at: u64,
+    /// Of a page that was written through this file it is not known.
+    table: TableName,
+}
+
+/// Why a call of redb came to no end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The table whose page is damaged.
+    table: TableName,
+    text: String,
+}
+
+impl Problem {
+    /// One that redb does not tell more of.
+    pub(crate) fn of_engine(text: &str) -> Self {
+        Self { table: None, text: text.to_owned() }
+    }
+
+    /// An error of the table whose page it was; where that is not known, of the one that was used.
+    pub(crate) fn at(self, used: &'static str, place: String) -> Corruption {
+        Corruption { table: self.table.unwrap_or(used), place, problem: self.text }
+    }
+}
+
+impl From<Damage> for Problem {
+    fn from(damage: Damage) -> Self {
+        Self { table: damage.table, text: damage.to_string() }
+    }
 }
 
 thread_local! {
@@ -72,7 +106,7 @@ thread_local! {
 
 /// Calls redb to read. Damage ends the call, wherever in redb it is met, and the store can be used as before; a panic of
 /// redb is damage, too, and its text is in the error alone.
-pub(crate) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, Problem> {
     GUARDED.set(GUARDED.get() + 1);
     let result = caught(read);
     GUARDED.set(GUARDED.get() - 1);
@@ -81,14 +115,14 @@ pub(crate) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, String> {
 
 /// Calls redb where it cannot end in the middle: damage is an error of the system to it, after which it writes nothing more. A
 /// panic of redb is an error as well.
-pub(crate) fn contained<T>(write: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn contained<T>(write: impl FnOnce() -> T) -> Result<T, Problem> {
     let guarded = GUARDED.replace(0);
     let result = caught(write);
     GUARDED.set(guarded);
     result
 }
 
-fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Problem> {
     silence();
     CAUGHT.set(CAUGHT.get() + 1);
     let result = catch_unwind(AssertUnwindSafe(call));
@@ -116,13 +150,14 @@ fn silence() {
     });
 }
 
-fn problem_of(payload: &(dyn Any + Send)) -> String {
+fn problem_of(payload: &(dyn Any + Send)) -> Problem {
     if let Some(damage) = payload.downcast_ref::<Damage>() {
-        return damage.to_string();
+        return (*damage).into();
     }
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    format!("the engine gave up: {}", text.unwrap_or("it does not say why"))
+    let text = text.unwrap_or("it does not say why");
+    Problem::of_engine(&format!("the engine gave up: {text}"))
 }
 
 impl Pages {
@@ -155,7 +190,9 @@ impl Pages {
         }
         state.header = Some(Box::new(*header));
         state.layout = Layout::of_header(header);
-        layout::roots(header).iter().for_each(|root| state.note(root));
+        for root in &layout::roots(header) {
+            state.note(root, Some(root.table.as_deref().map_or(NAMES, tables::name)));
+        }
     }
 
     /// Checks a page, and notes what it says of others.
@@ -170,18 +207,27 @@ impl Pages {
         drop(state);
         let check = match tree {
             _ if known.order != order_of(page.len()) => None,
-            Some(tree) => layout::checksum(page, tree).map(half),
+            Some((tree, _)) => layout::checksum(page, tree).map(half),
             None => Some(xxh3_64(page)),
         };
         if check != Some(known.check) {
-            return Err(Damage { at });
+            return Err(Damage { at, table: tree.and_then(|(_, table)| table) });
         }
-        if let Some((tree, layout)) = tree.zip(layout) {
+        if let Some(((tree, table), layout)) = tree.zip(layout) {
             let children = layout::children(page, tree, layout);
             state = self.state();
-            children.iter().for_each(|child| state.note(child));
+            for child in &children {
+                state.note(child, child.table.as_deref().map(tables::name).or(table));
+            }
         }
         Ok(())
+    }
+
+    /// The table that has a page.
+    fn table_of(&self, at: u64) -> TableName {
+        let state = self.state();
+        let tree = state.known.get(&at).map(|known| usize::from(known.tree));
+        tree.and_then(|tree| state.trees.get(tree)).and_then(|(_, table)| *table)
     }
 
     /// Notes what was written.
@@ -192,11 +238,12 @@ impl Pages {
 }
 
 impl State {
-    fn note(&mut self, page: &Pointer) {
-        let tree = match self.trees.iter().position(|tree| *tree == page.tree) {
+    /// Notes a page of a table.
+    fn note(&mut self, page: &Pointer, table: TableName) {
+        let tree = match self.trees.iter().position(|known| *known == (page.tree, table)) {
             Some(place) => place,
             None => {
-                self.trees.push(page.tree);
+                self.trees.push((page.tree, table));
                 self.trees.len() - 1
             }
         };
@@ -258,7 +305,9 @@ impl<B: StorageBackend> StorageBackend for Checked<B> {
                 Err(damage) => damage,
             },
             // The file ends before the page does.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Damage { at: offset },
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                Damage { at: offset, table: self.pages.table_of(offset) }
+            }
             Err(error) => return Err(error),
         };
         if self.pages.is_lenient.load(Ordering::Acquire) {

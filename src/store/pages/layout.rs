@@ -17,6 +17,9 @@ const CHECKSUM: usize = 16;
 const FLAGS: usize = 9;
 const SIZES: usize = 12;
 
+/// Where the header has how many regions are whole, and the pages of data in the one behind them.
+const REGIONS: usize = 24;
+
 /// Flags: the slot of the last commit, whether the file was not closed, whether the commit was made in two phases, and
 /// whether it is not confirmed.
 const SECOND_IS_PRIMARY: u8 = 1;
@@ -70,6 +73,15 @@ impl Layout {
         page.is_power_of_two().then_some(Self { page, region_header, region })
     }
 
+    /// The bytes of a file with so many whole regions, and so many pages of data in the one behind them.
+    fn length(self, regions: u64, pages: u64) -> Option<u64> {
+        let rest = match pages {
+            0 => 0,
+            pages => self.region_header.checked_add(pages.checked_mul(self.page)?)?,
+        };
+        self.page.checked_add(self.region.checked_mul(regions)?)?.checked_add(rest)
+    }
+
     /// The first byte and the length of the page with a number.
     fn place(self, number: u64) -> Option<(u64, u64)> {
         let order = number >> 59;
@@ -85,6 +97,14 @@ impl Layout {
         let (at, length) = self.place(u64_at(header, 0)?)?;
         Some(Pointer { at, length, check: u128_at(header, 8)?, tree, table })
     }
+}
+
+/// The bytes that the file has at least whose header this is: redb writes the header once the file has grown, and before it
+/// shortens the file. `None` if it cannot be one.
+pub(crate) fn length(header: &[u8; HEADER]) -> Option<u64> {
+    let layout = Layout::of_header(header)?;
+    let [regions, pages] = [0, 4].map(|field| u32_at(header, REGIONS + field).map(u64::from));
+    layout.length(regions?, pages?)
 }
 
 /// Whether the last commit of a file with this header may be one that was cut off, so that the one before counts. Of a

@@ -9,11 +9,11 @@ use redb::{
 };
 
 use super::guarded;
-use crate::error::{Corruption, Error, Result};
+use crate::error::{Error, Result};
 use crate::store::tables;
 
 /// What errors call the tree in which redb keeps the tables.
-const NAMES: &str = "names of tables";
+pub(super) const NAMES: &str = "names of tables";
 
 /// A row's key and value, which stay in the engine's page.
 pub(crate) type Row<'t, K, V> = (AccessGuard<'t, K>, AccessGuard<'t, V>);
@@ -25,10 +25,7 @@ where
 {
     match guarded(read) {
         Ok(result) => Ok(result?),
-        Err(problem) => {
-            let (table, place) = (tables::name(table), "a page".to_owned());
-            Err(Corruption { table, place, problem }.into())
-        }
+        Err(problem) => Err(problem.at(tables::name(table), "a page".to_owned()).into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use leafline_import::Family;
 
-use super::{Checked, guarded};
+use super::{Checked, Problem, guarded};
 use crate::pi::Draft;
 use crate::session::Persistence;
 use crate::store::engine_file::{EngineFile, Recovery};
@@ -129,7 +129,8 @@ fn only_a_panic_that_becomes_an_error_is_silent() {
     const INSIDE: &str = "LEAFLINE_TEST_PANICS";
     if std::env::var_os(INSIDE).is_some() {
         let of_engine = guarded(|| panic!("of the engine"));
-        assert_eq!(of_engine, Err("the engine gave up: of the engine".to_owned()));
+        let problem = Problem::of_engine("the engine gave up: of the engine");
+        assert_eq!(of_engine, Err::<(), _>(problem));
         let again = guarded(|| panic!("of the engine, again"));
         assert!(again.is_err());
         assert!(std::panic::catch_unwind(|| panic!("of another")).is_err());
