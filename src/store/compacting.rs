@@ -4,6 +4,7 @@
 //! one open: who opens the store then waits for a commit at most, and opens the new one. Where that cannot be done, the
 //! engine moves pages within the file, for which it has the file for itself from beginning to end.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,9 +15,9 @@ use super::backup::{self, Copy};
 use super::creation::Unnamed;
 use super::engine_file::{EngineFile, Recovery};
 use super::opening::open_file;
-use super::pages::{guarded, read_header, tables_root};
+use super::pages::{HEADER, guarded, read_header, tables_root, takes_more};
 use super::snapshot::Snapshot;
-use super::{Handle, Shared, Store, StoreOptions};
+use super::{Handle, Shared, Store, StoreOptions, recorder};
 use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result, StoreError};
 
@@ -29,6 +30,14 @@ const STEP: Duration = Duration::from_millis(20);
 
 /// How often at most.
 const STEPS: u32 = 8;
+
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+
+/// The share of a compacted file that is left free while others have it open, and the least: a commit takes some 60 KB, one that
+/// folds a quarter of an area of the journal some 3 MB.
+const ROOM: u64 = 16;
+const LEAST_ROOM: u64 = 1 << 20;
 
 /// How a store is compacted.
 #[derive(Debug, Clone, Default)]
@@ -84,7 +93,7 @@ impl Store {
         }
         self.writable()?;
         let patience = Patience { begun: Instant::now(), limit: options.wait };
-        let in_place = options.in_place || !self.compact_beside(&patience)?;
+        let in_place = options.in_place || !self.compact_beside(&patience, before)?;
         if in_place {
             while !self.compact_in_place()? {
                 patience.wait_for(self)?;
@@ -116,7 +125,7 @@ impl Store {
 
     /// Writes the store anew and puts it in its own place. `false` if it cannot be: there is no room, or no right, or it has
     /// other names, or nobody can tell who has it open.
-    fn compact_beside(&mut self, patience: &Patience) -> Result<bool> {
+    fn compact_beside(&mut self, patience: &Patience, before: u64) -> Result<bool> {
         let Some(file) = self.shared.file.clone() else { return Ok(false) };
         let Some(path) = end_of_links(self.path(), |_| false) else { return Ok(false) };
         let is_possible = file.tells_who_has_it()
@@ -148,6 +157,7 @@ impl Store {
                 continue;
             }
             beside.follow(self)?;
+            beside.leave_room(before)?;
             match beside.replace(&file, alone) {
                 Err(error) if is_refusal(&error) => return Ok(false),
                 replaced => replaced?,
@@ -296,6 +306,24 @@ impl<'f> Beside<'f> {
         Ok(())
     }
 
+    /// Leaves room at the end for what others add next: the engine doubles a file that has none, and nobody gives that back as
+    /// long as anyone has the store open. What is not used the engine gives back as other free pages at the end.
+    fn leave_room(&self, before: u64) -> Result<()> {
+        let path = self.made.path();
+        let file = open_file(path)?;
+        let bytes = file.metadata().at("looking at", path)?.len();
+        let room = (bytes / ROOM).max(LEAST_ROOM).min(before.saturating_sub(bytes));
+        let room = room - room % PAGE;
+        let mut header = [0; HEADER];
+        (&file).read_exact(&mut header).at("reading", path)?;
+        if room == 0 || !takes_more(&header, bytes, room) {
+            return Ok(());
+        }
+        recorder::length(&file, bytes + room);
+        file.set_len(bytes + room).at("writing", path)?;
+        self.made.sync()
+    }
+
     /// Puts the file in the store's place.
     fn replace(self, file: &EngineFile, mut alone: Alone<'_>) -> Result<()> {
         file.be_replaced(true);
@@ -340,5 +368,53 @@ impl Drop for Alone<'_> {
         if !self.is_over {
             self.own.share_open();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leafline_import::Family;
+    use leafline_import::opal::Draft;
+
+    use super::*;
+    use crate::NewSession;
+    use crate::programs::opal::OpalSession;
+
+    #[test]
+    fn what_others_append_next_does_not_double_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let mut store = Store::open(&path).unwrap();
+        let size = || std::fs::metadata(&path).unwrap().len();
+        let begin = |text: &str| {
+            let mut session =
+                store.create_session(&NewSession::new(Family::Opal, "/work")).unwrap();
+            session.append_many([Draft::user(text)]).unwrap();
+            session.id().to_owned()
+        };
+        let mut noise = String::new();
+        let mut state = 1_u64;
+        while noise.len() < 8 << 20 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            noise.push_str(&format!("{state:x}"));
+        }
+        let [kept, gone] = [begin(&noise), begin(&noise)];
+        store.remove(&gone).unwrap();
+        let before = size();
+        let Compaction { after, in_place, .. } = store.compact().unwrap();
+        assert!(after < before && !in_place, "{after} of {before}");
+        // Both have it open, so that nothing is given back yet.
+        let other = Store::open(&path).unwrap();
+        for _ in 0..3 {
+            let mut session = other.session(&kept).unwrap();
+            session.append_many([Draft::user("next")]).unwrap();
+            assert!(size() <= after, "{} of {after}", size());
+        }
+        drop(store);
+        drop(other);
+        assert!(size() < before);
+        let store = Store::open(&path).unwrap();
+        assert!(store.verify().unwrap().problems.is_empty());
+        assert_eq!(store.reader(&kept).unwrap().facts().entries, 4);
     }
 }

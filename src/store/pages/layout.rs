@@ -107,6 +107,16 @@ pub(crate) fn length(header: &[u8; HEADER]) -> Option<u64> {
     layout.length(regions?, pages?)
 }
 
+/// Whether a file of so many bytes, whose header this is, has another size that redb takes, with so many more: the last of its
+/// regions is not whole then, either.
+pub(crate) fn takes_more(header: &[u8; HEADER], bytes: u64, more: u64) -> bool {
+    let Some(layout) = Layout::of_header(header) else { return false };
+    let region = |bytes: u64| bytes.checked_sub(layout.page + 1)?.checked_div(layout.region);
+    more.is_multiple_of(layout.page)
+        && region(bytes).is_some()
+        && region(bytes) == bytes.checked_add(more + layout.page).and_then(region)
+}
+
 /// Whether the last commit of a file with this header may be one that was cut off, so that the one before counts. Of a
 /// commit in two phases, as processes that share a file make them, all was on the disk before the header named it.
 pub(super) fn may_be_cut_off(header: &[u8; HEADER]) -> bool {
