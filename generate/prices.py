@@ -6,13 +6,20 @@
 FOLDER has one folder for each version, unpacked (`pip download litellm==VERSION --no-deps`; the wheel is a zip file). Of a
 model that several versions have the newest counts: newer lists leave out models that are no longer sold. What a
 cache keeps for an hour costs twice the price of input by Anthropic's own rule, and is not taken from the lists, since one of
-them contradicts it. Prices are facts; LiteLLM is under the MIT licence. DATE is the day on which the newest version was fetched.
+them contradicts it. Of Amazon Bedrock's names for Anthropic's models those are taken whose prices are not Anthropic's own, of
+Alibaba's those of its own models. An alias such as `claude-3-5-haiku-latest` that the newest list no longer has is left out if a
+model has its name with a date: its price is that model's. Prices are facts; LiteLLM is under the MIT licence. DATE is the day
+on which the newest version was fetched.
 """
 import json
 import pathlib
+import re
 import sys
 
-PROVIDERS = {"anthropic", "openai", "gemini", "xai", "deepseek", "mistral", "zai", "moonshot", "minimax"}
+PROVIDERS = {"anthropic", "openai", "gemini", "xai", "deepseek", "mistral", "zai", "moonshot", "minimax", "dashscope"}
+BEDROCK = {"bedrock", "bedrock_converse"}
+BEDROCK_NAME = re.compile(r"(?:[a-z-]+\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)?)?")
+DATE = re.compile(r"-\d{4,8}")
 NAMES = {
     "input": "input_cost_per_token",
     "output": "output_cost_per_token",
@@ -26,37 +33,64 @@ def per_million(value):
     return float(f"{value * 1e6:.6g}")
 
 
+def prices_of(facts, ending=""):
+    return {name: per_million(facts[of + ending]) for name, of in NAMES.items() if facts.get(of + ending) is not None}
+
+
 def price_of(facts):
-    price = {name: per_million(facts[of]) for name, of in NAMES.items() if facts.get(of) is not None}
-    for label, tokens in TIERS.items():
-        ending = f"_above_{label}_tokens"
-        above = {name: per_million(facts[of + ending]) for name, of in NAMES.items() if facts.get(of + ending)}
-        if above:
-            price["above"] = {"tokens": tokens, **above}
-            break
+    steps = facts.get("tiered_pricing")
+    if steps:
+        price = prices_of(steps[0])
+        price["above"] = [{"tokens": int(step["range"][0]), **prices_of(step)} for step in steps[1:]]
+    else:
+        price = prices_of(facts)
+        for label, tokens in TIERS.items():
+            above = {name: price for name, price in prices_of(facts, f"_above_{label}_tokens").items() if price}
+            if above:
+                price["above"] = {"tokens": tokens, **above}
+                break
     fast = (facts.get("provider_specific_entry") or {}).get("fast")
     if fast:
         price["fast"] = fast
     return price
 
 
+def is_taken(name, facts):
+    """Whether a model is one of the providers', and has a price."""
+    if facts.get("mode") not in ("chat", "responses") or ":" in name or facts.get("litellm_provider") not in PROVIDERS:
+        return False
+    is_own = facts["litellm_provider"] != "dashscope" or name.startswith("qw")
+    priced = (facts.get("tiered_pricing") or [facts])[0]
+    return is_own and all(priced.get(NAMES[kind]) for kind in ("input", "output"))
+
+
 def main():
     date, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     versions = [path.name for path in folder.iterdir() if (path / "litellm").is_dir()]
     versions.sort(key=lambda version: [int(part) for part in version.split(".")])
-    models = {}
+    models, bedrock, newest = {}, {}, set()
     for version in versions:
         path = folder / version / "litellm" / "model_prices_and_context_window_backup.json"
-        for name, facts in json.loads(path.read_text()).items():
-            name = name.split("/")[-1]
-            is_chat = facts.get("mode") in ("chat", "responses") and ":" not in name
-            is_priced = all(facts.get(NAMES[kind]) for kind in ("input", "output"))
-            if is_chat and is_priced and facts.get("litellm_provider") in PROVIDERS:
+        newest = set()
+        for whole, facts in json.loads(path.read_text()).items():
+            name = whole.split("/")[-1]
+            if is_taken(name, facts):
+                newest.add(name)
                 kept = models.get(name, {})
                 models[name] = price_of(facts)
                 # A later list may leave out what an earlier one says of tiers that are no longer sold.
                 if "fast" in kept and "fast" not in models[name]:
                     models[name]["fast"] = kept["fast"]
+            elif facts.get("litellm_provider") in BEDROCK and BEDROCK_NAME.fullmatch(whole):
+                bedrock[whole] = price_of(facts)
+    for name in [name for name in models if name.endswith("-latest") and name not in newest]:
+        plain = name.removesuffix("-latest")
+        if any(other.startswith(plain) and DATE.fullmatch(other.removeprefix(plain)) for other in models):
+            del models[name]
+    for name, price in bedrock.items():
+        own = models.get(BEDROCK_NAME.fullmatch(name)[1])
+        if own and price != {kind: own[kind] for kind in own if kind != "fast"}:
+            models[name] = price
     sources = [f"LiteLLM {version}, model_prices_and_context_window_backup.json (MIT), from PyPI" for version in versions]
     rows = ",\n".join(f"    {json.dumps(name)}: {json.dumps(price)}" for name, price in sorted(models.items()))
     sources = ",\n".join(f"    {json.dumps(source)}" for source in sources)

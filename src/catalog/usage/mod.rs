@@ -2,6 +2,7 @@
 
 mod answers;
 pub(crate) mod calendar;
+mod model_name;
 mod prices;
 mod sums;
 #[cfg(test)]

@@ -1,18 +1,18 @@
 //! What tokens cost.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use leafline_import::Usage;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+
+use super::model_name;
 
 /// The table that the library has: `generate/prices.py` makes it.
 const BUILT_IN: &str = include_str!("prices.json");
 
 /// The ending of a model's name that says that it answered in its fast mode.
 const FAST: &str = "-fast";
-
-/// How many digits a date at the end of a model's name has.
-const DATE_DIGITS: usize = 8;
 
 /// Prices of models by their names, in US dollars for a million tokens.
 ///
@@ -32,6 +32,7 @@ pub struct Prices {
     /// Where they are from.
     #[serde(default)]
     sources: Vec<String>,
+    /// By their names in small letters.
     models: BTreeMap<String, Price>,
 }
 
@@ -41,7 +42,7 @@ pub struct Prices {
 pub struct NoPrices(String);
 
 /// The prices of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Price {
     input: f64,
@@ -52,8 +53,9 @@ struct Price {
     cache_write: Option<f64>,
     /// What is kept for an hour: twice the price of input, if it is missing.
     cache_write_1h: Option<f64>,
-    /// Other prices of requests with a longer input.
-    above: Option<Above>,
+    /// Other prices of requests with a longer input: one, or several from the shortest input to the longest.
+    #[serde(default, deserialize_with = "one_or_several")]
+    above: Vec<Above>,
     /// The factor for the fast mode, if the model has one.
     fast: Option<f64>,
 }
@@ -70,6 +72,19 @@ struct Above {
     cache_write_1h: Option<f64>,
 }
 
+fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Above>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stated {
+        One(Above),
+        Several(Vec<Above>),
+    }
+    Ok(match Stated::deserialize(from)? {
+        Stated::One(above) => vec![above],
+        Stated::Several(above) => above,
+    })
+}
+
 impl Prices {
     /// The table that the library has.
     #[must_use]
@@ -83,8 +98,14 @@ impl Prices {
     ///
     /// [`NoPrices`] if it is not one, or has a price that is negative.
     pub fn read(json: &str) -> Result<Self, NoPrices> {
-        let prices: Self =
+        let mut prices: Self =
             serde_json::from_str(json).map_err(|error| NoPrices(error.to_string()))?;
+        for price in prices.models.values_mut() {
+            price.above.sort_by_key(|above| above.tokens);
+        }
+        let named =
+            prices.models.into_iter().map(|(name, price)| (name.to_ascii_lowercase(), price));
+        prices.models = named.collect();
         match prices.models.iter().find(|(_, price)| price.all().any(|price| price < 0.0)) {
             Some((model, _)) => Err(NoPrices(format!("a price of {model} is negative"))),
             None => Ok(prices),
@@ -124,39 +145,45 @@ impl Prices {
         Some(self.find(model)?.cost(usage))
     }
 
-    /// A model's prices, by its name, by the part of it behind a provider's, and without a date at its end.
-    pub(super) fn find(&self, model: &str) -> Option<ModelPrice> {
-        let (name, is_fast) = match model.strip_suffix(FAST) {
-            Some(name) => (name, true),
-            None => (model, false),
-        };
+    /// A model's prices, by the names that programs and services give it.
+    pub(super) fn find(&self, model: &str) -> Option<ModelPrice<'_>> {
+        let model = model.to_ascii_lowercase();
         // A model may be called so.
-        if let Some(price) = self.named(model) {
+        if let Some(price) = self.named(&model) {
             return Some(ModelPrice { price, factor: 1.0 });
         }
-        let price = self.named(name)?;
-        let factor = if is_fast { price.fast? } else { 1.0 };
-        Some(ModelPrice { price, factor })
+        let price = self.named(model.strip_suffix(FAST)?)?;
+        Some(ModelPrice { price, factor: price.fast? })
     }
 
-    fn named(&self, model: &str) -> Option<Price> {
+    fn named(&self, model: &str) -> Option<&Price> {
         let short = model.rsplit('/').next().unwrap_or(model);
         let plain = short.strip_suffix("[1m]").unwrap_or(short);
-        let undated = plain.rsplit_once(['-', '@']).and_then(|(name, date)| {
-            let is_date =
-                date.len() == DATE_DIGITS && date.bytes().all(|byte| byte.is_ascii_digit());
-            is_date.then_some(name)
-        });
-        let names = [Some(model), Some(short), Some(plain), undated];
-        names.into_iter().flatten().find_map(|name| self.models.get(name).copied())
+        let as_it_is = [model, short, plain].into_iter().find_map(|name| self.models.get(name));
+        as_it_is.or_else(|| model_name::plain_forms(plain).iter().find_map(|name| self.dated(name)))
+    }
+
+    /// The prices of a name as it is, or of the same model with a date. If several dates are known, all have to cost the same.
+    fn dated(&self, name: &str) -> Option<&Price> {
+        let exact = self.models.get(name);
+        exact.or_else(|| {
+            let after = (Bound::Excluded(name), Bound::Unbounded);
+            let longer = self.models.range::<str, _>(after).map_while(|(longer, price)| {
+                longer.strip_prefix(name).map(|ending| (ending, price))
+            });
+            let mut prices = longer.filter(|(ending, _)| model_name::is_date(ending));
+            let (_, first) = prices.next()?;
+            prices.all(|(_, other)| other == first).then_some(first)
+        })
     }
 }
 
 impl Price {
     fn all(&self) -> impl Iterator<Item = f64> {
-        let Self { input, output, cache_read, cache_write, cache_write_1h, above, fast } = *self;
-        let above = above.into_iter().flat_map(|above| {
-            let Above { input, output, cache_read, cache_write, cache_write_1h, tokens: _ } = above;
+        let Self { input, output, cache_read, cache_write, cache_write_1h, above: _, fast } = *self;
+        let above = self.above.iter().flat_map(|above| {
+            let Above { input, output, cache_read, cache_write, cache_write_1h, tokens: _ } =
+                *above;
             [input, output, cache_read, cache_write, cache_write_1h].into_iter().flatten()
         });
         let optional = [cache_read, cache_write, cache_write_1h, fast].into_iter().flatten();
@@ -166,19 +193,19 @@ impl Price {
 
 /// The prices that count for a model's answers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ModelPrice {
-    price: Price,
+pub(super) struct ModelPrice<'p> {
+    price: &'p Price,
     factor: f64,
 }
 
-impl ModelPrice {
+impl ModelPrice<'_> {
     /// What an answer costs, in dollars.
     #[expect(clippy::cast_precision_loss, reason = "a cost has far fewer digits")]
     pub(super) fn cost(&self, usage: &Usage) -> f64 {
-        let price = &self.price;
+        let price = self.price;
         let all_input =
             usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
-        let above = price.above.filter(|above| all_input > above.tokens);
+        let above = price.above.iter().rev().find(|above| all_input > above.tokens);
         let of = |above: Option<f64>, usual: f64| above.unwrap_or(usual);
         let input = of(above.and_then(|above| above.input), price.input);
         let output = of(above.and_then(|above| above.output), price.output);
@@ -246,27 +273,81 @@ mod tests {
     #[test]
     fn models_are_known_by_several_names() {
         let prices = Prices::built_in();
-        for name in [
-            "claude-opus-4-5",
-            "anthropic/claude-opus-4-5",
-            "claude-opus-4-5-20251101",
-            "claude-opus-4-6-20990101",
-            "claude-opus-4-5@20251101",
-            "claude-opus-4-6[1m]",
-            "gpt-5.1-codex",
+        let usage = Usage { output: 1_000_000, ..input(1_000_000) };
+        let cost = |name| prices.cost(name, &usage);
+        for (names, expected) in [
+            ("claude-opus-4-5 anthropic/claude-opus-4-5 claude-opus-4-5-20251101", 30.0),
+            ("claude-opus-4-6-20990101 claude-opus-4-5@20251101 claude-opus-4-6[1m]", 30.0),
+            ("claude-opus-4-6@default global.anthropic.claude-opus-4-6-v1 CLAUDE-OPUS-4.6", 30.0),
+            (
+                "claude-sonnet-4 claude-sonnet-4-0 claude-sonnet-4-latest claude-sonnet-4@20250514",
+                18.0,
+            ),
+            ("claude-4-sonnet claude-4.5-sonnet claude-sonnet-4.5 claude-sonnet-4-thinking", 18.0),
+            (
+                "claude-3-7-sonnet claude-3.7-sonnet-thought anthropic/claude-3.7-sonnet:thinking",
+                18.0,
+            ),
+            ("claude-3-5-sonnet claude-3-5-sonnet-latest claude-3-5-sonnet-v2@20241022", 18.0),
+            ("claude-3-sonnet anthropic.claude-3-sonnet-20240229-v1:0", 18.0),
+            (
+                "us.anthropic.claude-sonnet-4-5-20250929-v1:0[1m] us.anthropic.claude-sonnet-4-6",
+                19.8,
+            ),
+            ("us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", 21.6),
+            ("arn:aws:bedrock:a:1:inference-profile/eu.anthropic.claude-sonnet-4-6", 19.8),
+            ("claude-3-5-haiku claude-3-5-haiku-latest claude-3-5-haiku@20241022", 4.8),
+            ("claude-3-opus claude-opus-4 claude-opus-4-0 claude-opus-4-1-20250805", 90.0),
+            ("gpt-5.1-codex openai/gpt-5.1-codex gpt-5.1-codex-2025-11-13", 11.25),
+            ("kimi-k2 moonshotai/kimi-k2-0905 kimi-k2-0711-preview", 3.1),
+            ("minimax-m2 MiniMax-M2 minimax/minimax-m2", 1.5),
         ] {
-            assert!(prices.has(name), "{name}");
+            // More than 200,000 tokens have other prices for some, and the price of a plain request is what is asked here.
+            let small = Usage { input: 100_000, output: 100_000, ..Usage::default() };
+            for name in names.split(' ') {
+                let cost = prices.cost(name, &small).map(|cost| cost * 10.0);
+                assert!(is(cost, expected), "{name}: {cost:?}");
+            }
         }
+        assert!(is(cost("claude-haiku-4-5"), 6.0));
+    }
+
+    #[test]
+    fn a_name_that_may_be_several_models_has_no_price() {
+        let prices = Prices::built_in();
         for name in [
             "",
             "<synthetic>",
             "-fast",
             "claude-sonnet-4-5-fast",
             "opus",
+            "sonnet",
+            "default",
+            "claude",
+            "claude-sonnet",
             "claude-opus-4-5-2025110",
+            "claude-sonnet-9",
+            "claude-3",
+            "anthropic.",
+            "kimi",
+            "gpt",
+            "qwen",
+            // Three prices under three dates.
+            "mistral-large",
+            "deepseek/deepseek-chat:free",
+            "kimi-k3-thinking",
+            "gemini-2.5",
+            "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc123",
         ] {
             assert!(!prices.has(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_longer_input_may_have_several_prices() {
+        let cost = |tokens| cost("qwen3-coder-plus", input(tokens));
+        assert!(is(cost(32_000), 0.032) && is(cost(100_000), 0.18));
+        assert!(is(cost(200_000), 0.6) && is(cost(300_000), 1.8));
     }
 
     #[test]

@@ -108,10 +108,10 @@ pub struct UsageReport {
 
 /// What is known of a model's price.
 #[derive(Debug, Clone, Copy)]
-enum Known {
+enum Known<'o> {
     NotYet,
     No,
-    Price(ModelPrice),
+    Price(ModelPrice<'o>),
 }
 
 /// A row's number, a model's, and whether agents used it.
@@ -124,7 +124,7 @@ pub(super) struct Sums<'o> {
     /// The number of the row of each session, if the rows do not stand for times or models.
     rows: Vec<i64>,
     names: Vec<Option<String>>,
-    prices: Vec<Known>,
+    prices: Vec<Known<'o>>,
     slots: HashMap<Slot, usize>,
     sums: Vec<(Slot, UsageSums)>,
     last: Option<(Slot, usize)>,
@@ -245,7 +245,7 @@ impl<'o> Sums<'o> {
         }
     }
 
-    fn price(&mut self, model: Option<usize>, models: &[String]) -> Option<ModelPrice> {
+    fn price(&mut self, model: Option<usize>, models: &[String]) -> Option<ModelPrice<'o>> {
         let model = model?;
         if self.prices.len() <= model {
             self.prices.resize(model + 1, Known::NotYet);
