@@ -1,6 +1,8 @@
 //! `leafline keep status`.
 
+use leafline::error::StoreError;
 use leafline::import::{FolderStanding, ProgramFolder, program_folders};
+use leafline::{Error, Store};
 use serde::Serialize;
 
 use super::service::{self, Manager};
@@ -22,6 +24,8 @@ struct Json<'s> {
     /// Whether the service runs or the hook is there.
     kept: bool,
     store: String,
+    /// Whether the store is there; the first sync makes it.
+    store_exists: bool,
     service: &'s service::State,
     hook: &'s hook::State,
     folders: Vec<FolderJson<'s>>,
@@ -43,7 +47,10 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let store = place.open_to_read()?;
+    let found = store_there(place)?;
+    let store_exists = found.is_some();
+    // Without a store nothing has been seen, and every file is behind: as with an empty one.
+    let store = found.map_or_else(Store::in_memory, Ok)?;
     let (service, hook) = (manager.state(setting)?, hook::state(setting)?);
     let kept = service.running || (hook.installed && !hook.edited);
     let spinner = Spinner::new("looking at the programs' files");
@@ -63,18 +70,29 @@ pub(super) fn run(
         out.json(&Json {
             kept,
             store: setting.store.clone(),
+            store_exists,
             service: &service,
             hook: &hook,
             folders: rows.collect(),
         })?;
     } else {
-        write_fact("store", Some(&text::printable(&setting.store)), out)?;
+        let remark = if store_exists { "" } else { " (not there yet: the first sync makes it)" };
+        let path = text::printable(&setting.store);
+        write_fact("store", Some(&format!("{path}{remark}")), out)?;
         write_fact("service", Some(&describe_service(&service, out)), out)?;
         write_fact("hook", Some(&describe_hook(&hook, out)), out)?;
         out.line(format_args!(""))?;
         show_folders(&folders, out)?;
     }
     Ok(if kept { Status::Done } else { Status::Failed })
+}
+
+/// The store, if there is one.
+fn store_there(place: &Place) -> Result<Option<Store>, Failure> {
+    match place.open_to_read() {
+        Err(Failure::Library(Error::Store(StoreError::NotFound { .. }))) => Ok(None),
+        store => store.map(Some),
+    }
 }
 
 fn describe_service(service: &service::State, out: &Output) -> String {

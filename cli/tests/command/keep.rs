@@ -328,6 +328,39 @@ fn the_status_says_what_is_behind() {
 }
 
 #[test]
+fn the_status_needs_no_store() {
+    let home = Home::new();
+    home.manager("systemctl", "exit 1");
+    let session = format!("{}\n", String::from_utf8(file([header("s1")])).unwrap().trim_end());
+    home.write(".pi/agent/sessions/--work--/s1.jsonl", &session);
+    let status = ["keep", "status", "--manager", "systemd"];
+    let told = home.keep(&status);
+    let text = told.text();
+    assert!(text.contains("(not there yet: the first sync makes it)"), "{text}");
+    assert!(text.contains("not installed; `leafline keep on` installs it"), "{text}");
+    assert!(text.contains(&format!("new, {} B", session.len())), "{text}");
+    assert_eq!(told.fails(1), "");
+    assert_eq!(home.keep(&["keep", "on", "--hook", "--yes"]).status, 0);
+    let told = home.keep(&[&status[..], &["--json"]].concat()).ok().json();
+    assert_eq!((&told["kept"], &told["hook"]["current"]), (&json!(true), &json!(true)));
+    assert_eq!(told["store_exists"], false);
+    let pi = &told["folders"][0];
+    assert_eq!((&pi["files"], &pi["in_step"], &pi["last"]), (&json!(1), &json!(0), &json!(null)));
+    assert_eq!(pi["behind"][0]["imported"], json!(null));
+    assert!(home.keep(&status).ok().text().contains("installed: "));
+    // Being asked makes no store, and the first sync does.
+    assert!(!home.scene.store().exists());
+    home.keep(&["sync"]).ok();
+    let told = home.keep(&[&status[..], &["--json"]].concat()).ok().json();
+    assert_eq!((&told["store_exists"], &told["folders"][0]["kept"]), (&json!(true), &json!(0)));
+    // What is not a store is still a failure.
+    home.scene.write("other", b"no store");
+    let other = home.scene.folder().join("other");
+    let run = finished(home.command(&status).env("LEAFLINE_STORE", other).output().unwrap());
+    assert_eq!(run.status, 1, "{}", run.stderr);
+}
+
+#[test]
 fn claude_code_runs_the_hook_at_the_end_of_a_session() {
     let installed = "target/claude-judge/claude_agent_sdk/_bundled/claude";
     let is_there =
