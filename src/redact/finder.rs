@@ -38,6 +38,7 @@ enum Lead {
     Service(&'static Service),
     Name,
     Url,
+    Curl,
     PrivateKey,
     Home,
 }
@@ -67,6 +68,7 @@ impl Finder {
         sought.extend(SERVICES.iter().map(|service| (service.name, Lead::Service(service))));
         sought.extend(names::SOUGHT.iter().map(|name| (*name, Lead::Name)));
         sought.push(("://", Lead::Url));
+        sought.push(("curl ", Lead::Curl));
         sought.push((private_key::BEGINS, Lead::PrivateKey));
         if options.homes {
             sought.extend(personal::HOMES.iter().map(|home| (*home, Lead::Home)));
@@ -136,6 +138,11 @@ fn follow(lead: Lead, text: &[u8], hit: Range<usize>, found: &mut Found) {
             rank: Rank::Named,
         }),
         Lead::Url => names::password_of_url(text, hit.start).map(|place| Find {
+            place,
+            kind: Name::Password.kind(),
+            rank: Rank::Named,
+        }),
+        Lead::Curl => names::password_of_curl(text, hit.end - 1).map(|place| Find {
             place,
             kind: Name::Password.kind(),
             rank: Rank::Named,

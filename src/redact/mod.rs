@@ -49,7 +49,7 @@ use crate::session::SessionReader;
 use crate::store::Store;
 
 /// The version of the rules: an export that was redacted by other ones is written again.
-const RULES: u32 = 1;
+const RULES: u32 = 2;
 
 /// So many different secrets are counted; what comes then is counted by its places alone.
 const MOST_DIFFERENT: usize = 1 << 20;

@@ -70,6 +70,10 @@ const SHORTEST: usize = 8;
 /// The least entropy of a value, in bits a character: eight different characters have three.
 const LEAST_ENTROPY: f64 = 3.0;
 const LEAST_ENTROPY_OF_PASSWORD: f64 = 2.5;
+const LEAST_ENTROPY_OF_USERS: f64 = 2.0;
+
+/// The longest part of a command that is looked at.
+const LONGEST_COMMAND: usize = 2048;
 
 /// Words that stand where a secret is to be put.
 const STAND_INS: [&str; 15] = [
@@ -116,7 +120,9 @@ impl Name {
             .map(|byte| char::from(byte.to_ascii_lowercase()))
             .collect();
         let joined = joined.trim_end_matches(|last: char| last.is_ascii_digit());
-        if HARMLESS.iter().any(|word| joined.contains(word)) {
+        // An account is no count.
+        let judged = joined.replace("account", "");
+        if HARMLESS.iter().any(|word| judged.contains(word)) {
             return None;
         }
         if PASSWORDS.iter().any(|word| joined.ends_with(word))
@@ -199,12 +205,46 @@ pub(super) fn password_of_url(text: &[u8], at: usize) -> Option<Range<usize>> {
     let password = authority.get(start..end)?;
     let is_open = password.iter().any(|byte| b"${}*[]%".contains(byte) && password.len() < 64)
         && !password.contains(&b'%');
-    let lower = password.to_ascii_lowercase();
-    let is_word =
-        [&b"password"[..], b"pass", b"pwd", b"passwd", b"secret", b"token", b"xxx", b"redacted"]
-            .contains(&lower.as_slice());
-    (password.len() >= 3 && !is_open && !is_word && !password.starts_with(BEGINNING.as_bytes()))
+    (password.len() >= 3 && !is_open && !is_word_for_one(password))
         .then_some(from + start..from + end)
+}
+
+/// Whether a password is a word for a password.
+fn is_word_for_one(password: &[u8]) -> bool {
+    let words =
+        [&b"password"[..], b"pass", b"pwd", b"passwd", b"secret", b"token", b"xxx", b"redacted"];
+    words.contains(&password.to_ascii_lowercase().as_slice())
+        || password.starts_with(BEGINNING.as_bytes())
+}
+
+/// The password that `curl` is given for a user, as `-u user:password`, given the place behind the program's name (gitleaks,
+/// `curl-auth-user`).
+pub(super) fn password_of_curl(text: &[u8], from: usize) -> Option<Range<usize>> {
+    let rest = text.get(from..)?;
+    let command = rest.get(..rest.len().min(LONGEST_COMMAND)).unwrap_or_default();
+    // A line that ends with a backslash goes on.
+    let ends = memchr::memchr_iter(b'\n', command).find(|&end| {
+        let line = command.get(..end).unwrap_or_default();
+        !line.trim_ascii_end().ends_with(b"\\")
+    });
+    let command = command.get(..ends.unwrap_or(command.len()))?;
+    let after_option = |option: &[u8]| {
+        let at = memchr::memmem::find(command, option)? + option.len();
+        let skipped = text::run(command.get(at..)?, 8, |byte| b" =\t".contains(&byte));
+        (skipped > 0).then_some(from + at + skipped)
+    };
+    let at = after_option(b" -u").or_else(|| after_option(b" --user"))?;
+    let (place, _) = value_at(text, at)?;
+    let value = text.get(place.clone())?;
+    let start = memchr::memchr(b':', value)? + 1;
+    let password = value.get(start..)?;
+    let is_open = password.iter().any(|byte| b"${}<>*[]".contains(byte));
+    let is_secret = password.len() >= 3
+        && !is_open
+        && !is_word_for_one(password)
+        && !stands_for_one(password)
+        && entropy(password) >= LEAST_ENTROPY_OF_USERS;
+    is_secret.then_some(place.start + start..place.end)
 }
 
 /// The value behind `Bearer ` or `Basic `.
@@ -444,6 +484,15 @@ mod tests {
     }
 
     #[test]
+    fn the_key_in_a_connection_string_is_found() {
+        let key = [&random(80), "+/Zx1w=="].concat();
+        let text = format!(
+            "DefaultEndpointsProtocol=https;AccountName=tide;AccountKey={key};EndpointSuffix=core.windows.net"
+        );
+        assert_eq!(found(&text), [key.as_str()]);
+    }
+
+    #[test]
     fn a_password_may_have_any_characters() {
         let password = ["S3c", "r&t)", "!x9;"].concat();
         assert_eq!(found(&format!("DB_PASSWORD={password}\nPORT=1")), [password.as_str()]);
@@ -472,6 +521,34 @@ mod tests {
             "if token == expected_token_1 {",
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_password_that_curl_is_given_is_found() {
+        let of = |text: &str| {
+            let place = password_of_curl(text.as_bytes(), text.find("curl").unwrap() + 4)?;
+            Some(text[place].to_owned())
+        };
+        let password = ["tide", "-", "41x"].concat();
+        for text in [
+            format!("curl -u robin:{password} https://a.example"),
+            format!("curl -s -u \"robin:{password}\" https://a.example"),
+            format!("curl --user=robin:{password} x | jq ."),
+            format!("curl -X POST \\\n  --user 'robin:{password}' \\\n  x"),
+        ] {
+            assert_eq!(of(&text).as_deref(), Some(password.as_str()), "{text}");
+        }
+        for text in [
+            "curl -u robin:$PASSWORD x",
+            "curl -u robin:password x",
+            "curl -u robin:<password> x",
+            "curl -u robin x",
+            "curl --user-agent a:b1c2d3 x",
+            "curl x\n -u robin:tide-41x",
+            "curl -u robin:aaaa x",
+        ] {
+            assert_eq!(of(text), None, "{text}");
         }
     }
 

@@ -22,31 +22,34 @@ pub(crate) enum UsageTail {
     NotCounted,
 }
 
-impl Snapshot {
-    /// The table; a store of an earlier format that is only read has none.
-    fn usage_table(&self) -> Result<Option<Table>> {
-        self.transaction().open_table_if_any(tables::USAGE)
-    }
+/// The rows of all sessions, as they are in a snapshot; they can be read beside it in another thread.
+pub(crate) struct UsageRows(Table);
 
-    /// Passes on each row of all sessions: the session, the row's number, and the bytes of the record. For a session that is
-    /// not counted comes `None`, after the rows that it has, which are out of date.
-    pub(crate) fn each_usage(
+impl UsageRows {
+    /// Passes on each row: the session, the row's number, and the bytes of the record. For a session that is not counted comes
+    /// `None`, after the rows that it has, which are out of date.
+    pub(crate) fn each(
         &self,
         mut take: impl FnMut(SessionKey, u64, Option<&[u8]>) -> Result<()>,
     ) -> Result<()> {
-        let Some(table) = self.usage_table()? else {
-            return self.each_session(|row| {
-                let key = row.map_or_else(|row| row.key, |row| row.key());
-                take(key, NOT_COUNTED, None)
-            });
-        };
-        for row in table.iter()? {
+        for row in self.0.iter()? {
             let (key, value) = row?;
             let (session, number) = key.value();
             let bytes = (number != NOT_COUNTED).then(|| value.value());
             take(SessionKey::new(session), number, bytes)?;
         }
         Ok(())
+    }
+}
+
+impl Snapshot {
+    /// The rows of all sessions; a store of an earlier format that is only read has none.
+    pub(crate) fn usage_rows(&self) -> Result<Option<UsageRows>> {
+        Ok(self.usage_table()?.map(UsageRows))
+    }
+
+    fn usage_table(&self) -> Result<Option<Table>> {
+        self.transaction().open_table_if_any(tables::USAGE)
     }
 }
 

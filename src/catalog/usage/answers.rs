@@ -8,8 +8,8 @@ use leafline_import::Usage;
 use crate::error::{Corruption, Error, Result};
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
-use crate::store::snapshot::Snapshot;
 use crate::store::usage_record::{CountedAnswer, UsageRecord, identities};
+use crate::store::usage_rows::UsageRows;
 
 /// An answer, and which of the models and sessions that are asked about it is of.
 #[derive(Debug, Clone, Copy)]
@@ -60,14 +60,13 @@ impl Models {
 /// Of an answer that is repeated the report with the most tokens counts; of equal ones that of no agent, then the earliest,
 /// then that of the session that ended first.
 pub(super) fn read_answers(
-    snapshot: &Snapshot,
+    rows: Option<&UsageRows>,
     sessions: &BTreeMap<SessionKey, (usize, Asked)>,
-    (counted, identities): (&Counted, Identities),
+    (counted, identities): (&Counted, &Identities),
     models: &mut Models,
     mut take: impl FnMut(&Found, &[String]),
 ) -> Result<BTreeMap<SessionKey, Corruption>> {
     let mut damaged = BTreeMap::new();
-    let out_of_date = identities.not_counted.clone();
     let repeated = identities.repeated();
     let mut best: BTreeMap<u64, Found> = BTreeMap::new();
     // The models of a session's last row, by their names' places in memory: rows name few.
@@ -107,12 +106,12 @@ pub(super) fn read_answers(
         other => other,
     };
     let mut is_asked = Memory::default();
-    snapshot.each_usage(|key, number, bytes| {
+    let read_row = |key: SessionKey, number: u64, bytes: Option<&[u8]>| {
         let Some(bytes) = bytes else { return Ok(()) };
         let asks = || {
             sessions.contains_key(&key)
                 && !counted.contains_key(&key)
-                && !out_of_date.contains(&key)
+                && !identities.not_counted.contains(&key)
         };
         if !is_asked.of(key, asks) {
             return Ok(());
@@ -120,7 +119,8 @@ pub(super) fn read_answers(
         let place = || format!("session key {key}, row {number}");
         let record = UsageRecord::from_bytes(bytes, place);
         note(key, record.and_then(|record| read_record(key, number, &record)))
-    })?;
+    };
+    rows.map_or(Ok(()), |rows| rows.each(read_row))?;
     for (key, rows) in counted {
         for (number, record) in rows {
             note(*key, read_record(*key, *number, record))?;
@@ -143,45 +143,49 @@ impl Found {
 /// The answers of all sessions, before they are read.
 #[derive(Debug, Default)]
 pub(super) struct Identities {
-    all: Vec<u64>,
+    sorted: Vec<u64>,
     /// The sessions whose usage is not counted.
     pub(super) not_counted: BTreeSet<SessionKey>,
 }
 
 impl Identities {
-    /// Reads those of sessions that are asked about.
-    pub(super) fn of(
-        snapshot: &Snapshot,
-        sessions: &BTreeMap<SessionKey, (usize, Asked)>,
-        counted: &Counted,
-    ) -> Result<Self> {
-        let mut found = Self::default();
-        let mut is_asked = Memory::default();
-        snapshot.each_usage(|key, number, bytes| {
-            if !is_asked.of(key, || sessions.contains_key(&key) && !counted.contains_key(&key)) {
-                return Ok(());
-            }
+    /// Reads those of all sessions, asked about or not: an answer that only others repeat is looked at for nothing.
+    pub(super) fn of(rows: &UsageRows) -> Result<Self> {
+        let (mut sorted, mut not_counted) = (Vec::new(), BTreeSet::new());
+        rows.each(|key, number, bytes| {
             let Some(bytes) = bytes else {
-                found.not_counted.insert(key);
+                not_counted.insert(key);
                 return Ok(());
             };
             // A damaged row is reported when it is read.
             if let Ok(identities) = identities(bytes, || format!("session key {key}, row {number}"))
             {
-                found.all.extend(identities);
+                sorted.extend(identities);
             }
             Ok(())
         })?;
-        for (_, record) in counted.values().flatten() {
-            found.all.extend(record.answers().flatten().map(|answer| answer.identity));
+        sorted.sort_unstable();
+        Ok(Self { sorted, not_counted })
+    }
+
+    /// Those of a store that has no rows of usage, of these sessions.
+    pub(super) fn none_of(sessions: impl Iterator<Item = SessionKey>) -> Self {
+        Self { sorted: Vec::new(), not_counted: sessions.collect() }
+    }
+
+    /// Adds those of sessions whose rows the store does not have.
+    pub(super) fn add(&mut self, counted: &Counted) {
+        for (key, rows) in counted {
+            self.not_counted.remove(key);
+            let answers = rows.iter().flat_map(|(_, record)| record.answers().flatten());
+            self.sorted.extend(answers.map(|answer| answer.identity));
         }
-        Ok(found)
+        self.sorted.sort_unstable();
     }
 
     /// Those that several reports have.
-    fn repeated(mut self) -> HashSet<u64> {
-        self.all.sort_unstable();
-        let pairs = self.all.windows(2);
+    fn repeated(&self) -> HashSet<u64> {
+        let pairs = self.sorted.windows(2);
         let same = pairs.filter_map(|pair| match pair {
             &[one, other] if one == other && one != 0 => Some(one),
             _ => None,

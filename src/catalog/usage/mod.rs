@@ -27,6 +27,7 @@ use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 use crate::store::snapshot::Snapshot;
 use crate::store::usage_record::UsageRecord;
+use crate::store::usage_rows::UsageRows;
 
 /// How often the usage of a session is counted again while others change it.
 const ATTEMPTS: u32 = 4;
@@ -147,23 +148,28 @@ impl Store {
     /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged beyond single sessions, which the report names.
     pub fn usage(&self, options: &UsageOptions<'_>) -> Result<UsageReport> {
         let mut snapshot = self.snapshot()?;
-        let mut sessions = Sessions::find(&snapshot, &options.sessions)?;
+        let mut rows = snapshot.usage_rows()?;
+        let (mut sessions, mut identities) =
+            read_both(&snapshot, rows.as_ref(), &options.sessions)?;
         let mut counted = Counted::new();
-        let mut identities = Identities::of(&snapshot, &sessions.places, &counted)?;
-        if options.reads_lines && !identities.not_counted.is_empty() {
-            let damaged = self.count_lacking(identities.not_counted, &mut counted)?;
+        let is_asked = |key: &SessionKey| sessions.places.contains_key(key);
+        let lacking: BTreeSet<SessionKey> =
+            identities.not_counted.iter().copied().filter(is_asked).collect();
+        if options.reads_lines && !lacking.is_empty() {
+            let damaged = self.count_lacking(lacking, &mut counted)?;
             snapshot = self.snapshot()?;
-            sessions = Sessions::find(&snapshot, &options.sessions)?;
+            rows = snapshot.usage_rows()?;
+            (sessions, identities) = read_both(&snapshot, rows.as_ref(), &options.sessions)?;
             sessions.leave_out(damaged);
-            identities = Identities::of(&snapshot, &sessions.places, &counted)?;
+            identities.add(&counted);
         }
         let not_counted = sessions.ids_of(&identities.not_counted);
         let mut models = Models::default();
         let mut sums = Sums::new(options, &sessions.described);
         let damaged = read_answers(
-            &snapshot,
+            rows.as_ref(),
             &sessions.places,
-            (&counted, identities),
+            (&counted, &identities),
             &mut models,
             |found, names| {
                 sums.add(found, names);
@@ -222,6 +228,29 @@ impl Store {
             }
         }
     }
+}
+
+/// Reads the sessions and their answers' identities, side by side if there can be another thread: most of the time of a report
+/// goes into these two.
+fn read_both(
+    snapshot: &Snapshot,
+    rows: Option<&UsageRows>,
+    filter: &SessionFilter,
+) -> Result<(Sessions, Identities)> {
+    let Some(rows) = rows else {
+        let sessions = Sessions::find(snapshot, filter)?;
+        let identities = Identities::none_of(sessions.places.keys().copied());
+        return Ok((sessions, identities));
+    };
+    std::thread::scope(|scope| {
+        let beside = std::thread::Builder::new().spawn_scoped(scope, || Identities::of(rows));
+        let sessions = Sessions::find(snapshot, filter);
+        let identities = match beside {
+            Ok(beside) => beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => Identities::of(rows),
+        };
+        Ok((sessions?, identities?))
+    })
 }
 
 impl Sessions {
