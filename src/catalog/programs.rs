@@ -43,9 +43,14 @@ pub struct ProgramFolder {
 /// ```
 #[must_use]
 pub fn program_folders() -> Vec<ProgramFolder> {
+    in_surroundings(folders_in)
+}
+
+/// The folders in the surroundings of this process: none if the user's home folder is not known.
+fn in_surroundings<Folder>(folders: impl FnOnce(&Surroundings<'_>) -> Vec<Folder>) -> Vec<Folder> {
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
     let variable = |name: &str| std::env::var_os(name);
-    home.map(|home| folders_in(&Surroundings::new(&home, &variable))).unwrap_or_default()
+    home.map_or_else(Vec::new, |home| folders(&Surroundings::new(&home, &variable)))
 }
 
 fn folders_in(surroundings: &Surroundings<'_>) -> Vec<ProgramFolder> {
@@ -82,10 +87,7 @@ impl ProgramFolder {
 /// The folders of one program, existing or not: first the one in which it begins sessions. Empty if the user's home folder is
 /// not known.
 pub(super) fn folders_of(family: Family) -> Vec<PathBuf> {
-    let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
-    let variable = |name: &str| std::env::var_os(name);
-    let folders = home.map(|home| family.folders(&Surroundings::new(&home, &variable)));
-    let folders = folders.unwrap_or_default();
+    let folders = in_surroundings(|surroundings| family.folders(surroundings));
     folders.iter().filter_map(|folder| std::path::absolute(folder).ok()).collect()
 }
 

@@ -65,7 +65,7 @@ impl Gallery {
     }
 
     /// The share of blocks in which two pictures differ that are a part of a window's size; all of them if their sizes do.
-    pub(crate) fn difference(&mut self, one: &str, other: &str, part: u32) -> f64 {
+    fn difference(&mut self, one: &str, other: &str, part: u32) -> f64 {
         let [one, other] = [one, other].map(|picture| self.blocks(picture, BLOCK / part));
         if (one.len(), one[0].len()) != (other.len(), other[0].len()) {
             return 1.0;
@@ -77,6 +77,13 @@ impl Gallery {
         pairs().filter(|(one, other)| differ(one, other)).count() as f64 / pairs().count() as f64
     }
 
+    /// The share of blocks in which a picture that was shrunk to a part of a window's size differs from a stored one.
+    pub(crate) fn difference_from(&mut self, stored: &Path, shown: &str, part: u32) -> f64 {
+        let bytes = std::fs::read(stored).unwrap();
+        assert!(bytes.len() < 100_000, "{}: {}", stored.display(), bytes.len());
+        self.difference(&STANDARD.encode(&bytes), shown, part)
+    }
+
     /// Compares a picture of a window with a stored one, which is a part of its size, or stores it.
     #[track_caller]
     pub(crate) fn compare(&mut self, stored: &Path, picture: &str, part: u32) {
@@ -85,9 +92,7 @@ impl Gallery {
             std::fs::create_dir_all(stored.parent().unwrap()).unwrap();
             std::fs::write(stored, STANDARD.decode(&shown).unwrap()).unwrap();
         }
-        let bytes = std::fs::read(stored).unwrap();
-        assert!(bytes.len() < 100_000, "{}: {}", stored.display(), bytes.len());
-        let difference = self.difference(&STANDARD.encode(&bytes), &shown, part);
+        let difference = self.difference_from(stored, &shown, part);
         println!("{}: {:.1} % differs", stored.display(), difference * 100.0);
         if difference > MOST {
             let found = std::env::temp_dir().join(stored.file_name().unwrap());

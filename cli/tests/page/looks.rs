@@ -60,6 +60,15 @@ fn show(browser: &mut Browser, page: &Path, width: u32, scheme: &str) {
     settle(browser);
 }
 
+/// A window of a telephone's size with a page of the samples.
+fn on_a_telephone(program: &Path) -> Browser {
+    let scene = Scene::of(&samples());
+    let mut browser = Browser::start(program);
+    browser.resize(360, HIGH, "light");
+    browser.open(&scene.page("019c6605"));
+    browser
+}
+
 /// Unfolds what is to be seen, and waits until that is drawn.
 fn settle(browser: &mut Browser) {
     browser.evaluate(
@@ -109,9 +118,8 @@ fn pages_look_as_they_did_at_three_widths() {
                 .evaluate(&format!("{sheet}.insertRule({}, {sheet}.cssRules.length)", json!(rule)));
             settle(&mut browser);
             let shown = gallery.shrunk(&browser.picture(), PART);
-            let kept = std::fs::read(stored(&format!("{width}-light"))).unwrap();
-            let kept = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, kept);
-            let difference = gallery.difference(&kept, &shown, PART);
+            let kept = stored(&format!("{width}-light"));
+            let difference = gallery.difference_from(&kept, &shown, PART);
             println!("{width} {rule}: {:.1} %", difference * 100.0);
             if (difference > MOST) != is_wrong {
                 wrong.push((width, rule, difference));
@@ -124,11 +132,7 @@ fn pages_look_as_they_did_at_three_widths() {
 #[test]
 fn the_picture_in_the_documents_is_of_a_page() {
     let Some(program) = program() else { return };
-    let scene = Scene::of(&samples());
-    let page = scene.page("019c6605");
-    let mut browser = Browser::start(&program);
-    browser.resize(360, HIGH, "light");
-    browser.open(&page);
+    let mut browser = on_a_telephone(&program);
     browser.evaluate("new Promise(done => setTimeout(done, 200))");
     let picture = browser.picture();
     let file: PathBuf =
@@ -167,11 +171,7 @@ fn a_dark_page_is_printed_dark_on_white() {
 #[test]
 fn a_telephone_shows_models_tokens_and_costs() {
     let Some(program) = program() else { return };
-    let scene = Scene::of(&samples());
-    let page = scene.page("019c6605");
-    let mut browser = Browser::start(&program);
-    browser.resize(360, HIGH, "light");
-    browser.open(&page);
+    let mut browser = on_a_telephone(&program);
     let shown = browser.evaluate(
         "(() => { const header = document.querySelector('.assistant:not(.on) > header'); \
            return [...header.querySelectorAll('.model, .usage')].map(one => { \

@@ -176,7 +176,7 @@ fn branches_are_switched_and_words_are_found() {
            search.dispatchEvent(new Event('input')); } new Promise(done => setTimeout(done, 500))",
     );
     assert_eq!(browser.evaluate(shown), all);
-    // Code has its colours once it is seen.
+    // A change has its added lines marked.
     assert_eq!(browser.evaluate("document.querySelectorAll('.diff ins').length > 0"), true);
     browser.has_been_quiet(&page);
 }
