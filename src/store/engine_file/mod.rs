@@ -209,10 +209,12 @@ impl EngineFile {
     }
 
     /// Closes the file without a last commit of the engine's, if others have it open to write: it records nothing that the
-    /// commit before did not, and the last of them makes it, too, and says that the file needs no recovery.
+    /// commit before did not, and the last of them makes it, too, and says that the file needs no recovery. Nobody makes it in a
+    /// file that was cut off.
     pub(crate) fn leave_to_others(&self) {
         let is_shared = self.0.backend.query_lock_range(CONSISTENT, CONSISTENT).unwrap_or(false);
-        self.0.leaves_others.store(is_shared, Ordering::SeqCst);
+        let is_left = is_shared || self.check_is_whole().is_err();
+        self.0.leaves_others.store(is_left, Ordering::SeqCst);
     }
 }
 
