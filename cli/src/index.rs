@@ -8,7 +8,7 @@ use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use leafline::error::SearchError;
-use leafline::search::{IndexUpdate, SearchIndex};
+use leafline::search::{DamagedSession, IndexUpdate, SearchIndex};
 use leafline::{Error, Store};
 use serde_json::json;
 
@@ -256,12 +256,14 @@ impl Drop for Follower {
 }
 
 /// Why the index is incomplete for a search, if it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Readiness {
     /// The index has everything.
     Complete,
-    /// The index lacks this many sessions.
-    Behind(u64),
+    /// The index lacks this many sessions, and why it could not be updated, if it was tried.
+    Behind(u64, Option<Error>),
+    /// The index has all that can be read: these sessions are damaged.
+    Damaged(Vec<DamagedSession>),
     /// The index is empty, and lacks this many bytes of sessions.
     Missing(u64),
 }
@@ -277,6 +279,7 @@ pub(super) fn complete(
     let mut bar = shows_progress.then(|| Bar::of_index(lag.bytes));
     let mut advance = |read| bar.iter_mut().for_each(|bar| bar.advance(read));
     let mut moved = Instant::now();
+    let mut failed = None;
     while lag.sessions > 0 && goes_on() {
         let updated = index.update(|read| {
             advance(read);
@@ -285,13 +288,14 @@ pub(super) fn complete(
         match updated {
             Ok(done) if !done.is_complete => break,
             Ok(done) if done.damaged.is_empty() => return Ok(Readiness::Complete),
-            Ok(done) => return Ok(Readiness::Behind(done.damaged.len() as u64)),
+            Ok(done) => return Ok(Readiness::Damaged(done.damaged)),
             Err(Error::Search(SearchError::IndexBusy { .. })) if moved.elapsed() < PATIENCE => {}
+            Err(Error::Search(SearchError::IndexBusy { .. })) => break,
             // The indexed part can be searched, also where the index may only be read.
-            Err(
-                Error::Search(SearchError::IndexBusy { .. } | SearchError::Index { .. })
-                | Error::File { .. },
-            ) => break,
+            Err(error @ (Error::Search(SearchError::Index { .. }) | Error::File { .. })) => {
+                failed = Some(error);
+                break;
+            }
             Err(error) => return Err(error),
         }
         std::thread::sleep(SHORT_PAUSE);
@@ -302,7 +306,12 @@ pub(super) fn complete(
         advance(lag.bytes.saturating_sub(now.bytes));
         lag = now;
     }
-    readiness(index)
+    match (readiness(index)?, failed) {
+        // There is nothing to search, for this reason.
+        (Readiness::Missing(_), Some(error)) => Err(error),
+        (Readiness::Behind(sessions, _), failed) => Ok(Readiness::Behind(sessions, failed)),
+        (readiness, _) => Ok(readiness),
+    }
 }
 
 /// What the index has as it is.
@@ -311,12 +320,17 @@ pub(super) fn readiness(index: &SearchIndex) -> leafline::Result<Readiness> {
     Ok(match lag.sessions {
         0 => Readiness::Complete,
         _ if index.is_empty()? => Readiness::Missing(lag.bytes),
-        sessions => Readiness::Behind(sessions),
+        sessions => Readiness::Behind(sessions, None),
     })
 }
 
-/// Says that the index lacks sessions.
-pub(super) fn behind(sessions: u64) -> String {
+/// Says that the index lacks sessions, and why it could not be updated.
+pub(super) fn behind(sessions: u64, failed: Option<&Error>) -> String {
     let sessions = counted(sessions, "session is", "sessions are");
-    complaint(&format!("{sessions} not in the search index yet; `leafline index` updates it"))
+    complaint(&match failed {
+        None => format!("{sessions} not in the search index yet; `leafline index` updates it"),
+        Some(error) => {
+            format!("{sessions} not in the search index yet, which cannot be updated: {error}")
+        }
+    })
 }

@@ -125,16 +125,25 @@ pub(super) fn run(
     for hit in &hits {
         print_hit(hit, &ids, out)?;
     }
-    if let Readiness::Behind(sessions) = readiness {
-        out.remark(behind(sessions));
+    let mut damaged = found.damaged;
+    match readiness {
+        Readiness::Behind(sessions, failed) => out.remark(behind(sessions, failed.as_ref())),
+        Readiness::Damaged(unread) => {
+            let is_known =
+                |one: &DamagedSession| damaged.iter().any(|two| two.session == one.session);
+            let unread: Vec<DamagedSession> =
+                unread.into_iter().filter(|one| !is_known(one)).collect();
+            damaged.extend(unread);
+        }
+        Readiness::Complete | Readiness::Missing(_) => {}
     }
     if hits.is_empty() && std::io::stderr().is_terminal() {
         out.remark("nothing found".to_owned());
     }
-    for DamagedSession { session, damage, .. } in &found.damaged {
+    for DamagedSession { session, damage, .. } in &damaged {
         complain(&format!("session {session} is damaged, and not all of it was found: {damage}"));
     }
-    Ok(if found.damaged.is_empty() { Status::Done } else { Status::Failed })
+    Ok(if damaged.is_empty() { Status::Done } else { Status::Failed })
 }
 
 fn print_hit(hit: &SearchHit, ids: &[&str], out: &mut Output) -> Result<(), Failure> {

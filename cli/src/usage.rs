@@ -26,9 +26,6 @@ Examples:
   leafline usage --by project --csv > usage.csv
   leafline usage --prices own.json";
 
-/// How many sessions are named in a remark.
-const NAMED: usize = 3;
-
 /// The characters of a title that are shown.
 const TITLE: usize = 60;
 
@@ -148,7 +145,7 @@ pub(super) fn run(
         write_table(&report, arguments.by, out)?;
     }
     remark(&report, options.prices.date(), out);
-    Ok(Status::Done)
+    Ok(if report.unreadable.is_empty() { Status::Done } else { Status::Failed })
 }
 
 /// The built-in prices, with those of a file.
@@ -291,10 +288,9 @@ fn remark(report: &UsageReport, date: &str, out: &mut Output) {
         ));
     }
     if !report.unreadable.is_empty() {
-        let some: Vec<&str> = report.unreadable.iter().take(NAMED).map(String::as_str).collect();
+        let names: Vec<_> = report.unreadable.iter().map(|id| text::printable(id)).collect();
         let all = counted(report.unreadable.len() as u64, "session", "sessions");
-        let more = if report.unreadable.len() > NAMED { " and others" } else { "" };
-        out.remark(format!("{all} could not be read as a whole: {}{more}", some.join(", ")));
+        out.remark(format!("{all} could not be read as a whole: {}", names.join(", ")));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Entries of one or of several sessions: what a search has found, or what is labelled.
 
+use std::collections::HashSet;
+
 use leafline::Store;
 use leafline::search::{SearchHit, SearchIndex, SearchQuery};
 use ratatui::style::Style;
@@ -67,12 +69,16 @@ impl Found {
         }
         let found =
             index.search_readable(&SearchQuery { limit: MOST, ..SearchQuery::new(query) })?;
-        let mut remark = match readiness {
-            Readiness::Behind(sessions) => Some(behind(sessions)),
-            _ => None,
+        let (mut remark, unread) = match readiness {
+            Readiness::Behind(sessions, failed) => {
+                (Some(behind(sessions, failed.as_ref())), Vec::new())
+            }
+            Readiness::Damaged(unread) => (None, unread),
+            Readiness::Complete | Readiness::Missing(_) => (None, Vec::new()),
         };
-        if !found.damaged.is_empty() {
-            let damaged = found.damaged.len() as u64;
+        let damaged = found.damaged.iter().chain(&unread).map(|damaged| &damaged.session);
+        let damaged = damaged.collect::<HashSet<_>>().len() as u64;
+        if damaged > 0 {
             let damaged = counted(damaged, "session is damaged", "sessions are damaged");
             remark = Some(format!("{damaged}, and not all of it was found"));
         }

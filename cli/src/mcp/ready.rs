@@ -32,7 +32,11 @@ pub(super) fn ready(store: &Store, stop: &Stop) -> Result<Ready, Refusal> {
     let goes_on = || !stop.is_set() && begun.elapsed() < PATIENCE;
     let lacking = match complete(&index, &goes_on, false)? {
         Readiness::Complete => String::new(),
-        Readiness::Behind(sessions) => format!(
+        Readiness::Damaged(damaged) => format!(
+            "{} damaged, and not or not wholly in the search index\n",
+            counted(damaged.len() as u64, "session is", "sessions are")
+        ),
+        Readiness::Behind(sessions, _) => format!(
             "{} not or not wholly in the search index yet; a later call finds more\n",
             counted(sessions, "session is", "sessions are")
         ),
