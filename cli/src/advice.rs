@@ -8,6 +8,7 @@ use leafline::error::{ExportError, SearchError, SessionError, StoreError};
 use leafline::export::KeptReason;
 use leafline::import::{FileReport, Refusal};
 
+use super::holders::holders;
 use super::place::{shown, store_in_use};
 use super::time;
 
@@ -34,6 +35,11 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
         Error::Store(StoreError::NotFound { .. }) => "`leafline import` or `leafline new` makes it",
         Error::Store(StoreError::NoJournal { .. } | StoreError::JournalAhead { .. }) => {
             "`leafline compact --without-journal` gives up what it alone has"
+        }
+        Error::Store(StoreError::InUse { path }) => {
+            let holders = holders(path);
+            return (!holders.is_empty())
+                .then(|| format!("processes that have it open: {}", holders.join(", ")).into());
         }
         Error::Search(SearchError::Index { .. }) => {
             "`leafline index --rebuild` makes it again from the store"

@@ -24,6 +24,7 @@ mod failure;
 mod family;
 mod fork;
 mod history;
+mod holders;
 mod import;
 mod index;
 mod interrupt;

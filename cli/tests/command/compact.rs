@@ -70,6 +70,8 @@ fn it_waits_until_others_have_closed_the_store() {
     let reader = store.reader("s").unwrap();
     let said = scene.run(["compact"]).fails(1);
     assert!(said.contains("is in use"), "{said}");
+    let holder = format!("have it open: {} (", std::process::id());
+    assert_eq!(said.contains(&holder), cfg!(target_os = "linux"), "{said}");
     let begun = Instant::now();
     let said = scene.run(["compact", "--wait=1"]).fails(1);
     assert!(said.contains("is in use"), "{said}");
