@@ -417,4 +417,26 @@ mod tests {
         assert!(store.verify().unwrap().problems.is_empty());
         assert_eq!(store.reader(&kept).unwrap().facts().entries, 4);
     }
+
+    #[test]
+    fn the_root_is_that_of_the_state_that_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("store")).unwrap();
+        let file = store.shared.file.clone().unwrap();
+        let mut roots = Vec::new();
+        for number in 0..2 {
+            let transaction = store.writable().unwrap().begin_write().unwrap();
+            let mut table = transaction.open_table(crate::store::tables::META).unwrap();
+            table.insert("number", number).unwrap();
+            drop(table);
+            transaction.commit().unwrap();
+            roots.push(tables_root(&read_header(&file).unwrap()));
+        }
+        let [before, after] = roots.try_into().unwrap();
+        assert!(before.is_some() && after.is_some() && before != after);
+        // While the last commit is not confirmed, readers have the one before.
+        let mut header = read_header(&file).unwrap();
+        header[9] |= 8;
+        assert_eq!(tables_root(&header), before);
+    }
 }

@@ -132,6 +132,26 @@ fn others_append_and_read_while_the_store_is_written_anew() {
     assert!(!names(&scene).iter().any(|name| name.starts_with('.')), "{:?}", names(&scene));
 }
 
+/// A compaction may look at the store in the middle of any commit.
+#[test]
+fn nothing_is_lost_of_many_appends_beside_many_compactions() {
+    let scene = Scene::of_session(&crate::scene::file([header("s"), message("a1", None, "first")]));
+    let mut acknowledged = entries(&scene);
+    for _ in 0..40 {
+        let mut compacting = command(&scene.store()).args(["compact", "--wait"]).spawn().unwrap();
+        while compacting.try_wait().unwrap().is_none() {
+            let mut child = appending(&scene);
+            drop(child.stdin.take());
+            assert!(child.wait().unwrap().success());
+            acknowledged += 1;
+            // A moment in which nobody has it open.
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(compacting.wait().unwrap().success());
+        assert_eq!(entries(&scene), acknowledged);
+    }
+}
+
 #[test]
 fn a_killed_compaction_leaves_the_store_as_it_was() {
     let scene = loose();

@@ -134,6 +134,14 @@ pub(super) fn roots(header: &[u8; HEADER]) -> Vec<Pointer> {
     slots.into_iter().flat_map(|slot| roots_of(header, slot, layout)).collect()
 }
 
+/// The roots of the state that a read transaction begun now has: while the last commit is not confirmed, of the one before.
+pub(super) fn published_roots(header: &[u8; HEADER]) -> Vec<Pointer> {
+    let Some(layout) = Layout::of_header(header) else { return Vec::new() };
+    let primary = usize::from(header[FLAGS] & SECOND_IS_PRIMARY != 0);
+    let is_confirmed = header[FLAGS] & UNCONFIRMED == 0;
+    roots_of(header, if is_confirmed { primary } else { 1 - primary }, layout)
+}
+
 /// The roots that a slot names: that of the tables, and that of redb's own.
 fn roots_of(header: &[u8; HEADER], slot: usize, layout: Layout) -> Vec<Pointer> {
     let Some(slot) = slot_of(header, slot) else { return Vec::new() };

@@ -28,7 +28,7 @@ pub(crate) fn read_header(file: &impl StorageBackend) -> io::Result<[u8; HEADER]
 
 /// Where the root of the tables is that a header names, and its checksum: as long as both are the same, so are all rows.
 pub(crate) fn tables_root(header: &[u8; HEADER]) -> Option<(u64, u128)> {
-    layout::roots(header)
+    layout::published_roots(header)
         .into_iter()
         .find(|root| root.table.is_none())
         .map(|root| (root.at, root.check))
