@@ -41,6 +41,17 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
             return (!holders.is_empty())
                 .then(|| format!("processes that have it open: {}", holders.join(", ")).into());
         }
+        // An empty file, or a folder, never was one; and where a salvage found nothing, there is nothing.
+        Error::Store(StoreError::NotAStore { path, .. })
+            if store_in_use() == Some(path)
+                && path.metadata().is_ok_and(|file| file.is_file() && file.len() > 0) =>
+        {
+            let file = shown(path);
+            return Some(
+                format!("if it was one, `leafline salvage {file} -o NEW` saves what is whole")
+                    .into(),
+            );
+        }
         Error::Search(SearchError::Index { .. }) => {
             "`leafline index --rebuild` makes it again from the store"
         }

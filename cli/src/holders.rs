@@ -21,10 +21,11 @@ pub(super) fn holders(path: &Path) -> Vec<String> {
             .map(|file| std::fs::read_link(file.path()))
             .any(|name| name.is_ok_and(|name| name == path))
     });
-    let named = holding.map(|number| {
-        let name = std::fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
-        format!("{number} ({})", name.trim_end())
-    });
+    let named =
+        holding.map(|number| match std::fs::read_to_string(format!("/proc/{number}/comm")) {
+            Ok(name) => format!("{number} ({})", name.trim_end()),
+            Err(_) => number.to_string(),
+        });
     named.take(MOST).collect()
 }
 

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
 
-use crate::scene::{Scene, command, file, finished, header, message, path};
+use crate::scene::{Scene, command, file, finished, header, message, path, run_on};
 
 const SESSIONS: usize = 120;
 const PAGE: u64 = 4096;
@@ -237,4 +237,19 @@ fn nothing_is_acknowledged_that_a_cut_off_store_cannot_keep() {
         assert!(told.contains(&stored), "{told}");
         assert_eq!(store.metadata().unwrap().len(), bytes - PAGE, "it is left as it is");
     }
+}
+
+#[test]
+fn a_store_without_its_first_page_is_said_to_be_saved_by_salvage() {
+    let scene = many_sessions();
+    let store = std::fs::File::options().write(true).open(scene.store()).unwrap();
+    store.write_all_at(&[0; PAGE as usize], 0).unwrap();
+    for command in ["ls", "verify", "usage"] {
+        let said = scene.run([command]).fails(1);
+        assert!(said.contains(&format!("`leafline salvage {}", path(&scene.store()))), "{said}");
+    }
+    let new = scene.folder().join("new");
+    run_on(&new, ["salvage", path(&scene.store()), "-o", path(&new)]);
+    let listed = run_on(&new, ["ls", "--json"]).ok().json_lines();
+    assert_eq!(listed.len(), SESSIONS);
 }
