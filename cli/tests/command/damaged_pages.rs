@@ -243,7 +243,7 @@ fn nothing_is_acknowledged_that_a_cut_off_store_cannot_keep() {
 fn a_store_without_its_first_page_is_said_to_be_saved_by_salvage() {
     let scene = many_sessions();
     let store = std::fs::File::options().write(true).open(scene.store()).unwrap();
-    store.write_all_at(&[0; PAGE as usize], 0).unwrap();
+    store.write_all_at(&[0; 4096], 0).unwrap();
     for command in ["ls", "verify", "usage"] {
         let said = scene.run([command]).fails(1);
         assert!(said.contains(&format!("`leafline salvage {}", path(&scene.store()))), "{said}");
