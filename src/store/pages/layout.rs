@@ -125,21 +125,28 @@ pub(super) fn may_be_cut_off(header: &[u8; HEADER]) -> bool {
 
 /// The roots of the states that are read: of the last commit, and while it is not confirmed of the one before.
 pub(super) fn roots(header: &[u8; HEADER]) -> Vec<Pointer> {
-    let Some(layout) = Layout::of_header(header) else { return Vec::new() };
+    roots_of_slots(header, &slots_read(header))
+}
+
+/// The roots of the state that a read transaction begun now has: while the last commit is not confirmed, of the one before.
+pub(super) fn published_roots(header: &[u8; HEADER]) -> Vec<Pointer> {
+    let slots = slots_read(header);
+    roots_of_slots(header, slots.last().map_or(&[], std::slice::from_ref))
+}
+
+/// The slots of the states that are read; the last is that of a read transaction begun now.
+fn slots_read(header: &[u8; HEADER]) -> Vec<usize> {
     let primary = usize::from(header[FLAGS] & SECOND_IS_PRIMARY != 0);
     let mut slots = vec![primary];
     if header[FLAGS] & UNCONFIRMED != 0 {
         slots.push(1 - primary);
     }
-    slots.into_iter().flat_map(|slot| roots_of(header, slot, layout)).collect()
+    slots
 }
 
-/// The roots of the state that a read transaction begun now has: while the last commit is not confirmed, of the one before.
-pub(super) fn published_roots(header: &[u8; HEADER]) -> Vec<Pointer> {
+fn roots_of_slots(header: &[u8; HEADER], slots: &[usize]) -> Vec<Pointer> {
     let Some(layout) = Layout::of_header(header) else { return Vec::new() };
-    let primary = usize::from(header[FLAGS] & SECOND_IS_PRIMARY != 0);
-    let is_confirmed = header[FLAGS] & UNCONFIRMED == 0;
-    roots_of(header, if is_confirmed { primary } else { 1 - primary }, layout)
+    slots.iter().flat_map(|slot| roots_of(header, *slot, layout)).collect()
 }
 
 /// The roots that a slot names: that of the tables, and that of redb's own.
