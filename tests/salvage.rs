@@ -205,3 +205,40 @@ fn what_is_no_store_gives_nothing() {
     assert!(matches!(error, Error::File { .. }), "{error}");
     assert_eq!(std::fs::read(scene.path("there")).unwrap(), b"mine");
 }
+
+/// The bytes of a page of this number in the file that begins with a number: the pages of a table.
+fn leaves_with(bytes: &[u8], text: &[u8]) -> Vec<usize> {
+    let pages = bytes.chunks(4096).enumerate();
+    let has = |page: &[u8]| page.windows(text.len()).any(|window| window == text);
+    pages.filter(|(_, page)| has(page)).map(|(number, _)| number * 4096).collect()
+}
+
+#[test]
+fn facts_of_a_damaged_record_are_never_taken() {
+    let scene = Scene::new();
+    let cwd = b"/work/flipped-facts";
+    let path = scene.path("facts");
+    let store = Store::open(&path).unwrap();
+    let mut new = leafline::NewSession::new(leafline::Family::Opal, "/work/flipped-facts");
+    new.persistence = None;
+    let session = store.create_session(&new).unwrap();
+    let id = session.id().to_owned();
+    drop(session);
+    drop(store);
+    let whole = std::fs::read(&path).unwrap();
+    let mut told = 0;
+    for page in leaves_with(&whole, cwd) {
+        let is_cwd = |at: &usize| whole[*at..].starts_with(cwd);
+        for at in (page..page + 4096 - cwd.len()).filter(is_cwd) {
+            let mut bytes = whole.clone();
+            bytes[at + cwd.len() - 1] ^= 1;
+            let (salvage, new) = scene.salvage(&bytes).unwrap();
+            for facts in new.sessions().unwrap() {
+                assert_ne!(facts.cwd.as_deref(), Some("/work/flipped-factr"), "{salvage:?}");
+            }
+            let named = salvage.damaged.iter().map(|session| &session.id).chain(&salvage.lost);
+            told += usize::from(named.into_iter().any(|named| *named == id));
+        }
+    }
+    assert!(told > 0);
+}

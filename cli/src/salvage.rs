@@ -65,6 +65,9 @@ pub(super) fn report(salvage: &Salvage, out: &mut Output) -> Result<(), Failure>
     for id in &salvage.lost {
         say("lost   ", &format!("{id}: nothing of it was found"))?;
     }
+    for path in &salvage.lost_sources {
+        say("lost   ", &format!("what was imported from {}", path.display()))?;
+    }
     for hash in &salvage.blobs {
         say("blob   ", &format!("{hash}: its bytes are not whole"))?;
     }
@@ -117,6 +120,12 @@ fn described(session: &SalvagedSession) -> String {
     if session.is_loose {
         said.push(
             "some of it is from pages that nothing leads to, and may be of an earlier state"
+                .to_owned(),
+        );
+    }
+    if session.is_doubtful {
+        said.push(
+            "what its lines do not say is lost: its leaf, what only its record says, or the form in which it was imported"
                 .to_owned(),
         );
     }

@@ -26,6 +26,8 @@ pub(crate) struct Outcome {
 #[derive(Debug, Default)]
 pub(crate) struct Salvaged {
     pub(crate) answers: Answers,
+    /// Whether it is said that nothing is missing.
+    pub(crate) is_complete: bool,
     /// Sessions of which it is said that they were damaged.
     pub(crate) told: Vec<String>,
     /// Whether it is said that anything may be missing.
@@ -40,6 +42,7 @@ fn salvage(path: &Path, sessions: &[String]) -> Salvaged {
     let mut salvaged = Salvaged::default();
     match Store::salvage(path, &new) {
         Ok(salvage) => {
+            salvaged.is_complete = salvage.is_complete();
             salvaged.told.extend(salvage.lost);
             salvaged.told.extend(salvage.damaged.into_iter().map(|session| session.id));
             salvaged.tells_of_journal = salvage.journal.is_some();

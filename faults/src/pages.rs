@@ -232,6 +232,12 @@ impl Judge<'_> {
         for problem in &salvaged.problems {
             self.fails(&format!("after `salvage`: {problem}"));
         }
+        let is_other = |(question, answer): &(&String, &Answer)| {
+            salvaged.is_complete && salvaged.answers.get(*question) != Some(*answer)
+        };
+        if let Some((question, _)) = self.truth.answers.iter().find(is_other) {
+            self.fails(&format!("`salvage` changed {question} and said that nothing is missing"));
+        }
         for (id, answers) in &self.truth.of {
             self.count.sessions += 1;
             let other = answers

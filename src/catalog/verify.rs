@@ -70,7 +70,7 @@ impl Store {
         }
         let checked = check_unfolded(&snapshot, &sessions, &mut findings);
         findings.absorb(checked)?;
-        let unfinished = check_owners(self, &snapshot, &sessions, &mut findings);
+        let unfinished = check_owners(self, &snapshot, (&sessions, &unreadable), &mut findings);
         let unfinished = findings.absorb(unfinished)?.unwrap_or_default();
         let checked = check_names(&snapshot, &sessions, &mut findings);
         findings.absorb(checked)?;
@@ -116,7 +116,7 @@ fn check_unfolded(
 fn check_owners(
     store: &Store,
     snapshot: &Snapshot,
-    sessions: &BTreeMap<SessionKey, SessionRecord>,
+    (sessions, unreadable): Known<'_>,
     findings: &mut Findings<'_>,
 ) -> Result<BTreeSet<SessionKey>> {
     let mut unfinished = BTreeSet::new();
@@ -129,18 +129,10 @@ fn check_owners(
         };
         findings.remark("unfinished", None, None, text);
     }
-    let mut from = Some(*SessionKey::ALL.start());
-    while let Some(next) = from
-        && let Some(session) = snapshot.session_with_lines(next)?
-    {
-        if !sessions.contains_key(&session) && !unfinished.contains(&session) {
-            findings.problem(
-                "lines",
-                None,
-                format!("there are lines of a session {session} that has no record"),
-            );
-        }
-        from = session.next();
+    let known = sessions.keys().chain(unreadable).chain(&unfinished).copied().collect();
+    for (session, table) in snapshot.stray_sessions(&known)? {
+        let text = format!("there are rows of a session {session} that has no record");
+        findings.problem(table, None, text);
     }
     Ok(unfinished)
 }

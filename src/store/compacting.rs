@@ -157,6 +157,12 @@ impl Store {
                 continue;
             }
             beside.follow(self)?;
+            // The copy has no journal: what the store's has must be in the tables.
+            if self.committed()?.journal_row()?.epoch != 0 {
+                drop(alone);
+                patience.wait_for(self)?;
+                continue;
+            }
             beside.leave_room(before)?;
             match beside.replace(&file, alone) {
                 Err(error) if is_refusal(&error) => return Ok(false),
@@ -416,6 +422,41 @@ mod tests {
         let store = Store::open(&path).unwrap();
         assert!(store.verify().unwrap().problems.is_empty());
         assert_eq!(store.reader(&kept).unwrap().facts().entries, 4);
+    }
+
+    #[test]
+    fn a_copy_has_nothing_of_the_journal_that_is_in_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let others = [(); 2].map(|()| Store::open(&path).unwrap());
+        let mut session =
+            others[0].create_session(&NewSession::new(Family::Opal, "/work")).unwrap();
+        session.append_many([Draft::user("first")]).unwrap();
+        let id = session.id().to_owned();
+        drop(session);
+        let mut sessions = others.each_ref().map(|store| store.session(&id).unwrap());
+        let mut append = || {
+            // Each takes over what the other has appended: the tables have that then.
+            for session in &mut sessions {
+                for text in ["one", "two"] {
+                    session.append_many([Draft::user(text)]).unwrap();
+                }
+            }
+        };
+        append();
+        let store = Store::open(&path).unwrap();
+        let file = store.shared.file.clone().unwrap();
+        let epoch = |store: &Store| store.committed().unwrap().journal_row().unwrap().epoch;
+        assert!(epoch(&store) > 0, "a journal is in use");
+        let mut beside = Beside::make(&store, &file, path).unwrap();
+        for _ in 0..2 {
+            append();
+            beside.follow(&store).unwrap();
+            let options = StoreOptions { create: false, ..StoreOptions::default() };
+            let copy = Store::open_with(beside.made.path(), &options).unwrap();
+            assert_eq!(epoch(&copy), 0);
+        }
+        assert!(epoch(&store) > 0, "it is still in use");
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub(crate) mod sessions;
 pub(crate) mod settings_record;
 pub(crate) mod snapshot;
 pub(crate) mod source_record;
+mod stray;
 pub(crate) mod summary_record;
 mod table_statistics;
 mod tables;

@@ -26,11 +26,6 @@ impl SessionKey {
         self.0
     }
 
-    /// The key after this one; `None` after the last.
-    pub(crate) fn next(self) -> Option<Self> {
-        self.0.checked_add(1).map(Self)
-    }
-
     /// Greater than the beginning of all keys of this session's rows, and at most that of later ones: a range of rows
     /// ends there.
     pub(super) const fn end(self) -> u64 {

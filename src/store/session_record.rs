@@ -7,10 +7,12 @@ use bincode::de::BorrowDecoder;
 use bincode::error::DecodeError;
 use bincode::{BorrowDecode, Decode, Encode};
 use leafline_import::{Family, Reading};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::clock::now;
 use super::ordinal::Ordinal;
 use super::record::{self, Record};
+use super::session_key::SessionKey;
 use super::type_counts::TypeCounts;
 use crate::error::Result;
 
@@ -160,7 +162,48 @@ impl Record for SessionRecord {
     }
 }
 
+/// Bytes of a row's checksum.
+const CHECK_BYTES: usize = 8;
+
+/// What a row of `sessions` says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Proof {
+    /// It is as it was written, and for this session.
+    Given,
+    /// It has no checksum: an earlier version wrote it.
+    None,
+    /// It is not what was written.
+    Wrong,
+}
+
+/// Whether a row is one that was written for this session. In a page to which a checksum leads it is; this is asked of others.
+pub(crate) fn proof(row: &[u8], session: SessionKey) -> Proof {
+    let is_record = |bytes: &[u8]| {
+        let record = SessionRecord::from_bytes(bytes, String::new);
+        record.is_ok_and(|record| record.to_bytes() == bytes)
+    };
+    match row.split_last_chunk::<CHECK_BYTES>() {
+        Some((record, check)) if *check == checksum(record, session) && is_record(record) => {
+            Proof::Given
+        }
+        _ if is_record(row) => Proof::None,
+        _ => Proof::Wrong,
+    }
+}
+
+fn checksum(record: &[u8], session: SessionKey) -> [u8; CHECK_BYTES] {
+    xxh3_64_with_seed(record, session.raw()).to_le_bytes()
+}
+
 impl SessionRecord {
+    /// The row's value: the record, and behind it a checksum of it and of the session's key, by which it is known where no
+    /// index leads to it.
+    pub(crate) fn to_row(&self, session: SessionKey) -> Vec<u8> {
+        let mut row = self.to_bytes();
+        row.extend(checksum(&row, session));
+        row
+    }
+
     /// How the session's lines are read.
     pub(crate) fn reading(&self) -> Reading {
         Reading { family: self.known_family(), recovers: self.recovers }
@@ -359,6 +402,31 @@ pub(crate) fn parse_address(address: &[u8], external_id: &[u8], number: u32) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_proves_itself_for_its_session_alone() {
+        let record = SessionRecord {
+            external_id: b"id".to_vec(),
+            cwd: Some("/work".into()),
+            created: Some(1_770_000_000_000),
+            ..SessionRecord::default()
+        };
+        let session = SessionKey::new(7);
+        let row = record.to_row(session);
+        assert_eq!(SessionRecord::from_bytes(&row, String::new).unwrap(), record);
+        assert_eq!(proof(&row, session), Proof::Given);
+        // One of an earlier version.
+        assert_eq!(proof(&record.to_bytes(), session), Proof::None);
+        assert_eq!(proof(&row, SessionKey::new(6)), Proof::Wrong);
+        for bit in 0..row.len() * 8 {
+            let mut damaged = row.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(proof(&damaged, session), Proof::Wrong, "bit {bit}");
+        }
+        for end in record.to_bytes().len() + 1..row.len() {
+            assert_eq!(proof(&row[..end], session), Proof::Wrong, "{end} bytes");
+        }
+    }
 
     #[test]
     fn an_address_says_what_of_a_record_is_damaged() {

@@ -265,12 +265,6 @@ impl Snapshot {
         });
         marks.collect()
     }
-
-    /// The first session from a key on that has lines, even if no record shows it.
-    pub(crate) fn session_with_lines(&self, from: SessionKey) -> Result<Option<SessionKey>> {
-        let first = self.lines()?.range((from.raw(), 0, 0)..)?.next().transpose()?;
-        Ok(first.map(|(key, _)| SessionKey::new(key.value().0)))
-    }
 }
 
 fn read_source(path: &[u8], value: &[u8]) -> Result<SourceRecord> {

@@ -31,6 +31,10 @@ pub(super) struct Lines {
     pub(super) without_blobs: Vec<u64>,
     /// The id of the entry that is the leaf.
     pub(super) leaf: Option<String>,
+    /// Whether they are the imported ones of a migrated session.
+    pub(super) are_imported: bool,
+    /// Whether it is not known what the leaf is.
+    pub(super) is_without_leaf: bool,
 }
 
 /// Whether lines of a session have lost text to blobs whose bytes are not whole.
@@ -67,7 +71,10 @@ pub(super) fn write_lines(
     let mut lines = Lines::default();
     let leaf = match snapshot.rows(key).leaf() {
         Ok(leaf) => leaf,
-        Err(Error::Corrupted(_)) => None,
+        Err(Error::Corrupted(_)) => {
+            lines.is_without_leaf = true;
+            None
+        }
         Err(error) => return Err(error),
     };
     // Whatever chunks are there are read.
@@ -142,7 +149,7 @@ fn write_originals(
     match written {
         Ok(()) => {
             out.flush().at("writing", path)?;
-            Ok(Some(Lines { count: record.lines, ..Lines::default() }))
+            Ok(Some(Lines { count: record.lines, are_imported: true, ..Lines::default() }))
         }
         Err(Error::Corrupted(_)) => Ok(None),
         Err(error) => Err(error),

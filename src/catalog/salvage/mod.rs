@@ -37,6 +37,9 @@ pub struct Salvage {
     pub damaged: Vec<SalvagedSession>,
     /// Ids of sessions of which nothing was found.
     pub lost: Vec<String>,
+    /// Files that sessions were imported from of which nothing was found.
+    #[serde(serialize_with = "paths")]
+    pub lost_sources: Vec<PathBuf>,
     /// Blobs that lines refer to and whose bytes are not whole: SHA-256 in hex.
     pub blobs: Vec<String>,
     /// Files of session storages that are no sessions, and whose bytes are not whole.
@@ -60,10 +63,9 @@ pub struct Salvage {
 }
 
 impl Salvage {
-    /// Whether nothing is missing.
+    /// Whether it is known that nothing is missing, and that all is as it was last.
     pub fn is_complete(&self) -> bool {
-        let is_whole = |session: &SalvagedSession| session.missing.is_empty() && !session.is_lines;
-        self.damaged.iter().all(is_whole)
+        self.damaged.iter().all(SalvagedSession::is_complete)
             && self.lost.is_empty()
             && self.blobs.is_empty()
             && self.files.is_empty()
@@ -76,8 +78,8 @@ impl Salvage {
 }
 
 impl Salvage {
-    /// Imports the sessions of which something is missing from their files again, as far as these are still there, into the
-    /// new store at `new`. Those that are whole then are no longer among the damaged ones.
+    /// Imports the sessions of which something is missing, or all, from their files again, as far as these are still there, into
+    /// the new store at `new`. Those that are whole then are no longer among the damaged and the lost ones.
     ///
     /// # Errors
     ///
@@ -91,9 +93,10 @@ impl Salvage {
                 }
             }
         }
-        let lacking = self.damaged.iter().filter(|session| !session.missing.is_empty());
+        let lacking = self.damaged.iter().filter(|session| !session.is_complete());
         let paths: Vec<PathBuf> = lacking
             .flat_map(|session| &session.sources)
+            .chain(&self.lost_sources)
             .filter(|path| path.exists())
             .cloned()
             .collect();
@@ -104,6 +107,15 @@ impl Salvage {
         let mut whole = Whole(Vec::new());
         store.import(&paths, &ImportOptions::default(), &mut whole)?;
         self.damaged.retain(|session| !session.sources.iter().any(|path| whole.0.contains(path)));
+        self.lost_sources.retain(|path| !whole.0.contains(path));
+        let snapshot = store.snapshot()?;
+        let mut lost = Vec::new();
+        for id in std::mem::take(&mut self.lost) {
+            if snapshot.key_of(id.as_bytes())?.is_none() {
+                lost.push(id);
+            }
+        }
+        self.lost = lost;
         Ok(())
     }
 }
@@ -125,6 +137,9 @@ pub struct SalvagedSession {
     pub is_rebuilt: bool,
     /// Whether lines, or its facts, come from pages that nothing leads to: they were the session's at some time.
     pub is_loose: bool,
+    /// Whether something is lost that its lines do not say: what only its record says, its leaf, or the form in which it was
+    /// imported. It is now what follows from its lines.
+    pub is_doubtful: bool,
     /// Whether its lines could not be made a session again: they are in `file`.
     pub is_lines: bool,
     /// The file beside the new store with its lines.
@@ -133,6 +148,17 @@ pub struct SalvagedSession {
     /// Files that the session was imported from.
     #[serde(serialize_with = "paths")]
     pub sources: Vec<PathBuf>,
+}
+
+impl SalvagedSession {
+    /// Whether it is known that nothing is missing, and that all is as it was last.
+    fn is_complete(&self) -> bool {
+        self.missing.is_empty()
+            && self.without_blobs.is_empty()
+            && !self.is_loose
+            && !self.is_doubtful
+            && !self.is_lines
+    }
 }
 
 fn optional_path<S: serde::Serializer>(
@@ -192,7 +218,7 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     let salvaged = store.take_rows_of(damaged)?;
     let mut salvage = Salvage {
         pages: salvaged.damaged.len() as u64,
-        lost: salvaged.lost.clone(),
+        lost: salvaged.lost.values().cloned().collect(),
         may_be_earlier: salvaged.may_be_earlier,
         may_lack_sessions: may_lack_sessions(&salvaged),
         ..Salvage::default()
@@ -207,9 +233,13 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
             return Err(Error::Store(StoreError::NotAStore { path, problem }));
         }
     }
+    let sources = sources_of_missing(&store, &salvaged)?;
+    let is_bad = |session: &SessionKey| bad.contains_key(session);
+    let lost = sources.iter().filter(|(session, _)| !is_bad(session)).flat_map(|(_, paths)| paths);
+    salvage.lost_sources = lost.cloned().collect();
     let lost = store.settle_files()?;
     salvage.files = lost.iter().filter_map(|path| path_of_bytes(path)).collect();
-    rebuild(&store, &bad, &salvaged, new, &mut salvage)?;
+    rebuild(&store, (&bad, &sources), &salvaged, new, &mut salvage)?;
     store.settle_files()?;
     store.forget_lost_sources()?;
     salvage.history_is_damaged = salvaged.has_loose_prompts || has_damaged_history(&store)?;
@@ -222,6 +252,39 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     Ok(salvage)
 }
 
+/// The files that sessions without a record were imported from.
+fn sources_of_missing(
+    store: &Store,
+    salvaged: &Salvaged,
+) -> Result<BTreeMap<SessionKey, Vec<PathBuf>>> {
+    let snapshot = store.snapshot()?;
+    let mut sources: BTreeMap<SessionKey, Vec<PathBuf>> = BTreeMap::new();
+    // Otherwise a session without a record may be one that was removed.
+    let is_known = is_whole(salvaged, "removed");
+    snapshot.each_source(|path, source| {
+        let Ok(source) = source else { return Ok(()) };
+        let session = source.session;
+        let was_there = is_known
+            || salvaged.lost.contains_key(&session)
+            || salvaged.unnamed.contains_key(&session);
+        if was_there
+            && snapshot.session(session)?.is_none()
+            && snapshot.removed(session)?.is_none()
+            && let Some(path) = path_of_bytes(path)
+        {
+            sources.entry(session).or_default().push(path);
+        }
+        Ok(())
+    })?;
+    Ok(sources)
+}
+
+/// Whether no page of a table is damaged.
+fn is_whole(salvaged: &Salvaged, table: &str) -> bool {
+    let is_of_it = |of: &Option<String>| of.as_ref().is_none_or(|of| of == table);
+    !salvaged.damaged.iter().any(|page| is_of_it(&page.table))
+}
+
 fn has_damaged_history(store: &Store) -> Result<bool> {
     let mut verification = Verification::default();
     let mut findings = Findings::new(None, &mut verification);
@@ -232,9 +295,7 @@ fn has_damaged_history(store: &Store) -> Result<bool> {
 
 /// Whether neither the records of sessions nor their ids are all there.
 fn may_lack_sessions(salvaged: &Salvaged) -> bool {
-    let is_damaged =
-        |table: Option<&str>| salvaged.damaged.iter().any(|page| page.table.as_deref() == table);
-    is_damaged(None) || is_damaged(Some("sessions")) && is_damaged(Some("session_ids"))
+    !is_whole(salvaged, "sessions") && !is_whole(salvaged, "session_ids")
 }
 
 fn open(path: &Path) -> Result<Store> {
@@ -306,7 +367,10 @@ fn bad_sessions(
 /// Makes sessions again from their lines.
 fn rebuild(
     store: &Store,
-    bad: &BTreeMap<SessionKey, Option<SessionRecord>>,
+    (bad, sources): (
+        &BTreeMap<SessionKey, Option<SessionRecord>>,
+        &BTreeMap<SessionKey, Vec<PathBuf>>,
+    ),
     salvaged: &Salvaged,
     new: &Path,
     salvage: &mut Salvage,
@@ -338,8 +402,12 @@ fn rebuild(
         session.is_rebuilt = lines.missing.is_empty();
         session.missing.clone_from(&lines.missing);
         session.without_blobs.clone_from(&lines.without_blobs);
-        let sources = record.map(|record| record.sources.clone()).unwrap_or_default();
-        session.sources = sources.iter().filter_map(|path| path_of_bytes(path)).collect();
+        let was_migrated = record.is_some_and(|record| record.migrated) && !lines.are_imported;
+        session.is_doubtful = record.is_none() || was_migrated || lines.is_without_leaf;
+        session.sources = match record {
+            Some(record) => record.sources.iter().filter_map(|path| path_of_bytes(path)).collect(),
+            None => sources.get(&key).cloned().unwrap_or_default(),
+        };
         session.id = match (record, known) {
             (Some(record), _) => record.id(),
             (None, Some(known)) => known,
@@ -355,6 +423,7 @@ fn rebuild(
             }
             None if lines.count == 0 => {
                 salvage.lost.push(session.id);
+                salvage.lost_sources.append(&mut session.sources);
                 continue;
             }
             None => {

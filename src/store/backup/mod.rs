@@ -159,7 +159,7 @@ fn refusal(source: &ReadTransaction, copy: &ReadTransaction) -> Result<Option<St
     })
 }
 
-/// Writes the rows of `meta` and `journal`. A backup is marked, and no journal belongs to it.
+/// Writes the rows of `meta` and `journal`. A backup is marked. No journal belongs to a copy: the store's is the store's.
 fn write_own_rows(snapshot: &Snapshot, copy: &WriteTransaction, kind: Copy) -> Result<()> {
     let mut meta = copy.open_table(tables::META)?;
     meta.retain(|_, _| false)?;
@@ -167,14 +167,11 @@ fn write_own_rows(snapshot: &Snapshot, copy: &WriteTransaction, kind: Copy) -> R
         let (name, value) = row?;
         meta.insert(name.value(), value.value())?;
     }
-    let row = snapshot.journal_row()?;
-    match kind {
-        Copy::Backup => {
-            meta.insert(MARK, 1)?;
-            journal::write_row(copy, &JournalRow { epoch: 0, path: Vec::new(), ..row })
-        }
-        Copy::Replacement => journal::write_row(copy, &row),
+    if kind == Copy::Backup {
+        meta.insert(MARK, 1)?;
     }
+    let row = snapshot.journal_row()?;
+    journal::write_row(copy, &JournalRow { epoch: 0, path: Vec::new(), ..row })
 }
 
 /// Whether the file is a backup that nobody has written to.

@@ -88,7 +88,7 @@ pub(super) fn write(
     files::write(transaction, slice.files)?;
     let mut sessions = transaction.open_table(tables::SESSIONS)?;
     for Row { session, value: record, .. } in slice.sessions {
-        let record = record.to_bytes();
+        let record = record.to_row(session);
         let old = sessions.insert(session.raw(), record.as_slice())?;
         let old = old.as_ref().map(|value| value.value());
         index_session(transaction, session, old, Some(&record))?;

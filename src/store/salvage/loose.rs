@@ -16,7 +16,7 @@ use crate::store::pages::{Found, Reached, ReadableTable, Shape, scan};
 use crate::store::prompt_record::PromptRecord;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
-use crate::store::session_record::{SessionRecord, address_bytes};
+use crate::store::session_record::{Proof, SessionRecord, address_bytes, proof};
 use crate::store::snapshot::Snapshot;
 use crate::store::{Store, tables};
 
@@ -63,7 +63,8 @@ pub(super) struct Loose<'s, F> {
     lines: BTreeMap<(u64, u64, u32), BTreeSet<Place>>,
     parts: BTreeMap<([u8; 32], u32), BTreeSet<Place>>,
     originals: BTreeMap<(u64, u64), BTreeSet<Place>>,
-    sessions: BTreeMap<u64, SessionRecord>,
+    /// The last state of each session, and whether its row has a checksum.
+    sessions: BTreeMap<u64, (bool, SessionRecord)>,
     history: BTreeMap<u64, PromptRecord>,
     dictionaries: BTreeMap<u32, Vec<u8>>,
 }
@@ -129,12 +130,19 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
             "sessions" => {
                 if let Some(key) = key.first_chunk().copied().map(u64::from_le_bytes)
                     && let Ok(record) = SessionRecord::from_bytes(value, String::new)
-                    && record.to_bytes() == value
                 {
-                    // Of several states of a session, the last.
+                    let is_proven = match proof(value, SessionKey::new(key)) {
+                        Proof::Given => true,
+                        Proof::None => false,
+                        Proof::Wrong => return,
+                    };
+                    // Of several states of a session the last one that is as it was written.
+                    let order =
+                        |(is_proven, record): &(bool, SessionRecord)| (*is_proven, record.revision);
+                    let found = (is_proven, record);
                     let known = self.sessions.get(&key);
-                    if known.is_none_or(|known| known.revision <= record.revision) {
-                        self.sessions.insert(key, record);
+                    if known.is_none_or(|known| order(known) <= order(&found)) {
+                        self.sessions.insert(key, found);
                     }
                 }
             }
@@ -184,7 +192,7 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
                 known.insert(bytes);
             }
             let mut table = transaction.open_table(tables::SESSIONS).map_err(store)?;
-            for (&key, record) in &self.sessions {
+            for (&key, (_, record)) in &self.sessions {
                 let address = address_bytes(&record.external_id, record.number);
                 let is_known = self.ids.get(&key) == Some(&address);
                 let is_taken = self.ids.values().any(|id| *id == address);
@@ -192,8 +200,9 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
                     && (is_known || !is_taken)
                     && snapshot.removed(SessionKey::new(key))?.is_none()
                 {
-                    table.insert(key, record.to_bytes().as_slice()).map_err(store)?;
-                    written.insert(SessionKey::new(key));
+                    let session = SessionKey::new(key);
+                    table.insert(key, record.to_row(session).as_slice()).map_err(store)?;
+                    written.insert(session);
                 }
             }
         }

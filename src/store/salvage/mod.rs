@@ -3,6 +3,8 @@
 mod files;
 mod loose;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -41,8 +43,8 @@ pub(crate) struct Salvaged {
     pub(crate) damaged: Vec<DamagedPage>,
     /// Whether the newest commit may be lost, and the one before was taken.
     pub(crate) may_be_earlier: bool,
-    /// Ids of sessions of which neither a record nor a line was found.
-    pub(crate) lost: Vec<String>,
+    /// Sessions of which neither a record nor a line was found, with their ids.
+    pub(crate) lost: BTreeMap<SessionKey, String>,
     /// Sessions of which rows come from pages that nothing leads to.
     pub(crate) loose: BTreeSet<SessionKey>,
     /// Whether there are prompts that come from such pages: they are to be numbered again.
@@ -122,7 +124,7 @@ impl Store {
                     address.clone_from(known);
                     (record.external_id, record.number) =
                         parse_address(known, &record.external_id, record.number);
-                    renamed.push((key, record.to_bytes()));
+                    renamed.push((key, record.to_row(key)));
                 }
                 if addresses.get(address.as_slice())?.is_some() {
                     damaged.push(key);
@@ -141,42 +143,53 @@ impl Store {
                 sessions.remove(key.raw())?;
             }
         }
-        let mut from = Some(*SessionKey::ALL.start());
-        while let Some(next) = from
-            && let Some(session) = snapshot.session_with_lines(next)?
-        {
+        let known: BTreeSet<SessionKey> = records.union(&unfinished).copied().collect();
+        for (session, table) in snapshot.stray_sessions(&known)? {
             highest = highest.max(session.raw());
-            if !records.contains(&session) && !unfinished.contains(&session) {
+            if table == "lines" {
                 let id = ids.get(&session.raw());
                 let id = id.map(|id| String::from_utf8_lossy(id).into_owned());
                 salvaged.unnamed.insert(session, id);
+            } else {
+                // Without lines they are of no use, and would become those of another session.
+                transaction.open_table(tables::UNFINISHED)?.insert(session.raw(), NOBODY)?;
             }
-            from = session.next();
         }
         for (&key, id) in ids {
             let session = SessionKey::new(key);
             highest = highest.max(key);
             if !records.contains(&session) && !salvaged.unnamed.contains_key(&session) {
-                salvaged.lost.push(String::from_utf8_lossy(id).into_owned());
+                salvaged.lost.insert(session, String::from_utf8_lossy(id).into_owned());
             }
         }
+        highest = known.last().map_or(highest, |last| highest.max(last.raw()));
         // It follows from the lines, which may have been saved only in part.
         format::mark_not_counted(&transaction)?;
-        self.index_removed(&snapshot, &transaction)?;
+        if let Some(removed) = self.index_removed(&snapshot, &transaction)? {
+            highest = highest.max(removed.raw());
+        }
         salvaged.broken_blobs = index_blobs(&snapshot, &transaction)?;
         {
             let mut meta = transaction.open_table(tables::META)?;
             let next = meta.get("next_session")?.map_or(1, |next| next.value());
-            meta.insert("next_session", next.max(highest + 1))?;
+            meta.insert("next_session", next.max(highest.saturating_add(1)))?;
         }
         transaction.commit()?;
+        self.sweep()?;
         Ok(())
     }
 
-    fn index_removed(&self, snapshot: &Snapshot, transaction: &WriteTransaction) -> Result<()> {
+    /// Writes the ids of removed sessions. Returns the last of these sessions.
+    fn index_removed(
+        &self,
+        snapshot: &Snapshot,
+        transaction: &WriteTransaction,
+    ) -> Result<Option<SessionKey>> {
         let mut ids = transaction.open_table(tables::REMOVED_IDS)?;
         let mut damaged = Vec::new();
+        let mut last = None;
         snapshot.each_removed(|session, removed: Result<RemovedRecord>| {
+            last = last.max(Some(session));
             match removed {
                 Ok(removed) => {
                     ids.insert((removed.external_id.as_slice(), session.raw()), ())?;
@@ -189,7 +202,7 @@ impl Store {
         for session in damaged {
             table.remove(session.raw())?;
         }
-        Ok(())
+        Ok(last)
     }
 
     /// Takes a session away: what it has is swept.
@@ -244,7 +257,7 @@ impl Store {
                 record.number += 1;
             }
             ids.insert(address(&record).as_slice(), session.raw())?;
-            let new = record.to_bytes();
+            let new = record.to_row(session);
             table.insert(session.raw(), new.as_slice())?;
             index_session(&transaction, session, Some(&old), Some(&new))?;
             let mut sources = transaction.open_table(tables::SOURCES)?;

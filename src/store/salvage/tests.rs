@@ -1,0 +1,90 @@
+//! What is made of rows that are missing, or of no session.
+
+use std::path::{Path, PathBuf};
+
+use leafline_import::Family;
+use redb::WriteTransaction;
+
+use crate::catalog::import::ImportOptions;
+use crate::error::Result;
+use crate::store::tables;
+use crate::{NewSession, Store};
+
+/// A store of two sessions, of which the second has lost rows. Returns its path and the second one's id.
+fn damaged(
+    folder: &Path,
+    damage: impl FnOnce(&WriteTransaction, u64) -> Result<()>,
+) -> (PathBuf, String) {
+    let path = folder.join("store");
+    let store = Store::open(&path).unwrap();
+    let source = folder.join("2026-02-16T10-20-30-400Z_of-a-file.jsonl");
+    let lines = [
+        r#"{"type":"session","version":3,"id":"of-a-file","timestamp":"2026-02-16T10:20:30.400Z","cwd":"/work"}"#,
+        r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-16T10:20:31.000Z","message":{"role":"user","content":"one","timestamp":1}}"#,
+        r#"{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-02-16T10:20:32.000Z","message":{"role":"user","content":"two","timestamp":2}}"#,
+    ];
+    std::fs::write(&source, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    drop(store.create_session(&NewSession::new(Family::Opal, "/work")).unwrap());
+    let options = ImportOptions::default();
+    assert_eq!(store.import(&[source], &options, &mut ()).unwrap().imported, 1);
+    let id = "of-a-file".to_owned();
+    let key = store.snapshot().unwrap().key_of(id.as_bytes()).unwrap().unwrap();
+    let transaction = store.begin_write().unwrap();
+    damage(&transaction, key.raw()).unwrap();
+    transaction.commit().unwrap();
+    (path, id)
+}
+
+#[test]
+fn a_leaf_that_is_lost_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, id) = damaged(folder.path(), |transaction, key| {
+        transaction.open_table(tables::LEAVES)?.remove(key)?;
+        Ok(())
+    });
+    let salvage = Store::salvage(path, folder.path().join("new")).unwrap();
+    let [session] = &*salvage.damaged else { panic!("{salvage:?}") };
+    assert_eq!((&session.id, session.missing.len()), (&id, 0));
+    assert!(session.is_doubtful && !salvage.is_complete(), "{salvage:?}");
+    assert_eq!(salvage.whole, 1);
+}
+
+#[test]
+fn a_session_that_is_lost_comes_back_from_its_file_and_its_rows_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, id) = damaged(folder.path(), |transaction, key| {
+        transaction.open_table(tables::SESSIONS)?.remove(key)?;
+        transaction.open_table(tables::LINES)?.remove((key, 0, 0))?;
+        // As if the number of the next session were lost, too.
+        transaction.open_table(tables::META)?.insert("next_session", key)?;
+        Ok(())
+    });
+    let new = folder.path().join("new");
+    let mut salvage = Store::salvage(path, &new).unwrap();
+    assert_eq!((salvage.whole, &salvage.lost), (1, &vec![id.clone()]), "{salvage:?}");
+    assert!(salvage.lost_sources.len() == 1 && !salvage.is_complete(), "{salvage:?}");
+    {
+        let store = Store::open(&new).unwrap();
+        assert!(store.verify().unwrap().problems.is_empty());
+        let session = store.create_session(&NewSession::new(Family::Pi, "/work")).unwrap();
+        let found = session.reader().unwrap().get_entry("a1");
+        assert!(found.is_err(), "an entry of the lost session: {found:?}");
+    }
+    salvage.import_sources(&new).unwrap();
+    assert!(salvage.is_complete(), "{salvage:?}");
+    let store = Store::open(&new).unwrap();
+    assert_eq!(store.reader(&id).unwrap().facts().entries, 2);
+    assert!(store.verify().unwrap().problems.is_empty());
+}
+
+#[test]
+fn rows_of_no_session_are_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _) = damaged(folder.path(), |transaction, key| {
+        transaction.open_table(tables::LEAVES)?.insert(key + 1, 0)?;
+        Ok(())
+    });
+    let problems = Store::open(path).unwrap().verify().unwrap().problems;
+    let kinds: Vec<&str> = problems.iter().map(|problem| problem.kind.as_str()).collect();
+    assert_eq!(kinds, ["leaves"], "{problems:?}");
+}
