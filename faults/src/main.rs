@@ -71,7 +71,7 @@ enum Fault {
         #[arg(long, default_value_t = 1)]
         threads: usize,
     },
-    /// Processes that append, read, import, sync and compact at the same time
+    /// Processes that append, also in short visits, read, import, sync and compact at the same time
     Crowd {
         /// For how long
         #[arg(long, default_value_t = 60)]
@@ -233,13 +233,14 @@ fn gather(
         ("append beside an import", &report.beside_imports),
         ("fdatasync", &report.syncs),
         ("read", &report.reads),
+        ("visit", &report.visits),
     ];
     println!("what: how many, p50, p99, the longest");
     for (name, times) in times {
         let [half, most, all] = [500, 990, 1000].map(|share| crowd::quantile(times, share));
         println!("{name}: {}, {half:.1?}, {most:.1?}, {all:.1?}", times.len());
     }
-    println!("appends of each process: {:?}", report.counts);
+    println!("appends of each who stays: {:?}; of visitors: {}", report.counts, report.visited);
     println!(
         "appends that took 50 ms longer than any fdatasync, by what ran beside: {:?}",
         report.late
@@ -253,8 +254,11 @@ fn gather(
         report.within_stops.1
     );
     println!(
-        "{} syncs, {} compactions, {} of which found the store in use",
-        report.synced, report.compactions.0, report.compactions.1
+        "{} syncs, {} compactions, of which {} succeeded, and {} found the store in use",
+        report.synced,
+        report.compactions.all,
+        report.compactions.succeeded,
+        report.compactions.refused
     );
     Ok(report.failures)
 }

@@ -1,4 +1,4 @@
-//! Those who change the store in large: an import that is stopped now and then, a deletion, a sync, and a compaction.
+//! Those who change the store in large: an import that is stopped now and then, a deletion, a sync, and compactions.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use leafline_generate::{Shape, generate};
 
 use super::Span;
+use super::people::Signs;
 use crate::command::program::Program;
 
 /// For how long the import is stopped: nobody's commit takes so long, nor does a read that takes in a journal of 8 MiB.
@@ -18,10 +19,27 @@ const STOP: Duration = Duration::from_millis(1500);
 /// Between the beginning of an import, or the end of a stop, and the next one.
 const BETWEEN: Duration = Duration::from_millis(300);
 
+/// How long the store is compacted, again and again, before the next import.
+const COMPACTING: Duration = Duration::from_secs(5);
+
+/// How many seconds a compaction waits for a moment in which nobody else has the store open.
+const COMPACT: [&str; 2] = ["compact", "--wait=30"];
+
 const IMPORT: &str = "import";
 
 /// Bytes of the file that is imported.
 const LARGE: u64 = 40_000_000;
+
+/// What came of the compactions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Compactions {
+    /// How many there were.
+    pub all: u64,
+    /// Those that put a new file in the store's place.
+    pub succeeded: u64,
+    /// Those that found no moment in which nobody else had the store open.
+    pub refused: u64,
+}
 
 /// What they have done.
 #[derive(Debug, Default)]
@@ -29,13 +47,13 @@ pub(super) struct Changes {
     pub(super) stops: Vec<Span>,
     /// When each command ran, by its first word.
     pub(super) commands: Vec<(&'static str, Span)>,
-    pub(super) compactions: (u64, u64),
+    pub(super) compactions: Compactions,
     pub(super) synced: u64,
     pub(super) failures: Vec<String>,
 }
 
 /// Does it again and again, until a time, and at least once.
-pub(super) fn run(program: &Program, folder: &Path, until: Instant) -> Changes {
+pub(super) fn run(program: &Program, folder: &Path, signs: &Signs, until: Instant) -> Changes {
     let mut changes = Changes::default();
     let large = folder.join("large.jsonl");
     let mut bytes = Vec::new();
@@ -54,19 +72,16 @@ pub(super) fn run(program: &Program, folder: &Path, until: Instant) -> Changes {
         changes.run(program, folder, "sync", &["grows", "--no-index", "--quiet"]);
         changes.synced += 1;
         changes.run(program, folder, "rm", &[&id, "--yes"]);
-        let compact = ["compact", "--wait=3"];
+        // Those who keep the store open leave it while the first of them waits.
+        signs.be_left(true);
         let begun = Instant::now();
-        let output = spawn(program, folder, &compact).wait_with_output();
-        let output = output.expect("a process can be waited for");
-        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-        changes.ran("compact", begun);
-        changes.compactions.0 += 1;
-        if complaint.contains("in use") {
-            // As is documented.
-            changes.compactions.1 += 1;
-        } else if !output.status.success() || !complaint.is_empty() {
-            changes.failures.push(format!("`compact`: {complaint}"));
+        loop {
+            changes.compact(program, folder);
+            if begun.elapsed() >= COMPACTING || Instant::now() >= until {
+                break;
+            }
         }
+        signs.be_left(false);
         if Instant::now() >= until {
             return changes;
         }
@@ -86,6 +101,28 @@ impl Changes {
         let begun = Instant::now();
         ended(spawn(program, folder, &words), &words, &mut self.failures);
         self.ran(command, begun);
+    }
+
+    /// Compacts the store beside others, and notes whether it has another file then.
+    fn compact(&mut self, program: &Program, folder: &Path) {
+        let store = folder.join("store.leafline");
+        let inode = || std::fs::metadata(&store).map(|metadata| metadata.ino()).ok();
+        let (begun, before) = (Instant::now(), inode());
+        let output = spawn(program, folder, &COMPACT).wait_with_output();
+        let output = output.expect("a process can be waited for");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        self.ran(COMPACT[0], begun);
+        self.compactions.all += 1;
+        if complaint.contains("in use") {
+            // As is documented.
+            self.compactions.refused += 1;
+        } else if !output.status.success() || !complaint.is_empty() {
+            self.failures.push(format!("`{}`: {complaint}", COMPACT.join(" ")));
+        } else if inode() == before {
+            self.failures.push("a compaction moved pages within the file".to_owned());
+        } else {
+            self.compactions.succeeded += 1;
+        }
     }
 
     fn ran(&mut self, command: &'static str, begun: Instant) {

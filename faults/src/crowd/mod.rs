@@ -1,23 +1,31 @@
-//! Many processes at one store: eight append, three threads read, and others import, sync, delete and compact.
+//! Many processes at one store: eight keep it open and append, four come, append and go, three threads read, and others import,
+//! sync, delete and compact.
 
 mod changers;
 mod people;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use leafline::live::Persistence;
 use leafline::{Family, NewSession, Store};
 
 use self::changers::Changes;
-use self::people::{Appended, Appender, Reads};
+pub use self::changers::Compactions;
+use self::people::{Append, Appended, Appender, Reads, Signs, Visitor, Visits};
 use crate::answers::{Opening, open};
 use crate::command::program::Program;
 
-/// How many processes append: half of them to a session of their own, the others to one together.
+/// How many processes append and keep the store open: half of them to a session of their own, the others to one together.
 pub const APPENDERS: usize = 8;
+
+/// How many open the store, append a few entries and close it: half of them with the command, the others with the library, and
+/// half to a session of their own.
+pub const VISITORS: usize = 4;
+
+/// Sessions: the first is shared.
+const SESSIONS: usize = 1 + APPENDERS / 2 + VISITORS / 2;
 
 /// How many threads read, each through a store of its own.
 const READERS: usize = 3;
@@ -28,7 +36,7 @@ const MARGIN: Duration = Duration::from_millis(50);
 /// What came of it.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// How long each append took, from its line to its answer.
+    /// How long each append took of those who keep the store open, from its line to its answer.
     pub appends: Vec<Duration>,
     /// Those among them that began while the large file was imported.
     pub beside_imports: Vec<Duration>,
@@ -39,7 +47,11 @@ pub struct Report {
     pub late: BTreeMap<&'static str, u64>,
     /// How long each read took.
     pub reads: Vec<Duration>,
-    /// How many appends each process has made.
+    /// How long each visit took, with opening the store and closing it.
+    pub visits: Vec<Duration>,
+    /// How many entries the visitors have appended.
+    pub visited: u64,
+    /// How many appends each of those has made who keep the store open.
     pub counts: Vec<usize>,
     /// How often the large file was imported, and for how long altogether.
     pub imports: (u64, Duration),
@@ -47,15 +59,16 @@ pub struct Report {
     pub stops: u64,
     /// Reads and appends that were begun and ended while it was stopped.
     pub within_stops: (u64, u64),
-    /// Compactions, and those that found no moment.
-    pub compactions: (u64, u64),
+    /// What came of the compactions.
+    pub compactions: Compactions,
     /// Files that have grown and were synced.
     pub synced: u64,
     /// What must not be.
     pub failures: Vec<String>,
 }
 
-/// Lets all of them work for so long, in a folder of its own below the given one.
+/// Lets all of them work for so long, in a folder of its own below the given one. If no compaction succeeds meanwhile, that is a
+/// failure: nothing was tried then.
 ///
 /// # Errors
 ///
@@ -70,33 +83,43 @@ pub fn run(time: Duration, program: Option<&Path>, folder: &Path) -> Result<Repo
     let program = Program::find(program, &folder.join("prints"))?;
     let path = folder.join("store.leafline");
     let sessions = begin(&path);
-    let is_over = AtomicBool::new(false);
+    let signs = Signs::default();
     let begun = Instant::now();
     let mut report = Report::default();
     std::thread::scope(|scope| {
-        let is_over = &is_over;
+        let (signs, program) = (&signs, &program);
         let appenders: Vec<_> = (0..APPENDERS)
             .map(|number| {
                 // Half of them share the first session.
-                let session = sessions[number.saturating_sub(APPENDERS / 2)].clone();
+                let session = sessions[(number + 1).saturating_sub(APPENDERS / 2)].clone();
                 let appender = Appender { number, session };
-                let program = &program;
-                scope.spawn(move || appender.run(program, folder, is_over))
+                scope.spawn(move || appender.run(program, folder, signs))
+            })
+            .collect();
+        let visitors: Vec<_> = (0..VISITORS)
+            .map(|number| {
+                let own = (number + 1).saturating_sub(VISITORS / 2);
+                let session = if own == 0 { 0 } else { APPENDERS / 2 + own };
+                let session = sessions[session].clone();
+                let has_library = number % 2 == 1;
+                let visitor = Visitor { number: APPENDERS + number, session, has_library };
+                scope.spawn(move || visitor.run(program, folder, signs))
             })
             .collect();
         let readers: Vec<_> = (0..READERS)
             .map(|_| {
                 let (path, sessions) = (&path, &sessions);
-                scope.spawn(move || people::read(path, sessions, is_over))
+                scope.spawn(move || people::read(path, sessions, signs))
             })
             .collect();
-        let syncer = scope.spawn(move || people::sync_bare(folder, is_over));
-        let changes = changers::run(&program, folder, begun + time);
-        is_over.store(true, Ordering::Relaxed);
+        let syncer = scope.spawn(move || people::sync_bare(folder, signs));
+        let changes = changers::run(program, folder, signs, begun + time);
+        signs.end();
         let appended: Vec<Appended> = appenders.into_iter().map(joined).collect();
+        let visits: Vec<Visits> = visitors.into_iter().map(joined).collect();
         let reads: Vec<Reads> = readers.into_iter().map(joined).collect();
         report.syncs = joined(syncer);
-        judge(&mut report, &path, appended, reads, changes);
+        judge(&mut report, &path, (appended, visits), reads, changes);
     });
     Ok(report)
 }
@@ -108,7 +131,7 @@ fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
 /// Makes a store with a session for each who has one.
 fn begin(path: &Path) -> Vec<String> {
     let store = Store::open(path).expect("a store can be made");
-    let ids: Vec<String> = (0..=APPENDERS / 2).map(|number| format!("crowd-{number}")).collect();
+    let ids: Vec<String> = (0..SESSIONS).map(|number| format!("crowd-{number}")).collect();
     for id in &ids {
         let mut new = NewSession::new(Family::Pi, "/work/crowd");
         new.id = Some(id.clone());
@@ -122,7 +145,7 @@ fn begin(path: &Path) -> Vec<String> {
 fn judge(
     report: &mut Report,
     path: &Path,
-    appended: Vec<Appended>,
+    (mut appended, visits): (Vec<Appended>, Vec<Visits>),
     reads: Vec<Reads>,
     changes: Changes,
 ) {
@@ -141,15 +164,15 @@ fn judge(
     for appended in &appended {
         report.counts.push(appended.all.len());
         report.failures.extend(appended.failures.iter().cloned());
-        for (number, (begun, took, _)) in appended.all.iter().enumerate() {
+        for Append { begun, took, is_first, .. } in &appended.all {
             report.appends.push(*took);
             if *took > limit {
                 let is_meanwhile = |span: &Span| span.0 < *begun + *took && *begun < span.1;
                 let command = changes.commands.iter().rev().find(|(_, span)| is_meanwhile(span));
-                let beside = match number {
-                    0 => "the first of a process",
-                    _ if changes.stops.iter().any(is_meanwhile) => "an import that is stopped",
-                    _ => command.map_or("nothing", |command| command.0),
+                let beside = match is_first {
+                    true => "the first of a process",
+                    false if changes.stops.iter().any(is_meanwhile) => "an import that is stopped",
+                    false => command.map_or("nothing", |command| command.0),
                 };
                 *report.late.entry(beside).or_default() += 1;
             }
@@ -157,7 +180,8 @@ fn judge(
                 report.beside_imports.push(*took);
             }
             report.within_stops.1 += u64::from(is_in(&changes.stops, *begun, *took));
-            if is_across(*begun, *took) {
+            // The first one is a commit, and the import has the transaction.
+            if !is_first && is_across(*begun, *took) {
                 report.failures.push(format!("an append of {took:?} waited for a stopped import"));
             }
         }
@@ -175,10 +199,23 @@ fn judge(
     if report.counts.contains(&0) {
         report.failures.push(format!("one has appended nothing: {:?}", report.counts));
     }
+    for Visits { all, appended: by_visits } in visits {
+        if by_visits.all.is_empty() {
+            report
+                .failures
+                .push(format!("a visitor of {} has appended nothing", by_visits.session));
+        }
+        report.visits.extend(all);
+        report.visited += by_visits.all.len() as u64;
+        report.failures.extend(by_visits.failures.iter().cloned());
+        appended.push(by_visits);
+    }
+    if report.compactions.succeeded == 0 {
+        report.failures.push(format!("no compaction succeeded: {:?}", report.compactions));
+    }
     report.failures.extend(lost(path, &appended));
-    for times in
-        [&mut report.appends, &mut report.beside_imports, &mut report.syncs, &mut report.reads]
-    {
+    let Report { appends, beside_imports, syncs, reads, visits, .. } = report;
+    for times in [appends, beside_imports, syncs, reads, visits] {
         times.sort();
     }
 }
@@ -210,7 +247,7 @@ fn lost(path: &Path, appended: &[Appended]) -> Vec<String> {
             failures.push(format!("{}: {error}", one.session));
         }
         let mut there = ids.iter();
-        for (_, _, id) in &one.all {
+        for Append { id, .. } in &one.all {
             if !there.any(|other| other == id) {
                 failures.push(format!("entry {id} of {} was acknowledged", one.session));
                 break;
