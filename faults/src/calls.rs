@@ -75,6 +75,8 @@ pub struct Runs<'r> {
     pub only: &'r str,
     /// Only failures of calls of this name; if it is empty, of all.
     pub call: &'r str,
+    /// How many calls of one name are tried of a command.
+    pub most: usize,
 }
 
 /// Lets calls fail, each run one of the combinations.
@@ -150,7 +152,7 @@ impl Worker {
         let mut random = Rng::with_seed(runs.seed);
         let (mut firsts, mut others) = (Vec::new(), Vec::new());
         for (number, prepared) in self.cases.iter().enumerate() {
-            for place in prepared.some_of_each(&mut random) {
+            for place in prepared.some_of_each(runs.most, &mut random) {
                 let place = &prepared.places[place];
                 // What a salvage cannot read is damaged, and it says what is missing then.
                 let is_salvage = ["repair", "salvage"].iter().any(|word| case_is(prepared, word));
@@ -218,7 +220,7 @@ fn one(
 ) -> Result<(), String> {
     stage.reset(prepared).map_err(|error| error.to_string())?;
     let case = &prepared.case;
-    let ended = stage.program.run(&stage.work, &prepared.arguments, case.input.as_bytes(), fault);
+    let ended = stage.program.run(&stage.work, &prepared.arguments, case.input, fault);
     if !is_met(&ended.calls, &stage.work) {
         report.beside += 1;
         return Ok(());
@@ -252,6 +254,16 @@ fn is_clear(
     let complaint = &ended.stderr;
     if ended.hung || ended.status.is_none() || complaint.contains("panicked") {
         return Err(ended.described());
+    }
+    let is_all_done = prepared.case.input.is_done(&ended.stdout);
+    if ended.is_done() && !is_all_done {
+        // A server tells its client, and a watch goes on.
+        let tells = ["\"isError\":true", "\"error\":", "\"status\":\"failed\""];
+        let is_told = tells.iter().any(|told| ended.stdout.contains(told));
+        return match is_told || !complaint.is_empty() || cannot_say {
+            true => Ok(()),
+            false => Err(format!("it does not say what is not done: {}", ended.described())),
+        };
     }
     if ended.is_done() {
         let is_less = prepared.case.reads && ended.stdout != prepared.whole.stdout;

@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 use crate::command::aftermath;
 use crate::command::calling::WRITING;
-use crate::command::case::{Prepared, Stage};
+use crate::command::case::{MOST_OF_A_CALL, Prepared, Stage};
 use crate::command::program::{Fault, Program};
 use crate::command::writing;
 
@@ -61,7 +61,7 @@ pub fn run(seed: u64, runs: u64, program: Option<&Path>, only: &str) -> Result<R
     // Each command's calls in an order of their own, so that all have their turn before one has it again.
     let mut turns: Vec<Vec<usize>> = Vec::new();
     for prepared in &cases {
-        let order = prepared.some_of_each(&mut random);
+        let order = prepared.some_of_each(MOST_OF_A_CALL, &mut random);
         let count = report.counts.entry(prepared.case.name).or_default();
         count.places = order.len() as u64;
         turns.push(order);
@@ -120,7 +120,7 @@ fn one(
 ) -> Result<(), String> {
     stage.reset(prepared).map_err(|error| error.to_string())?;
     let case = &prepared.case;
-    let input = case.input.as_bytes();
+    let input = case.input;
     let mut ended = stage.program.run(&stage.work, &prepared.arguments, input, fault);
     count.killed += u64::from(ended.is_killed());
     // What a second run adds would have to be told from what the first one has.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use leafline_faults::command::case::MOST_OF_A_CALL;
 use leafline_faults::damage::Damage;
 use leafline_faults::pages::{self, Count, Report};
 #[cfg(unix)]
@@ -57,6 +58,9 @@ enum Fault {
         /// Only failures of this call of the system
         #[arg(long, default_value = "", value_name = "NAME")]
         call: String,
+        /// How many calls of one name are tried of a command: a number, or `all`
+        #[arg(long, default_value_t = MOST_OF_A_CALL, value_name = "N", value_parser = most)]
+        most: usize,
         /// Also print what the commands complained of
         #[arg(short, long)]
         verbose: bool,
@@ -115,11 +119,12 @@ fn main() -> ExitCode {
             Ok(power::run_and_print(&power::Options { seed, images, threads }))
         }
         Fault::Kills { runs, commands } => kill(&runs, &commands),
-        Fault::Calls { runs: Runs { seed, runs }, first, threads, commands, call, verbose } => {
+        Fault::Calls { runs, first, threads, commands, call, most, verbose } => {
+            let Runs { seed, runs } = runs;
             let numbers = first..first.saturating_add(runs);
             let (program, only) = (commands.program.as_deref(), commands.only.as_str());
             let call = call.as_str();
-            fail_calls(&calls::Runs { seed, numbers, threads, program, only, call }, verbose)
+            fail_calls(&calls::Runs { seed, numbers, threads, program, only, call, most }, verbose)
         }
         Fault::Crowd { seconds, program, folder } => gather(seconds, program, folder),
     };
@@ -129,6 +134,10 @@ fn main() -> ExitCode {
     }
     println!("{} failures", failures.len());
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn most(text: &str) -> Result<usize, std::num::ParseIntError> {
+    if text == "all" { Ok(usize::MAX) } else { text.parse() }
 }
 
 fn damage_pages(runs: pages::Runs, verbose: bool) -> Vec<String> {

@@ -7,10 +7,12 @@ mod common;
 use std::path::Path;
 
 use leafline_faults::calls;
+use leafline_faults::command::case::MOST_OF_A_CALL;
 
 fn all(program: &Path) -> calls::Runs<'_> {
     let numbers = 0..u64::MAX;
-    calls::Runs { seed: 7, numbers, threads: 1, program: Some(program), only: "", call: "" }
+    let (program, most) = (Some(program), MOST_OF_A_CALL);
+    calls::Runs { seed: 7, numbers, threads: 1, program, only: "", call: "", most }
 }
 
 fn run(runs: &calls::Runs<'_>) -> Option<calls::Report> {

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::case::{Prepared, Stage, arguments};
+use super::driving::Input;
 use super::folder;
 use super::judge::{self, Judgement};
 use super::program::{Ended, Fault};
 use super::state::State;
+use super::writing::ENTRIES;
 use crate::answers::Opening;
 
 /// The end of a case, when its command has run again.
@@ -57,7 +59,7 @@ pub fn left(stage: &Stage, prepared: &Prepared, ended: &Ended) -> Result<State, 
     judge::kept(case.told, &ended.stdout, (before, after, &seen))?;
     // A file that could not be looked at stays, and the report says so.
     let leaves_some = ended.stdout.contains("\"status\":\"left\"");
-    if ended.is_done() && !leaves_some {
+    if ended.is_done() && case.input.is_done(&ended.stdout) && !leaves_some {
         judge::same(&seen, after, before)
             .map_err(|problem| format!("it ended well, but {problem}"))?;
     }
@@ -71,8 +73,7 @@ pub fn left(stage: &Stage, prepared: &Prepared, ended: &Ended) -> Result<State, 
 /// What is not as it must be.
 pub fn run_again(stage: &Stage, prepared: &Prepared, seen: &State) -> Result<End, String> {
     let (case, program) = (&prepared.case, &stage.program);
-    let input = case.input.as_bytes();
-    let again = program.run(&stage.work, &prepared.arguments, input, &Fault::No);
+    let again = program.run(&stage.work, &prepared.arguments, case.input, &Fault::No);
     let is_done_before = judge::same(seen, &prepared.after, &prepared.before).is_ok();
     let may_fail = (case.is_refused_again && is_done_before) || case.is_damaged;
     let is_refused = may_fail && again.status == Some(1);
@@ -90,7 +91,12 @@ pub fn run_again(stage: &Stage, prepared: &Prepared, seen: &State) -> Result<End
     let shown = match case.shows {
         "" => String::new(),
         words => {
-            let shown = program.run(&stage.work, &arguments(words, &stage.work), b"", &Fault::No);
+            let shown = program.run(
+                &stage.work,
+                &arguments(words, &stage.work),
+                Input::Whole(""),
+                &Fault::No,
+            );
             if !shown.is_done() {
                 return Err(format!("`{words}` in the end: {}", shown.described()));
             }
@@ -107,15 +113,11 @@ pub fn run_again(stage: &Stage, prepared: &Prepared, seen: &State) -> Result<End
 
 /// Appends to the store, as it is used every day, and takes that away: what a killed process left beside it is removed then.
 fn use_store(stage: &Stage) -> Judgement {
-    let line = r#"{"type":"message","message":{"role":"user","content":"one"}}"#;
-    let steps = [
-        ("new --id used --cwd /work", String::new()),
-        ("append used --sync each", format!("{line}\n{line}\n{line}\n")),
-        ("rm used", String::new()),
-    ];
+    let steps =
+        [("new --id used --cwd /work", ""), ("append used --sync each", ENTRIES), ("rm used", "")];
     for (words, input) in steps {
         let words = arguments(words, &stage.work);
-        let ended = stage.program.run(&stage.work, &words, input.as_bytes(), &Fault::No);
+        let ended = stage.program.run(&stage.work, &words, Input::Whole(input), &Fault::No);
         if !ended.is_done() {
             return Err(format!("in the end `{}`: {}", words.join(" "), ended.described()));
         }

@@ -8,6 +8,7 @@ use fastrand::Rng;
 
 use super::aftermath;
 use super::calling::{self, Place};
+use super::driving::Input;
 use super::folder;
 use super::judge::{Rule, Told};
 use super::program::{Ended, Fault, Program};
@@ -15,8 +16,9 @@ use super::state::{Known, State, lines_of};
 use super::stock;
 use crate::answers::Opening;
 
-/// A journal is made in two thousand writes, and a kill at one is like that at the next.
-const MOST_OF_A_CALL: usize = 100;
+/// How many calls of one name are tried of a command: a journal is made in two thousand writes, and a kill at one is like that at
+/// the next.
+pub const MOST_OF_A_CALL: usize = 100;
 
 /// A command, and what it may leave.
 #[derive(Debug, Clone)]
@@ -25,8 +27,8 @@ pub struct Case {
     pub name: &'static str,
     /// Of the command; `{}` is the folder.
     pub arguments: &'static str,
-    /// Its standard input.
-    pub input: &'static str,
+    /// Its standard input, or what else it is given.
+    pub input: Input,
     /// Puts into the folder what it needs, beside what all need.
     pub prepare: fn(&Program, &Path),
     /// How much of what it does comes at once.
@@ -49,7 +51,7 @@ pub struct Case {
 pub const USUAL: Case = Case {
     name: "",
     arguments: "",
-    input: "",
+    input: Input::Whole(""),
     prepare: |_, _| {},
     rule: Rule::Whole,
     told: Told::All,
@@ -85,16 +87,16 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The places of a command, in any order; of a call that is made very often, some.
+    /// The places of a command, in any order; of a call that is made more often than so, so many.
     #[must_use]
-    pub fn some_of_each(&self, random: &mut Rng) -> Vec<usize> {
+    pub fn some_of_each(&self, most: usize, random: &mut Rng) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.places.len()).collect();
         random.shuffle(&mut order);
         let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
         order.retain(|&place| {
             let count = taken.entry(&self.places[place].call).or_default();
             *count += 1;
-            *count <= MOST_OF_A_CALL
+            *count <= most
         });
         order
     }
@@ -160,7 +162,7 @@ impl Stage {
         let raw = state(&known, Opening::ToRead, !case.is_damaged)?;
         known.extend(lines_of(&raw.files));
         let before = state(&known, Opening::ToRead, false)?;
-        let whole = self.program.run(&self.work, &arguments, case.input.as_bytes(), &Fault::No);
+        let whole = self.program.run(&self.work, &arguments, case.input, &Fault::No);
         if !whole.is_done() && !case.is_damaged {
             return Err(whole.described());
         }
@@ -182,12 +184,8 @@ impl Stage {
         prepared.names = end.names;
         prepared.shown = end.shown;
         self.reset(&prepared).expect("the folder can be copied");
-        let watched = self.program.run(
-            &self.work,
-            &prepared.arguments,
-            case.input.as_bytes(),
-            &Fault::Watched(calls),
-        );
+        let watched =
+            self.program.run(&self.work, &prepared.arguments, case.input, &Fault::Watched(calls));
         prepared.places = calling::places(&watched.calls, &self.work).into_iter().collect();
         Ok(prepared)
     }

@@ -11,8 +11,11 @@ use serde_json::Value;
 /// How often to look what it has printed.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How long to wait for what it should print. A watch whose store has failed tries again after 2 s.
+/// How long to wait for the answer of a server.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long to wait for what a watch tells: of a file that the store has as it is, it tells nothing.
+const QUIET: Duration = Duration::from_millis(1200);
 
 /// What a run is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,14 +24,14 @@ pub enum Input {
     Whole(&'static str),
     /// Requests to a server, one a line: the next one when the one before is answered, and then the end of standard input.
     Requests(&'static str),
-    /// Files that it watches. When it has told of so many, a copy of another file gets a name among them; and when it has told
-    /// of that one too, it is asked to end.
+    /// Files that it watches. When it has told of so many, or is quiet, another file gets a second name among them; and then,
+    /// when it has told of that one too, it is asked to end.
     Files {
-        /// How many there are before.
+        /// How many have changed before.
         count: usize,
-        /// What is copied.
+        /// The other file.
         source: &'static str,
-        /// The copy.
+        /// Its second name.
         copy: &'static str,
     },
 }
@@ -89,17 +92,17 @@ impl Driver<'_> {
                         return Ok(());
                     }
                     asked += usize::from(is_question(line));
-                    self.wait_for_lines(asked)?;
+                    self.wait_for_lines(asked, PATIENCE)?;
                 }
             }
             Input::Files { count, source, copy } => {
-                self.wait_for_lines(count)?;
+                self.wait_for_lines(count, QUIET)?;
                 let copy = self.folder.join(copy);
                 if !self.is_over() && !copy.exists() {
                     // It has its name at once, whole.
                     std::fs::hard_link(self.folder.join(source), copy)?;
                 }
-                self.wait_for_lines(count + 1)?;
+                self.wait_for_lines(count + 1, QUIET)?;
                 if !self.is_over() {
                     // A tracer keeps the signal from itself.
                     let group = format!("-{}", self.process);
@@ -116,9 +119,9 @@ impl Driver<'_> {
     }
 
     /// Waits until it has printed so many lines, or has ended, or will not.
-    fn wait_for_lines(&self, count: usize) -> io::Result<()> {
+    fn wait_for_lines(&self, count: usize, patience: Duration) -> io::Result<()> {
         let begun = Instant::now();
-        while !self.is_over() && begun.elapsed() < PATIENCE {
+        while !self.is_over() && begun.elapsed() < patience {
             let printed = std::fs::read(self.stdout)?;
             if printed.iter().filter(|&&byte| byte == b'\n').count() >= count {
                 break;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::driving::is_answer;
 use super::state::{Session, State, Stored};
 
 /// How much of what a command does comes at once.
@@ -30,6 +31,8 @@ pub enum Told {
     Sessions,
     /// A file is imported, or a session exported, or removed: it is a report in JSON.
     Reports,
+    /// The request of this number has been done, to this session.
+    Answers(&'static [(u64, &'static str)]),
 }
 
 /// What must hold or be the same; else what is wrong.
@@ -70,6 +73,10 @@ pub fn same(seen: &State, expected: &State, before: &State) -> Judgement {
     }
     let mut names = seen.files.keys().chain(expected.files.keys());
     if let Some(name) = names.find(|name| seen.files.get(*name) != expected.files.get(*name)) {
+        return Err(format!("{name} is not what it should be"));
+    }
+    let mut names = seen.pages.keys().chain(expected.pages.keys());
+    if let Some(name) = names.find(|name| seen.pages.get(*name) != expected.pages.get(*name)) {
         return Err(format!("{name} is not what it should be"));
     }
     let mut names = seen.others.keys().chain(expected.others.keys());
@@ -262,6 +269,21 @@ pub fn kept(
             }
         }
         Told::Reports => { lines }.try_for_each(|line| report_kept(line, after, seen)),
+        Told::Answers(requests) => {
+            let read = |line: &str| serde_json::from_str::<Value>(line).ok();
+            for answer in lines.filter_map(read).filter(is_answer) {
+                for (_, session) in requests.iter().filter(|(number, _)| answer["id"] == *number) {
+                    let of = |state: &State| {
+                        let store = state.store.as_ref()?;
+                        store.sessions.get(*session).cloned()
+                    };
+                    if of(seen) != of(after) {
+                        return Err(format!("it answered {answer}, and {session} is not so"));
+                    }
+                }
+            }
+            Ok(())
+        }
     }
 }
 

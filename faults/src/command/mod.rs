@@ -3,6 +3,7 @@
 pub mod aftermath;
 pub mod calling;
 pub mod case;
+pub mod driving;
 pub mod folder;
 pub mod judge;
 pub mod program;

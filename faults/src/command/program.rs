@@ -5,13 +5,19 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+use super::driving::{Driver, Input};
 
 /// What takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often to look whether a process has ended.
 const PAUSE: Duration = Duration::from_micros(200);
+
+/// Where programs are that the command runs, in a case's folder.
+pub const PROGRAMS: &str = "programs";
 
 /// The program, and a folder for what it prints.
 #[derive(Debug)]
@@ -124,7 +130,7 @@ impl Program {
     ///
     /// If no process can be started, or what it prints cannot be kept.
     #[must_use]
-    pub fn run(&self, folder: &Path, arguments: &[String], input: &[u8], fault: &Fault) -> Ended {
+    pub fn run(&self, folder: &Path, arguments: &[String], input: Input, fault: &Fault) -> Ended {
         self.try_run(folder, arguments, input, fault).expect("a process can be run")
     }
 
@@ -140,16 +146,24 @@ impl Program {
         &self,
         folder: &Path,
         arguments: &[String],
-        input: &[u8],
+        input: Input,
         fault: &Fault,
     ) -> io::Result<Ended> {
         let [stdin, stdout, stderr, calls] =
             ["stdin", "stdout", "stderr", "calls"].map(|name| self.prints.join(name));
-        std::fs::write(&stdin, input)?;
         let mut command = self.command(fault, &calls);
         command.args(arguments);
         self.surround(&mut command, folder);
-        command.stdin(File::open(&stdin)?);
+        match input {
+            Input::Whole(bytes) => {
+                std::fs::write(&stdin, bytes)?;
+                command.stdin(File::open(&stdin)?);
+            }
+            Input::Requests(_) => {
+                command.stdin(Stdio::piped());
+            }
+            Input::Files { .. } => {}
+        }
         command.stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
         let begun = Instant::now();
         let mut child = command.spawn()?;
@@ -157,7 +171,15 @@ impl Program {
             Fault::KilledAfter(time) => *time,
             _ => PATIENCE,
         };
-        let (status, is_late) = wait(&mut child, limit)?;
+        let is_over = AtomicBool::new(false);
+        let (process, pipe) = (child.id(), child.stdin.take());
+        let driver = Driver { input, folder, process, pipe, stdout: &stdout, is_over: &is_over };
+        let (status, is_late) = std::thread::scope(|scope| {
+            let driving = scope.spawn(|| driver.drive());
+            let waited = wait(&mut child, limit);
+            is_over.store(true, Ordering::Relaxed);
+            driving.join().expect("it does not panic").and(waited)
+        })?;
         let text = |path: &Path| {
             std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         };
@@ -203,7 +225,11 @@ impl Program {
     /// Surroundings of its own: nothing of the user's is read or written.
     fn surround(&self, command: &mut Command, folder: &Path) {
         command.env_clear().current_dir(folder).process_group(0);
-        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        // First the programs that stand for those of the system which would change it.
+        let mut programs = folder.join(PROGRAMS).into_os_string();
+        programs.push(":");
+        programs.push(std::env::var_os("PATH").unwrap_or_default());
+        command.env("PATH", programs);
         command.env("HOME", folder.join("home")).env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
         command.env("LEAFLINE_STORE", folder.join("store.leafline"));
         command.stdin(Stdio::null());

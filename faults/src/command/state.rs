@@ -57,8 +57,10 @@ pub struct State {
     pub store: Option<Stored>,
     /// The other stores in the folder, by their names.
     pub others: BTreeMap<String, Stored>,
-    /// Files of sessions.
+    /// Files of sessions, and those in the home folder.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// Manual pages, which are written piece by piece.
+    pub pages: BTreeMap<String, Vec<u8>>,
 }
 
 /// Lines that are kept as they are; all others lose what is chance in them.
@@ -83,9 +85,11 @@ impl State {
             if name.contains(".lines/") {
                 continue;
             }
-            if name.ends_with(".jsonl") {
+            let is_of_home = name.starts_with("home/") && !name.contains(".leafline-tmp-");
+            if is_of_home || name.ends_with(".jsonl") || name.ends_with(".1") {
                 let bytes = std::fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
-                state.files.insert(name, bytes);
+                let is_page = name.ends_with(".1");
+                if is_page { &mut state.pages } else { &mut state.files }.insert(name, bytes);
             } else if name.ends_with(".leafline") {
                 let stored = stored(&path, known, opening, verifies)
                     .map_err(|problem| format!("{name}: {problem}"))?;

@@ -10,7 +10,8 @@ use leafline::{Family, NewSession, Store};
 use leafline_generate as generate;
 
 use super::case::arguments;
-use super::program::{Fault, Program};
+use super::driving::Input;
+use super::program::{Fault, PROGRAMS, Program};
 use crate::answers::{Opening, open};
 
 /// Stores of earlier formats, compressed.
@@ -23,9 +24,12 @@ const FORMAT_8: &[u8] = include_bytes!("../../../tests/stores/format-8.zst");
 ///
 /// If the folder cannot be written.
 pub fn fill(folder: &Path) {
-    for name in ["home", "kept", "files"] {
+    for name in ["home", "kept", "files", PROGRAMS] {
         std::fs::create_dir(folder.join(name)).expect("a folder can be made");
     }
+    // Who is asked to run a service does as if: it is never that of the system.
+    std::fs::copy("/bin/true", folder.join(PROGRAMS).join("systemctl"))
+        .expect("the system has a program that does nothing");
     sessions(&folder.join("kept"), 10);
     sessions(&folder.join("files"), 20);
     named(&folder.join("kept/named.jsonl"));
@@ -139,7 +143,7 @@ pub fn journal(_: &Program, folder: &Path) {
 
 /// Runs a command that must succeed.
 fn run(program: &Program, folder: &Path, words: &str) {
-    let ended = program.run(folder, &arguments(words, folder), b"", &Fault::No);
+    let ended = program.run(folder, &arguments(words, folder), Input::Whole(""), &Fault::No);
     assert!(ended.is_done(), "{words}: {}", ended.described());
 }
 
@@ -177,6 +181,30 @@ fn change(program: &Program, folder: &Path) {
 pub fn holes(program: &Program, folder: &Path) {
     run(program, folder, "import files --no-index --no-compact --quiet");
     run(program, folder, "rm --family omp --yes");
+}
+
+/// Settings of Claude Code's, with a hook of their user's.
+pub fn settings(_: &Program, folder: &Path) {
+    let claude = folder.join("home/.claude");
+    std::fs::create_dir(&claude).expect("a folder can be made");
+    let settings = concat!(
+        "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"SessionEnd\": [\n      ",
+        "{\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}\n    ]\n  }\n}\n"
+    );
+    write(claude.join("settings.json"), settings).expect("a file can be written");
+}
+
+/// The service and the hook that `keep on` puts in.
+pub fn kept_on(program: &Program, folder: &Path) {
+    settings(program, folder);
+    run(program, folder, "keep on --manager systemd --yes");
+    run(program, folder, "keep on --hook --yes");
+}
+
+/// Manual pages of another version, one of them.
+pub fn old_pages(_: &Program, folder: &Path) {
+    std::fs::create_dir(folder.join("out")).expect("a folder can be made");
+    write(folder.join("out/leafline-ls.1"), ".TH old").expect("a file can be written");
 }
 
 /// A database of prompts, as omp has it.

@@ -1,6 +1,7 @@
 //! The commands that write.
 
 use super::case::{Case, USUAL};
+use super::driving::Input;
 use super::judge::{Rule, Told};
 use super::stock;
 
@@ -8,7 +9,7 @@ use super::stock;
 const ENTRY: &str = r#"{"type":"message","message":{"role":"user","content":"one"}}"#;
 
 /// Entries for a stream, some with an image.
-const ENTRIES: &str = include_str!("entries.jsonl");
+pub(super) const ENTRIES: &str = include_str!("entries.jsonl");
 
 /// Lines of a session of Claude Code's, as the program writes them.
 const LINES: &str = include_str!("lines.jsonl");
@@ -20,10 +21,13 @@ const FILE: &str = concat!(
     include_str!("lines.jsonl")
 );
 
+/// What a client asks of a server.
+const REQUESTS: &str = include_str!("requests.jsonl");
+
 /// All of them.
 #[must_use]
 pub fn cases() -> Vec<Case> {
-    [imports(), sessions(), entries(), copies(), upkeep()].concat()
+    [imports(), sessions(), entries(), copies(), upkeep(), services()].concat()
 }
 
 fn imports() -> Vec<Case> {
@@ -45,7 +49,7 @@ fn imports() -> Vec<Case> {
         Case {
             name: "import from standard input",
             arguments: "import - --json",
-            input: FILE,
+            input: Input::Whole(FILE),
             ..import.clone()
         },
         Case {
@@ -121,9 +125,14 @@ fn sessions() -> Vec<Case> {
 
 fn entries() -> Vec<Case> {
     let append = Case { rule: Rule::Lines, told: Told::Entries("pi-live"), repeats: true, ..USUAL };
-    let stream = Case { input: ENTRIES, ..append.clone() };
+    let stream = Case { input: Input::Whole(ENTRIES), ..append.clone() };
     vec![
-        Case { name: "append", arguments: "append pi-live", input: ENTRY, ..append.clone() },
+        Case {
+            name: "append",
+            arguments: "append pi-live",
+            input: Input::Whole(ENTRY),
+            ..append.clone()
+        },
         Case { name: "append, each", arguments: "append pi-live --sync each", ..stream.clone() },
         Case { name: "append, batch", arguments: "append pi-live --sync batch", ..stream.clone() },
         Case { name: "append, stream", arguments: "append pi-live", ..stream.clone() },
@@ -149,7 +158,7 @@ fn entries() -> Vec<Case> {
         Case {
             name: "append, lines",
             arguments: "append pi-live --lines --ignore-repeated",
-            input: LINES,
+            input: Input::Whole(LINES),
             told: Told::All,
             repeats: false,
             ..append.clone()
@@ -157,7 +166,7 @@ fn entries() -> Vec<Case> {
         Case {
             name: "append, lines, each",
             arguments: "append pi-live --lines --sync each --ignore-repeated",
-            input: LINES,
+            input: Input::Whole(LINES),
             told: Told::All,
             repeats: false,
             ..append.clone()
@@ -315,6 +324,21 @@ fn upkeep() -> Vec<Case> {
             prepare: stock::half_indexed,
             told: Told::Nothing,
             shows: "search --json the",
+            ..USUAL
+        },
+    ]
+}
+
+fn services() -> Vec<Case> {
+    vec![
+        Case { name: "man", arguments: "man out", prepare: stock::old_pages, ..USUAL },
+        Case {
+            name: "mcp",
+            arguments: "mcp --write",
+            input: Input::Requests(REQUESTS),
+            rule: Rule::Each,
+            told: Told::Answers(&[(2, "pi-live"), (3, "kept")]),
+            repeats: true,
             ..USUAL
         },
     ]
