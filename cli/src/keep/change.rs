@@ -187,6 +187,24 @@ fn make(folder: &Path) -> std::io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
+/// What the name of a file begins with before it gets its own, and the letters and digits after that: as the library's.
+const UNFINISHED: &str = ".leafline-tmp-";
+const RANDOM: usize = 16;
+
+/// Removes files that killed processes have left in a folder. What cannot be examined or removed stays.
+fn remove_left(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
+        let is_file = is_ours && entry.file_type().is_ok_and(|kind| kind.is_file());
+        let file = is_file.then(|| std::fs::File::options().write(true).open(entry.path()));
+        if let Some(Ok(file)) = file
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Writes a file beside the old one and renames it; it keeps the rights of the old one, and is its user's alone if there was
 /// none.
 fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
@@ -198,7 +216,12 @@ fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     make(folder).map_err(failed)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    remove_left(folder);
+    let mut named = tempfile::Builder::new();
+    let made = named.prefix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(folder);
+    let mut file = made.map_err(failed)?;
+    // It is held while this process is alive. On a system without locks, nobody takes it for abandoned.
+    let _ = file.as_file().lock();
     file.write_all(new.as_bytes()).map_err(failed)?;
     if old.is_some() {
         let rights = std::fs::metadata(path).map_err(failed)?.permissions();

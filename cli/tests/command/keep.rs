@@ -282,6 +282,19 @@ fn a_hook_comes_and_goes_with_every_other_byte_in_place() {
     assert_eq!(std::fs::read_to_string(&real).unwrap(), "{ // mine\n}");
 }
 
+#[test]
+fn what_a_killed_one_left_is_removed_by_the_next() {
+    let home = Home::new();
+    let left = home.write(".claude/.leafline-tmp-0123456789abcdEF", "{}");
+    let held = home.write(".claude/.leafline-tmp-ABCDef0123456789", "{}");
+    let other = home.write(".claude/.tmp0123ab", "{}");
+    // Another process is about to give it its name.
+    let open = std::fs::File::open(&held).unwrap();
+    open.lock().unwrap();
+    assert_eq!(home.keep(&["keep", "on", "--hook", "--yes"]).status, 0);
+    assert!(!left.exists() && held.exists() && other.exists());
+}
+
 /// Makes a file old enough for its time to be trusted.
 fn age(path: &Path) {
     let time = SystemTime::now() - Duration::from_secs(100);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::ChildStdin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,9 +14,6 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// How long to wait for the answer of a server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long to wait for what a watch tells: of a file that the store has as it is, it tells nothing.
-const QUIET: Duration = Duration::from_millis(1200);
-
 /// What a run is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
@@ -24,21 +21,11 @@ pub enum Input {
     Whole(&'static str),
     /// Requests to a server, one a line: the next one when the one before is answered, and then the end of standard input.
     Requests(&'static str),
-    /// Files that it watches. When it has told of so many, or is quiet, another file gets a second name among them; and then,
-    /// when it has told of that one too, it is asked to end.
-    Files {
-        /// How many have changed before.
-        count: usize,
-        /// The other file.
-        source: &'static str,
-        /// Its second name.
-        copy: &'static str,
-    },
 }
 
 impl Input {
-    /// Whether all was done that it was asked for, as far as a run says that ended well. A server and a watch go on after a
-    /// failure, and say so.
+    /// Whether all was done that it was asked for, as far as a run says that ended well. A server goes on after a failure, and
+    /// says so.
     #[must_use]
     pub fn is_done(self, stdout: &str) -> bool {
         let lines = || stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -47,9 +34,6 @@ impl Input {
             Self::Requests(requests) => {
                 let asked = requests.lines().filter(|line| is_question(line)).count();
                 lines().filter(is_answer).count() == asked
-            }
-            Self::Files { count, .. } => {
-                lines().filter(|line| line["status"] != "failed").count() > count
             }
         }
     }
@@ -68,9 +52,7 @@ fn is_question(line: &str) -> bool {
 /// A run that is under way.
 pub(super) struct Driver<'d> {
     pub(super) input: Input,
-    pub(super) folder: &'d Path,
-    /// The process, which leads a group, and its standard input.
-    pub(super) process: u32,
+    /// The process's standard input.
     pub(super) pipe: Option<ChildStdin>,
     /// The file that it prints to.
     pub(super) stdout: &'d Path,
@@ -92,22 +74,7 @@ impl Driver<'_> {
                         return Ok(());
                     }
                     asked += usize::from(is_question(line));
-                    self.wait_for_lines(asked, PATIENCE)?;
-                }
-            }
-            Input::Files { count, source, copy } => {
-                self.wait_for_lines(count, QUIET)?;
-                let copy = self.folder.join(copy);
-                if !self.is_over() && !copy.exists() {
-                    // It has its name at once, whole.
-                    std::fs::hard_link(self.folder.join(source), copy)?;
-                }
-                self.wait_for_lines(count + 1, QUIET)?;
-                if !self.is_over() {
-                    // A tracer keeps the signal from itself.
-                    let group = format!("-{}", self.process);
-                    let mut asked = Command::new("kill");
-                    asked.args(["-TERM", "--", &group]).stderr(Stdio::null()).status()?;
+                    self.wait_for_lines(asked)?;
                 }
             }
         }
@@ -119,9 +86,9 @@ impl Driver<'_> {
     }
 
     /// Waits until it has printed so many lines, or has ended, or will not.
-    fn wait_for_lines(&self, count: usize, patience: Duration) -> io::Result<()> {
+    fn wait_for_lines(&self, count: usize) -> io::Result<()> {
         let begun = Instant::now();
-        while !self.is_over() && begun.elapsed() < patience {
+        while !self.is_over() && begun.elapsed() < PATIENCE {
             let printed = std::fs::read(self.stdout)?;
             if printed.iter().filter(|&&byte| byte == b'\n').count() >= count {
                 break;

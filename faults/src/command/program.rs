@@ -162,7 +162,6 @@ impl Program {
             Input::Requests(_) => {
                 command.stdin(Stdio::piped());
             }
-            Input::Files { .. } => {}
         }
         command.stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
         let begun = Instant::now();
@@ -172,8 +171,8 @@ impl Program {
             _ => PATIENCE,
         };
         let is_over = AtomicBool::new(false);
-        let (process, pipe) = (child.id(), child.stdin.take());
-        let driver = Driver { input, folder, process, pipe, stdout: &stdout, is_over: &is_over };
+        let pipe = child.stdin.take();
+        let driver = Driver { input, pipe, stdout: &stdout, is_over: &is_over };
         let (status, is_late) = std::thread::scope(|scope| {
             let driving = scope.spawn(|| driver.drive());
             let waited = wait(&mut child, limit);

@@ -330,7 +330,21 @@ fn upkeep() -> Vec<Case> {
 }
 
 fn services() -> Vec<Case> {
+    let keep = Case { told: Told::Nothing, ..USUAL };
     vec![
+        Case { name: "keep on", arguments: "keep on --manager systemd --yes", ..keep.clone() },
+        Case {
+            name: "keep on, hook",
+            arguments: "keep on --hook --yes",
+            prepare: stock::settings,
+            ..keep.clone()
+        },
+        Case {
+            name: "keep off",
+            arguments: "keep off --manager systemd",
+            prepare: stock::kept_on,
+            ..keep
+        },
         Case { name: "man", arguments: "man out", prepare: stock::old_pages, ..USUAL },
         Case {
             name: "mcp",

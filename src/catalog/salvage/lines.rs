@@ -44,12 +44,28 @@ pub(super) fn lacks_blobs(view: View<'_>, broken: &[Hash]) -> Result<bool> {
     }
     let mut chunks = view.chunks();
     while let Some(chunk) = chunks.next()? {
-        let is_lost = |hole: &Hole| hole.kind.is_cut() && broken.contains(&hole.hash);
+        let is_lost = |hole: &Hole| hole.kind.is_cut() && broken.binary_search(&hole.hash).is_ok();
         if chunk.holes().iter().any(is_lost) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// The lines of a session, counted from 1, that name blobs whose bytes are not whole.
+pub(super) fn lines_without_blobs(view: View<'_>, broken: &[Hash]) -> Result<Vec<u64>> {
+    let mut lines = Vec::new();
+    if broken.is_empty() {
+        return Ok(lines);
+    }
+    let mut chunks = view.chunks();
+    while let Some(chunk) = chunks.next()? {
+        let first = chunk.first().number();
+        let lost = chunk.holes().iter().filter(|hole| broken.binary_search(&hole.hash).is_ok());
+        lines.extend(lost.map(|hole| first + hole.line));
+        lines.dedup();
+    }
+    Ok(lines)
 }
 
 /// Writes the lines that are there of a session.

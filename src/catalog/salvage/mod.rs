@@ -239,7 +239,7 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     salvage.lost_sources = lost.cloned().collect();
     let lost = store.settle_files()?;
     salvage.files = lost.iter().filter_map(|path| path_of_bytes(path)).collect();
-    rebuild(&store, (&bad, &sources), &salvaged, new, &mut salvage)?;
+    rebuild(&store, &bad, &sources, &salvaged, new, &mut salvage)?;
     store.settle_files()?;
     store.forget_lost_sources()?;
     salvage.history_is_damaged = salvaged.has_loose_prompts || has_damaged_history(&store)?;
@@ -252,13 +252,13 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     Ok(salvage)
 }
 
+/// Files that sessions were imported from.
+type Sources = BTreeMap<SessionKey, Vec<PathBuf>>;
+
 /// The files that sessions without a record were imported from.
-fn sources_of_missing(
-    store: &Store,
-    salvaged: &Salvaged,
-) -> Result<BTreeMap<SessionKey, Vec<PathBuf>>> {
+fn sources_of_missing(store: &Store, salvaged: &Salvaged) -> Result<Sources> {
     let snapshot = store.snapshot()?;
-    let mut sources: BTreeMap<SessionKey, Vec<PathBuf>> = BTreeMap::new();
+    let mut sources = Sources::new();
     // Otherwise a session without a record may be one that was removed.
     let is_known = is_whole(salvaged, "removed");
     snapshot.each_source(|path, source| {
@@ -350,11 +350,15 @@ fn bad_sessions(
         let lacks_blobs = || lines::lacks_blobs(view, &salvaged.broken_blobs);
         if !verification.problems.is_empty() || bad.contains_key(&key) || lacks_blobs()? {
             bad.insert(key, Some(record));
-        } else if salvaged.loose.contains(&key) {
-            let id = record.id();
-            let (lines, is_loose) = (record.lines, true);
+            return Ok(());
+        }
+        let is_loose = salvaged.loose.contains(&key);
+        let without_blobs = lines::lines_without_blobs(view, &salvaged.broken_blobs)?;
+        if is_loose || !without_blobs.is_empty() {
+            let (id, lines, is_rebuilt) = (record.id(), record.lines, is_loose);
+            let rest = SalvagedSession::default();
             let session =
-                SalvagedSession { id, lines, is_loose, is_rebuilt: true, ..Default::default() };
+                SalvagedSession { id, lines, is_loose, without_blobs, is_rebuilt, ..rest };
             salvage.damaged.push(session);
         } else {
             salvage.whole += 1;
@@ -367,10 +371,8 @@ fn bad_sessions(
 /// Makes sessions again from their lines.
 fn rebuild(
     store: &Store,
-    (bad, sources): (
-        &BTreeMap<SessionKey, Option<SessionRecord>>,
-        &BTreeMap<SessionKey, Vec<PathBuf>>,
-    ),
+    bad: &BTreeMap<SessionKey, Option<SessionRecord>>,
+    sources: &Sources,
     salvaged: &Salvaged,
     new: &Path,
     salvage: &mut Salvage,

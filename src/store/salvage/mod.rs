@@ -51,7 +51,7 @@ pub(crate) struct Salvaged {
     pub(crate) has_loose_prompts: bool,
     /// Sessions that have lines and no record.
     pub(crate) unnamed: BTreeMap<SessionKey, Option<String>>,
-    /// Blobs of which a part is missing or wrong.
+    /// Blobs that lines name and of which a part is missing or wrong, or all may have been there, in order.
     pub(crate) broken_blobs: Vec<Hash>,
     /// Whether the new store has the number of the old one, so that the journal can be folded into it.
     pub(crate) has_number: bool,
@@ -90,13 +90,14 @@ impl Store {
         }
         salvaged.may_be_earlier = reached.may_be_earlier;
         salvaged.damaged = reached.damaged;
-        self.index(&ids.sessions, &mut salvaged)?;
+        self.index(&ids, &mut salvaged)?;
         Ok(salvaged)
     }
 
     /// Writes the rows that follow from others: ids, times and parents of sessions, ids of removed ones, records of blobs, the
     /// next key.
-    fn index(&self, ids: &BTreeMap<u64, Vec<u8>>, salvaged: &mut Salvaged) -> Result<()> {
+    fn index(&self, found: &Ids, salvaged: &mut Salvaged) -> Result<()> {
+        let ids = &found.sessions;
         let transaction = self.begin_write()?;
         let snapshot = self.committed()?;
         let mut highest = 0;
@@ -168,7 +169,10 @@ impl Store {
         if let Some(removed) = self.index_removed(&snapshot, &transaction)? {
             highest = highest.max(removed.raw());
         }
-        salvaged.broken_blobs = index_blobs(&snapshot, &transaction)?;
+        let is_of_parts =
+            |page: &DamagedPage| page.table.as_deref().is_none_or(|table| table == "blob_parts");
+        let never_there = salvaged.damaged.iter().any(is_of_parts).then_some(&found.never_there);
+        salvaged.broken_blobs = index_blobs(&snapshot, &transaction, never_there)?;
         {
             let mut meta = transaction.open_table(tables::META)?;
             let next = meta.get("next_session")?.map_or(1, |next| next.value());
@@ -309,9 +313,14 @@ impl Store {
     }
 }
 
-/// Writes the records of blobs: those whose bytes have their hash, with as many references as chunks have. Returns those whose
-/// bytes have not.
-fn index_blobs(snapshot: &Snapshot, transaction: &WriteTransaction) -> Result<Vec<Hash>> {
+/// Writes the records of blobs: those whose bytes have their hash, with as many references as chunks have. Returns those that
+/// lines name and whose bytes have not. Where all parts of a blob may be lost, those that have none are among them, but for those
+/// of which no bytes were ever there.
+fn index_blobs(
+    snapshot: &Snapshot,
+    transaction: &WriteTransaction,
+    never_there: Option<&BTreeSet<Hash>>,
+) -> Result<Vec<Hash>> {
     let mut records: BTreeMap<Hash, BlobRecord> = BTreeMap::new();
     let missing = BlobRecord { size: None, references: 0, holes: 0 };
     for row in snapshot.lines()?.iter()? {
@@ -360,6 +369,12 @@ fn index_blobs(snapshot: &Snapshot, transaction: &WriteTransaction) -> Result<Ve
         parts.retain_in((hash, 0)..=(hash, u32::MAX), |_, _| false)?;
     }
     broken.retain(|hash| records.contains_key(hash));
+    if let Some(never_there) = never_there {
+        let is_lost = |hash: &Hash| !sizes.contains_key(hash) && !never_there.contains(hash);
+        let known: BTreeSet<Hash> = broken.iter().copied().collect();
+        broken.extend(records.keys().filter(|hash| is_lost(hash) && !known.contains(*hash)));
+    }
+    broken.sort_unstable();
     let mut table = transaction.open_table(tables::BLOBS)?;
     // A blob to which no line refers may have been put there for lines to come.
     for hash in sizes.keys() {
@@ -409,11 +424,13 @@ fn backend(file: File, path: &Path) -> Result<impl StorageBackend> {
     })
 }
 
-/// What the reached rows say of the sessions.
+/// What the reached rows say of the sessions and the blobs.
 #[derive(Debug, Default)]
 struct Ids {
     /// Each session's id, by its key.
     sessions: BTreeMap<u64, Vec<u8>>,
+    /// Blobs of which lines have only the names.
+    never_there: BTreeSet<Hash>,
     has_number: bool,
     has_journal_row: bool,
 }
@@ -436,6 +453,12 @@ impl<'s> Writer<'s> {
             && let Some(session) = value.first_chunk()
         {
             self.ids.sessions.insert(u64::from_le_bytes(*session), key.to_vec());
+        }
+        if table == "blobs"
+            && let Ok(hash) = Hash::try_from(key)
+            && BlobRecord::from_bytes(value, String::new).is_ok_and(|record| record.size.is_none())
+        {
+            self.ids.never_there.insert(hash);
         }
         self.ids.has_number |= table == "meta" && key == b"store";
         self.ids.has_journal_row |= table == "journal";
