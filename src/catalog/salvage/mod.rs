@@ -23,7 +23,7 @@ use crate::store::journal::{JOURNAL_ENDING, Rescued, rescue};
 use crate::store::prompts::ReadPrompts;
 use crate::store::salvage::{Salvaged, make};
 use crate::store::session_key::SessionKey;
-use crate::store::session_record::{SessionRecord, address_bytes};
+use crate::store::session_record::{SessionRecord, address_bytes, parse_address};
 use crate::store::source_record::path_of_bytes;
 use crate::store::{Store, StoreOptions, blobs};
 
@@ -410,17 +410,17 @@ fn rebuild(
             Some(record) => record.sources.iter().filter_map(|path| path_of_bytes(path)).collect(),
             None => sources.get(&key).cloned().unwrap_or_default(),
         };
-        session.id = match (record, known) {
+        session.id = match (record, &known) {
             (Some(record), _) => record.id(),
-            (None, Some(known)) => known,
+            (None, Some(known)) => known.clone(),
             (None, None) => format!("session-{key}"),
         };
         match import(store, &path, record)? {
             Some(id) => {
                 session.id.clone_from(&id);
-                restore(store, &id, record, &lines)?;
-                if let Some(record) = record {
-                    session.id = record.id();
+                restore(store, &id, (record, known.as_deref()), &lines)?;
+                if let Some(id) = record.map(SessionRecord::id).or(known) {
+                    session.id = id;
                 }
             }
             None if lines.count == 0 => {
@@ -485,12 +485,23 @@ fn import(store: &Store, path: &Path, record: Option<&SessionRecord>) -> Result<
     Ok(imported.0)
 }
 
-/// Gives a session back what its lines do not say.
-fn restore(store: &Store, id: &str, record: Option<&SessionRecord>, lines: &Lines) -> Result<()> {
+/// Gives a session back what its lines do not say. Without a record that is the id by which it was addressed, if it is known.
+fn restore(
+    store: &Store,
+    id: &str,
+    (record, known): (Option<&SessionRecord>, Option<&str>),
+    lines: &Lines,
+) -> Result<()> {
     let Some(key) = store.snapshot()?.key_of(id.as_bytes())? else { return Ok(()) };
     store.restore_facts(key, |new| {
         new.rest.sources.clear();
-        let Some(old) = record else { return };
+        let Some(old) = record else {
+            if let Some(known) = known {
+                (new.external_id, new.number) =
+                    parse_address(known.as_bytes(), &new.external_id, new.number);
+            }
+            return;
+        };
         new.external_id.clone_from(&old.external_id);
         new.number = old.number;
         new.moved.clone_from(&old.moved);

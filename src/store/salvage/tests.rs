@@ -88,3 +88,23 @@ fn rows_of_no_session_are_damage() {
     let kinds: Vec<&str> = problems.iter().map(|problem| problem.kind.as_str()).collect();
     assert_eq!(kinds, ["leaves"], "{problems:?}");
 }
+
+#[test]
+fn a_session_whose_record_is_lost_keeps_the_id_that_led_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, id) = damaged(folder.path(), |transaction, key| {
+        transaction.open_table(tables::SESSIONS)?.remove(key)?;
+        let mut ids = transaction.open_table(tables::SESSION_IDS)?;
+        // A second one that claims the id.
+        ids.remove(&b"of-a-file"[..])?;
+        ids.insert(&b"of-a-file~2"[..], key)?;
+        Ok(())
+    });
+    let new = folder.path().join("new");
+    let salvage = Store::salvage(path, &new).unwrap();
+    let [session] = &*salvage.damaged else { panic!("{salvage:?}") };
+    assert_eq!(session.id, format!("{id}~2"));
+    assert!(session.is_doubtful && salvage.problems.is_empty(), "{salvage:?}");
+    let store = Store::open(&new).unwrap();
+    assert_eq!(store.reader(&session.id).unwrap().facts().entries, 2);
+}
