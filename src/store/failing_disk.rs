@@ -53,6 +53,11 @@ impl Disk {
         self.with(|state| state.syncs)
     }
 
+    /// How many bytes it has.
+    pub(crate) fn length(&self) -> usize {
+        self.with(|state| state.bytes.len())
+    }
+
     /// The database on the disk.
     pub(super) fn database(&self) -> Result<Database> {
         Ok(Builder::new().create_with_backend(self.clone())?)

@@ -130,7 +130,8 @@ mod tests {
         File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
     }
 
-    /// The number of disk syncs in a sync of files that were imported right after they were written.
+    /// The number of disk syncs in a sync of files that were imported right after they were written, but for one by which the
+    /// engine makes the file longer.
     fn waits(files: usize) -> u64 {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::default();
@@ -148,9 +149,9 @@ mod tests {
         };
         assert_eq!(sync(&store).imported, files as u64);
         paths.iter().chain([&copy]).for_each(|path| age(path));
-        let before = disk.syncs();
+        let (before, length) = (disk.syncs(), disk.length());
         assert_eq!(sync(&store).unchanged, files as u64 + 1);
-        let waits = disk.syncs() - before;
+        let waits = disk.syncs() - before - u64::from(disk.length() > length);
         // Now their times show that they are unchanged.
         let before = disk.syncs();
         assert_eq!(sync(&store).unchanged, files as u64 + 1);
