@@ -1,6 +1,6 @@
 //! `leafline secrets`.
 
-use leafline::redact::{RedactionOptions, SecretsOfLine};
+use leafline::redact::{RedactionOptions, Redactor, SecretsOfLine};
 use serde_json::json;
 
 use super::advice::advised;
@@ -10,14 +10,14 @@ use super::output::Output;
 use super::place::Place;
 use super::progress::Bar;
 use super::session_choice::SessionChoice;
-use super::table::write_tabs;
+use super::table::{Column, Table, write_tabs};
 use super::{Status, text};
 
 /// Say where secrets are, without printing them
 ///
 /// Goes through the lines of all sessions, or of some, and prints for each entry that has secrets: the session, the entry,
-/// the kind, and how many, in columns separated by tabs. It finds what `leafline export --redact` replaces. With --json each
-/// is an object: session, entry, ordinal, kind, count; and the last one has the totals.
+/// the kind, and how many; on a terminal as a table, elsewhere in columns separated by tabs. It finds what `leafline export
+/// --redact` replaces. With --json each is an object: session, entry, ordinal, kind, count; and the last one has the totals.
 ///
 /// Images, other base64 that is longer than 1,024 characters, and what is encrypted or compressed are not looked at.
 #[derive(Debug, clap::Args)]
@@ -55,7 +55,8 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_read()?;
     let (patterns, emails, homes) = (arguments.patterns.clone(), arguments.emails, arguments.homes);
-    let redactor = store.redactor(&RedactionOptions { patterns, emails, homes })?;
+    // Nothing is replaced, so the key of the store's placeholders is not needed.
+    let redactor = Redactor::with_new_key(&RedactionOptions { patterns, emails, homes })?;
     let mut sessions: Vec<String> = Vec::new();
     for session in &arguments.sessions {
         sessions.push(store.session(session)?.id().to_owned());
@@ -69,6 +70,12 @@ pub(super) fn run(
             status = Status::Failed;
         }
     }
+    let mut table = Table::new([
+        Column::Whole("session"),
+        Column::Whole("entry"),
+        Column::Text("kind"),
+        Column::Number("secrets"),
+    ]);
     let mut bar = Bar::of_sessions(sessions.len() as u64);
     let mut with_secrets = 0;
     for session in &sessions {
@@ -77,7 +84,9 @@ pub(super) fn run(
         let read = store.reader(session).and_then(|reader| {
             reader.secrets(&redactor, |line| {
                 places += line.kinds.iter().map(|(_, count)| count).sum::<u64>();
-                if failure.is_none() {
+                if out.width().is_some() && !out.is_json() {
+                    tabulate(session, &line, &mut table);
+                } else if failure.is_none() {
                     failure = bar.aside(|| print(session, &line, out)).err();
                 }
                 Ok(())
@@ -95,6 +104,9 @@ pub(super) fn run(
         bar.advance(1);
     }
     drop(bar);
+    if !table.is_empty() {
+        table.write(out)?;
+    }
     let kinds = redactor.redactions().kinds;
     if out.is_json() {
         out.json(&json!({ "sessions": with_secrets, "kinds": kinds }))?;
@@ -113,6 +125,15 @@ pub(super) fn run(
     Ok(status)
 }
 
+/// A row for each kind.
+fn tabulate(session: &str, line: &SecretsOfLine, table: &mut Table) {
+    let entry = line.entry.as_deref().unwrap_or_default();
+    let [session, entry] = [session, entry].map(|cell| text::printable(cell).into_owned());
+    for (kind, places) in &line.kinds {
+        table.push([session.clone(), entry.clone(), (*kind).to_owned(), count(*places)]);
+    }
+}
+
 fn print(session: &str, line: &SecretsOfLine, out: &mut Output) -> Result<(), Failure> {
     for (kind, places) in &line.kinds {
         let entry = line.entry.as_deref().unwrap_or_default();
@@ -124,9 +145,6 @@ fn print(session: &str, line: &SecretsOfLine, out: &mut Output) -> Result<(), Fa
                 "kind": kind,
                 "count": places,
             }))?;
-        } else if out.width().is_some() {
-            let (session, entry) = (text::printable(session), text::printable(entry));
-            out.line(format_args!("{session}  {entry:<8}  {:>3} {kind}", count(*places)))?;
         } else {
             let cells = [session, entry].map(|cell| text::printable(cell).into_owned());
             let [session, entry] = cells;

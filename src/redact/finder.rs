@@ -9,7 +9,7 @@ use regex::bytes::Regex;
 use super::RedactionOptions;
 use super::names::{self, Name};
 use super::shapes::{INNERS, Inner, SERVICES, SHAPES, Service, Shape};
-use super::{personal, private_key};
+use super::{manifest, personal, private_key, users};
 use crate::error::{Error, ExportError, Result};
 
 /// A secret in a text.
@@ -39,6 +39,8 @@ enum Lead {
     Name,
     Url,
     Curl,
+    Signature,
+    Manifest,
     PrivateKey,
     Home,
 }
@@ -58,6 +60,8 @@ pub(super) struct Found {
     pub(super) finds: Vec<Find>,
     /// Whether a private key is cut off at the end of the text.
     pub(super) key_goes_on: bool,
+    /// Up to where lines that say what a manifest is belong to one whose values were found.
+    manifests_to: usize,
 }
 
 impl Finder {
@@ -69,6 +73,8 @@ impl Finder {
         sought.extend(names::SOUGHT.iter().map(|name| (*name, Lead::Name)));
         sought.push(("://", Lead::Url));
         sought.push(("curl ", Lead::Curl));
+        sought.extend(names::SIGNATURES.iter().map(|name| (*name, Lead::Signature)));
+        sought.extend(manifest::SOUGHT.iter().map(|line| (*line, Lead::Manifest)));
         sought.push((private_key::BEGINS, Lead::PrivateKey));
         if options.homes {
             sought.extend(personal::HOMES.iter().map(|home| (*home, Lead::Home)));
@@ -129,7 +135,7 @@ fn follow(lead: Lead, text: &[u8], hit: Range<usize>, found: &mut Found) {
             kind: inner.kind,
             rank: Rank::Shape,
         }),
-        Lead::Service(service) => names::value_of_service(text, hit.end)
+        Lead::Service(service) => names::value_of_service(text, hit)
             .filter(|place| text.get(place.clone()).is_some_and(|value| service.has(value)))
             .map(|place| Find { place, kind: service.kind, rank: Rank::Shape }),
         Lead::Name => names::value_of(text, hit).map(|(name, place)| Find {
@@ -137,16 +143,29 @@ fn follow(lead: Lead, text: &[u8], hit: Range<usize>, found: &mut Found) {
             kind: name.kind(),
             rank: Rank::Named,
         }),
-        Lead::Url => names::password_of_url(text, hit.start).map(|place| Find {
+        Lead::Url => users::password_of_url(text, hit.start).map(|place| Find {
             place,
             kind: Name::Password.kind(),
             rank: Rank::Named,
         }),
-        Lead::Curl => names::password_of_curl(text, hit.end - 1).map(|place| Find {
+        Lead::Curl => users::password_of_curl(text, hit.end - 1).map(|place| Find {
             place,
             kind: Name::Password.kind(),
             rank: Rank::Named,
         }),
+        Lead::Signature => names::signature(text, hit).map(|place| Find {
+            place,
+            kind: "url-signature",
+            rank: Rank::Shape,
+        }),
+        Lead::Manifest if hit.start < found.manifests_to => None,
+        Lead::Manifest => {
+            found.manifests_to = hit.start + manifest::NEAR;
+            let finds = manifest::values(text, &hit).into_iter();
+            let (kind, rank) = (Name::Secret.kind(), Rank::Named);
+            found.finds.extend(finds.map(|place| Find { place, kind, rank }));
+            None
+        }
         Lead::PrivateKey => private_key::at(text, hit.start).map(|key| {
             found.key_goes_on = key.goes_on;
             Find { place: key.place, kind: "private-key", rank: Rank::PrivateKey }

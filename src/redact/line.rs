@@ -105,16 +105,28 @@ impl Search<'_> {
         let mut at = 0;
         let mut name = None;
         let mut in_key = false;
+        // A variable as a member `name` tells it, whose value is the object's member `value`.
+        let (mut variable, mut tells_variable) = (None, false);
         while let Some(start) = memchr(b'"', line.get(at..).unwrap_or_default()) {
             let start = at + start + 1;
+            if memchr(b'}', line.get(at..start).unwrap_or_default()).is_some() {
+                variable = None;
+            }
             let end = end_of_string(line, start);
             let Some(string) = line.get(start..end) else { break };
             at = end + 1;
             let behind = line.get(at..).unwrap_or_default();
             if behind.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':') {
-                name = Name::of(&Decoded::of(string).text);
+                name = match string {
+                    b"value" => variable,
+                    string => Name::of(&Decoded::of(string).text),
+                };
+                tells_variable = matches!(string, b"name" | b"key");
                 self.in_text(string, start, None, take);
                 continue;
+            }
+            if std::mem::take(&mut tells_variable) {
+                variable = Name::of(string);
             }
             if is_data(string) {
                 continue;

@@ -22,7 +22,9 @@
 
 mod escapes;
 mod finder;
+mod judge;
 mod line;
+mod manifest;
 mod names;
 mod personal;
 mod placeholder;
@@ -31,6 +33,8 @@ mod shapes;
 #[cfg(test)]
 mod tests;
 mod text;
+mod users;
+mod value;
 mod writer;
 
 use std::borrow::Cow;
@@ -49,7 +53,7 @@ use crate::session::SessionReader;
 use crate::store::Store;
 
 /// The version of the rules: an export that was redacted by other ones is written again.
-const RULES: u32 = 2;
+const RULES: u32 = 3;
 
 /// So many different secrets are counted; what comes then is counted by its places alone.
 const MOST_DIFFERENT: usize = 1 << 20;
@@ -152,15 +156,29 @@ impl Store {
         };
         let is_lasting = kept.is_some();
         let key = kept.unwrap_or_else(Key::random);
-        let said = format!("{RULES} {options:?} {}", key.tag(b"the rules' digest").0);
-        let hash: [u8; 32] = Sha256::digest(said.as_bytes()).into();
-        let digest = hash.iter().take(16).fold(0, |digest, &byte| digest << 8 | u128::from(byte));
-        let rules = Arc::new(Rules { finder, key, digest, is_lasting });
-        Ok(Redactor { rules, account: Arc::default() })
+        Ok(Redactor::of(options, finder, key, is_lasting))
     }
 }
 
 impl Redactor {
+    /// One for those who only look for secrets: its key is a new one, which is kept nowhere. So it makes no file, and its
+    /// placeholders are those of no export.
+    ///
+    /// # Errors
+    ///
+    /// [`ExportError::Pattern`](crate::error::ExportError::Pattern) for a pattern that is no regular expression.
+    pub fn with_new_key(options: &RedactionOptions) -> Result<Self> {
+        Ok(Self::of(options, Finder::new(options)?, Key::random(), false))
+    }
+
+    fn of(options: &RedactionOptions, finder: Finder, key: Key, is_lasting: bool) -> Self {
+        let said = format!("{RULES} {options:?} {}", key.tag(b"the rules' digest").0);
+        let hash: [u8; 32] = Sha256::digest(said.as_bytes()).into();
+        let digest = hash.iter().take(16).fold(0, |digest, &byte| digest << 8 | u128::from(byte));
+        let rules = Arc::new(Rules { finder, key, digest, is_lasting });
+        Self { rules, account: Arc::default() }
+    }
+
     /// Whether the same secrets have the same placeholders the next time.
     pub fn is_lasting(&self) -> bool {
         self.rules.is_lasting

@@ -4,6 +4,8 @@
 
 use std::io::Write;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::shapes::{INNERS, SERVICES, SHAPES};
@@ -82,6 +84,30 @@ fn planted() -> Vec<Planted> {
     }
     plant("password", "DB_PASSWORD=", ["S3c", "r&t)", "!x9;"].concat());
     plant("password", "mysql://root:", ["tide", "-44"].concat() + "@db/app");
+    plant("password", "curl -sS -u root:", ["tide", "-44"].concat());
+    plant("password", "curl --user deploy:", characters.text(16));
+    let odd = |parts: [&str; 3]| parts.concat();
+    for before in
+        ["password: ", "POSTGRES_PASSWORD: ", "db_pass=", "Password: ", "ENV DB_PASSWORD ", "PASS="]
+    {
+        for secret in [
+            odd(["Win", "ter20", "26!"]),
+            odd(["P@s", "sw0rd$", "2026"]),
+            odd(["Tr0ub", "4dor&", "3xyz"]),
+            odd(["aB3dE", ";*dbE", "+#fg"]),
+            odd(["3dEf9", "<8Zq>", "kk.x"]),
+            odd(["q(7R)", "{t}[x", "]2Lm"]),
+        ] {
+            plant("password", before, secret);
+        }
+    }
+    for before in ["api_key: ", "token=", "secret-key = ", "- name: API_KEY\n  value: "] {
+        plant("secret", before, odd(["aB3dE!", "f9kk8", "ZqLmNo"]));
+    }
+    let signature = characters.text(43);
+    plant("url-signature", "https://a.blob.example/b?sv=2024&sig=", signature + "%3D");
+    plant("password", "//r.example/:_auth=", STANDARD.encode("robin:tide-44"));
+    plant("secret", "kind: Secret\ndata:\n  login: ", STANDARD.encode("some words of it"));
     planted
 }
 
@@ -131,6 +157,148 @@ fn no_planted_secret_is_left() {
         }
     }
     assert!(count > 2_000, "{count}");
+}
+
+/// Ways to write a password on a line of its own, with what is behind it, and the characters that it then cannot have.
+const WAYS: [(&str, &str, &str); 14] = [
+    ("password: ", "", "\"'`"),
+    ("  password: ", "", "\"'`"),
+    ("- password: ", "  # a comment", "\"'`"),
+    ("DB_PASSWORD=", "", "\"'`"),
+    ("export DB_PASSWORD=", "", "\"'`"),
+    ("+DB_PASSWORD=", "", "\"'`"),
+    ("    12\u{2192}DB_PASSWORD=", "", "\"'`"),
+    ("ENV DB_PASSWORD ", "", "\"'`"),
+    ("password = \"", "\"", "\"\\"),
+    ("DB_PASSWORD='", "'", "'\\"),
+    ("\"password\": \"", "\",", "\"\\"),
+    ("Server=x;User Id=sa;Password=", ";Database=d", "\"'`;&,"),
+    ("{password: ", "}", "\"'`,{}"),
+    ("{password: ", ", user: x}", "\"'`,{}"),
+];
+
+#[test]
+fn passwords_of_any_characters_are_replaced_as_a_whole() {
+    let redactor = plain();
+    let mut random = fastrand::Rng::with_seed(26);
+    let (mut left, mut all) = (Vec::new(), 0);
+    for (before, behind, without) in WAYS {
+        for _ in 0..300 {
+            let drawn = std::iter::repeat_with(|| char::from(random.u8(33..127)));
+            let password: String =
+                drawn.filter(|drawn| !without.contains(*drawn)).take(20).collect();
+            let text = format!("# settings\n{before}{password}{behind}\nuser: root\n");
+            let arguments = json!({ "command": format!("cat <<END\n{text}END") }).to_string();
+            for line in [json!({ "text": text }), json!({ "arguments": arguments })] {
+                let redacted = redactor.line(line.to_string().as_bytes()).into_owned();
+                let shown = decoded(std::str::from_utf8(&redacted).unwrap());
+                let begins = format!("{before}REDACTED-password-");
+                let behind = format!("{behind}\nuser: root\n");
+                let rest = shown.find(&begins).map(|at| &shown[at + begins.len() + 12..]);
+                all += 1;
+                if !rest.is_some_and(|rest| rest.starts_with(&behind)) {
+                    left.push((text.clone(), shown));
+                }
+            }
+        }
+    }
+    // What a line goes on behind may be code: a few look like it.
+    let goes_on = |text: &str| text.contains("Server=") || text.contains("{password");
+    assert!(left.iter().all(|(text, _)| goes_on(text)), "{left:#?}");
+    assert!(left.len() * 400 < all, "{} of {all}: {left:#?}", left.len());
+}
+
+#[test]
+fn lines_of_any_pieces_stay_what_they_are() {
+    const PIECES: [&str; 40] = [
+        "password",
+        "DB_PASS",
+        "token",
+        "auth",
+        "API_KEY",
+        ": ",
+        "=",
+        "==",
+        "=>",
+        " ",
+        "\n",
+        "\\",
+        "\"",
+        "'",
+        "`",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "<",
+        ">",
+        "</b>",
+        "&amp;",
+        "&",
+        ";",
+        ",",
+        "é",
+        "\u{2192}",
+        "\u{1b}[31m",
+        "aB3dE!f9",
+        "kk8ZqLmNo7",
+        "://u:",
+        "@h",
+        "kind: Secret\ndata:\n  a: ",
+        "?sig=",
+        "ENV ",
+        "value",
+        "**",
+        "curl -u a:",
+    ];
+    let redactor = plain();
+    let mut random = fastrand::Rng::with_seed(27);
+    for _ in 0..20_000 {
+        let count = random.usize(1..16);
+        let text: String = (0..count).map(|_| PIECES[random.usize(..PIECES.len())]).collect();
+        let nested = json!({ "arguments": json!({ "text": text }).to_string(), "text": text });
+        let line = nested.to_string();
+        let redacted = redactor.line(line.as_bytes()).into_owned();
+        let redacted = String::from_utf8(redacted).unwrap();
+        let value: Value = serde_json::from_str(&redacted).unwrap();
+        assert_eq!(value.as_object().unwrap().len(), 2, "{line}\n{redacted}");
+        let cut = random.usize(..=line.len());
+        drop(redactor.line(&line.as_bytes()[..cut]));
+        drop(redactor.text(&text));
+    }
+}
+
+#[test]
+fn lists_of_secrets_are_read_to_their_end() {
+    let count = 2_000;
+    let item = |number: usize| format!("- kind: Secret\n  data:\n    key: c2FsdA{number:04}x7Q\n");
+    let text: String = (0..count).map(item).collect();
+    let redacted = plain().text(&text).into_owned();
+    assert!(!redacted.contains("c2FsdA"), "{redacted}");
+    assert_eq!(redacted.matches("REDACTED-secret-").count(), count);
+}
+
+#[test]
+fn variables_told_by_name_and_value_are_found() {
+    let secret = Characters::new().text(20);
+    let env = json!([{ "name": "PORT", "value": "8080" }, { "name": "API_KEY", "value": secret }]);
+    let line = json!({ "env": env, "text": env.to_string() }).to_string();
+    let redacted = String::from_utf8(plain().line(line.as_bytes()).into_owned()).unwrap();
+    assert!(
+        !redacted.contains(&secret) && redacted.matches("REDACTED-secret-").count() == 2,
+        "{redacted}"
+    );
+    let login = STANDARD.encode("robin:tide-44");
+    let docker = json!({ "auths": { "https://r.example": { "auth": login } } }).to_string();
+    assert!(!String::from_utf8_lossy(&plain().line(docker.as_bytes())).contains(&login));
+    let django = ["django-insecure-(a", "4#k)=_x7", "$q0(w8)&"].concat();
+    let line = json!({ "text": format!("SECRET_KEY='{django}'\nSECRET_KEY = \"{django}\"") });
+    let redacted =
+        String::from_utf8(plain().line(line.to_string().as_bytes()).into_owned()).unwrap();
+    assert!(!redacted.contains("insecure"), "{redacted}");
+    let other = json!([{ "name": "API_KEY" }, { "name": "x", "value": secret }]).to_string();
+    assert_eq!(*plain().line(other.as_bytes()), *other.as_bytes());
 }
 
 /// All escapes of a line decoded, however deep.
@@ -306,7 +474,7 @@ fn a_key_beside_the_store_keeps_placeholders_the_same() {
     assert!(!Store::in_memory().unwrap().redactor(&options).unwrap().is_lasting());
 }
 
-/// Bytes a second, and finds in a megabyte, of a corpus: `cargo test --release --features redact -- --ignored redaction_rates
+/// Bytes a second, and finds in a megabyte, of the texts in a folder: `cargo test --release --features redact -- --ignored redaction_rates
 /// --nocapture`, with LEAFLINE_CORPUS.
 #[test]
 #[ignore = "measures"]
@@ -324,10 +492,10 @@ fn redaction_rates() {
                 let path = entry.unwrap().path();
                 match path.is_dir() {
                     true => folders.push(path),
-                    false if path.extension().is_some_and(|ending| ending == "jsonl") => {
-                        bytes.extend(std::fs::read(path).unwrap());
+                    false => {
+                        let text = std::fs::read(path).unwrap();
+                        bytes.extend(std::str::from_utf8(&text).unwrap_or_default().bytes());
                     }
-                    false => {}
                 }
             }
         }

@@ -20,6 +20,10 @@ pub(super) enum Class {
     Hyphened,
     /// Letters, digits, `_`, `-`, `.` and `=`.
     Dotted,
+    /// Letters, digits, `_`, `-`, `.` and `~`: what a URL has without escapes.
+    Unreserved,
+    /// Those of base64 in both of its alphabets, with the padding.
+    AnyBase64,
 }
 
 impl Class {
@@ -37,6 +41,10 @@ impl Class {
             Self::Dotted => {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'=')
             }
+            Self::Unreserved => {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~')
+            }
+            Self::AnyBase64 => Self::Base64.has(byte) || matches!(byte, b'_' | b'-'),
         }
     }
 }

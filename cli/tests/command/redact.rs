@@ -136,6 +136,23 @@ fn secrets_are_listed_without_being_shown() {
     let told = scene.run(["secrets", &id, "--pattern", "(?i)nothing", "--json"]).ok().json_lines();
     assert_eq!(told[2]["kind"], "pattern");
     assert_eq!(told.last().unwrap()["kinds"]["github-token"]["places"], 2);
+    // For a person they stand in columns, below their titles.
+    let shown = scene.run(["--width", "100", "secrets"]).text();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines.len(), 4, "{shown}");
+    assert!(lines[0].starts_with("session ") && lines[0].ends_with("  secrets"), "{shown}");
+    let kinds = ["github-token", "password", "github-token"];
+    for (line, kind) in lines[1..].iter().zip(kinds) {
+        assert!(line.starts_with(&id), "{shown}");
+        assert_eq!(line.find(kind), lines[0].find("kind"), "{shown}");
+        assert_eq!(line.len(), lines[0].len(), "{shown}");
+    }
+    // Who only looks makes no key.
+    let mut key = scene.store().into_os_string();
+    key.push(".redaction-key");
+    assert!(!Path::new(&key).exists());
+    assert_eq!(scene.run(["export", &id, "--redact"]).status, 0);
+    assert!(Path::new(&key).exists());
     let said = scene.run(["secrets", "--pattern", "("]).fails(1);
     assert!(said.contains("the pattern ( is no regular expression"), "{said}");
     let none = Scene::of_samples().run(["secrets"]);
