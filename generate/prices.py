@@ -26,7 +26,7 @@ NAMES = {
     "cache_read": "cache_read_input_token_cost",
     "cache_write": "cache_creation_input_token_cost",
 }
-TIERS = {"128k": 128_000, "200k": 200_000, "256k": 256_000, "272k": 272_000}
+TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 
 
 def per_million(value):
@@ -44,15 +44,21 @@ def price_of(facts):
         price["above"] = [{"tokens": int(step["range"][0]), **prices_of(step)} for step in steps[1:]]
     else:
         price = prices_of(facts)
-        for label, tokens in TIERS.items():
-            above = {name: price for name, price in prices_of(facts, f"_above_{label}_tokens").items() if price}
+        # Whatever their numbers: a list of those that were known missed the ones that came later.
+        for thousands in sorted(int(found[1]) for found in map(TIER.fullmatch, facts) if found):
+            above = {name: price for name, price in prices_of(facts, f"_above_{thousands}k_tokens").items() if price}
             if above:
-                price["above"] = {"tokens": tokens, **above}
-                break
+                price.setdefault("above", []).append({"tokens": 1_000 * thousands, **above})
+        if len(price.get("above", [])) == 1:
+            price["above"] = price["above"][0]
     fast = (facts.get("provider_specific_entry") or {}).get("fast")
     if fast:
         price["fast"] = fast
     return price
+
+
+def without_tiers(price):
+    return {kind: dollars for kind, dollars in price.items() if kind not in ("above", "fast")}
 
 
 def is_taken(name, facts):
@@ -78,9 +84,13 @@ def main():
                 newest.add(name)
                 kept = models.get(name, {})
                 models[name] = price_of(facts)
-                # A later list may leave out what an earlier one says of tiers that are no longer sold.
-                if "fast" in kept and "fast" not in models[name]:
-                    models[name]["fast"] = kept["fast"]
+                # A later list may leave out what an earlier one says of tiers that are no longer sold, such as long inputs
+                # to Claude Sonnet 4.5; what was asked before cost that. Where the other prices have changed, it is over.
+                new = models[name]
+                if "above" in kept and "above" not in new and without_tiers(kept) == without_tiers(new):
+                    new["above"] = kept["above"]
+                if "fast" in kept and "fast" not in new:
+                    new["fast"] = kept["fast"]
             elif facts.get("litellm_provider") in BEDROCK and BEDROCK_NAME.fullmatch(whole):
                 bedrock[whole] = price_of(facts)
     for name in [name for name in models if name.endswith("-latest") and name not in newest]:

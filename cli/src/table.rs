@@ -13,6 +13,9 @@ const NARROWEST: usize = 8;
 /// The width to which paths are cut before any text is: enough for most names of projects.
 const SHORT_PATH: usize = 14;
 
+/// The width of names and texts that columns of numbers make room for: `claude-sonnet-4-5-20250929` has it.
+const READABLE: usize = 26;
+
 /// A column's alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
@@ -52,6 +55,46 @@ impl Table {
     /// Adds a row: one cell per column, fit for a terminal.
     pub(super) fn push(&mut self, row: impl Into<Vec<String>>) {
         self.rows.push(row.into());
+    }
+
+    /// Whether it has no rows.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Takes out columns, the first of these first, until the others fit a terminal with names and texts that can be read.
+    /// Returns those that are taken out.
+    pub(super) fn leave_out(
+        &mut self,
+        titles: &[&'static str],
+        terminal: usize,
+    ) -> Vec<&'static str> {
+        let mut left_out = Vec::new();
+        for title in titles {
+            if self.readable_width() <= terminal {
+                break;
+            }
+            let Some(place) = self.columns.iter().position(|column| column.title() == *title)
+            else {
+                continue;
+            };
+            self.columns.remove(place);
+            for row in &mut self.rows {
+                row.remove(place);
+            }
+            left_out.push(*title);
+        }
+        left_out
+    }
+
+    /// The width that the table needs at least if names and texts are to be read.
+    fn readable_width(&self) -> usize {
+        let widths = self.widths(None);
+        let least = widths.iter().zip(&self.columns).map(|(&width, column)| match column {
+            Column::Text(_) | Column::Path(_) => width.min(READABLE),
+            Column::Whole(_) | Column::Number(_) => width,
+        });
+        least.sum::<usize>() + GAP * widths.len().saturating_sub(1)
     }
 
     /// Prints the table padded, under its titles, and cut to the terminal's width.
@@ -160,5 +203,18 @@ mod tests {
         assert_eq!(widths, [2, 13, 5]);
         assert_eq!(table.padded(&table.rows[0], &widths), "a1  a title that…      1");
         assert_eq!(table.widths(Some(3)), [2, 8, 5]);
+    }
+
+    #[test]
+    fn columns_make_room_for_texts() {
+        let wide = |width| {
+            let mut table = table();
+            let left_out = table.leave_out(&["none", "size", "id"], width);
+            (left_out, table.columns.len(), table.rows[0].len())
+        };
+        assert_eq!(wide(37), (vec![], 3, 3));
+        assert_eq!(wide(36), (vec!["size"], 2, 2));
+        assert_eq!(wide(29), (vec!["size", "id"], 1, 1));
+        assert_eq!(wide(3), (vec!["size", "id"], 1, 1));
     }
 }

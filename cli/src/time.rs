@@ -4,6 +4,24 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
+use super::output::Output;
+use super::text;
+
+/// The characters of a time zone's name that are shown.
+const LONGEST_ZONE: usize = 60;
+
+/// The system's time zone. If `TZ` names none that is known here it is UTC, which standard error is told.
+pub(super) fn zone(out: &mut Output) -> TimeZone {
+    if let (Err(_), Some(named)) = (TimeZone::try_system(), std::env::var_os("TZ")) {
+        let named = named.to_string_lossy();
+        out.remark(format!(
+            "days are those of UTC, since the time zone in TZ, {}, is not known here",
+            text::one_line(&named, LONGEST_ZONE)
+        ));
+    }
+    TimeZone::system()
+}
+
 /// Milliseconds since 1970 as local time, to the minute: `2026-02-16 10:20`.
 pub(super) fn local(milliseconds: i64) -> Option<String> {
     let time = Timestamp::from_millisecond(milliseconds).ok()?;

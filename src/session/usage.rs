@@ -12,6 +12,7 @@ use super::chunk_lines::{Frames, visit_lines};
 use super::index::usage::UsageIndexer;
 use super::reader::SessionReader;
 use super::view::View;
+use crate::catalog::usage::add_costs;
 use crate::error::Result;
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
@@ -35,7 +36,7 @@ pub struct UsageStatistics {
     pub cache_read: u64,
     /// Tokens of input written to a cache.
     pub cache_write: u64,
-    /// Cost as the program states it, in US dollars; 0 where it states none.
+    /// Cost as the program states it, in US dollars; 0 where it states none. At most [`f64::MAX`].
     pub cost: f64,
 }
 
@@ -50,7 +51,7 @@ impl UsageStatistics {
         ] {
             *sum = sum.saturating_add(count);
         }
-        self.cost += usage.cost.unwrap_or_default();
+        self.cost = add_costs(self.cost, usage.cost.unwrap_or_default());
     }
 }
 
@@ -217,5 +218,7 @@ mod tests {
         assert_eq!(statistics, expected);
         statistics.add(&Usage { input: u64::MAX, ..Usage::default() });
         assert_eq!((statistics.messages, statistics.input), (3, u64::MAX));
+        (0..2).for_each(|_| statistics.add(&Usage { cost: Some(1e308), ..Usage::default() }));
+        assert_eq!(statistics.cost, f64::MAX);
     }
 }

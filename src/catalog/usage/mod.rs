@@ -16,6 +16,7 @@ use serde::Serialize;
 use self::answers::{Asked, Counted, Identities, Models, read_answers};
 pub use self::prices::{NoPrices, Prices};
 use self::sums::Sums;
+pub(crate) use self::sums::add_costs;
 pub use self::sums::{UsageReport, UsageRow, UsageSums};
 use super::filter::{SessionFilter, Sieve};
 use crate::error::{Error, Result};

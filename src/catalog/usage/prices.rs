@@ -139,7 +139,7 @@ impl Prices {
         self.find(model).is_some()
     }
 
-    /// What an answer of a model costs in US dollars; `None` if the model has no prices.
+    /// What an answer of a model costs in US dollars, at most [`f64::MAX`]; `None` if the model has no prices.
     #[must_use]
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
         Some(self.find(model)?.cost(usage))
@@ -217,6 +217,8 @@ impl ModelPrice<'_> {
         let read = of(above.and_then(|above| above.cache_read), factor * read);
         let write = of(above.and_then(|above| above.cache_write), factor * write);
         let long = of(above.and_then(|above| above.cache_write_1h), factor * long);
+        // A table may have any prices, and of no tokens none is a number without these bounds.
+        let [read, write, long] = [read, write, long].map(|price| price.min(f64::MAX));
         let short = usage.cache_write - usage.cache_write_1h.min(usage.cache_write);
         let parts = [
             (usage.input, input),
@@ -226,7 +228,7 @@ impl ModelPrice<'_> {
             (usage.cache_write - short, long),
         ];
         let sum: f64 = parts.into_iter().map(|(tokens, price)| tokens as f64 * price).sum();
-        sum * self.factor / 1e6
+        (sum.min(f64::MAX) * self.factor).min(f64::MAX) / 1e6
     }
 }
 
@@ -268,6 +270,31 @@ mod tests {
         assert!(is(cost("claude-sonnet-4-20250514", input(200_001)), 1.200_006));
         let usage = Usage { cache_write: 300_000, cache_write_1h: 300_000, ..input(0) };
         assert!(is(cost("claude-sonnet-4-20250514", usage), 3.6));
+        for sonnet in ["claude-sonnet-4-5", "claude-sonnet-4-5-20250929", "claude-sonnet-4.5[1m]"] {
+            let answer = |input| Usage { output: 100, ..super::tests::input(input) };
+            assert!(is(cost(sonnet, answer(200_000)), 0.6015), "{sonnet}");
+            assert!(is(cost(sonnet, answer(300_000)), 1.80225), "{sonnet}");
+        }
+        // This one has had a price for all lengths from its first day.
+        assert!(is(cost("claude-sonnet-4-6", input(300_000)), 0.9));
+        assert!(is(cost("claude-haiku-5-5", input(100_000)), 0.01));
+        assert!(is(cost("claude-haiku-5-5", input(200_000)), 0.1));
+    }
+
+    #[test]
+    fn a_cost_is_always_a_number() {
+        let most = r#"{"date":"2099-01-01","models":{"m":{"input":1e-300,"output":1e308,"cache_write":1e308,"fast":1e308,
+            "above":{"tokens":10,"input":1e308}},"z":{"input":1e308,"output":1e308,"fast":0}}}"#;
+        let prices = Prices::read(most).unwrap();
+        for model in ["m", "m-fast", "z", "z-fast"] {
+            for tokens in [0, 1, 11, u64::MAX] {
+                let usage = Usage { output: tokens, cache_write: tokens, ..input(tokens) };
+                for usage in [usage, input(tokens), Usage { input: 0, ..usage }] {
+                    let cost = prices.cost(model, &usage).unwrap();
+                    assert!(cost.is_finite() && cost >= 0.0, "{model} {usage:?}: {cost}");
+                }
+            }
+        }
     }
 
     #[test]

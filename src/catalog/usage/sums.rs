@@ -28,7 +28,7 @@ pub struct UsageSums {
     pub cache_read: u64,
     /// Tokens of input written to a cache.
     pub cache_write: u64,
-    /// What they cost, in US dollars, without those that have no price.
+    /// What they cost, in US dollars, without those that have no price: at most [`f64::MAX`].
     pub cost: f64,
     /// Answers with tokens whose cost no program states and no table has.
     pub unpriced: u64,
@@ -57,7 +57,7 @@ impl UsageSums {
         ] {
             *sum = sum.saturating_add(more);
         }
-        self.cost += other.cost;
+        self.cost = add_costs(self.cost, other.cost);
     }
 }
 
@@ -318,6 +318,12 @@ impl<'o> Sums<'o> {
             ..UsageRow::default()
         }
     }
+}
+
+/// The sum of two costs. A program or a table may state any: a sum that no double holds is the largest one, so that it can
+/// be shown, sorted and written as JSON.
+pub(crate) fn add_costs(one: f64, other: f64) -> f64 {
+    (one + other).min(f64::MAX)
 }
 
 fn unknown() -> String {

@@ -1,20 +1,25 @@
 //! `leafline usage`.
 
-use std::path::{Path, PathBuf};
+mod shown;
+mod values;
 
-use clap::ValueEnum;
+use std::cmp::Reverse;
+use std::path::PathBuf;
+
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{ValueEnum, ValueHint};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use leafline::usage::{Prices, UsageBy, UsageOptions, UsageReport, UsageRow, UsageSums};
+use leafline::Store;
+use leafline::usage::{Prices, UsageBy, UsageOptions, UsageReport};
 use serde::Serialize;
 
 use super::failure::{Failure, usage};
 use super::number::{count, counted};
 use super::output::Output;
-use super::place::{Place, shown};
+use super::place::Place;
 use super::progress::Spinner;
 use super::session_choice::SessionChoice;
-use super::table::{Column, Table, write_tabs};
 use super::{Status, text, time};
 
 const EXAMPLES: &str = "\
@@ -26,11 +31,14 @@ Examples:
   leafline usage --by project --csv > usage.csv
   leafline usage --prices own.json";
 
-/// The characters of a title that are shown.
-const TITLE: usize = 60;
+/// The characters of a model's name that a message has.
+const LONGEST_NAME: usize = 60;
+
+/// The models without a price that a message names; `--json` has all.
+const MOST_NAMES: usize = 10;
 
 /// What the rows stand for.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
     Day,
     Week,
@@ -74,8 +82,10 @@ impl By {
 /// session, what agents used counts to the session that started them, and is shown beside it.
 ///
 /// The cost is what the program wrote; where it wrote none, it is that of a table of prices, which --prices adds to or
-/// overrides. What could not be priced is said. Without a terminal each row is a line of eight columns, separated by tabs:
-/// name, answers, input, output, reasoning, cache read, cache write, cost in US dollars.
+/// overrides. What could not be priced is said. On a terminal that is too narrow for all columns some are left out, and named
+/// below the table. Without a terminal each row is a line of eight columns, separated by tabs: name, answers, input, output,
+/// reasoning, cache read, cache write, cost in US dollars. With --by session ten more follow: the same seven numbers of what
+/// agents used, title, working directory, family.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -99,8 +109,8 @@ pub(super) struct Arguments {
     csv: bool,
 
     /// Take prices from this JSON file where it has a model
-    #[arg(long, value_name = "FILE")]
-    prices: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = prices_of_file(), value_hint = ValueHint::FilePath)]
+    prices: Option<Prices>,
 }
 
 /// A report as JSON.
@@ -122,46 +132,56 @@ pub(super) fn run(
     if arguments.csv && out.is_json() {
         return Err(usage("the argument '--csv' cannot be used with '--json'"));
     }
-    let zone = TimeZone::system();
+    let zone = time::zone(out);
     let day_of = |seconds: i64| day_of(&zone, seconds);
+    let built_in = Prices::built_in();
     let mut options = UsageOptions {
         sessions: arguments.choice.filter()?,
         since: arguments.since,
         until: arguments.until,
         by: arguments.by.of_library(),
         day_of: Some(&day_of),
-        prices: prices(arguments.prices.as_deref())?,
+        prices: match &arguments.prices {
+            Some(own) => built_in.with(own.clone()),
+            None => built_in,
+        },
         reads_lines: false,
     };
-    let report = report(place, &mut options)?;
+    let store = place.open_to_read()?;
+    let report = report(&store, place, &mut options)?;
     if out.is_json() {
         let by = arguments.by.title();
         out.json(&Json { by, report: &report, prices: options.prices.date() })?;
     } else if arguments.csv {
-        write_csv(&report, arguments.by, out)?;
-    } else if out.width().is_none() {
-        report.rows.iter().try_for_each(|row| write_tabs(out, &plain(&row.name, &row.sums)))?;
+        values::write_csv(&report, arguments.by, out)?;
     } else {
-        write_table(&report, arguments.by, out)?;
+        match out.width() {
+            None => values::write_rows(&report, arguments.by, out)?,
+            Some(_) if report.rows.is_empty() => out.remark(nothing(arguments)),
+            Some(width) => shown::write(&report, arguments.by, &store, width, out)?,
+        }
     }
     remark(&report, options.prices.date(), out);
     Ok(if report.unreadable.is_empty() { Status::Done } else { Status::Failed })
 }
 
-/// The built-in prices, with those of a file.
-fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
-    let Some(file) = file else { return Ok(Prices::built_in()) };
-    let unreadable = |problem: String| {
-        usage(&format!("the prices in {} cannot be read: {problem}", shown(file)))
-    };
+/// The prices in a file that is named. A wrong one is a wrong value, as a time is that is none.
+fn prices_of_file() -> impl TypedValueParser<Value = Prices> {
+    PathBufValueParser::new().try_map(|file| prices_in(&file))
+}
+
+fn prices_in(file: &PathBuf) -> Result<Prices, String> {
+    let unreadable = |problem: String| format!("the prices cannot be read: {problem}");
     let json = std::fs::read_to_string(file).map_err(|error| unreadable(error.to_string()))?;
-    let own = Prices::read(&json).map_err(|error| unreadable(error.to_string()))?;
-    Ok(Prices::built_in().with(own))
+    Prices::read(&json).map_err(|error| unreadable(error.to_string()))
 }
 
 /// The report. Sessions that are not counted yet are counted, and if the store can be written, that is kept.
-fn report(place: &Place, options: &mut UsageOptions<'_>) -> Result<UsageReport, Failure> {
-    let store = place.open_to_read()?;
+fn report(
+    store: &Store,
+    place: &Place,
+    options: &mut UsageOptions<'_>,
+) -> Result<UsageReport, Failure> {
     let report = store.usage(options)?;
     if report.not_counted.is_empty() {
         return Ok(report);
@@ -184,107 +204,41 @@ pub(super) fn day_of(zone: &TimeZone, seconds: i64) -> i64 {
     local.div_euclid(24 * 60 * 60)
 }
 
-/// The eight columns for a program.
-fn plain(name: &str, sums: &UsageSums) -> [String; 8] {
-    let name = text::printable(name).into_owned();
-    let numbers =
-        [sums.answers, sums.input, sums.output, sums.reasoning, sums.cache_read, sums.cache_write];
-    let [answers, input, output, reasoning, read, write] = numbers.map(|number| number.to_string());
-    [name, answers, input, output, reasoning, read, write, format!("{:.6}", sums.cost)]
-}
-
-fn write_csv(report: &UsageReport, by: By, out: &mut Output) -> Result<(), Failure> {
-    let title = by.title();
-    out.line(format_args!(
-        "{title},answers,input,output,reasoning,cache_read,cache_write,cost,unpriced,unpriced_tokens,agents_cost"
-    ))?;
-    for row in &report.rows {
-        let [_, numbers @ ..] = plain("", &row.sums);
-        let (unpriced, tokens) = (row.sums.unpriced, row.sums.unpriced_tokens);
-        let agents = row.agents.map_or(0.0, |agents| agents.cost);
-        let (name, numbers) = (quoted(&row.name), numbers.join(","));
-        out.line(format_args!("{name},{numbers},{unpriced},{tokens},{agents:.6}"))?;
-    }
-    Ok(())
-}
-
-/// A value as RFC 4180 has it. One that a spreadsheet would take for a formula gets an apostrophe before it.
-fn quoted(value: &str) -> String {
-    let is_formula = value.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let value = if is_formula { format!("'{value}") } else { value.to_owned() };
-    if value.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", value.replace('"', "\"\""))
-    } else {
-        value
-    }
-}
-
-fn write_table(report: &UsageReport, by: By, out: &mut Output) -> Result<(), Failure> {
-    if report.rows.is_empty() {
-        return Ok(());
-    }
-    let name = match by {
-        By::Project => Column::Path(by.title()),
-        By::Day | By::Week | By::Month => Column::Whole(by.title()),
-        By::Model | By::Family | By::Session => Column::Text(by.title()),
+/// Says that nothing was used, by what was asked about.
+fn nothing(arguments: &Arguments) -> String {
+    let local = |time: Option<i64>| time.map(|time| time::local(time).unwrap_or_default());
+    let time = match (local(arguments.since), local(arguments.until)) {
+        (Some(since), Some(until)) => format!(" between {since} and {until}"),
+        (Some(since), None) => format!(" since {since}"),
+        (None, Some(until)) => format!(" before {until}"),
+        (None, None) => String::new(),
     };
-    let has_reasoning = report.total.reasoning > 0;
-    let has_agents =
-        matches!(by, By::Session) && report.rows.iter().any(|row| row.agents.is_some());
-    let mut columns =
-        vec![name, Column::Number("answers"), Column::Number("input"), Column::Number("output")];
-    if has_reasoning {
-        columns.push(Column::Number("reasoning"));
-    }
-    columns.extend(["cache read", "cache write", "cost"].map(Column::Number));
-    if has_agents {
-        columns.push(Column::Number("of agents"));
-    }
-    if matches!(by, By::Session) {
-        columns.push(Column::Text("title"));
-    }
-    let mut table = Table::new(columns);
-    let total = UsageRow::default();
-    let rows = report.rows.iter().map(|row| (row.name.as_str(), row, &row.sums));
-    for (name, row, sums) in rows.chain([("total", &total, &report.total)]) {
-        let mut cells = vec![
-            text::printable(name).into_owned(),
-            count(sums.answers),
-            count(sums.input),
-            count(sums.output),
-        ];
-        if has_reasoning {
-            cells.push(count(sums.reasoning));
-        }
-        cells.extend([count(sums.cache_read), count(sums.cache_write), dollars(sums)]);
-        if has_agents {
-            cells.push(row.agents.as_ref().map(dollars).unwrap_or_default());
-        }
-        if matches!(by, By::Session) {
-            cells.push(
-                row.title.as_deref().map(|title| text::one_line(title, TITLE)).unwrap_or_default(),
-            );
-        }
-        table.push(cells);
-    }
-    table.write(out)
+    let chosen = arguments.choice.words();
+    text::printable(&format!("no session{chosen} states any usage{time}")).into_owned()
 }
 
-/// A cost: `$12.34`, with a mark if something has no price.
-fn dollars(sums: &UsageSums) -> String {
-    format!("${:.2}{}", sums.cost, if sums.unpriced > 0 { "+" } else { "" })
+/// A name on one line.
+fn shown_name(name: &str) -> String {
+    let name = text::one_line(name, LONGEST_NAME);
+    if name.is_empty() { shown::NO_NAME.to_owned() } else { name }
 }
 
 /// Says what the report is without.
 fn remark(report: &UsageReport, date: &str, out: &mut Output) {
     if !report.unpriced.is_empty() {
-        let models: Vec<String> =
-            report.unpriced.keys().map(|model| text::printable(model).into_owned()).collect();
+        let mut models: Vec<_> = report.unpriced.iter().collect();
+        models.sort_by_key(|(_, sums)| Reverse(sums.unpriced_tokens));
+        let more = models.len().saturating_sub(MOST_NAMES) as u64;
+        models.truncate(MOST_NAMES);
+        let names: Vec<String> = models.into_iter().map(|(model, _)| shown_name(model)).collect();
+        let mut names = names.join(", ");
+        if more > 0 {
+            names.push_str(&format!(" and {} more", count(more)));
+        }
         let answers = counted(report.total.unpriced, "answer", "answers");
         let tokens = counted(report.total.unpriced_tokens, "token", "tokens");
         out.remark(format!(
-            "the cost is without {answers} of {tokens}: the prices of {date} do not have {}; --prices adds them",
-            models.join(", ")
+            "the cost is without {answers} of {tokens}: the prices of {date} do not have {names}; --prices adds them"
         ));
     }
     if !report.unreadable.is_empty() {
@@ -297,13 +251,6 @@ fn remark(report: &UsageReport, date: &str, out: &mut Output) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_are_quoted() {
-        assert_eq!(quoted("/work/a"), "/work/a");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
-        assert_eq!(quoted("=1+1"), "'=1+1");
-    }
 
     #[test]
     fn days_are_those_of_the_time_zone() {
