@@ -206,8 +206,8 @@ fn what_is_no_store_gives_nothing() {
     assert_eq!(std::fs::read(scene.path("there")).unwrap(), b"mine");
 }
 
-/// The bytes of a page of this number in the file that begins with a number: the pages of a table.
-fn leaves_with(bytes: &[u8], text: &[u8]) -> Vec<usize> {
+/// Where the pages of a file begin that have a text.
+fn pages_with(bytes: &[u8], text: &[u8]) -> Vec<usize> {
     let pages = bytes.chunks(4096).enumerate();
     let has = |page: &[u8]| page.windows(text.len()).any(|window| window == text);
     pages.filter(|(_, page)| has(page)).map(|(number, _)| number * 4096).collect()
@@ -227,7 +227,7 @@ fn facts_of_a_damaged_record_are_never_taken() {
     drop(store);
     let whole = std::fs::read(&path).unwrap();
     let mut told = 0;
-    for page in leaves_with(&whole, cwd) {
+    for page in pages_with(&whole, cwd) {
         let is_cwd = |at: &usize| whole[*at..].starts_with(cwd);
         for at in (page..page + 4096 - cwd.len()).filter(is_cwd) {
             let mut bytes = whole.clone();

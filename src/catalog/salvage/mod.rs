@@ -19,7 +19,7 @@ use crate::lasting::make_folders;
 use crate::private::new_file;
 use crate::session::view::View;
 use crate::session::{Finding, Findings, Verification, check_session};
-use crate::store::journal::{JOURNAL_ENDING, Rescued, rescue};
+use crate::store::journal::{JOURNAL_ENDING, Rescued, rescue, rescue_newest};
 use crate::store::prompts::ReadPrompts;
 use crate::store::salvage::{Salvaged, make};
 use crate::store::session_key::SessionKey;
@@ -79,7 +79,8 @@ impl Salvage {
 
 impl Salvage {
     /// Imports the sessions of which something is missing, or all, from their files again, as far as these are still there, into
-    /// the new store at `new`. Those that are whole then are no longer among the damaged and the lost ones.
+    /// the new store at `new`. Those that are whole then are no longer among the damaged and the lost ones; those of which
+    /// something is lost that no file says stay among the damaged ones.
     ///
     /// # Errors
     ///
@@ -106,7 +107,15 @@ impl Salvage {
         let store = open(new.as_ref())?;
         let mut whole = Whole(Vec::new());
         store.import(&paths, &ImportOptions::default(), &mut whole)?;
-        self.damaged.retain(|session| !session.sources.iter().any(|path| whole.0.contains(path)));
+        self.damaged.retain_mut(|session| {
+            if !session.sources.iter().any(|path| whole.0.contains(path)) {
+                return true;
+            }
+            // What its file does not say stays unknown: its leaf, and what its record alone said.
+            session.missing.clear();
+            session.without_blobs.clear();
+            session.is_doubtful || session.is_loose
+        });
         self.lost_sources.retain(|path| !whole.0.contains(path));
         let snapshot = store.snapshot()?;
         let mut lost = Vec::new();
@@ -308,9 +317,23 @@ fn take_journal(store: &Store, damaged: &Path, salvaged: &Salvaged) -> Result<Op
     let beside = with_ending(damaged, JOURNAL_ENDING);
     let row = store.committed()?.journal_row()?;
     if row.epoch == 0 {
-        let is_unknown = !salvaged.has_journal_row && beside.exists();
-        let problem = || "what it alone has was not taken over: which of its records the tables have is not known";
-        return Ok(is_unknown.then(|| problem().to_owned()));
+        if salvaged.has_journal_row || !beside.exists() {
+            return Ok(None);
+        }
+        let newest = match salvaged.has_number {
+            true => rescue_newest(&beside, store.number()?).at("reading the journal", &beside)?,
+            false => None,
+        };
+        let problem = match newest {
+            Some(Rescued { records, last, .. }) => {
+                store.fold_unless_there(records, last)?;
+                "which of its records the tables have is not known: those whose entries a session lacks were added to it"
+            }
+            None => {
+                "what it alone has was not taken over: which of its records the tables have is not known"
+            }
+        };
+        return Ok(Some(problem.to_owned()));
     }
     // The epoch's number, which each record repeats, tells it from others as well.
     let number = if salvaged.has_number { Some(store.number()?) } else { None };

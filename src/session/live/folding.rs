@@ -153,6 +153,25 @@ impl Store {
         }
     }
 
+    /// The same with records of which the tables may have some, and nothing says which: of each session those are left out up
+    /// to the last one whose entries the session has.
+    pub(crate) fn fold_unless_there(&self, records: Vec<Journaled>, last: u64) -> Result<()> {
+        let mut rest = Vec::new();
+        for (session, mut records) in by_session(records) {
+            let snapshot = self.committed()?;
+            let Some(record) = snapshot.session(session)? else { continue };
+            let reader = SessionReader::new(snapshot, session, record);
+            let there = match count_there(reader.view(), &records) {
+                // They are kept apart when they are folded.
+                Err(Error::Corrupted(_)) => 0,
+                there => there?,
+            };
+            rest.extend(records.split_off(there));
+        }
+        rest.sort_by_key(Journaled::sequence);
+        self.fold_rescued(rest, last)
+    }
+
     /// Tells the thread in the background of a record that was appended, and whether a part of the journal is full; starts it
     /// before the first one.
     pub(super) fn fold_later(&self, fills_part: bool) {
@@ -214,13 +233,17 @@ fn in_one_commit(records: &[Journaled]) -> usize {
     }
 }
 
-/// Makes rows of the records, session by session.
-fn fold_sessions(store: &Store, journaled: Vec<Journaled>, batch: &mut Batch) -> Result<()> {
+fn by_session(records: Vec<Journaled>) -> BTreeMap<SessionKey, Vec<Journaled>> {
     let mut sessions: BTreeMap<SessionKey, Vec<Journaled>> = BTreeMap::new();
-    for record in journaled {
+    for record in records {
         sessions.entry(record.session).or_default().push(record);
     }
-    for (session, records) in sessions {
+    sessions
+}
+
+/// Makes rows of the records, session by session.
+fn fold_sessions(store: &Store, journaled: Vec<Journaled>, batch: &mut Batch) -> Result<()> {
+    for (session, records) in by_session(journaled) {
         match fold_session(store, session, &records, batch) {
             Ok(()) => {}
             Err(Error::Corrupted(_)) => {
@@ -292,6 +315,48 @@ fn fold_session(
     }
     let new = NewLines { text: &text, images: Vec::new(), above: None, leaf };
     extend(store, &mut preparer, reader, new, batch).map(drop)
+}
+
+/// How many of a session's records, from the first one on, its tables have.
+fn count_there(view: View<'_>, records: &[Journaled]) -> Result<usize> {
+    let changes = records.iter().map(ReadChange::of).collect::<Result<Vec<ReadChange<'_>>>>()?;
+    let (mut there, mut behind) = (0, None);
+    for (index, change) in changes.iter().enumerate().rev() {
+        if let Some(id) = change.ids.last()
+            && let Some(ordinal) = view.find(id)?
+        {
+            (there, behind) = (index + 1, ordinal.next());
+            break;
+        }
+    }
+    // Lines outside the tree have no ids: the session has them if it ends with them.
+    let lines = view.record().lines;
+    for change in changes.iter().skip(there) {
+        let count = split(change.text).count() as u64;
+        let at = behind.unwrap_or(Ordinal::after(lines.saturating_sub(count)));
+        let Some(end) = at.later(count).filter(|end| end.raw() <= lines) else { break };
+        let is_outside = change.ids.is_empty() && count > 0;
+        if !is_outside {
+            break;
+        }
+        match text_of(view, at, end) {
+            Ok(text) if text == change.text => {}
+            // Of lines that are missing nothing says that they are these.
+            Ok(_) | Err(Error::Corrupted(_)) => break,
+            Err(error) => return Err(error),
+        }
+        (there, behind) = (there + 1, Some(end));
+    }
+    Ok(there)
+}
+
+/// The text of the lines from one on, up to another, which is left out.
+fn text_of(view: View<'_>, from: Ordinal, end: Ordinal) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    for ordinal in from.up_to(end) {
+        text.extend_from_slice(view.entry(ordinal)?.line());
+    }
+    Ok(text)
 }
 
 /// The line of an entry that is in a session or among new lines; of an id met twice, the later one.

@@ -138,6 +138,26 @@ pub(crate) fn rescue(path: &Path, store: Option<u64>, row: &JournalRow) -> Resul
     }
 }
 
+/// The same where the row that says how much the tables have is lost: the whole records of the newest epoch, most of which
+/// the tables may have. `None` if the file is not known to be the store's, cannot be read, or has none.
+pub(crate) fn rescue_newest(path: &Path, store: u64) -> Result<Option<Rescued>> {
+    match read_newest(path, store) {
+        Err(error) if !is_of_the_moment(&error) => Ok(None),
+        rescued => rescued,
+    }
+}
+
+fn read_newest(path: &Path, store: u64) -> Result<Option<Rescued>> {
+    let file = JournalFile::unchecked(open_regular(path)?)?;
+    let (page, _) = file.beginning_of_file()?;
+    if page.len() < NAMED || wrong_bits(&page, store) > MOST_BITS {
+        return Ok(None);
+    }
+    let Some((epoch, folded)) = file.newest_epoch()? else { return Ok(None) };
+    let row = JournalRow { epoch, folded, commits: u64::MAX, path: Vec::new() };
+    read(path, Some(store), &row).map(Some)
+}
+
 /// Whether the system lacks what it may have later.
 fn is_of_the_moment(error: &Error) -> bool {
     #[cfg(unix)]

@@ -337,15 +337,32 @@ impl JournalFile {
 
     /// Of the whole records with which the areas begin, whatever their epochs, the later one.
     pub(super) fn newest(&self) -> Result<Newest> {
-        let mut newest = Newest::default();
+        let Some(head) = self.newest_head()? else { return Ok(Newest::default()) };
+        Ok(Newest { sequence: head.sequence, commits: head.stamp.commits })
+    }
+
+    fn newest_head(&self) -> Result<Option<Head>> {
+        let mut newest: Option<Head> = None;
         for area in 0..2 {
             if let Some((head, _, _)) = self.whole(self.areas.start_of(area))?
-                && head.sequence > newest.sequence
+                && newest.is_none_or(|newest| head.sequence > newest.sequence)
             {
-                newest = Newest { sequence: head.sequence, commits: head.stamp.commits };
+                newest = Some(head);
             }
         }
         Ok(newest)
+    }
+
+    /// The newest epoch of which an area begins with a whole record, and the place that its first whole record follows.
+    pub(super) fn newest_epoch(&self) -> Result<Option<(u64, Place)>> {
+        let Some(mut first) = self.newest_head()? else { return Ok(None) };
+        self.each_of(first.stamp.epoch, |head, _, _| {
+            if head.sequence < first.sequence {
+                first = head;
+            }
+            true
+        })?;
+        Ok(Some((first.stamp.epoch, first.behind())))
     }
 
     /// Writes a record at a byte, behind a place. Returns the place behind it.

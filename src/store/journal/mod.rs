@@ -29,7 +29,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use self::appending::Appender;
 pub(crate) use self::appending::{Appended, JournalLock};
 use self::background::Background;
-pub(crate) use self::damaged::{Rescued, rescue};
+pub(crate) use self::damaged::{Rescued, rescue, rescue_newest};
 #[cfg(not(any(test, all(unix, feature = "faults"))))]
 use self::file::JournalFile;
 #[cfg(any(test, all(unix, feature = "faults")))]

@@ -104,6 +104,11 @@ impl Head {
             && self.previous == place.check
     }
 
+    /// The place that the record follows, as far as its head says: not where that is in the file.
+    pub(super) fn behind(&self) -> Place {
+        Place { sequence: self.sequence.saturating_sub(1), check: self.previous, at: 0 }
+    }
+
     /// Whether the payload and the head are as they were written.
     pub(super) fn fits(&self, bytes: &[u8; HEAD], payload: &[u8]) -> bool {
         bytes.get(..HEAD - 8).is_some_and(|head| checksum(head, payload) == self.check)

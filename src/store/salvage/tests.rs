@@ -1,14 +1,18 @@
 //! What is made of rows that are missing, or of no session.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use leafline_import::Family;
 use redb::WriteTransaction;
 
 use crate::catalog::import::ImportOptions;
 use crate::error::Result;
+use crate::pi::Draft;
+use crate::session::Persistence;
+use crate::store::journal::JOURNAL_ENDING;
 use crate::store::tables;
-use crate::{NewSession, Store};
+use crate::{NewSession, Session, Store};
 
 /// A store of two sessions, of which the second has lost rows. Returns its path and the second one's id.
 fn damaged(
@@ -42,7 +46,10 @@ fn a_leaf_that_is_lost_is_told() {
         transaction.open_table(tables::LEAVES)?.remove(key)?;
         Ok(())
     });
-    let salvage = Store::salvage(path, folder.path().join("new")).unwrap();
+    let new = folder.path().join("new");
+    let mut salvage = Store::salvage(path, &new).unwrap();
+    // Its file does not say what it was.
+    salvage.import_sources(&new).unwrap();
     let [session] = &*salvage.damaged else { panic!("{salvage:?}") };
     assert_eq!((&session.id, session.missing.len()), (&id, 0));
     assert!(session.is_doubtful && !salvage.is_complete(), "{salvage:?}");
@@ -107,4 +114,68 @@ fn a_session_whose_record_is_lost_keeps_the_id_that_led_to_it() {
     assert!(session.is_doubtful && salvage.problems.is_empty(), "{salvage:?}");
     let store = Store::open(&new).unwrap();
     assert_eq!(store.reader(&session.id).unwrap().facts().entries, 2);
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_is_told_and_keeps_nothing_from_being_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _) = damaged(folder.path(), |transaction, _| {
+        transaction.open_table(tables::JOURNAL)?.remove(0)?;
+        Ok(())
+    });
+    let journal = PathBuf::from(format!("{}{JOURNAL_ENDING}", path.display()));
+    drop(std::fs::remove_file(&journal));
+    std::fs::create_dir(&journal).unwrap();
+    let salvage = Store::salvage(path, folder.path().join("new")).unwrap();
+    assert!(salvage.journal.is_some() && salvage.whole == 2, "{salvage:?}");
+}
+
+#[test]
+fn what_the_journal_alone_has_is_added_although_its_row_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let new = |directory: &str| {
+        let mut new = NewSession::new(Family::Pi, directory);
+        new.persistence = Some(Persistence::immediate());
+        store.create_session(&new).unwrap()
+    };
+    let (mut one, mut other) = (new("/one"), new("/other"));
+    let append = |session: &mut Session, text: &str| {
+        let message = serde_json::json!({ "role": "user", "content": text });
+        session.append(Draft::message(&message.to_string()).unwrap()).unwrap()
+    };
+    let mut ids: Vec<String> = (0..8).map(|_| append(&mut one, "a")).collect();
+    // These are folded in the background. What comes then is not, for as long.
+    let folded = || store.committed().unwrap().journal_row().unwrap().folded.sequence;
+    let begun = Instant::now();
+    while folded() < 1 && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    ids.push(append(&mut one, "c"));
+    ids.push(append(&mut one, "d"));
+    let only = append(&mut other, "e");
+    let before = folded();
+    let transaction = store.begin_write().unwrap();
+    // Its only one.
+    transaction.open_table(tables::JOURNAL).unwrap().remove(0).unwrap();
+    transaction.commit().unwrap();
+    let damaged = folder.path().join("damaged");
+    std::fs::copy(&path, &damaged).unwrap();
+    let beside = |path: &Path| PathBuf::from(format!("{}{JOURNAL_ENDING}", path.display()));
+    std::fs::copy(beside(&path), beside(&damaged)).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(60) && before >= 1, "{before}");
+
+    let salvaged = folder.path().join("new");
+    let salvage = Store::salvage(&damaged, &salvaged).unwrap();
+    assert!(salvage.journal.is_some() && !salvage.is_complete(), "{salvage:?}");
+    let new = Store::open(&salvaged).unwrap();
+    assert!(new.verify().unwrap().problems.is_empty());
+    for (session, ids) in [(&one, &ids), (&other, &vec![only])] {
+        let reader = new.reader(session.id()).unwrap();
+        assert_eq!(reader.facts().entries, ids.len() as u64, "{salvage:?}");
+        assert!(ids.iter().all(|id| reader.get_entry(id).is_ok()));
+    }
+    // Its journal is that of a store whose row is gone.
+    std::mem::forget((one, other, store));
 }
