@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::Scope;
+use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
 use leafline::error::SearchError;
@@ -210,19 +210,27 @@ pub(super) struct Follower {
 
 impl Follower {
     /// Starts with what the store already has, which is opened for each update.
-    pub(super) fn start<'scope>(place: &'scope Place, scope: &'scope Scope<'scope, '_>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no thread.
+    pub(super) fn start<'scope>(
+        place: &'scope Place,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         let is_behind = Arc::new(AtomicBool::new(true));
         let follower = Self { stop: Arc::clone(&stop), is_behind: Arc::clone(&is_behind) };
-        scope.spawn(move || {
+        let follow = move || {
             while !stop.load(Ordering::Relaxed) {
                 if is_behind.swap(false, Ordering::Relaxed) && !catch_up(place, &stop) {
                     is_behind.store(true, Ordering::Relaxed);
                 }
                 std::thread::sleep(PAUSE);
             }
-        });
-        follower
+        };
+        Builder::new().spawn_scoped(scope, follow).map_err(Failure::Thread)?;
+        Ok(follower)
     }
 
     /// Reports that sessions have changed.

@@ -62,6 +62,8 @@ pub(super) struct Output {
     terminal: TerminalText,
     /// Whether lines for a person are in ASCII.
     ascii: bool,
+    /// Whether a program gets what is shown at once, too.
+    at_once: bool,
 }
 
 impl Output {
@@ -84,7 +86,7 @@ impl Output {
             _ => direct(),
         };
         let (remarks, terminal) = (Vec::new(), TerminalText::default());
-        Self { sink, remarks, json, width, colour, ascii, terminal }
+        Self { sink, remarks, json, width, colour, ascii, terminal, at_once: false }
     }
 
     /// Lines for a part of a screen that has so many columns: [`Self::take`] takes them.
@@ -97,6 +99,7 @@ impl Output {
             colour,
             terminal: TerminalText::default(),
             ascii: is_ascii_locale(),
+            at_once: false,
         }
     }
 
@@ -202,9 +205,14 @@ impl Output {
         }
     }
 
+    /// From now on, a program gets what is shown at once, as a person does: the command goes on for long.
+    pub(super) fn at_once(&mut self) {
+        self.at_once = true;
+    }
+
     /// Flushes for a person, who sees output as it comes; a program gets it in larger pieces.
     pub(super) fn show(&mut self) -> Result<(), Failure> {
-        if self.width.is_some() {
+        if self.width.is_some() || self.at_once {
             self.sink.flush()?;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -88,7 +88,7 @@ impl Spinner {
             return Self { turning: None };
         }
         let (end, ended) = channel::<()>();
-        let thread = std::thread::spawn(move || {
+        let turn = move || {
             if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
@@ -99,8 +99,10 @@ impl Spinner {
                 spinner.tick();
             }
             spinner.finish_and_clear();
-        });
-        Self { turning: Some((end, thread)) }
+        };
+        // Without a thread nothing turns.
+        let thread = Builder::new().spawn(turn).ok();
+        Self { turning: thread.map(|thread| (end, thread)) }
     }
 }
 

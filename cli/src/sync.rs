@@ -85,6 +85,9 @@ pub(super) fn run(
     let interrupt = Interrupt::listen()?;
     let store = place.open_or_create()?;
     let listing = arguments.listing;
+    if arguments.watch {
+        out.at_once();
+    }
     let teller = Teller::new(out, listing.hidden(USUALLY_HIDDEN), interrupt.clone());
     if arguments.watch {
         // It is opened for each change, so that others may compact or replace it meanwhile.
@@ -119,7 +122,9 @@ fn watch(
     let mut watching = Watch::of_file(path, &Place::options_of_import(), paths, options)?;
     let mut news = News { teller, follower: None };
     let watched = std::thread::scope(|scope| {
-        news.follower = indexing.is_wanted().then(|| Follower::start(place, scope));
+        if indexing.is_wanted() {
+            news.follower = Some(Follower::start(place, scope)?);
+        }
         let watched = keep_watching(&mut watching, &mut news, interrupt);
         news.follower = None;
         watched

@@ -10,13 +10,16 @@ use std::thread;
 use fastrand::Rng;
 
 use crate::command::aftermath;
-use crate::command::calling::{FAILING, is_met};
-use crate::command::case::{Prepared, Stage};
+use crate::command::calling::{FAILING, is_met, is_met_by_memory};
+use crate::command::case::{Prepared, Stage, some_of_each};
 use crate::command::program::{Ended, Fault, Program};
 use crate::command::{reading, writing};
 
 /// Calls whose failure makes a salvage take something for damaged.
 const UNREAD: [&str; 6] = ["read", "pread64", "mmap", "statx", "newfstatat", "fstat"];
+
+/// Ends a program that asks for it.
+const SIGABRT: i32 = 6;
 
 /// What came of the failures of one call.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +43,8 @@ pub struct Report {
     pub calls: u64,
     /// Runs in which the call was not made, or was about something else than the folder.
     pub beside: u64,
+    /// Runs that the runtime ended since there was no memory.
+    pub aborted: u64,
     /// Each failure: the run, and what happened.
     pub failures: Vec<String>,
     /// What commands complained of, by the call and its error.
@@ -54,7 +59,8 @@ fn errors_of(call: &str) -> &'static [&'static str] {
         "ftruncate" | "fallocate" | "mkdir" | "mkdirat" | "rename" | "renameat" | "renameat2"
         | "link" | "linkat" | "copy_file_range" => &["ENOSPC", "EIO"],
         "openat" => &["EMFILE", "ENOMEM", "EIO"],
-        "mmap" | "fstat" | "newfstatat" | "statx" => &["ENOMEM"],
+        "clone" | "clone3" => &["EAGAIN"],
+        "mmap" | "mremap" | "fstat" | "newfstatat" | "statx" => &["ENOMEM"],
         "flock" | "fcntl" => &["ENOLCK", "EIO"],
         _ => &["EIO"],
     }
@@ -77,6 +83,8 @@ pub struct Runs<'r> {
     pub call: &'r str,
     /// How many calls of one name are tried of a command.
     pub most: usize,
+    /// Only those that ask for memory or a thread; else only the others.
+    pub memory: bool,
 }
 
 /// Lets calls fail, each run one of the combinations.
@@ -123,6 +131,7 @@ impl Report {
             self.complaints.entry(call).or_default().extend(complaints);
         }
         self.beside += other.beside;
+        self.aborted += other.aborted;
         self.failures.extend(other.failures);
         self
     }
@@ -152,12 +161,14 @@ impl Worker {
         let mut random = Rng::with_seed(runs.seed);
         let (mut firsts, mut others) = (Vec::new(), Vec::new());
         for (number, prepared) in self.cases.iter().enumerate() {
-            for place in prepared.some_of_each(runs.most, &mut random) {
-                let place = &prepared.places[place];
+            let places = if runs.memory { &prepared.memory } else { &prepared.places };
+            for place in some_of_each(places, runs.most, &mut random) {
+                let place = &places[place];
                 // What a salvage cannot read is damaged, and it says what is missing then.
                 let is_salvage = ["repair", "salvage"].iter().any(|word| case_is(prepared, word));
                 let is_other = !runs.call.is_empty() && place.call != runs.call;
-                if is_other || (is_salvage && UNREAD.contains(&place.call.as_str())) {
+                let is_unread = is_salvage && UNREAD.contains(&place.call.as_str());
+                if is_other || (is_unread && !runs.memory) {
                     continue;
                 }
                 let mut errors = errors_of(&place.call).to_vec();
@@ -221,10 +232,13 @@ fn one(
     stage.reset(prepared).map_err(|error| error.to_string())?;
     let case = &prepared.case;
     let ended = stage.program.run(&stage.work, &prepared.arguments, case.input, fault);
-    if !is_met(&ended.calls, &stage.work) {
+    let is_of_memory = is_met_by_memory(&ended.calls, &stage.work);
+    if !(is_of_memory || is_met(&ended.calls, &stage.work)) {
         report.beside += 1;
         return Ok(());
     }
+    let is_aborted = is_of_memory && is_out_of_memory(&ended);
+    report.aborted += u64::from(is_aborted);
     let Fault::Fails { call, error, is_for_good, .. } = fault else { return Ok(()) };
     let count = report.counts.entry(call.clone()).or_default();
     count.runs += 1;
@@ -240,8 +254,21 @@ fn one(
     let is_of_stderr = |line: &str| line.contains("(INJECTED)") && line.contains("write(2<");
     let cannot_say =
         call.starts_with("write") && (*is_for_good || ended.calls.lines().any(is_of_stderr));
-    is_clear(prepared, &ended, &stage.work, cannot_say)?;
+    if !is_aborted {
+        // Memory is nowhere.
+        is_clear(prepared, &ended, &stage.work, cannot_say || is_of_memory)?;
+    }
     aftermath::examine(stage, prepared, &ended)
+}
+
+/// Whether the runtime has ended the program since there was no memory, and said so: for a value, or for the stack on which a
+/// thread's overflow is handled. So does the watcher of files, whose thread may fail just after another was given (notify 8.2).
+fn is_out_of_memory(ended: &Ended) -> bool {
+    let says = |text: &str| ended.stderr.contains(text);
+    ended.signal == Some(SIGABRT)
+        && (says("memory allocation of")
+            || says("failed to allocate an alternative stack")
+            || (says("/notify-8.2") && says("SendError")))
 }
 
 /// Whether the command has said what went wrong and where, or has printed all that it should.

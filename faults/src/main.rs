@@ -61,6 +61,9 @@ enum Fault {
         /// How many calls of one name are tried of a command: a number, or `all`
         #[arg(long, default_value_t = MOST_OF_A_CALL, value_name = "N", value_parser = most)]
         most: usize,
+        /// Only calls that ask for memory or a thread, which else are left out
+        #[arg(long)]
+        memory: bool,
         /// Also print what the commands complained of
         #[arg(short, long)]
         verbose: bool,
@@ -119,12 +122,13 @@ fn main() -> ExitCode {
             Ok(power::run_and_print(&power::Options { seed, images, threads }))
         }
         Fault::Kills { runs, commands } => kill(&runs, &commands),
-        Fault::Calls { runs, first, threads, commands, call, most, verbose } => {
+        Fault::Calls { runs, first, threads, commands, call, most, memory, verbose } => {
             let Runs { seed, runs } = runs;
             let numbers = first..first.saturating_add(runs);
             let (program, only) = (commands.program.as_deref(), commands.only.as_str());
             let call = call.as_str();
-            fail_calls(&calls::Runs { seed, numbers, threads, program, only, call, most }, verbose)
+            let runs = calls::Runs { seed, numbers, threads, program, only, call, most, memory };
+            fail_calls(&runs, verbose)
         }
         Fault::Crowd { seconds, program, folder } => gather(seconds, program, folder),
     };
@@ -222,6 +226,9 @@ fn fail_calls(runs: &calls::Runs<'_>, verbose: bool) -> Result<Vec<String>, Stri
         "of {} combinations, each call once and for good in the first {}; {} beside the folder",
         report.places, report.calls, report.beside
     );
+    if runs.memory {
+        println!("{} ended by the runtime, for want of memory", report.aborted);
+    }
     for (call, complaints) in report.complaints.iter().filter(|_| verbose) {
         for complaint in complaints {
             println!("{call}: {}", complaint.trim_end());

@@ -12,7 +12,7 @@ use leafline_faults::command::case::MOST_OF_A_CALL;
 fn all(program: &Path) -> calls::Runs<'_> {
     let numbers = 0..u64::MAX;
     let (program, most) = (Some(program), MOST_OF_A_CALL);
-    calls::Runs { seed: 7, numbers, threads: 1, program, only: "", call: "", most }
+    calls::Runs { seed: 7, numbers, threads: 1, program, only: "", call: "", most, memory: false }
 }
 
 fn run(runs: &calls::Runs<'_>) -> Option<calls::Report> {
@@ -51,4 +51,14 @@ fn a_call_that_fails_is_told_and_loses_nothing() {
     let sum = |of: fn(&calls::Count) -> u64| report.counts.values().map(of).sum::<u64>();
     assert!(sum(|count| count.failed) > 50, "{:#?}", report.counts);
     assert!(sum(|count| count.done) > 10, "{:#?}", report.counts);
+}
+
+#[test]
+fn memory_or_a_thread_that_is_not_given_is_told_and_loses_nothing() {
+    let program = common::program();
+    let runs = calls::Runs { numbers: 0..60, threads: 2, memory: true, ..all(&program) };
+    let Some(report) = run(&runs) else { return };
+    assert!(report.failures.is_empty(), "{:#?}", report.failures);
+    assert!(report.counts["mmap"].failed > 5, "{:#?}", report.counts);
+    assert!(report.counts["clone3"].failed > 5, "{:#?}", report.counts);
 }

@@ -3,6 +3,7 @@
 #[cfg(feature = "search")]
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
+use std::thread::Builder;
 
 use super::filter::{SessionFilter, SessionOrder, Sieve};
 use super::order::{Ordered, SortKey, Sortable};
@@ -71,8 +72,19 @@ impl Store {
         let mut parts = rows.parts()?.into_iter();
         let first = parts.next().unwrap_or(SessionKey::ALL);
         let listed = std::thread::scope(|scope| -> Result<_> {
-            let others: Vec<_> = parts.map(|part| scope.spawn(|| rows.list(part))).collect();
+            let (mut others, mut own) = (Vec::new(), Vec::new());
+            for part in parts {
+                let of_other = part.clone();
+                match Builder::new().spawn_scoped(scope, || rows.list(of_other)) {
+                    Ok(other) => others.push(other),
+                    // The system gives no more threads.
+                    Err(_) => own.push(part),
+                }
+            }
             let mut all = rows.list(first)?;
+            for part in own {
+                all.append(rows.list(part)?);
+            }
             for other in others {
                 let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 all.append(other?);

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::import::{FileReport, ImportObserver, ImportOptions, ImportStatus};
-use crate::error::{Error, Result};
+use crate::error::{Error, FileContext, Result};
 use crate::store::{Store, StoreOptions};
 
 /// How long a file is left alone after an event: a writer makes several calls in a row.
@@ -152,6 +153,10 @@ impl Watch {
     fn new(place: Place, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Self> {
         let (send, events) = unbounded();
         let first = paths.first().map_or(Path::new("."), AsRef::as_ref);
+        // The watcher needs a thread, and ends the process if it gets none (notify 8.2).
+        let probe = Builder::new().spawn(|| {}).at("starting a thread to watch", first)?;
+        // It does nothing that could panic.
+        let _ = probe.join();
         // The receiver may be gone; then nothing is missed.
         let watcher = notify::recommended_watcher(move |event| drop(send.send(event)))
             .map_err(|error| failed(first, error))?;

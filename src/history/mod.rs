@@ -111,7 +111,18 @@ impl PromptHistory {
             }
             return;
         }
-        locked(&self.queue).get_or_insert_with(|| Queue::start(self.store.path())).push(record);
+        let mut started = locked(&self.queue);
+        let queue = match &mut *started {
+            Some(queue) => queue,
+            None => match Queue::start(self.store.path()) {
+                Ok(queue) => started.insert(queue),
+                Err(error) => {
+                    locked(&self.error).get_or_insert(error);
+                    return;
+                }
+            },
+        };
+        queue.push(record);
     }
 
     /// Waits until all asynchronously added prompts are on disk.

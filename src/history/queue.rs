@@ -2,10 +2,10 @@
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
 use super::write;
-use crate::error::Result;
+use crate::error::{FileContext, Result};
 use crate::store::prompt_record::PromptRecord;
 use crate::store::{Store, StoreOptions};
 
@@ -35,11 +35,18 @@ enum Job {
 
 impl Queue {
     /// Starts the thread for the store in this file.
-    pub(super) fn start(path: &Path) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::File`] if the system gives no thread.
+    pub(super) fn start(path: &Path) -> Result<Self> {
         let (jobs, received) = sync_channel(WAITING);
         let path = path.to_owned();
-        let thread = std::thread::spawn(move || write_all(&path, &received));
-        Self { jobs: Some(jobs), thread: Some(thread) }
+        let written = path.clone();
+        let thread = Builder::new()
+            .spawn(move || write_all(&written, &received))
+            .at("starting a thread to add prompts to", &path)?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
     /// Hands over a prompt.

@@ -2,6 +2,7 @@
 
 use std::io::{Error, Read, Result};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 use crate::interrupt::Interrupt;
@@ -22,9 +23,13 @@ pub(super) struct Input {
 
 impl Input {
     /// Reads from now on, in a thread of its own.
-    pub(super) fn new(interrupt: Interrupt) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no thread.
+    pub(super) fn new(interrupt: Interrupt) -> Result<Self> {
         let (send, blocks) = sync_channel(1);
-        std::thread::spawn(move || {
+        Builder::new().spawn(move || {
             let mut input = std::io::stdin().lock();
             loop {
                 let mut block = Vec::new();
@@ -35,8 +40,8 @@ impl Input {
                     return;
                 }
             }
-        });
-        Self { blocks, interrupt, rest: (Vec::new(), 0) }
+        })?;
+        Ok(Self { blocks, interrupt, rest: (Vec::new(), 0) })
     }
 }
 

@@ -129,7 +129,8 @@ pub(super) fn run(
     let hidden = listing.hidden(if out.is_json() { &[] } else { USUALLY_HIDDEN });
     let mut teller = Teller::new(out, hidden, interrupt.clone());
     let imported = if is_input {
-        store.import_from(&mut Input::new(interrupt.clone()), &options, &mut teller)
+        let mut input = Input::new(interrupt.clone()).map_err(Failure::Thread)?;
+        store.import_from(&mut input, &options, &mut teller)
     } else {
         store.import(&paths, &options, &mut teller)
     };

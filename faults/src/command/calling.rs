@@ -13,7 +13,7 @@ copy_file_range,sendfile";
 pub const FAILING: &str = "\
 read,pread64,write,writev,pwrite64,fsync,fdatasync,ftruncate,fallocate,openat,rename,renameat,\
 renameat2,unlink,unlinkat,link,linkat,mkdir,mkdirat,mmap,flock,fcntl,getdents64,fstat,\
-newfstatat,statx,copy_file_range";
+newfstatat,statx,copy_file_range,mremap,clone,clone3";
 
 /// The nth call of a name that a thread makes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +41,48 @@ pub fn places(calls: &str, folder: &Path) -> BTreeSet<Place> {
         }
     }
     places
+}
+
+/// The places in what a tracer wrote down at which the first thread asks for memory or a thread, from the first call on that is
+/// about something below a folder.
+///
+/// The tracer counts in each thread, so that the first calls of another would also be those of the dynamic loader. A `brk` that
+/// fails is left out: the system returns an address then, and the tracer an error, which no program expects.
+#[must_use]
+pub fn places_of_memory(calls: &str, folder: &Path) -> BTreeSet<Place> {
+    let folder = folder.to_string_lossy();
+    let mut counts: HashMap<(&str, &str), u64> = HashMap::new();
+    let mut places = BTreeSet::new();
+    let mut has_begun = false;
+    let mut first = None;
+    for line in calls.lines() {
+        let Some((thread, call, arguments)) = parse(line) else { continue };
+        if *first.get_or_insert(thread) != thread {
+            continue;
+        }
+        let nth = counts.entry((thread, call)).or_default();
+        *nth += 1;
+        has_begun |= is_about(call, arguments, &folder);
+        if has_begun && is_for_memory(call, arguments) {
+            places.insert(Place { call: call.to_owned(), nth: *nth });
+        }
+    }
+    places
+}
+
+/// Whether a call that was made to fail asked for memory or a thread, and none was about the folder.
+#[must_use]
+pub fn is_met_by_memory(calls: &str, folder: &Path) -> bool {
+    let failed = || calls.lines().filter(|line| line.ends_with("(INJECTED)")).filter_map(parse);
+    failed().any(|(_, call, arguments)| is_for_memory(call, arguments))
+        && !failed_about(calls, &folder.to_string_lossy())
+}
+
+fn is_for_memory(call: &str, arguments: &str) -> bool {
+    match call {
+        "mmap" => arguments.contains("MAP_ANONYMOUS"),
+        _ => matches!(call, "mremap" | "clone" | "clone3"),
+    }
 }
 
 /// Whether a call that was made to fail was about something below the folder.
@@ -104,6 +146,27 @@ mod tests {
             .collect();
         let expected = [("fcntl", 2), ("openat", 1), ("openat", 2), ("pwrite64", 1), ("write", 1)];
         assert_eq!(found, expected.map(|(call, nth)| (call.to_owned(), nth)));
+    }
+
+    #[test]
+    fn memory_counts_once_the_program_has_begun() {
+        let calls = "\
+7 mmap(NULL, 8, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7
+7 openat(AT_FDCWD</w>, \"/w/store\", O_RDWR) = 3</w/store>
+7 mmap(NULL, 8, PROT_READ, MAP_PRIVATE, 3</w/store>, 0) = 0x7
+7 mmap(NULL, 8, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7
+7 clone3({flags=CLONE_VM}, 88) = 8
+8 mmap(NULL, 8, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7";
+        let found: Vec<(String, u64)> = places_of_memory(calls, Path::new("/w"))
+            .into_iter()
+            .map(|place| (place.call, place.nth))
+            .collect();
+        let expected = [("clone3", 1), ("mmap", 3)];
+        assert_eq!(found, expected.map(|(call, nth)| (call.to_owned(), nth)));
+        let failed =
+            "7 mremap(0x7, 8, 16, MREMAP_MAYMOVE) = -1 ENOMEM (Cannot allocate memory) (INJECTED)";
+        assert!(is_met_by_memory(failed, Path::new("/w")));
+        assert!(!is_met(failed, Path::new("/w")));
     }
 
     #[test]

@@ -84,22 +84,30 @@ pub struct Prepared {
     pub shown: String,
     /// Calls at which it can go wrong.
     pub places: Vec<Place>,
+    /// Calls that ask for memory or a thread.
+    pub memory: Vec<Place>,
 }
 
 impl Prepared {
-    /// The places of a command, in any order; of a call that is made more often than so, so many.
+    /// The numbers of its places, in any order; of a call that is made more often than so, so many.
     #[must_use]
     pub fn some_of_each(&self, most: usize, random: &mut Rng) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.places.len()).collect();
-        random.shuffle(&mut order);
-        let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
-        order.retain(|&place| {
-            let count = taken.entry(&self.places[place].call).or_default();
-            *count += 1;
-            *count <= most
-        });
-        order
+        some_of_each(&self.places, most, random)
     }
+}
+
+/// The numbers of places, in any order; of a call that is made more often than so, so many.
+#[must_use]
+pub fn some_of_each(places: &[Place], most: usize, random: &mut Rng) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    random.shuffle(&mut order);
+    let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+    order.retain(|&place| {
+        let count = taken.entry(&places[place].call).or_default();
+        *count += 1;
+        *count <= most
+    });
+    order
 }
 
 /// Where cases are run.
@@ -178,6 +186,7 @@ impl Stage {
             whole,
             shown: String::new(),
             places: Vec::new(),
+            memory: Vec::new(),
         };
         // The second run as it comes after each fault.
         let end = aftermath::run_again(self, &prepared, &prepared.after)?;
@@ -187,6 +196,8 @@ impl Stage {
         let watched =
             self.program.run(&self.work, &prepared.arguments, case.input, &Fault::Watched(calls));
         prepared.places = calling::places(&watched.calls, &self.work).into_iter().collect();
+        let memory = calling::places_of_memory(&watched.calls, &self.work);
+        prepared.memory = memory.into_iter().collect();
         Ok(prepared)
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ChildStdin;
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,8 @@ pub enum Input {
     Whole(&'static str),
     /// Requests to a server, one a line: the next one when the one before is answered, and then the end of standard input.
     Requests(&'static str),
+    /// An interrupt, when it has printed so many lines.
+    Interrupted(usize),
 }
 
 impl Input {
@@ -31,6 +33,10 @@ impl Input {
         let lines = || stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         match self {
             Self::Whole(_) => true,
+            Self::Interrupted(count) => {
+                // A watch also goes on after a file that it could not store.
+                lines().count() >= count && !lines().any(|line| line["status"] == "failed")
+            }
             Self::Requests(requests) => {
                 let asked = requests.lines().filter(|line| is_question(line)).count();
                 lines().filter(is_answer).count() == asked
@@ -52,6 +58,8 @@ fn is_question(line: &str) -> bool {
 /// A run that is under way.
 pub(super) struct Driver<'d> {
     pub(super) input: Input,
+    /// The group of its processes.
+    pub(super) group: u32,
     /// The process's standard input.
     pub(super) pipe: Option<ChildStdin>,
     /// The file that it prints to.
@@ -60,11 +68,23 @@ pub(super) struct Driver<'d> {
     pub(super) is_over: &'d AtomicBool,
 }
 
+/// Sends a signal to a group of processes. That it has ended is no error.
+pub(super) fn signal_group(signal: &str, group: u32) -> io::Result<()> {
+    let group = format!("-{group}");
+    Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status().map(drop)
+}
+
 impl Driver<'_> {
     /// Gives the run what it gets as it goes on.
     pub(super) fn drive(mut self) -> io::Result<()> {
         match self.input {
             Input::Whole(_) => {}
+            Input::Interrupted(count) => {
+                self.wait_for_lines(count)?;
+                if !self.is_over() {
+                    signal_group("-INT", self.group)?;
+                }
+            }
             Input::Requests(requests) => {
                 let Some(mut pipe) = self.pipe.take() else { return Ok(()) };
                 let mut asked = 0;
@@ -96,5 +116,19 @@ impl Driver<'_> {
             std::thread::sleep(PAUSE);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_that_could_not_store_a_file_has_not_done_all() {
+        let watch = Input::Interrupted(2);
+        let (stored, failed) = ("{\"status\":\"imported\"}\n", "{\"status\":\"failed\"}\n");
+        assert!(watch.is_done(&stored.repeat(2)));
+        assert!(!watch.is_done(stored));
+        assert!(!watch.is_done(&format!("{stored}{failed}")));
     }
 }

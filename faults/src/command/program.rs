@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::driving::{Driver, Input};
+use super::driving::{Driver, Input, signal_group};
 
 /// What takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -162,6 +162,7 @@ impl Program {
             Input::Requests(_) => {
                 command.stdin(Stdio::piped());
             }
+            Input::Interrupted(_) => {}
         }
         command.stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
         let begun = Instant::now();
@@ -172,7 +173,7 @@ impl Program {
         };
         let is_over = AtomicBool::new(false);
         let pipe = child.stdin.take();
-        let driver = Driver { input, pipe, stdout: &stdout, is_over: &is_over };
+        let driver = Driver { input, group: child.id(), pipe, stdout: &stdout, is_over: &is_over };
         let (status, is_late) = std::thread::scope(|scope| {
             let driving = scope.spawn(|| driver.drive());
             let waited = wait(&mut child, limit);
@@ -245,9 +246,7 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<(ExitStatus, bool)> {
         if begun.elapsed() >= limit {
             child.kill()?;
             // Those that a killed tracer leaves.
-            let group = format!("-{}", child.id());
-            let mut left = Command::new("kill");
-            let _ = left.args(["-9", "--", &group]).stderr(Stdio::null()).status();
+            let _ = signal_group("-9", child.id());
             return Ok((child.wait()?, true));
         }
         std::thread::sleep(PAUSE);

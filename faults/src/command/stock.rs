@@ -18,6 +18,9 @@ use crate::answers::{Opening, open};
 const FORMAT_6: &[u8] = include_bytes!("../../../tests/stores/format-6.zst");
 const FORMAT_8: &[u8] = include_bytes!("../../../tests/stores/format-8.zst");
 
+/// How many files are in `kept/` when some of them have changed.
+pub const CHANGED_FILES: usize = 6;
+
 /// Fills a folder: `store.leafline`, the files `kept/` that it has imported, and `files/`, which it has not.
 ///
 /// # Panics

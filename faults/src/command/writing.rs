@@ -68,6 +68,13 @@ fn imports() -> Vec<Case> {
             name: "sync, grown files",
             arguments: "sync kept --json",
             prepare: stock::changed_files,
+            ..import.clone()
+        },
+        Case {
+            name: "sync --watch",
+            arguments: "sync kept --watch --verbose --json",
+            input: Input::Interrupted(stock::CHANGED_FILES),
+            prepare: stock::changed_files,
             ..import
         },
     ]

@@ -8,6 +8,7 @@ mod torn;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 pub use self::facts::FileFacts;
 use self::reading::FileReader;
@@ -155,7 +156,9 @@ fn read_files(files: &[FoundFile], filter: &SessionFilter) -> Vec<Outcome> {
         }
     };
     let mut outcomes = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..cores.min(files.len())).map(|_| scope.spawn(read)).collect();
+        // The system may give fewer threads, or none.
+        let start = |_| Builder::new().spawn_scoped(scope, read).ok();
+        let others: Vec<_> = (1..cores.min(files.len())).map_while(start).collect();
         let mut outcomes = read();
         for other in others {
             let others = other.join();

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use leafline_import::Reading;
@@ -11,7 +12,7 @@ use super::blob_folder::BlobFolder;
 use super::budget::Budget;
 use super::items::Item;
 use super::writer::Writer;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::session::index::prepare::Preparer;
 use crate::store::compression::{Compressor, Dictionary};
 use crate::store::originals;
@@ -123,18 +124,31 @@ pub(super) fn run(
     let (items, ordered) = unbounded();
     let (used, buffers) = bounded(BLOCKS_WAITING);
     let budget = &Budget::new(BYTES_UNDER_WAY);
+    let path = writer.path();
+    let no_thread = |source| Error::File {
+        action: "starting a thread to import into",
+        path: path.to_owned(),
+        source,
+    };
     std::thread::scope(|scope| {
-        for _ in 0..workers {
+        for number in 0..workers {
             let (work, items, used): (Receiver<Job>, _, _) =
                 (work.clone(), items.clone(), used.clone());
-            scope.spawn(move || work_on(&work, &items, budget, &used, blobs));
+            let worker = move || work_on(&work, &items, budget, &used, blobs);
+            match Builder::new().spawn_scoped(scope, worker) {
+                Ok(_) => {}
+                Err(error) if number == 0 => return Err(no_thread(error)),
+                // The system gives no more.
+                Err(_) => break,
+            }
         }
         drop((work, used));
-        let writing = scope.spawn(move || {
+        let writing = Builder::new().spawn_scoped(scope, move || {
             // However the writer ends, no thread waits for what it would have returned.
             let _closing = Closing(budget);
             write(writer, &ordered, budget)
         });
+        let writing = writing.map_err(no_thread)?;
         let mut feeder = Feeder { next: 0, jobs, items, budget, buffers };
         // If the pipeline has stopped, the writer's error says why.
         let _ = read(&mut feeder);

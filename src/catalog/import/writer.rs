@@ -1,6 +1,6 @@
 //! The ordered end of the pipeline: sessions get their rows and are committed here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crossbeam_channel::Sender;
 
@@ -51,6 +51,11 @@ pub(super) enum Outcome {
 }
 
 impl<'s> Writer<'s> {
+    /// The store's file.
+    pub(super) fn path(&self) -> &'s Path {
+        self.store.path()
+    }
+
     pub(super) fn new(
         store: &'s Store,
         owner: &'s Owner,
