@@ -178,6 +178,6 @@ fn open(path: &Path) -> std::io::Result<()> {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn()?;
     // It may be the browser itself, and stay.
-    std::thread::spawn(move || child.wait());
+    let _ = std::thread::Builder::new().spawn(move || child.wait());
     Ok(())
 }

@@ -15,7 +15,7 @@ use super::prompt::{Prompt, Purpose};
 use super::sessions::{FIRST, Sessions};
 use super::tree::Tree;
 use super::window::Look;
-use super::words::Words;
+use super::words::{Sought, Words};
 use super::work::Work;
 use crate::failure::Failure;
 use crate::place::Place;
@@ -557,19 +557,41 @@ impl Browser {
         let found = match self.views.last_mut() {
             Some(View::Conversation(conversation)) => conversation.seek_on(),
             Some(View::Tree(tree)) => Ok(tree.seek(forward)),
-            _ => Ok(Some(true)),
+            _ => Ok(Some(Sought::Found)),
         };
-        let found = self.say_failure(found).unwrap_or(Some(true));
-        self.tell_found(found, forward);
+        match self.say_failure(found) {
+            Some(found) => self.tell_found(found, forward),
+            None => self.seeks = None,
+        }
     }
 
-    fn tell_found(&mut self, found: Option<bool>, forward: bool) {
+    fn tell_found(&mut self, found: Option<Sought>, forward: bool) {
         self.seeks = found.is_none().then_some(forward);
         match found {
             None => self.say("looking for it; any key stops it"),
-            Some(true) => self.status = None,
-            Some(false) if forward => self.say("not found from here to the end"),
-            Some(false) => self.say("not found from here to the beginning"),
+            Some(Sought::Found) => self.status = None,
+            Some(Sought::Wrapped) if forward => self.say("found from the beginning on"),
+            Some(Sought::Wrapped) => self.say("found from the end on"),
+            Some(Sought::Nowhere) => self.say("not found"),
+            Some(Sought::AwaitsStart) => self.seek_from_start(),
         }
+    }
+
+    /// Has a search go on from the beginning of a conversation.
+    fn seek_from_start(&mut self) {
+        let Some(session) = self.session() else { return };
+        let store = self.store.clone();
+        self.begin("reading the tree", move |_| {
+            let outline = store.reader(&session)?.get_outline()?;
+            Ok(Box::new(move |browser: &mut Self| {
+                if let Some(View::Conversation(conversation)) = browser.views.last_mut()
+                    && conversation.id == session
+                    && conversation.seek_from_start(&outline)
+                {
+                    browser.seeks = Some(true);
+                }
+                Ok(())
+            }))
+        });
     }
 }

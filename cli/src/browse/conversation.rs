@@ -6,11 +6,14 @@ use leafline::{Entry, SessionFacts, SessionReader, Store};
 use super::cursor::Cursor;
 use super::way;
 use super::window::{Look, Window};
-use super::words::Words;
+use super::words::{Sought, Words};
 use crate::failure::Failure;
 
 /// Chunks that are searched between two looks at the keys.
 const SEARCHED: usize = 8;
+
+/// What a search comes to that has been everywhere.
+const NOWHERE: Result<Option<Sought>, Failure> = Ok(Some(Sought::Nowhere));
 
 /// A session's conversation.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub(super) struct Conversation {
     /// What is marked.
     pub(super) words: Words,
     seek: Option<Seek>,
+    /// Whether a search goes on from the beginning once that is known.
+    awaits_start: bool,
 }
 
 /// A search that goes on beyond the window.
@@ -35,8 +40,10 @@ pub(super) struct Conversation {
 struct Seek {
     forward: bool,
     window: Window,
-    /// The rows of the entry at which it began are not searched again.
-    begun: u64,
+    /// The rows of the entry at which it began are not searched again. `None` if it has wrapped around.
+    begun: Option<u64>,
+    /// The entry with whose rows it ends, once it has wrapped around.
+    until: Option<u64>,
 }
 
 impl Conversation {
@@ -54,6 +61,7 @@ impl Conversation {
             follows: true,
             words: Words::default(),
             seek: None,
+            awaits_start: false,
         })
     }
 
@@ -244,8 +252,9 @@ impl Conversation {
         Ok(())
     }
 
-    /// Begins to look for the words. Returns whether they were found, or what [`Self::seek_on`] does.
-    pub(super) fn seek(&mut self, forward: bool) -> Result<Option<bool>, Failure> {
+    /// Begins to look for the words, from the chosen row to one end, and then from the other end on. `None` if there is more to
+    /// be searched, by [`Self::seek_on`].
+    pub(super) fn seek(&mut self, forward: bool) -> Result<Option<Sought>, Failure> {
         let rows = self.window.rows();
         let mut ahead = self.cursor.at + 1..rows;
         let mut behind = (0..self.cursor.at.min(rows)).rev();
@@ -256,59 +265,101 @@ impl Conversation {
         };
         if let Some(place) = found {
             self.cursor.at = place;
-            return Ok(Some(true));
+            return Ok(Some(Sought::Found));
         }
         let edge = if forward { self.window.last() } else { self.window.first() };
-        let Some(begun) = edge else { return Ok(Some(false)) };
+        let Some(begun) = edge else { return Ok(Some(Sought::Nowhere)) };
         let mut window = self.window.again(self.look, begun);
         if forward {
             window.extend_up(&self.reader)?;
         }
-        self.seek = Some(Seek { forward, window, begun });
+        self.seek = Some(Seek { forward, window, begun: Some(begun), until: None });
         self.seek_on()
     }
 
     /// Goes on looking for them: `None` if there is more to be searched.
-    pub(super) fn seek_on(&mut self) -> Result<Option<bool>, Failure> {
-        let Some(mut seek) = self.seek.take() else { return Ok(Some(false)) };
+    pub(super) fn seek_on(&mut self) -> Result<Option<Sought>, Failure> {
+        let Some(mut seek) = self.seek.take() else { return Ok(Some(Sought::Nowhere)) };
         for _ in 0..SEARCHED {
-            let before = seek.window.rows();
-            let added = if seek.forward {
-                if seek.window.is_at_end() {
-                    return Ok(Some(false));
-                }
-                seek.window.extend_down(&self.reader)?
+            let (forward, window) = (seek.forward, &mut seek.window);
+            let is_over = if forward { window.is_at_end() } else { window.is_at_root() };
+            if is_over {
+                return if seek.begun.is_some() { self.wrap(forward) } else { NOWHERE };
+            }
+            let before = window.rows();
+            let added = if forward {
+                window.extend_down(&self.reader)?
             } else {
-                if seek.window.is_at_root() {
-                    return Ok(Some(false));
-                }
-                Some(seek.window.extend_up(&self.reader)?)
+                Some(window.extend_up(&self.reader)?)
             };
-            let Some(added) = added else { return Ok(Some(false)) };
+            let Some(added) = added else { return NOWHERE };
             let is_new = |place: &usize| {
-                seek.window.row(*place).is_some_and(|row| row.entry != seek.begun)
+                seek.window.row(*place).is_some_and(|row| Some(row.entry) != seek.begun)
                     && self.is_found(&seek.window, *place)
             };
-            let found = if seek.forward {
-                (before..before + added).find(is_new)
-            } else {
-                (0..added).rev().find(is_new)
+            let mut new = if forward { before..before + added } else { 0..added };
+            let is_last = |place: usize| {
+                let entry = seek.window.row(place).map(|row| row.entry);
+                seek.until.is_some() && entry == seek.until
             };
+            let is_over = new.clone().any(is_last);
+            let found = if forward { new.find(is_new) } else { new.rev().find(is_new) };
             if let Some(at) = found {
                 self.window = seek.window;
                 self.cursor = Cursor { at, top: at.saturating_sub(3) };
-                return Ok(Some(true));
+                let has_wrapped = seek.begun.is_none();
+                return Ok(Some(if has_wrapped { Sought::Wrapped } else { Sought::Found }));
             }
-            let edge = if seek.forward { seek.window.rows().saturating_sub(1) } else { 0 };
+            if is_over {
+                return NOWHERE;
+            }
+            let edge = if forward { seek.window.rows().saturating_sub(1) } else { 0 };
             seek.window.forget(edge..edge + 1);
         }
         self.seek = Some(seek);
         Ok(None)
     }
 
+    /// Goes on from the other end, to the row that was chosen.
+    fn wrap(&mut self, forward: bool) -> Result<Option<Sought>, Failure> {
+        let rows = self.window.rows();
+        let is_known = if forward { self.window.is_at_root() } else { self.window.is_at_end() };
+        if is_known {
+            let mut before = 0..(self.cursor.at + 1).min(rows);
+            let mut behind = (self.cursor.at.min(rows)..rows).rev();
+            let found = if forward {
+                before.find(|place| self.is_found(&self.window, *place))
+            } else {
+                behind.find(|place| self.is_found(&self.window, *place))
+            };
+            let Some(place) = found else { return NOWHERE };
+            self.cursor.at = place;
+            return Ok(Some(Sought::Wrapped));
+        }
+        if forward {
+            self.awaits_start = true;
+            return Ok(Some(Sought::AwaitsStart));
+        }
+        let window = Window::new(self.look, self.end, Vec::new());
+        self.seek = Some(Seek { forward, window, begun: None, until: self.chosen() });
+        self.seek_on()
+    }
+
+    /// Goes on looking from the path's first entry, if that is still wanted.
+    pub(super) fn seek_from_start(&mut self, outline: &Outline) -> bool {
+        let end = if self.follows { outline.leaf() } else { self.end };
+        let Some(end) = end.filter(|_| std::mem::take(&mut self.awaits_start)) else {
+            return false;
+        };
+        let window = Window::new(self.look, None, way::down_to(outline, end));
+        self.seek = Some(Seek { forward: true, window, begun: None, until: self.chosen() });
+        true
+    }
+
     /// Gives a search up.
     pub(super) fn stop_seeking(&mut self) {
         self.seek = None;
+        self.awaits_start = false;
     }
 
     fn is_found(&self, window: &Window, place: usize) -> bool {

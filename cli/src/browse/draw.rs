@@ -254,11 +254,12 @@ fn session_line(
 
 /// More about the chosen session, in a row.
 fn detail_of(facts: &SessionFacts) -> String {
-    let created = facts.created.and_then(time::local).unwrap_or_default();
+    let created = facts.created.and_then(time::local);
+    let created = created.map(|created| format!("from {created}  ")).unwrap_or_default();
     let prompt = facts.first_prompt.as_deref().map(preview::quoted).unwrap_or_default();
     let agent = facts.agent.as_deref().map(|agent| format!("agent {}  ", text::printable(agent)));
     format!(
-        "  {}  {}from {created}  {}  {prompt}",
+        "  {}  {}{created}{}  {prompt}",
         text::printable(&facts.id),
         agent.unwrap_or_default(),
         bytes(facts.bytes),
@@ -310,23 +311,45 @@ fn bottom(frame: &mut Frame<'_>, y: u16, browser: &Browser) {
             let status = text::one_line(status, 1_000);
             Line::from(Span::styled(format!(" {status}"), style::of(STRONG, colour)))
         }
-        (None, None) => Line::from(Span::styled(hints(browser), style::of(FAINT, colour))),
+        (None, None) => {
+            let [most, last] = hints(browser);
+            Line::from(Span::styled(fitting(most, last, width), style::of(FAINT, colour)))
+        }
     };
     frame.buffer_mut().set_line(area.x, y, &line, area.width);
 }
 
-fn hints(browser: &Browser) -> &'static str {
+/// What the keys do, the most used first; and those that are shown at any width.
+fn hints(browser: &Browser) -> [&'static [&'static str]; 2] {
     match browser.views.last() {
-        _ if browser.help.is_some() => " j k move   any other key goes back",
-        None => {
-            " / filter   enter open   t tree   s search   o page   r resume   e export   ? keys   q quit"
-        }
-        Some(View::Conversation(_)) => {
-            " / find   n N next   t tree   f whole   l label   o page   r resume   e export   ? keys   q back"
-        }
-        Some(View::Tree(_)) => {
-            " enter open   / find   n N next   f unfold   l label   L labels   ? keys   q back"
-        }
-        Some(View::Found(_)) => " enter open   s search   y copy id   ? keys   q back",
+        _ if browser.help.is_some() => [&["j k move"], &["any other key goes back"]],
+        None => [
+            &["/ filter", "enter open", "t tree", "s search", "o page", "r resume", "e export"],
+            &["? keys", "q quit"],
+        ],
+        Some(View::Conversation(_)) => [
+            &[
+                "/ find", "n N next", "t tree", "f whole", "l label", "o page", "r resume",
+                "e export",
+            ],
+            &["? keys", "q back"],
+        ],
+        Some(View::Tree(_)) => [
+            &["enter open", "/ find", "n N next", "f unfold", "l label", "L labels"],
+            &["? keys", "q back"],
+        ],
+        Some(View::Found(_)) => [&["enter open", "s search", "y copy id"], &["? keys", "q back"]],
     }
+}
+
+/// As many of the first as there is room for, and the last ones.
+fn fitting(most: &[&str], last: &[&str], width: usize) -> String {
+    let line = |shown: &[&str]| format!(" {}", [shown, last].concat().join("   "));
+    let mut shown = most;
+    while text::width(&line(shown)) > width
+        && let Some((_, fewer)) = shown.split_last()
+    {
+        shown = fewer;
+    }
+    line(shown)
 }

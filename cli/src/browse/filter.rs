@@ -96,10 +96,16 @@ mod tests {
             ("'tdclk", false),
             ("!tide", false),
             ("tide lantern", false),
+            ("'clock", true),
+            ("^/work", true),
+            ("^tide", false),
+            ("tide$", false),
         ] {
             filter.set(text);
             assert_eq!(filter.score(&facts).is_some(), is_there, "{text}");
         }
+        filter.set(&format!("{}$", &facts.id[4..]));
+        assert!(filter.score(&facts).is_some());
         filter.set("ti !x ck");
         assert_eq!(filter.places("Tide clöck"), [0, 1, 5, 9]);
         filter.set("日");

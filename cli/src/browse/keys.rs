@@ -49,7 +49,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("enter", "open the chosen session or entry"),
     ("esc q", "go back; q in the list of sessions ends it, as ctrl-c does everywhere"),
     ("/", "sessions: filter as in fzf; elsewhere: find a text in what is shown"),
-    ("n N", "to the next place of the text or words, to the one before"),
+    ("n N", "to the next place of the text or words, to the one before; all around"),
     ("s", "search all sessions: words, \"a phrase\", prefix*, -without"),
     ("t", "the session's tree"),
     ("f", "entries whole and the tree unfolded, or short again"),

@@ -222,11 +222,60 @@ fn a_conversation_is_read_in_both_directions_whatever_its_length() {
     desk.has("message 0\n");
     desk.types("G").has("message 4999").has("end");
     // Words far away are found, and again back from there.
-    desk.types("/message 17<enter>").has("not found from here to the end");
-    desk.types("N").has("message 17").lacks("message 4999");
+    desk.types("/message 17<enter>").has("found from the beginning on");
+    desk.has("message 17\n").lacks("message 4999");
+    desk.types("n").has("message 170").lacks("found from");
+    desk.types("NN").has("found from the end on").has("message 1799").lacks("message 4999");
     desk.types("g/MESSAGE 4242<enter>").has("not found");
     desk.types("/message 4242<enter>").has("message 4242").lacks("message 4300");
-    desk.types("n").has("not found from here to the end").has("message 4242");
+    desk.lacks("found from");
+    // It is the only place.
+    desk.types("n").has("found from the beginning on").has("message 4242");
+    desk.types("N").has("found from the end on").has("message 4242");
+}
+
+#[test]
+fn a_short_conversation_and_a_tree_are_searched_all_around() {
+    let mut desk = Desk::of_messages(3, 60, 20);
+    desk.settles();
+    desk.types("<enter>/message 0<enter>").has("found from the beginning on");
+    desk.types("y/nothing of this<enter>").has("not found");
+    desk.types("G/message<enter>").has("found from the beginning on");
+    desk.types("n").lacks("found");
+    desk.types("n").lacks("found");
+    desk.types("n").has("found from the beginning on");
+    desk.types("N").has("found from the end on");
+    desk.types("t/message 2<enter>").lacks("found");
+    desk.types("/message 0<enter>").has("found from the beginning on");
+    desk.types("N").has("found from the end on");
+    desk.types("/nothing of this<enter>").has("not found");
+}
+
+#[test]
+fn the_help_and_the_way_out_are_named_at_any_width() {
+    for (columns, least) in [(80, "t tree"), (40, "/ fi"), (20, "? keys")] {
+        let mut desk = Desk::of_messages(3, columns, 20);
+        desk.settles();
+        desk.has("? keys   q quit").has(least);
+        desk.types("<enter>").has("? keys   q back").has(least);
+        desk.types("t").has("? keys   q back");
+    }
+}
+
+#[test]
+fn a_session_without_a_start_says_none() {
+    let mut desk = Desk::of(80, 20, |store| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("s1.jsonl");
+        let lines = "{\"type\":\"session\",\"version\":3,\"id\":\"s1\",\"cwd\":\"/work\"}\n";
+        std::fs::write(&file, lines).unwrap();
+        store.import(&[file], &ImportOptions::default(), &mut ()).unwrap();
+    });
+    desk.settles();
+    desk.has("  s1  5").lacks("from");
+    let mut dated = Desk::of_messages(3, 80, 20);
+    dated.settles();
+    dated.has("  s1  from 2026-03-01 ");
 }
 
 #[test]
@@ -289,7 +338,7 @@ fn labels_are_set_and_cleared() {
     desk.types("<enter>lmine<enter>");
     desk.waits_for("[mine]");
     desk.has("labelled");
-    desk.types("/message 2<enter>kkl").has("label (empty for none): ");
+    desk.types("/message 2<enter>l").has("label (empty for none): mine");
     desk.types("<esc>y").has("copied");
     assert_eq!(desk.browser.clipboard.as_deref(), desk.browser.session().as_deref());
     let mut of_claude = Desk::of_samples(100, 20);

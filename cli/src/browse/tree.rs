@@ -1,13 +1,14 @@
 //! A session's tree, as `leafline tree` draws it. It is drawn in the background, as far as it is looked at.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::Builder;
 
 use leafline::{SessionFacts, SessionReader, Store};
 
 use super::cursor::Cursor;
 use super::row::{self, Row};
 use super::window::Look;
-use super::words::Words;
+use super::words::{Sought, Words};
 use crate::failure::Failure;
 use crate::number::counted;
 use crate::output::Output;
@@ -155,27 +156,29 @@ impl Tree {
         Ok(())
     }
 
-    /// Looks for the words. `None` if rows are still awaited.
-    pub(super) fn seek(&mut self, forward: bool) -> Option<bool> {
+    /// Looks for the words, from the chosen row to one end, and then from the other end on. `None` if rows are still awaited.
+    pub(super) fn seek(&mut self, forward: bool) -> Option<Sought> {
         self.wants_end = false;
         self.seeks = false;
         let rows = &self.rows.rows;
         let is_found =
             |place: &usize| rows.get(*place).is_some_and(|row| self.words.are_in(&row.text()));
-        let found = if forward {
-            (self.cursor.at + 1..rows.len()).find(is_found)
-        } else {
-            (0..self.cursor.at.min(rows.len())).rev().find(is_found)
-        };
-        match found {
-            Some(place) => self.cursor.at = place,
-            None if forward && self.rows.more.is_some() => {
-                self.seeks = true;
-                return None;
-            }
-            None => {}
+        let at = self.cursor.at.min(rows.len());
+        let (mut before, mut behind) = (0..at, at + 1..rows.len());
+        let found = if forward { behind.find(is_found) } else { before.rev().find(is_found) };
+        if let Some(place) = found {
+            self.cursor.at = place;
+            return Some(Sought::Found);
         }
-        Some(found.is_some())
+        if self.rows.more.is_some() {
+            self.seeks = true;
+            return None;
+        }
+        (before, behind) = (0..(at + 1).min(rows.len()), at..rows.len());
+        let found = if forward { before.find(is_found) } else { behind.rev().find(is_found) };
+        let Some(place) = found else { return Some(Sought::Nowhere) };
+        self.cursor.at = place;
+        Some(Sought::Wrapped)
     }
 
     pub(super) fn stop_seeking(&mut self) {
@@ -188,12 +191,16 @@ impl Rows {
     fn draw(store: &Store, id: &str, look: Look) -> Self {
         let (to, more) = sync_channel(WAITING);
         let (store, id) = (store.clone(), id.to_owned());
-        std::thread::spawn(move || {
+        let failed = to.clone();
+        let drawing = Builder::new().spawn(move || {
             if let Err(failure) = draw(&store, &id, look, &to) {
                 // Nobody may look any more.
                 let _ = to.send(Err(failure));
             }
         });
+        if let Err(error) = drawing {
+            let _ = failed.send(Err(Failure::Thread(error)));
+        }
         Self { rows: Vec::new(), more: Some(more) }
     }
 

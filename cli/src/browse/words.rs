@@ -11,6 +11,17 @@ pub(super) struct Words {
     is_exact: bool,
 }
 
+/// What looking for them has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sought {
+    Found,
+    /// Found beyond the end that was gone towards, from the other one on.
+    Wrapped,
+    Nowhere,
+    /// To go on from the beginning, the tree has to be read.
+    AwaitsStart,
+}
+
 impl Words {
     /// A text to be found as it stands; upper and lower case differ only if it has upper case, as in `less -i`.
     pub(super) fn text(text: &str) -> Self {

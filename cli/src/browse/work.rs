@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
 use super::browser::Browser;
 use crate::failure::Failure;
@@ -30,11 +30,19 @@ impl Work {
         let (done, result) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || {
+        let failed = done.clone();
+        let thread = Builder::new().spawn(move || {
             // Nobody may wait for it any more.
             let _ = done.send(work(&flag));
         });
-        Self { name, result, thread: Some(thread), stop }
+        let thread = match thread {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                let _ = failed.send(Err(Failure::Thread(error)));
+                None
+            }
+        };
+        Self { name, result, thread, stop }
     }
 
     /// Its result, once it is there.

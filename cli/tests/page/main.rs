@@ -242,25 +242,28 @@ fn ten_thousand_entries_open_at_once() {
     let times = "(() => { const all = performance.getEntriesByType('navigation')[0]; \
                    const paint = performance.getEntriesByName('first-contentful-paint')[0]; \
                    return [paint ? paint.startTime : -1, all.loadEventEnd]; })()";
+    let plain = plain_page(folder.path(), std::fs::metadata(&page).unwrap().len());
     let mut opened: Vec<[f64; 3]> = Vec::new();
+    let mut slowness: Vec<[f64; 2]> = Vec::new();
     let mut browser = Browser::start(&program);
-    for _ in 0..TRIES {
+    let is_open = (0..TRIES).any(|_| {
         // What a browser keeps of a page that it has left is no memory of the next one.
         browser = Browser::start(&program);
         browser.resize(1000, 900, "light");
         browser.open(&page);
         let worked = browser.worked();
         let [painted, loaded]: [f64; 2] = serde_json::from_value(browser.evaluate(times)).unwrap();
-        opened.push([painted, loaded, worked]);
-        if is_open_in_time(opened[opened.len() - 1]) {
-            break;
-        }
-    }
+        let times = [painted, loaded, worked];
+        opened.push(times);
+        let at_usual_speed = [1.0; 2];
+        is_open_in_time(times, at_usual_speed)
+            || is_open_in_time(times, note(&mut slowness, &program, &plain))
+    });
     let entries = browser.evaluate("document.querySelectorAll('article').length").as_u64().unwrap();
     assert!(entries >= 10_000, "{entries}");
     // Steps through a part of the page, each until it is drawn, and then one to its end.
     let mut scrolled: Vec<[f64; 2]> = Vec::new();
-    for _ in 0..TRIES {
+    let is_scrolled = (0..TRIES).any(|_| {
         let frames = browser.evaluate(
             "new Promise(done => { const frames = []; let last; \
                const step = now => { if (last) frames.push(now - last); last = now; \
@@ -270,22 +273,24 @@ fn ten_thousand_entries_open_at_once() {
         );
         let mut frames: Vec<f64> = serde_json::from_value(frames).unwrap();
         frames.sort_by(f64::total_cmp);
-        scrolled.push([frames[frames.len() / 2], frames[frames.len() - 1]]);
-        if is_smooth(scrolled[scrolled.len() - 1]) {
-            break;
-        }
-    }
+        let frames = [frames[frames.len() / 2], frames[frames.len() - 1]];
+        scrolled.push(frames);
+        is_smooth(frames, 1.0) || is_smooth(frames, note(&mut slowness, &program, &plain)[0])
+    });
     let memory = browser.memory();
     println!(
-        "{entries} entries, {:.1} MB: painted, loaded and worked for after {opened:.0?} ms, median and longest frame {scrolled:.0?} ms, {} MB of memory",
+        "{entries} entries, {:.1} MB: painted, loaded and worked for after {opened:.0?} ms, median and longest frame {scrolled:.0?} ms, {} MB of memory; a machine slower than usual by {slowness:.2?}",
         std::fs::metadata(&page).unwrap().len() as f64 / 1e6,
         memory / 1_000_000
     );
-    assert!(opened.iter().any(|times| is_open_in_time(*times)), "{opened:?}");
-    assert!(scrolled.iter().any(|frames| is_smooth(*frames)), "{scrolled:?}");
+    assert!(is_open, "{opened:?} {slowness:?}");
+    assert!(is_scrolled, "{scrolled:?} {slowness:?}");
     assert!(memory > 0 && memory < 500_000_000, "{memory}");
     browser.has_been_quiet(&page);
 }
+
+/// When a page is whole, in milliseconds from its beginning.
+const LOADED: &str = "performance.getEntriesByType('navigation')[0].loadEventEnd";
 
 /// How often a time is taken.
 const TRIES: usize = 5;
@@ -294,12 +299,38 @@ const TRIES: usize = 5;
 const MOST_TO_OPEN: f64 = 2_000.0;
 const MOST_TO_WORK: f64 = 1_600.0;
 
-fn is_open_in_time([_, loaded, worked]: [f64; 3]) -> bool {
-    loaded < MOST_TO_OPEN || worked < MOST_TO_WORK
+/// When a plain page of as many bytes is whole, and for how long a processor works for it, in milliseconds, where those times
+/// hold.
+const PLAIN: [f64; 2] = [1_900.0, 2_000.0];
+
+fn is_open_in_time([_, loaded, worked]: [f64; 3], slowness: [f64; 2]) -> bool {
+    loaded < MOST_TO_OPEN * slowness[0] || worked < MOST_TO_WORK * slowness[1]
 }
 
 /// Whether the median and the longest frame, in milliseconds, let a reader scroll by more than a window at a time without a
 /// stop. Tests share the machine: with little else to do they are 50 and 100.
-fn is_smooth([median, longest]: [f64; 2]) -> bool {
-    median < 120.0 && longest < 400.0
+fn is_smooth([median, longest]: [f64; 2], slowness: f64) -> bool {
+    median < 120.0 * slowness && longest < 400.0 * slowness
+}
+
+/// Adds how much slower than usual a plain page is whole, and is worked for, 1 or more: the machine may be a slow one, and may
+/// have others to work for.
+fn note(slowness: &mut Vec<[f64; 2]>, program: &Path, plain: &Path) -> [f64; 2] {
+    let mut browser = Browser::start(program);
+    browser.resize(1000, 900, "light");
+    browser.open(plain);
+    let worked = browser.worked();
+    let loaded = browser.evaluate(LOADED).as_f64().unwrap();
+    let times = [loaded / PLAIN[0], worked / PLAIN[1]].map(|times| times.max(1.0));
+    slowness.push(times);
+    times
+}
+
+/// A page of paragraphs, which has nothing of ours.
+fn plain_page(folder: &Path, bytes: u64) -> PathBuf {
+    let file = folder.join("plain.html");
+    let paragraph = format!("<p>{}\n", "some words of no meaning ".repeat(60));
+    let count = usize::try_from(bytes).unwrap() / paragraph.len();
+    std::fs::write(&file, format!("<!doctype html>\n{}", paragraph.repeat(count))).unwrap();
+    file
 }
