@@ -170,6 +170,13 @@ pub trait Format: Contexts {
         None
     }
 
+    /// The directory in which the program is started to find a session that names none, by the file in which it looks for it;
+    /// `None` if it finds the session from anywhere.
+    fn resume_directory(file: &Path) -> Option<PathBuf> {
+        let _ = file;
+        None
+    }
+
     /// Whether a session's file name contains facts from its header: then [`Self::file_path`] is given the header too.
     fn is_named_by_header(name: &FileName<'_>) -> bool {
         let _ = name;
@@ -437,6 +444,12 @@ impl Family {
     #[must_use]
     pub fn resume_command(self, id: &str, file: &Path) -> Option<Vec<OsString>> {
         with_format!(self, F => F::resume_command(id, file))
+    }
+
+    /// Where the program is started to find a session that names no directory: [`Format::resume_directory`].
+    #[must_use]
+    pub fn resume_directory(self, file: &Path) -> Option<PathBuf> {
+        with_format!(self, F => F::resume_directory(file))
     }
 
     /// Whether a session's file name contains facts from its header: [`Format::is_named_by_header`].

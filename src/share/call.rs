@@ -1,5 +1,7 @@
 //! Calls of tools and what they return, as a page shows them.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::html::{escaped, linked};
@@ -71,63 +73,64 @@ impl<'c> Call<'c> {
 
     fn write(&self, out: &mut String) {
         out.push_str("<dl>");
-        let change = change(self.members);
-        for (name, value) in self.members {
-            if change.is_some_and(|(old, new)| name == old || name == new) {
-                continue;
-            }
+        for (name, pieces) in self.arguments() {
             out.push_str(&format!("<dt>{}</dt><dd>", escaped(name)));
-            self.argument(name, value, out);
-            out.push_str("</dd>");
-        }
-        if let Some(change) = change {
-            out.push_str("<dt>change</dt><dd>");
-            self.change(self.members, change, out);
+            pieces.iter().for_each(|piece| piece.write(out));
             out.push_str("</dd>");
         }
         out.push_str("</dl>");
     }
 
-    fn change(
-        &self,
-        members: &Map<String, Value>,
-        (old, new): (&'static str, &'static str),
-        out: &mut String,
-    ) {
-        let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
-        diff::write_change(text(old), text(new), self.language, out);
+    /// The arguments' names, and how each is shown: an old and a new text as the change that they are, behind all others.
+    fn arguments(&self) -> Vec<(&'c str, Vec<Piece<'c>>)> {
+        let change = change(self.members);
+        let is_changed = |name: &str| change.is_some_and(|(old, new)| name == old || name == new);
+        let others = self.members.iter().filter(|(name, _)| !is_changed(name));
+        let mut arguments: Vec<_> =
+            others.map(|(name, value)| (name.as_str(), self.argument(name, value))).collect();
+        if let Some(names) = change {
+            arguments.push(("change", vec![self.change(self.members, names)]));
+        }
+        arguments
     }
 
-    fn argument(&self, name: &str, value: &Value, out: &mut String) {
+    fn change(
+        &self,
+        members: &'c Map<String, Value>,
+        (old, new): (&'static str, &'static str),
+    ) -> Piece<'c> {
+        let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
+        Piece::Change { old: text(old), new: text(new), language: self.language }
+    }
+
+    fn argument(&self, name: &str, value: &'c Value) -> Vec<Piece<'c>> {
         // Where there is a path, it is the name of what an editor does with it.
         let command = command::of(name, value).filter(|_| self.path.is_none());
         if let Some(command) = command {
-            return write_command(command, out);
+            return of_command(command);
         }
         match value {
-            Value::String(text) => match self.language_of(name) {
-                Some(language) => write_code(text, language, out),
-                None if text.contains('\n') || text.len() > 120 => write_code(text, "", out),
-                None => {
-                    out.push_str("<code>");
-                    linked(text, out);
-                    out.push_str("</code>");
-                }
-            },
+            Value::String(text) => vec![match self.language_of(name) {
+                Some(language) => Piece::code(text, language),
+                None if text.contains('\n') || text.len() > 120 => Piece::code(text, ""),
+                None => Piece::Words(text),
+            }],
             Value::Array(changes)
                 if changes.iter().any(|each| each.as_object().and_then(change).is_some()) =>
             {
-                for each in changes {
-                    match each.as_object().and_then(|members| Some((members, change(members)?))) {
-                        Some((members, names)) => self.change(members, names, out),
-                        None => write_code(&each.to_string(), "json", out),
-                    }
-                }
+                let piece = |each: &'c Value| match each
+                    .as_object()
+                    .and_then(|members| Some((members, change(members)?)))
+                {
+                    Some((members, names)) => self.change(members, names),
+                    None => Piece::code(each.to_string(), "json"),
+                };
+                changes.iter().map(piece).collect()
             }
             other => {
                 let text =
                     serde_json::to_string_pretty(other).unwrap_or_else(|_| other.to_string());
-                write_code(&text, "json", out);
+                vec![Piece::code(text, "json")]
             }
         }
     }
@@ -143,14 +146,54 @@ impl<'c> Call<'c> {
     }
 }
 
-/// Appends a command of a shell; a patch in it is shown as one.
-fn write_command(command: &str, out: &mut String) {
-    let Some(found) = patch::find(command) else { return write_code(command, "bash", out) };
-    for (text, language) in [(found.before, "bash"), (found.patch, "diff"), (found.behind, "bash")]
-    {
-        if !text.trim().is_empty() {
-            write_code(text.trim_start_matches('\n'), language, out);
+/// How a part of an argument is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece<'c> {
+    /// A short text.
+    Words(&'c str),
+    /// A text in a language; in none if that is not known.
+    Code { text: Cow<'c, str>, language: &'static str },
+    /// The change of one text into another.
+    Change { old: &'c str, new: &'c str, language: Option<&'static str> },
+}
+
+impl<'c> Piece<'c> {
+    fn code(text: impl Into<Cow<'c, str>>, language: &'static str) -> Self {
+        Self::Code { text: text.into(), language }
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Self::Words(text) => {
+                out.push_str("<code>");
+                linked(text, out);
+                out.push_str("</code>");
+            }
+            Self::Code { text, language } => write_code(text, language, out),
+            Self::Change { old, new, language } => diff::write_change(old, new, *language, out),
         }
+    }
+}
+
+/// A command of a shell; a patch in it is shown as one.
+fn of_command(command: &str) -> Vec<Piece<'_>> {
+    let Some(found) = patch::find(command) else { return vec![Piece::code(command, "bash")] };
+    [(found.before, "bash"), (found.patch, "diff"), (found.behind, "bash")]
+        .into_iter()
+        .filter(|(text, _)| !text.trim().is_empty())
+        .map(|(text, language)| Piece::code(text.trim_start_matches('\n'), language))
+        .collect()
+}
+
+/// Passes on a call's arguments as they are shown: their names, of arguments that have none an empty one, and their pieces.
+pub(super) fn each_argument(name: &str, arguments: &str, mut each: impl FnMut(&str, &[Piece<'_>])) {
+    match serde_json::from_str(arguments) {
+        Ok(Value::Object(members)) if !members.is_empty() => {
+            let call = Call::of(name, &members);
+            call.arguments().iter().for_each(|(name, pieces)| each(name, pieces));
+        }
+        Ok(_) => each("", &[Piece::code(arguments, "json")]),
+        Err(_) => each("", &[Piece::code(arguments, "")]),
     }
 }
 

@@ -6,6 +6,7 @@ use leafline_import::Usage;
 
 use super::html::escaped;
 use super::number::grouped;
+use crate::catalog::usage::add_costs;
 use crate::error::Result;
 use crate::session::SessionReader;
 use crate::usage::Prices;
@@ -54,7 +55,7 @@ impl Costs {
         reader.each_answer(|answer| {
             let usage = &answer.usage;
             let cost = costs.cost(answer.model, usage);
-            costs.cost.dollars += cost.dollars;
+            costs.cost.dollars = add_costs(costs.cost.dollars, cost.dollars);
             costs.cost.is_estimate |= cost.is_estimate;
             costs.cost.is_part |= cost.is_part;
             let sum = &mut costs.sum;
@@ -135,6 +136,10 @@ fn dollars(Cost { dollars, is_estimate, is_part }: Cost) -> String {
     let digits = if dollars < 0.1 { 4 } else { 2 };
     let about = if is_estimate { "≈ " } else { "" };
     let more = if is_part { "+" } else { "" };
+    // A program may state any cost, also one of three hundred digits.
+    if dollars >= 1e12 {
+        return format!("{about}${dollars:.2e}{more}");
+    }
     format!("{about}${dollars:.digits$}{more}")
 }
 
@@ -157,6 +162,7 @@ mod tests {
         assert!(costs.cost(None, &usage).is_part && costs.cost(Some("opus"), &usage).is_part);
         assert_eq!(costs.cost(None, &Usage::default()), Cost::default());
         assert_eq!(dollars(Cost { dollars: 1.0, is_estimate: false, is_part: true }), "$1.00+");
+        assert_eq!(dollars(Cost { dollars: f64::MAX, ..Cost::default() }), "$1.80e308");
     }
 
     #[test]

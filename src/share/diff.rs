@@ -93,28 +93,38 @@ fn open(language: &str, out: &mut String) {
 /// Appends the change of one text into another: the lines that both begin and end with as they are, between them those that
 /// were removed and those that came.
 pub(super) fn write_change(old: &str, new: &str, language: Option<&str>, out: &mut String) {
+    out.push_str("<pre class=\"diff\">");
+    if let Some(language) = language {
+        open(language, out);
+    }
+    each_line_of_change(old, new, |sign, line| {
+        let mark = match sign {
+            '-' => "del",
+            '+' => "ins",
+            _ => "",
+        };
+        write_line(&format!("{sign}{line}"), mark, out);
+    });
+    out.push_str(if language.is_some() { "</span></pre>\n" } else { "</pre>\n" });
+}
+
+/// The lines of such a change, each with its sign.
+pub(super) fn each_line_of_change(old: &str, new: &str, mut each: impl FnMut(char, &str)) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let shorter = old.len().min(new.len());
     let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let left = shorter - same;
     let ends = old.iter().rev().zip(new.iter().rev());
     let same_end = ends.take(left).take_while(|(old, new)| old == new).count();
-    out.push_str("<pre class=\"diff\">");
-    if let Some(language) = language {
-        open(language, out);
-    }
     let parts = [
-        (old.get(..same), " ", ""),
-        (old.get(same..old.len() - same_end), "-", "del"),
-        (new.get(same..new.len() - same_end), "+", "ins"),
-        (old.get(old.len() - same_end..), " ", ""),
+        (old.get(..same), ' '),
+        (old.get(same..old.len() - same_end), '-'),
+        (new.get(same..new.len() - same_end), '+'),
+        (old.get(old.len() - same_end..), ' '),
     ];
-    for (lines, sign, mark) in parts {
-        for line in lines.unwrap_or_default() {
-            write_line(&format!("{sign}{line}"), mark, out);
-        }
+    for (lines, sign) in parts {
+        lines.unwrap_or_default().iter().for_each(|line| each(sign, line));
     }
-    out.push_str(if language.is_some() { "</span></pre>\n" } else { "</pre>\n" });
 }
 
 fn write_line(line: &str, mark: &str, out: &mut String) {

@@ -10,16 +10,30 @@ pub(super) fn escape(text: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Not allowed in HTML, and shown as such.
-            '\0' => out.push('\u{2400}'),
-            '\u{1b}' => out.push('\u{241b}'),
-            // What turns the direction of what follows is shown as what it is.
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                out.push_str(&format!("[U+{:04X}]", u32::from(character)));
-            }
-            _ => out.push(character),
+            _ => push_visible(character, out),
         }
     }
+}
+
+/// Appends a character, or what stands for it if it is not to be seen.
+fn push_visible(character: char, out: &mut String) {
+    match character {
+        // Not allowed in HTML, and shown as such.
+        '\0' => out.push('\u{2400}'),
+        '\u{1b}' => out.push('\u{241b}'),
+        // What turns the direction of what follows is shown as what it is.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            out.push_str(&format!("[U+{:04X}]", u32::from(character)));
+        }
+        _ => out.push(character),
+    }
+}
+
+/// A text whose characters are all seen, as [`escape`] shows them.
+pub(super) fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|character| push_visible(character, &mut out));
+    out
 }
 
 /// The same, as a text of its own.
@@ -83,6 +97,7 @@ mod tests {
             "&lt;a b=&quot;c&quot; d=&#39;&amp;&#39;&gt;\u{2400}"
         );
         assert_eq!(escaped("a\u{202e}b"), "a[U+202E]b");
+        assert_eq!(visible("<\0\u{1b}\u{2066}>"), "<\u{2400}\u{241b}[U+2066]>");
     }
 
     #[test]

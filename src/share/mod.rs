@@ -12,6 +12,7 @@ mod html;
 mod images;
 mod language;
 mod markdown;
+mod markup;
 mod number;
 mod page;
 mod patch;

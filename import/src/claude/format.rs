@@ -30,6 +30,9 @@ use crate::view::{self, Role, View};
 /// The variable that names Claude Code's folder.
 const FOLDER_VARIABLE: &str = "CLAUDE_CONFIG_DIR";
 
+/// The folder of the project whose directory is `/`.
+const ROOT_PROJECT: &str = "-";
+
 /// Claude Code's rules.
 #[derive(Debug)]
 pub enum ClaudeCode {}
@@ -107,6 +110,13 @@ impl Format for ClaudeCode {
         Some(vec!["claude".into(), "--resume".into(), id.into()])
     }
 
+    /// It looks in the folder of the project of the directory in which it is started. That of the root is the only one whose
+    /// name stands for one directory.
+    fn resume_directory(file: &Path) -> Option<PathBuf> {
+        let project = file.parent()?.file_name()?;
+        (project == ROOT_PROJECT).then(|| PathBuf::from("/"))
+    }
+
     fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
         usage::may_state_usage(kind, role)
     }
@@ -136,7 +146,7 @@ impl Format for ClaudeCode {
     fn file_path(name: &FileName<'_>) -> PathBuf {
         let folder = project_folder_name(name.cwd.unwrap_or_default());
         // A session that states no working directory has no project: its folder is that of the root.
-        let folder = if folder.is_empty() { "-" } else { shorten(&folder) };
+        let folder = if folder.is_empty() { ROOT_PROJECT } else { shorten(&folder) };
         let folder = PathBuf::from(folder);
         match name.agent_of {
             Some(session) => {

@@ -173,10 +173,13 @@ fn read_thought(payload: Raw<'_>, parts: &mut Vec<Part>) {
     parts.push(Part::Other { type_name: "reasoning".to_owned() });
 }
 
-/// A tool's output: its texts joined by line breaks, followed by its other parts. The items do not say whether the tool
-/// failed.
+/// A tool's output: its texts joined by line breaks, followed by its other parts. Whether the tool failed is only said by the
+/// exit code of a command's older form.
 fn read_output(record: &Record<'_>, output: Option<Raw<'_>>, parts: &mut Vec<Part>) {
     let mut joined = text(output).unwrap_or_default();
+    let command = output_of_command(&joined);
+    let is_error = command.as_ref().is_some_and(|(_, has_failed)| *has_failed);
+    joined = command.map_or(joined, |(text, _)| text);
     let mut blocks = Vec::new();
     read_blocks(output, &mut blocks);
     let mut rest = Vec::new();
@@ -194,8 +197,60 @@ fn read_output(record: &Record<'_>, output: Option<Raw<'_>>, parts: &mut Vec<Par
     parts.push(Part::ToolResult {
         call_id: text(record.payload_members().call_id),
         name: text(record.payload_members().name),
-        is_error: false,
+        is_error,
         text: joined,
     });
     parts.append(&mut rest);
+}
+
+/// What a command has written, and whether it failed, if `text` has both as Codex gave them to the model in 2025: as
+/// `{"output":"…","metadata":{"exit_code":0,"duration_seconds":0.1}}`.
+fn output_of_command(text: &str) -> Option<(String, bool)> {
+    let whole = Some(text).filter(|text| text.starts_with('{'))?;
+    let [output, metadata] = Raw::parse(whole).ok()?.members(["output", "metadata"]);
+    let [exit_code, duration] = metadata?.members(["exit_code", "duration_seconds"]);
+    duration.filter(|duration| duration.is_number())?;
+    let has_failed = exit_code?.as_f64()? != 0.0;
+    Some((output?.to_string_lossy()?.into_owned(), has_failed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result_of(output: &str) -> (String, bool) {
+        let line = format!(
+            r#"{{"timestamp":"1970-01-01T00:00:01.000Z","type":"response_item","payload":{{"type":"function_call_output","call_id":"c1","output":{output}}}}}"#
+        );
+        let parts = view(&line).parts;
+        let [Part::ToolResult { text, is_error, .. }] = &parts[..] else { panic!("{parts:?}") };
+        (text.clone(), *is_error)
+    }
+
+    #[test]
+    fn the_output_of_a_command_is_shown_without_what_surrounds_it() {
+        let of_command = |code: i32| {
+            let whole = format!(
+                r#"{{"output":"a\n\"b\"\n","metadata":{{"exit_code":{code},"duration_seconds":0.1}}}}"#
+            );
+            result_of(&format!("\"{}\"", whole.escape_default()))
+        };
+        assert_eq!(of_command(0), ("a\n\"b\"\n".to_owned(), false));
+        assert_eq!(of_command(1), ("a\n\"b\"\n".to_owned(), true));
+    }
+
+    #[test]
+    fn json_that_a_command_has_written_is_shown_as_it_is() {
+        for text in [
+            r#"{"output":"a","metadata":{}}"#,
+            r#"{"output":"a","metadata":{"exit_code":"0","duration_seconds":0.1}}"#,
+            r#"{"metadata":{"exit_code":0,"duration_seconds":0.1}}"#,
+            r#"{"output":1,"metadata":{"exit_code":0,"duration_seconds":0.1}}"#,
+            "{",
+            "plain",
+        ] {
+            let line = format!("\"{}\"", text.escape_default());
+            assert_eq!(result_of(&line), (text.to_owned(), false));
+        }
+    }
 }

@@ -16,8 +16,8 @@ pub struct Resumption {
     pub session: String,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// The session's working directory, in which the program is to be started: some look for sessions by it. `None` if the
-    /// session names none.
+    /// The session's working directory, in which the program is to be started: some look for sessions by it. If the session
+    /// names none, the one in which the program finds the file; `None` if it finds it from anywhere.
     pub directory: Option<PathBuf>,
     /// What was put where the program looks for it: the session's file, those of the sessions that it continues without
     /// repeating them, and those of the agents that it has started.
@@ -80,6 +80,7 @@ impl Store {
         let command = facts.family.resume_command(&external, &path);
         let command = command.expect("the family has one: that was asked before");
         let directory = facts.cwd.as_deref().map(PathBuf::from);
+        let directory = directory.or_else(|| facts.family.resume_directory(&path));
         Ok(Resumption { session, command, directory, files })
     }
 }

@@ -112,8 +112,13 @@ impl Store {
         }
         let drawings = [
             by_type(&statistics.types, statistics.line_bytes, &ShareOptions::default()),
-            over_days("Bytes by day of the sessions' last entries", &over_time, &["bytes"], bytes),
-            over_days(TOKENS, &tokens, &KINDS, grouped),
+            over_days(
+                |days| format!("Bytes by {days} of the sessions' last entries"),
+                &over_time,
+                &["bytes"],
+                bytes,
+            ),
+            over_days(tokens_by, &tokens, &KINDS, grouped),
         ];
         let drawings: Vec<Drawing> = drawings.into_iter().flatten().collect();
         let title = counted(statistics.sessions, "session", "sessions");
@@ -121,8 +126,12 @@ impl Store {
     }
 }
 
-/// The drawing of tokens, and its parts.
-const TOKENS: &str = "Tokens by day";
+/// What the drawing of tokens is called, by how long a bar is.
+fn tokens_by(days: &str) -> String {
+    format!("Tokens by {days}")
+}
+
+/// The parts of the drawing of tokens.
 const KINDS: [&str; 3] = ["output", "input and cache writes", "cache reads"];
 
 /// The drawings of a session.
@@ -152,7 +161,7 @@ pub(super) fn of_session(
         by_type(&facts.types, facts.bytes, options),
         over_time_of(&over_time),
         shape::draw(outline, ways),
-        over_days(TOKENS, &tokens, &KINDS, grouped),
+        over_days(tokens_by, &tokens, &KINDS, grouped),
     ];
     Ok(drawings.into_iter().flatten().collect())
 }
@@ -187,21 +196,44 @@ fn by_type(types: &[TypeFacts], all: u64, options: &ShareOptions) -> Option<Draw
 /// Bytes of a session's lines, by second or longer.
 fn over_time_of(series: &Series<1>) -> Option<Drawing> {
     let named = |seconds: i64| speaker::time(seconds.saturating_mul(1000));
-    bars("Bytes over time", series, &["bytes"], (&named, bytes))
+    let length = lasting(series.step());
+    bars(("Bytes over time", &length), series, &["bytes"], (&named, bytes))
 }
 
+/// Bars by day, or by several days where there are too many.
 fn over_days<const PARTS: usize>(
-    title: &str,
+    title: impl Fn(&str) -> String,
     series: &Series<PARTS>,
     parts: &[&str],
     amount: Amount,
 ) -> Option<Drawing> {
-    bars(title, series, parts, (&date, amount))
+    let (by, length) = match series.step() {
+        1 => ("day".to_owned(), "a day".to_owned()),
+        days => {
+            let days = counted(days.unsigned_abs(), "day", "days");
+            (days.clone(), days)
+        }
+    };
+    bars((&title(&by), &length), series, parts, (&date, amount))
 }
 
-/// Bars over time, of parts upon each other.
+/// How long a bar is that takes so many seconds.
+fn lasting(seconds: i64) -> String {
+    let seconds = seconds.unsigned_abs();
+    let of =
+        |unit: u64, name: &str| format!("about {} {name}", grouped((seconds + unit / 2) / unit));
+    match seconds {
+        0 | 1 => "a second".to_owned(),
+        2..120 => format!("{seconds} seconds"),
+        120..7200 => of(60, "minutes"),
+        7200..172_800 => of(3600, "hours"),
+        _ => of(86_400, "days"),
+    }
+}
+
+/// Bars over time, of parts upon each other, and how long each of them is.
 fn bars<const PARTS: usize>(
-    title: &str,
+    (title, length): (&str, &str),
     series: &Series<PARTS>,
     parts: &[&str],
     (named, amount): (&dyn Fn(i64) -> String, Amount),
@@ -209,18 +241,14 @@ fn bars<const PARTS: usize>(
     if series.is_empty() || series.total() == 0 {
         return None;
     }
-    let largest = series.largest().max(1);
-    let mut drawing = Drawing::new(
-        title,
-        &format!("{} in all, {} at most", amount(series.total()), amount(largest)),
-    );
+    let (all, largest) = (amount(series.total()), amount(series.largest()));
+    let mut drawing = Drawing::new(title, &format!("{all} in all, {largest} at most in {length}"));
+    let tallest = series.tallest().max(1.0);
     let (top, bottom) = (drawing.height, drawing.height + TALL);
     let wide = WIDTH / series.span().max(1) as f64;
     // A single day is no wall.
     let bar = (wide * 0.8).clamp(1.0, 36.0);
-    let mut ends: Option<(i64, i64)> = None;
     for (place, (begin, end), amounts) in series.iter() {
-        ends = Some((ends.map_or(begin, |(first, _)| first), end));
         let when = if named(begin) == named(end) {
             named(begin)
         } else {
@@ -233,7 +261,7 @@ fn bars<const PARTS: usize>(
         }
         let mut y = bottom;
         for (class, size) in ["one", "two", "three"].into_iter().zip(amounts) {
-            let high = TALL * size as f64 / largest as f64;
+            let high = TALL * size as f64 / tallest;
             if size > 0 {
                 y -= high;
                 drawing.bar((wide * place as f64, y), (bar, high.max(0.3)), class, &says);
@@ -241,7 +269,7 @@ fn bars<const PARTS: usize>(
         }
     }
     drawing.bar((0.0, bottom), (WIDTH, 1.0), "rule", "");
-    let (first, last) = ends?;
+    let (first, last) = series.ends()?;
     drawing.text((0.0, bottom + 15.0), Anchor::Start, "faint", &named(first));
     if named(first) != named(last) {
         drawing.text((WIDTH, bottom + 15.0), Anchor::End, "faint", &named(last));
@@ -281,4 +309,55 @@ fn write(title: &str, drawings: &[Drawing], out: &mut dyn Write) -> Result<()> {
         y += drawing.height + between;
     }
     sheet.put("</svg>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The places and the heights of a drawing's bars.
+    fn heights(drawing: &Drawing) -> Vec<(f64, f64)> {
+        let of = |bar: &str, name: &str| -> f64 {
+            let value = bar.split_once(&format!(" {name}=\"")).unwrap().1;
+            value.split_once('"').unwrap().0.parse().unwrap()
+        };
+        let drawn = drawing.in_page();
+        drawn.split("<rect ").skip(1).map(|bar| (of(bar, "y"), of(bar, "height"))).collect()
+    }
+
+    #[test]
+    fn a_bar_stays_in_its_panel_whatever_its_sum() {
+        let mut series = Series::new();
+        series.add(1, [u64::MAX; 3]);
+        series.add(2, [1, 0, u64::MAX]);
+        let drawing = over_days(tokens_by, &series, &KINDS, grouped).unwrap();
+        let (top, bottom) = (34.0, 34.0 + TALL);
+        let bars: Vec<_> = heights(&drawing).into_iter().filter(|(y, _)| *y < bottom).collect();
+        // A part of one token among so many has no height.
+        assert_eq!(bars.len(), 4, "{bars:?}");
+        assert!(bars.iter().all(|(y, high)| *y >= top && y + high <= bottom + 0.4), "{bars:?}");
+    }
+
+    #[test]
+    fn what_a_bar_is_of_is_named() {
+        let drawn = |days: std::ops::Range<i64>| {
+            let mut series = Series::new();
+            days.for_each(|day| series.add(day, [1, 0, 0]));
+            over_days(tokens_by, &series, &KINDS, grouped).unwrap().in_page()
+        };
+        let short = drawn(3..5);
+        assert!(short.contains(">Tokens by day<"), "{short}");
+        assert!(short.contains(">2 in all, 1 at most in a day<"), "{short}");
+        let long = drawn(3..300);
+        assert!(long.contains(">Tokens by 4 days<"), "{long}");
+        assert!(long.contains(">297 in all, 4 at most in 4 days<"), "{long}");
+        // The first day and the last one, not those at which a bar could begin and end.
+        for day in [3, 299].map(date) {
+            assert!(long.contains(&format!(">{day}</text>")), "{long}");
+        }
+        assert_eq!(
+            [1, 64, 512, 16_384, 1 << 20].map(lasting),
+            ["a second", "64 seconds", "about 9 minutes", "about 5 hours", "about 12 days"]
+        );
+    }
 }

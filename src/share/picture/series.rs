@@ -11,15 +11,19 @@ pub(super) struct Series<const PARTS: usize> {
     /// The length of a step, in the unit of the times.
     step: i64,
     steps: BTreeMap<i64, [u64; PARTS]>,
+    /// The first time and the last one.
+    ends: Option<(i64, i64)>,
 }
 
 impl<const PARTS: usize> Series<PARTS> {
     pub(super) fn new() -> Self {
-        Self { step: 1, steps: BTreeMap::new() }
+        Self { step: 1, steps: BTreeMap::new(), ends: None }
     }
 
     /// Adds amounts at a time.
     pub(super) fn add(&mut self, time: i64, amounts: [u64; PARTS]) {
+        let (first, last) = self.ends.unwrap_or((time, time));
+        self.ends = Some((first.min(time), last.max(time)));
         add(&mut self.steps, time.div_euclid(self.step), amounts);
         while self.span() > MOST_STEPS {
             self.step = self.step.saturating_mul(2);
@@ -30,6 +34,16 @@ impl<const PARTS: usize> Series<PARTS> {
         }
     }
 
+    /// The length of a step, in the unit of the times.
+    pub(super) fn step(&self) -> i64 {
+        self.step
+    }
+
+    /// The first time and the last one that anything was added at.
+    pub(super) fn ends(&self) -> Option<(i64, i64)> {
+        self.ends
+    }
+
     /// How many steps lie between the first and the last, both included.
     pub(super) fn span(&self) -> i64 {
         match (self.steps.keys().next(), self.steps.keys().next_back()) {
@@ -38,12 +52,15 @@ impl<const PARTS: usize> Series<PARTS> {
         }
     }
 
-    /// The steps with anything: the place among all, when it begins and ends, and the amounts.
+    /// The steps with anything: the place among all, when it begins and ends, and the amounts. None begins before the first
+    /// time, or ends behind the last one.
     pub(super) fn iter(&self) -> impl Iterator<Item = (i64, (i64, i64), [u64; PARTS])> {
         let first = self.steps.keys().next().copied().unwrap_or_default();
+        let (earliest, latest) = self.ends.unwrap_or_default();
         self.steps.iter().map(move |(place, amounts)| {
             let begin = place.saturating_mul(self.step);
-            let end = begin.saturating_add(self.step - 1);
+            let end = begin.saturating_add(self.step - 1).min(latest);
+            let begin = begin.max(earliest);
             (place.saturating_sub(first), (begin, end), *amounts)
         })
     }
@@ -55,6 +72,13 @@ impl<const PARTS: usize> Series<PARTS> {
     /// The largest sum of a step.
     pub(super) fn largest(&self) -> u64 {
         self.steps.values().map(sum).max().unwrap_or_default()
+    }
+
+    /// The same beyond what a sum can be, by which bars are as high as their parts.
+    pub(super) fn tallest(&self) -> f64 {
+        let heights = self.steps.values();
+        let heights = heights.map(|amounts| amounts.iter().map(|&amount| amount as f64).sum());
+        heights.fold(0.0, f64::max)
     }
 
     /// The sum of all.
@@ -96,5 +120,15 @@ mod tests {
         }
         assert_eq!(near.iter().next(), Some((0, (0, 3), [4])));
         assert_eq!(near.iter().count(), 75);
+        assert_eq!((near.step(), near.ends()), (4, Some((0, 299))));
+        // What is named is what there is, not where a step could have begun.
+        let mut late = Series::new();
+        for time in 3..300 {
+            late.add(time, [1]);
+        }
+        assert_eq!(late.iter().next(), Some((0, (3, 3), [1])));
+        assert_eq!(late.iter().last(), Some((74, (296, 299), [4])));
+        late.add(299, [u64::MAX]);
+        assert_eq!(late.largest(), u64::MAX);
     }
 }
