@@ -49,6 +49,9 @@ pub(super) enum Failure {
         "standard output is not a terminal, on which sessions are browsed; `leafline ls` prints them"
     )]
     NoTerminal,
+    /// The system gives no thread.
+    #[error("a thread cannot be started: {0}")]
+    Thread(#[source] std::io::Error),
     /// What was begun in the background has ended without a result.
     #[error("{0} was stopped by a fault of the program")]
     Ended(&'static str),
@@ -259,6 +262,12 @@ pub(super) fn usage(message: &str) -> Failure {
         given = Some(inner);
     }
     Failure::Usage(command.error(ErrorKind::ArgumentConflict, message))
+}
+
+/// A value that is wrong and that clap does not detect: as clap says it, without the usage, which is not what was wrong.
+pub(super) fn wrong_value(message: &str) -> Failure {
+    let message = format!("{message}\n\nFor more information, try '--help'.\n");
+    Failure::Usage(clap::Error::raw(ErrorKind::ValueValidation, message))
 }
 
 fn listed(paths: &[PathBuf]) -> String {

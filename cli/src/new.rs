@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use leafline::{Family, NewSession};
 
-use super::failure::{Failure, usage};
+use super::failure::{Failure, usage, wrong_value};
 use super::family::written_family;
 use super::output::Output;
 use super::place::Place;
@@ -70,7 +70,7 @@ pub(super) fn run(
         ));
     }
     if arguments.id.as_ref().is_some_and(|id| id.chars().any(char::is_control)) {
-        return Err(usage("--id takes no line breaks and no other control characters"));
+        return Err(wrong_value("--id takes no line breaks and no other control characters"));
     }
     let cwd = directory::named_or_current(arguments.cwd.as_deref())?;
     let mut new = NewSession::new(arguments.family, cwd);

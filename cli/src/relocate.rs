@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::failure::{Failure, usage};
+use super::failure::{Failure, wrong_value};
 use super::number::counted;
 use super::output::Output;
 use super::place::Place;
@@ -78,7 +78,7 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let (old, new) = (directory::whole(&arguments.old)?, directory::whole(&arguments.new)?);
     if old == new {
-        return Err(usage(&format!("OLD and NEW are the same directory, {old}")));
+        return Err(wrong_value(&format!("OLD and NEW are the same directory, {old}")));
     }
     let sessions = place.open_to_change()?.relocate(&old, &new)?;
     if sessions == 0 {

@@ -8,6 +8,7 @@ use leafline::list::SessionFilter;
 use super::directory;
 use super::failure::Failure;
 use super::family::any_family;
+use super::place::shown;
 
 /// The sessions of a program and of a directory; all if neither is given.
 #[derive(Debug, clap::Args)]
@@ -22,6 +23,13 @@ pub(super) struct SessionChoice {
 }
 
 impl SessionChoice {
+    /// The choice in words, to follow `session`: ` of pi in /work`; none if all are chosen.
+    pub(super) fn words(&self) -> String {
+        let family = self.family.map(|family| format!(" of {}", family.name()));
+        let folder = self.cwd.as_deref().map(|folder| format!(" in {}", shown(folder)));
+        family.into_iter().chain(folder).collect()
+    }
+
     /// A filter for these sessions.
     pub(super) fn filter(&self) -> Result<SessionFilter, Failure> {
         Ok(SessionFilter {

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use jiff::tz::TimeZone;
 use leafline::Store;
 use leafline::list::TypeFacts;
 use leafline::share::ShareOptions;
@@ -17,7 +16,7 @@ use super::progress::Spinner;
 use super::show::{write_fact, write_facts};
 use super::table::{Column, Table};
 use super::usage::day_of;
-use super::{Status, text};
+use super::{Status, text, time};
 
 /// Show where the bytes go
 ///
@@ -77,7 +76,7 @@ fn draw(store: &Store, session: Option<&str>, out: &mut Output) -> Result<Status
     if out.is_json() {
         return Err(usage("the argument '--svg' cannot be used with '--json'"));
     }
-    let zone = TimeZone::system();
+    let zone = time::zone(out);
     let day_of = |seconds: i64| day_of(&zone, seconds);
     let spinner = Spinner::new("drawing");
     // Its size is bounded.

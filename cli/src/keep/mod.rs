@@ -82,7 +82,7 @@ struct Off {
 ///
 /// Judges files by size and time, as a sync does. A file is behind if the store does not have it as it is: it is new, or has
 /// grown, or was rewritten. The last column is the session whose file was written last, of those that the store has. `only
-/// here` counts the sessions whose files are gone.
+/// here` counts the sessions whose files are gone. Where no service can run and no hook is installed, the line to run is shown.
 ///
 /// Exit status: 0 if the service runs or the hook is installed, 1 if neither.
 #[derive(Debug, clap::Args)]

@@ -12,7 +12,7 @@ use crate::number::{bytes, count, counted};
 use crate::output::{BAD, GOOD, Output};
 use crate::place::{Place, shown};
 use crate::progress::Spinner;
-use crate::show::write_fact;
+use crate::show::{write_beside, write_fact};
 use crate::table::{Column, Table};
 use crate::{Status, text, time};
 
@@ -28,6 +28,8 @@ struct Json<'s> {
     store_exists: bool,
     service: &'s service::State,
     hook: &'s hook::State,
+    /// What to run in place of the service, where none can be run and no hook is there.
+    line: Option<String>,
     folders: Vec<FolderJson<'s>>,
 }
 
@@ -53,6 +55,10 @@ pub(super) fn run(
     let store = found.map_or_else(Store::in_memory, Ok)?;
     let (service, hook) = (manager.state(setting)?, hook::state(setting)?);
     let kept = service.running || (hook.installed && !hook.edited);
+    // One that was changed by hand stays as it is.
+    let hook_is_edited = hook.edited;
+    let can_serve = service.running || manager.runs();
+    let line = (!kept && !can_serve).then(|| setting.line());
     let spinner = Spinner::new("looking at the programs' files");
     let mut folders = Vec::new();
     for folder in program_folders() {
@@ -73,15 +79,27 @@ pub(super) fn run(
             store_exists,
             service: &service,
             hook: &hook,
+            line,
             folders: rows.collect(),
         })?;
     } else {
         let remark = if store_exists { "" } else { " (not there yet: the first sync makes it)" };
         let path = text::printable(&setting.store);
         write_fact("store", Some(&format!("{path}{remark}")), out)?;
-        write_fact("service", Some(&describe_service(&service, out)), out)?;
+        write_fact("service", Some(&describe_service(&service, can_serve, out)), out)?;
         write_fact("hook", Some(&describe_hook(&hook, out)), out)?;
         out.line(format_args!(""))?;
+        if let Some(line) = line {
+            let hook =
+                ", or `leafline keep on --hook` to have Claude Code's sessions kept when they end";
+            let hook = if hook_is_edited { "" } else { hook };
+            let advice =
+                format!("Run this line to keep what is written until the machine stops{hook}:");
+            write_beside("", 0, &advice, out)?;
+            // Whole, so that it can be copied.
+            out.line(format_args!("{}", text::printable(&line)))?;
+            out.line(format_args!(""))?;
+        }
         show_folders(&folders, out)?;
     }
     Ok(if kept { Status::Done } else { Status::Failed })
@@ -95,8 +113,11 @@ fn store_there(place: &Place) -> Result<Option<Store>, Failure> {
     }
 }
 
-fn describe_service(service: &service::State, out: &Output) -> String {
+fn describe_service(service: &service::State, can_serve: bool, out: &Output) -> String {
     let path = text::printable(&service.path);
+    if !service.installed && !can_serve {
+        return format!("not installed; {} cannot be asked to run one here", service.manager);
+    }
     if !service.installed {
         return format!("not installed; `leafline keep on` installs it ({})", service.manager);
     }
@@ -111,6 +132,7 @@ fn describe_service(service: &service::State, out: &Output) -> String {
     };
     let remark = match (service.edited, service.current) {
         (true, _) => "; changed by hand",
+        _ if !can_serve => "; its manager cannot be asked here",
         (_, false) => {
             "; for another program, store or folders: `leafline keep on` brings it up to date"
         }

@@ -169,7 +169,7 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
     } else {
         let rows: Vec<Row<'_>> =
             listed.iter().map(|session| Row::of_session(session, is_gone(session))).collect();
-        rows::write(&rows, || ids_around(store, &listed), out)?;
+        rows::write(&rows, || ids_around(store, listed.iter().map(|session| &*session.id)), out)?;
     }
     // For a list with a limit, counting what it leaves out would cost a read of all sessions.
     let is_whole = arguments.limit.is_none() || listed.is_empty();
@@ -182,10 +182,13 @@ fn list(arguments: &Arguments, store: &Store, out: &mut Output) -> Result<Status
     Ok(if damaged.is_empty() { Status::Done } else { Status::Failed })
 }
 
-/// The ids of the listed sessions and their neighbours: enough to find unique prefixes.
-fn ids_around(store: &Store, listed: &[SessionFacts]) -> Result<Vec<String>, Failure> {
-    let mut ids: Vec<String> = listed.iter().map(|session| session.id.to_string()).collect();
-    ids.extend(store.neighbouring_ids(listed.iter().map(|session| &*session.id))?);
+/// The ids of the listed sessions and their neighbours, sorted: enough to find unique prefixes.
+pub(super) fn ids_around<'i>(
+    store: &Store,
+    listed: impl Iterator<Item = &'i str> + Clone,
+) -> Result<Vec<String>, Failure> {
+    let mut ids: Vec<String> = listed.clone().map(str::to_owned).collect();
+    ids.extend(store.neighbouring_ids(listed)?);
     ids.sort_unstable();
     ids.dedup();
     Ok(ids)

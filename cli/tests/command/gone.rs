@@ -159,6 +159,26 @@ fn a_session_is_resumed_in_its_directory() {
 }
 
 #[test]
+fn a_session_without_a_directory_is_resumed_where_its_program_finds_it() {
+    let scene = Scene::new();
+    let text = String::from_utf8(sample(CLAUDE)).unwrap();
+    let text = text.replace(r#""cwd":"/home/robin/work/tide-clock","#, "");
+    let file = scene.write(&format!("backup/{CLAUDE}.jsonl"), text.as_bytes());
+    scene.run(["import", path(&file)]).ok();
+    let run = at_home(&scene, ["resume", CLAUDE]);
+    // The program looks in the folder of the directory that it is started in.
+    assert_eq!(run.text(), format!("cd / && claude --resume {CLAUDE}\n"));
+    assert!(scene.folder().join(format!(".claude/projects/-/{CLAUDE}.jsonl")).exists());
+    assert_eq!(at_home(&scene, ["resume", CLAUDE, "--json"]).ok().json()["directory"], "/");
+    // Which directory the name of another folder stands for is not known.
+    let scene = Scene::new();
+    scene.write(&format!(".claude/projects/-home-robin/{CLAUDE}.jsonl"), text.as_bytes());
+    at_home(&scene, ["import"]).ok();
+    let told = at_home(&scene, ["resume", CLAUDE]).ok().text();
+    assert_eq!(told, format!("claude --resume {CLAUDE}\n"));
+}
+
+#[test]
 fn nothing_is_lost_by_a_resumption() {
     let (scene, files) = home();
     let longer = [&sample(CLAUDE)[..], b"{\"type\":\"mode\"}\n"].concat();

@@ -350,12 +350,25 @@ fn the_status_needs_no_store() {
     let told = home.keep(&status);
     let text = told.text();
     assert!(text.contains("(not there yet: the first sync makes it)"), "{text}");
+    // What is advised works here.
+    assert!(text.contains("not installed; systemd cannot be asked to run one here\n"), "{text}");
+    assert!(!text.contains("`leafline keep on` installs it"), "{text}");
+    assert!(text.contains("`leafline keep on --hook`"), "{text}");
+    let line = home.keep(&["keep", "on", "--yes", "--manager", "systemd"]).text();
+    assert!(line.starts_with("nohup ") && text.contains(&format!("\n{line}\n")), "{text}");
+    let json = home.keep(&[&status[..], &["--json"]].concat()).json();
+    assert_eq!(json["line"].as_str(), Some(line.trim_end()));
+    home.manager("systemctl", "");
+    let text = home.keep(&status).text();
     assert!(text.contains("not installed; `leafline keep on` installs it"), "{text}");
+    assert!(!text.contains("nohup"), "{text}");
+    home.manager("systemctl", "exit 1");
     assert!(text.contains(&format!("new, {} B", session.len())), "{text}");
     assert_eq!(told.fails(1), "");
     assert_eq!(home.keep(&["keep", "on", "--hook", "--yes"]).status, 0);
     let told = home.keep(&[&status[..], &["--json"]].concat()).ok().json();
     assert_eq!((&told["kept"], &told["hook"]["current"]), (&json!(true), &json!(true)));
+    assert_eq!(told["line"], json!(null));
     assert_eq!(told["store_exists"], false);
     let pi = &told["folders"][0];
     assert_eq!((&pi["files"], &pi["in_step"], &pi["last"]), (&json!(1), &json!(0), &json!(null)));

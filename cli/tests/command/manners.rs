@@ -129,6 +129,17 @@ fn wrong_usage_is_status_2() {
         let told = on_samples(arguments.iter().copied()).fails(2);
         assert!(told.contains(usage), "{told}");
     }
+    // Where a value alone is wrong, all say so alike, without it.
+    for arguments in [
+        &["ls", "--since", "nonsense"][..],
+        &["search", "x", "--role", "nobody"],
+        &["new", "--id", "two\nlines"],
+        &["relocate", "/work", "/work/."],
+    ] {
+        let told = on_samples(arguments.iter().copied()).fails(2);
+        assert!(told.starts_with("error: ") && !told.contains("Usage:"), "{told}");
+        assert!(told.ends_with("\n\nFor more information, try '--help'.\n"), "{told}");
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn the_pictures_are_as_they_were() {
         ("path", &["path", CLAUDE, "--text"]),
         ("show", &["show", CLAUDE]),
         ("stats", &["stats", CLAUDE]),
+        ("usage", &["usage", "--by", "session"]),
     ] {
         for width in WIDTHS {
             let text = run(&scene, "C.UTF-8", width, arguments).ok().text();

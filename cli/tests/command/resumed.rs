@@ -87,6 +87,20 @@ fn claude_code_goes_on() {
     goes_on(&script, CLAUDE, &format!("backup/{CLAUDE}.jsonl"), "time zone");
     // From a folder like the program's own, which is another one.
     goes_on(&script, CLAUDE, &format!(".claude/projects/-work/{CLAUDE}.jsonl"), "time zone");
+    // One that names no directory.
+    let scene = Scene::new();
+    let text = String::from_utf8(sample(CLAUDE)).unwrap();
+    let text = text.replace(&format!(r#""cwd":"{}","#, DIRECTORIES[0]), "");
+    let file = scene.write(&format!("backup/{CLAUDE}.jsonl"), text.as_bytes());
+    scene.run(["import", path(&file)]).ok();
+    let mut resume = command(&scene.store());
+    resume.env("HOME", scene.folder()).args(["resume", CLAUDE, "--json"]);
+    let told = finished(resume.output().unwrap()).json();
+    let (home, cwd) = (scene.folder(), &told["directory"]);
+    let job = json!({"op": "resume", "command": told["command"], "home": home, "cwd": cwd});
+    let answer = script.ask(&[job]).remove(0);
+    assert!(answer["ok"] == true && cwd == "/", "{told}: {answer}");
+    assert!(answer["sent"].as_str().unwrap().contains("time zone"), "{answer}");
 }
 
 #[test]

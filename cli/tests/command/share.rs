@@ -42,6 +42,67 @@ fn markdown_has_the_conversation_of_the_leaf() {
 }
 
 #[test]
+fn nothing_in_a_session_is_markup_of_the_markdown() {
+    let hostile = "a</details>\u{202e}b\u{0}\u{1b}[31m";
+    let model = |id: &str, parent: &str, model: &str, content: serde_json::Value| {
+        let mut line = said(id, Some(parent), "assistant", content);
+        line["message"]["model"] = json!(model);
+        line
+    };
+    let scene = session(&[
+        said("a", None, "user", json!([{ "type": "text", "text": format!("```\n{hostile}") }])),
+        model(
+            "b",
+            "a",
+            "m1",
+            json!([{ "type": "thinking", "thinking": format!("so `</b>`\n\n{hostile}") }]),
+        ),
+        model(
+            "c",
+            "b",
+            "m1",
+            json!([
+                { "type": "toolCall", "id": "t", "name": hostile, "arguments": { "path": "a.rs", "content": format!("```\n{hostile}") } },
+                { "type": "toolCall", "id": "u", "name": "edit", "arguments": { "path": "a.rs", "oldText": "one\ntwo", "newText": "one\nthree" } },
+            ]),
+        ),
+        json!({ "type": "message", "id": "d", "parentId": "c", "timestamp": "2026-02-16T10:20:01.000Z",
+            "message": { "role": "toolResult", "toolCallId": "t", "toolName": "write", "content": [{ "type": "text", "text": format!("````\n{hostile}") }] } }),
+        model("e", "d", "m2", json!([{ "type": "text", "text": "done" }])),
+        json!({ "type": "session_info", "id": "f", "parentId": "e", "timestamp": "2026-02-16T10:20:02.000Z", "name": "<b>*title*</b>\u{202e}" }),
+    ]);
+    let text = scene.run(["export", "shared", "--as", "md"]).ok().text();
+    assert!(text.starts_with("# \\<b\\>\\*title\\*\\</b\\>\\[U+202E\\]\n"), "{text}");
+    assert!(!text.contains(['\u{202e}', '\0', '\u{1b}']), "{text}");
+    // What is outside of fences ends what the file itself has opened, and nothing else.
+    let mut fence: Option<&str> = None;
+    let (mut opened, mut ended) = (0, 0);
+    for line in text.lines() {
+        let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
+        match fence {
+            None if ticks.len() >= 3 => fence = Some(ticks),
+            Some(open) if ticks.len() >= open.len() && ticks == line => fence = None,
+            None => {
+                opened += line.matches("<details>").count();
+                ended += line.replace("\\</details>", "").matches("</details>").count();
+            }
+            Some(_) => {}
+        }
+    }
+    assert_eq!((opened, ended, fence), (4, 4, None), "{text}");
+    assert!(text.contains("so `</b>`\n\na\\</details>[U+202E]b\u{2400}\u{241b}[31m\n"), "{text}");
+    // What is written, and what is changed.
+    let written = "- `path`: `a.rs`\n\n`content`:\n\n````rust\n```\na</details>[U+202E]b";
+    assert!(text.contains(written), "{text}");
+    let changed = "- `path`: `a.rs`\n\n`change`:\n\n```diff\n one\n-two\n+three\n```";
+    assert!(text.contains(changed), "{text}");
+    // The model is said where it is another one.
+    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(headings.len(), 3, "{headings:?}");
+    assert!(headings[1].ends_with(" · m1") && headings[2].ends_with(" · m2"), "{headings:?}");
+}
+
+#[test]
 fn a_conversation_begins_and_ends_at_entries_of_any_branch() {
     // The first entry of the branch that was given up, its last message, and an entry of the way to the leaf.
     let (first, last, on_way) = ("588262d5", "5937c1f0", "46773aad");
@@ -68,8 +129,10 @@ fn a_conversation_begins_and_ends_at_entries_of_any_branch() {
                 assert_eq!(page.matches(&format!("<{element}")).count(), ends);
             }
         }
-        let off =
-            on_samples(["export", PI_3, "--as", form, "--from", first, "--to", on_way]).fails(1);
+        let off = on_samples(["export", PI_3, "--as", form, "--from", first, "--to", on_way]);
+        // Before anything is written.
+        assert_eq!(off.text(), "");
+        let off = off.fails(1);
         assert!(off.contains("588262d5") && off.contains("is not on the way to 46773aad"), "{off}");
     }
 }

@@ -1,7 +1,7 @@
 //! `leafline sync`, once and watching, while an agent writes.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -46,6 +46,31 @@ fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Who reads a watch's reports through a pipe gets each as it is made, not at the end.
+#[test]
+fn a_program_gets_the_reports_of_a_watch_at_once() {
+    let scene = Scene::new();
+    let folder = scene.folder().join("sessions");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("one.jsonl"), session(Family::Pi, 1, 5_000)).unwrap();
+    let mut watching = watch(&scene.store(), &folder);
+    let mut reports = BufReader::new(watching.stdout.take().unwrap());
+    let (send, reported) = std::sync::mpsc::channel();
+    let reading = std::thread::spawn(move || {
+        let mut report = String::new();
+        while reports.read_line(&mut report).unwrap() > 0 {
+            let _ = send.send(std::mem::take(&mut report));
+        }
+    });
+    let first = reported.recv_timeout(PATIENCE).unwrap();
+    std::fs::write(folder.join("two.jsonl"), session(Family::Pi, 2, 5_000)).unwrap();
+    let second = reported.recv_timeout(PATIENCE).unwrap();
+    interrupt(&watching);
+    assert!(watching.wait().unwrap().success());
+    reading.join().unwrap();
+    assert!(first.contains("one.jsonl") && second.contains("two.jsonl"), "{first}{second}");
 }
 
 /// Pieces that split lines, and characters, anywhere.
