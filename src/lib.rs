@@ -184,7 +184,7 @@ pub mod error;
 #[cfg(all(unix, any(test, feature = "faults")))]
 #[doc(hidden)]
 pub mod faults {
-    pub use crate::session::live::power_loss::{Options, Report, run};
+    pub use crate::session::live::power_loss::{Options, Report, WORD, run, work};
 }
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]

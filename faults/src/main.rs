@@ -77,7 +77,14 @@ enum Fault {
         /// By how many threads
         #[arg(long, default_value_t = 1)]
         threads: usize,
+        /// Each thread of a script is a process
+        #[arg(long)]
+        processes: bool,
     },
+    /// What such a process does
+    #[cfg(unix)]
+    #[command(name = power::WORD, hide = true)]
+    PowerProcess { job: PathBuf },
     /// Processes that append, also in short visits, read, import, sync and compact at the same time
     Crowd {
         /// For how long
@@ -118,8 +125,15 @@ fn main() -> ExitCode {
             Ok(damage_pages(pages::Runs { seed, first, count, threads }, verbose))
         }
         #[cfg(unix)]
-        Fault::Power { runs: Runs { seed, runs: images }, threads } => {
-            Ok(power::run_and_print(&power::Options { seed, images, threads }))
+        Fault::Power { runs: Runs { seed, runs: images }, threads, processes } => {
+            own_program(processes).map(|program| {
+                power::run_and_print(&power::Options { seed, images, threads, program })
+            })
+        }
+        #[cfg(unix)]
+        Fault::PowerProcess { job } => {
+            power::work(&job);
+            return ExitCode::SUCCESS;
         }
         Fault::Kills { runs, commands } => kill(&runs, &commands),
         Fault::Calls { runs, first, threads, commands, call, most, memory, verbose } => {
@@ -138,6 +152,13 @@ fn main() -> ExitCode {
     }
     println!("{} failures", failures.len());
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// This program, if it is wanted.
+#[cfg(unix)]
+fn own_program(is_wanted: bool) -> Result<Option<PathBuf>, String> {
+    let own = is_wanted.then(std::env::current_exe).transpose();
+    own.map_err(|error| format!("which program this is: {error}"))
 }
 
 fn most(text: &str) -> Result<usize, std::num::ParseIntError> {

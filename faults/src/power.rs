@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-pub use leafline::faults::{Options, Report, run};
+pub use leafline::faults::{Options, Report, WORD, run, work};
 
 /// How often it is said how far a run is.
 const PAUSE: Duration = Duration::from_secs(10);

@@ -1,8 +1,10 @@
 //! What is written to the files of a store, in order, for the runs of what a power loss leaves; and the failures of the
 //! system that they inject.
 //!
-//! All files count that are made in the folder of a store, and the names that they get there. An ordinary build has nothing of
-//! this: `unrecorded.rs` stands in its place.
+//! All files count that are made in the folder of a store, and the names that they get there. Several processes can each note
+//! what they do, and one puts that in order. An ordinary build has nothing of this: `unrecorded.rs` stands in its place.
+
+mod order;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,18 +15,27 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
+
+use bincode::{Decode, Encode};
+
+use self::order::Order;
+pub(crate) use self::order::{Noted, in_order};
 
 /// A file in the folder of a store: the store's own is the first, then its journal if it has one, then the others in the order in
 /// which they were made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 pub(crate) struct FileId(pub(crate) usize);
 
 pub(crate) const STORE: FileId = FileId(0);
 
 /// Something that happened.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Encode, Decode)]
 pub(crate) enum Event {
+    /// An empty file was made, which has no name that counts.
+    Created {
+        file: FileId,
+    },
     Write {
         file: FileId,
         at: u64,
@@ -34,6 +45,8 @@ pub(crate) enum Event {
         file: FileId,
         length: u64,
     },
+    /// A sync begins, in one of several processes: it will have what they all have written by now.
+    SyncBegins,
     /// What was written to the file by the first events, so many of them, is on the disk.
     Synced {
         file: FileId,
@@ -73,6 +86,8 @@ pub(crate) enum Fault {
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     events: Mutex<Vec<Event>>,
+    /// If other processes record their events, too.
+    order: Option<Order>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -81,7 +96,7 @@ pub(crate) struct Recording {
 struct State {
     /// Which faults are still to come to a file, each after a number of writes or syncs, as the fault is of one.
     faults: Vec<(FileId, u32, Fault)>,
-    files: usize,
+    files: Vec<Identity>,
     /// How long a sync waits for what other threads do meanwhile; not at all if there is none.
     patience: Option<Duration>,
     /// A file whose syncs stand still, but for so many that go on; and how many have come to stand.
@@ -94,14 +109,22 @@ struct State {
 
 pub(crate) type Record = Arc<Recording>;
 
+/// What tells a file from others: its device, its number there, and when it was made, as numbers are given again.
+type Identity = (u64, u64, Option<u128>);
+
+/// How often to look for what other processes have done.
+const PAUSE: Duration = Duration::from_micros(50);
+
 /// Which file is recorded as what, and where.
 #[derive(Debug, Default)]
 struct Recorders {
-    by_file: HashMap<(u64, u64), (FileId, Record)>,
+    by_file: HashMap<Identity, (FileId, Record)>,
     by_folder: HashMap<PathBuf, Record>,
+    /// The recording of all files that other processes have made.
+    of_others: Option<Record>,
     /// How often the system forgot what was written to a file, and how often each open file was told.
-    forgotten: HashMap<(u64, u64), u64>,
-    told: HashMap<i32, ((u64, u64), u64)>,
+    forgotten: HashMap<Identity, u64>,
+    told: HashMap<i32, (Identity, u64)>,
 }
 
 static RECORDERS: Mutex<Option<Recorders>> = Mutex::new(None);
@@ -113,16 +136,25 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn identity(file: &File) -> (u64, u64) {
+fn identity(file: &File) -> Identity {
     let metadata = file.metadata().expect("an open file has facts");
-    (metadata.dev(), metadata.ino())
+    // Not every system says when a file was made.
+    let made = metadata.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    (metadata.dev(), metadata.ino(), made.map(|made| made.as_nanos()))
 }
 
 /// What a file is recorded as.
 fn recorded(file: &File) -> Option<(FileId, Record)> {
-    let all = lock(&RECORDERS);
-    let all = all.as_ref().filter(|all| !all.by_file.is_empty())?;
-    all.by_file.get(&identity(file)).cloned()
+    let mut all = lock(&RECORDERS);
+    let all = all.as_mut().filter(|all| !all.by_file.is_empty())?;
+    let identity = identity(file);
+    if let Some(known) = all.by_file.get(&identity) {
+        return Some(known.clone());
+    }
+    let record = all.of_others.clone()?;
+    let known = (record.next_file(identity), record);
+    all.by_file.insert(identity, known.clone());
+    Some(known)
 }
 
 /// The recording of a folder's store.
@@ -132,15 +164,31 @@ fn recorded_at(path: &Path) -> Option<Record> {
 
 /// Records what is written to a store from now on, and to its journal, if it has one.
 pub(crate) fn record(store: &Path) -> Record {
-    let record = Record::default();
+    begin(store, Recording::default())
+}
+
+/// The same where other processes do so, too: with the file of their order, and the number of this one. The process that plays
+/// the script is 0, and makes no files. In each of the others, this is its only recording.
+pub(crate) fn record_with_others(store: &Path, order: &Path, process: u32) -> io::Result<Record> {
+    let order = Some(Order::open(order, process)?);
+    let record = begin(store, Recording { order, ..Recording::default() });
+    if process > 0 {
+        lock(&RECORDERS).get_or_insert_default().of_others = Some(Arc::clone(&record));
+    }
+    Ok(record)
+}
+
+fn begin(store: &Path, recording: Recording) -> Record {
+    let record = Arc::new(recording);
     let mut all = lock(&RECORDERS);
     let all = all.get_or_insert_default();
     let mut path = store.as_os_str().to_owned();
     path.push(".journal");
     for path in [store, Path::new(&path)] {
         if let Ok(file) = File::open(path) {
-            let id = record.next_file();
-            all.by_file.insert(identity(&file), (id, Arc::clone(&record)));
+            let identity = identity(&file);
+            let id = record.next_file(identity);
+            all.by_file.insert(identity, (id, Arc::clone(&record)));
         }
     }
     let folder = store.parent().expect("a file is in a folder").to_owned();
@@ -157,17 +205,26 @@ pub(crate) fn end(record: &Record) -> Vec<Event> {
     std::mem::take(&mut *lock(&record.events))
 }
 
+/// Ends it, and returns what this process has noted, to be put in order.
+pub(crate) fn end_of_several(record: &Record) -> Noted {
+    let events = end(record);
+    Noted { events, files: std::mem::take(&mut lock(&record.state).files) }
+}
+
 impl Recording {
-    fn next_file(&self) -> FileId {
+    fn next_file(&self, identity: Identity) -> FileId {
         let mut state = lock(&self.state);
-        state.files += 1;
-        FileId(state.files - 1)
+        state.files.push(identity);
+        FileId(state.files.len() - 1)
     }
 
     /// Notes an event.
     pub(crate) fn note(&self, event: Event) {
         let mut state = lock(&self.state);
         lock(&self.events).push(event);
+        if let Some(order) = &self.order {
+            order.note();
+        }
         state.total += 1;
         *state.by_thread.entry(std::thread::current().id()).or_default() += 1;
         self.changed.notify_all();
@@ -182,6 +239,14 @@ impl Recording {
     /// How many events there are.
     pub(crate) fn count(&self) -> usize {
         lock(&self.events).len()
+    }
+
+    /// How many events there are when a sync begins. Where there are other processes, their events count as well.
+    fn before_sync(&self) -> usize {
+        if self.order.is_some() {
+            self.note(Event::SyncBegins);
+        }
+        self.count()
     }
 
     /// Has each sync wait until other threads have caused some events, or so long.
@@ -230,6 +295,14 @@ impl Recording {
     fn wait_for_others(&self) {
         let mut state = lock(&self.state);
         let Some(patience) = state.patience else { return };
+        if let Some(order) = &self.order {
+            drop(state);
+            let (begun, until) = (Instant::now(), order.others() + 3);
+            while order.others() < until && begun.elapsed() < patience {
+                std::thread::sleep(PAUSE);
+            }
+            return;
+        }
         let own = std::thread::current().id();
         let others = |state: &State| state.total - state.by_thread.get(&own).unwrap_or(&0);
         let until = others(&state) + 3;
@@ -324,7 +397,7 @@ pub(super) struct Sync(Option<(FileId, Record, usize)>);
 /// If the system forgets what was written, or forgot it and did not yet tell this open file.
 pub(super) fn begin_sync(file: &File) -> io::Result<Sync> {
     let Some((id, record)) = recorded(file) else { return Ok(Sync(None)) };
-    let until = record.count();
+    let until = record.before_sync();
     record.wait_for_others();
     record.stand_still(id);
     if let Some(fault) = record.fault(id, false) {
@@ -378,8 +451,13 @@ pub(crate) fn created(folder: &Path, file: &File) {
     let mut all = lock(&RECORDERS);
     let Some(all) = all.as_mut() else { return };
     let Some(record) = all.by_folder.get(folder).cloned() else { return };
-    all.by_file.insert(identity(file), (record.next_file(), record));
-    all.forgotten.remove(&identity(file));
+    let identity = identity(file);
+    let id = record.next_file(identity);
+    if record.order.is_some() {
+        record.note(Event::Created { file: id });
+    }
+    all.by_file.insert(identity, (id, record));
+    all.forgotten.remove(&identity);
 }
 
 /// Notes that an empty file has become a journal, still without its name.
@@ -407,7 +485,7 @@ pub(crate) fn use_areas(bytes: u64) {
 }
 
 /// The bytes of an area, if they are not the usual ones.
-pub(super) fn area() -> Option<u64> {
+pub(crate) fn area() -> Option<u64> {
     Some(AREA.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
 }
 
@@ -418,7 +496,7 @@ pub(crate) struct FolderSync(Option<(Record, usize)>);
 /// Begins a sync of the names in a folder.
 pub(crate) fn begin_folder_sync(folder: &Path) -> FolderSync {
     let record = lock(&RECORDERS).as_ref().and_then(|all| all.by_folder.get(folder).cloned());
-    FolderSync(record.map(|record| (Arc::clone(&record), record.count())))
+    FolderSync(record.map(|record| (Arc::clone(&record), record.before_sync())))
 }
 
 impl FolderSync {

@@ -165,7 +165,7 @@ impl Moment {
                     name.lasting = lasting.max(1) - 1;
                 }
             }
-            Event::Began(_) | Event::Returned(_) => {}
+            Event::Created { .. } | Event::SyncBegins | Event::Began(_) | Event::Returned(_) => {}
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use bincode::{Decode, Encode};
+
 use super::shared::SHARED;
 use crate::error::Result;
 use crate::store::Store;
@@ -13,7 +15,7 @@ pub(super) type Placed = (String, Option<String>);
 pub(super) const REWRITTEN: &str = "rewritten ";
 
 /// A session: its entries in order, and its leaf.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub(super) struct Told {
     pub(super) entries: Vec<Placed>,
     pub(super) leaf: Option<String>,
@@ -78,7 +80,7 @@ pub(super) fn found(store: &Store) -> Sessions {
 }
 
 /// A call of a thread, and what its sessions are when it has returned.
-#[derive(Debug)]
+#[derive(Debug, Encode, Decode)]
 pub(super) struct Step {
     pub(super) call: usize,
     pub(super) after: Sessions,
@@ -87,7 +89,7 @@ pub(super) struct Step {
 }
 
 /// What a thread did.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Encode, Decode)]
 pub(super) struct Thread {
     /// With this the ids of its own sessions begin.
     pub(super) prefix: String,
@@ -96,7 +98,7 @@ pub(super) struct Thread {
     /// The calls that made a backup, or brought it up to date.
     pub(super) backups: Vec<usize>,
     /// How many calls of each kind succeeded.
-    pub(super) kinds: BTreeMap<&'static str, u64>,
+    pub(super) kinds: BTreeMap<String, u64>,
 }
 
 /// When each call began and returned.

@@ -1,7 +1,7 @@
 //! What a loss of power leaves of a store and its journal: whatever of the writes that were not synced reached the disk, in
 //! whatever order and with torn sectors, what was acknowledged is there, once and in its place.
 //!
-//! One to three threads over one or two open stores, as processes have them, play a random script at once: while one waits for
+//! One to three threads over one or two open stores, or as many processes, play a random script at once: while one waits for
 //! a sync, others write. Between the parts of a script the threads take turns, and each has the store for itself. They append,
 //! change the leaf, labels, names, metadata and messages, begin and remove sessions, import files that grow and files that
 //! became others, compact, back up, and make another store beside the first. All that happens to the files in the folder and
@@ -48,6 +48,7 @@ mod expected;
 #[cfg(test)]
 mod failing;
 mod images;
+mod process;
 mod run;
 mod script;
 mod shared;
@@ -64,6 +65,7 @@ mod worker;
 
 use std::path::{Path, PathBuf};
 
+pub use self::process::{WORD, work};
 pub use self::run::{Options, Report, run};
 
 /// Numbers that follow from a seed.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -36,6 +36,9 @@ pub struct Options {
     pub images: u64,
     /// By how many threads.
     pub threads: usize,
+    /// The program whose processes play the scripts; else threads do. Called with [`WORD`](super::WORD) and a file, it does
+    /// [`work`](super::work).
+    pub program: Option<PathBuf>,
 }
 
 /// What came of it.
@@ -62,7 +65,7 @@ pub struct Report {
     /// How often the second area of a journal was begun.
     pub areas: u64,
     /// Calls that succeeded, by their kinds.
-    pub calls: BTreeMap<&'static str, u64>,
+    pub calls: BTreeMap<String, u64>,
     /// What went wrong, with the script and the event, and where the image is.
     pub failures: Vec<String>,
 }
@@ -98,6 +101,7 @@ pub fn run(options: &Options, told: &(dyn Fn(&Report) + Sync)) -> Report {
                 let mut left = None;
                 while !is_over.load(Ordering::Relaxed) {
                     let script = Script::of_seed(seed.fetch_add(1, Ordering::Relaxed));
+                    let script = script.by(options.program.as_deref());
                     // A script with failures counts files from the beginning.
                     let from = left.take().filter(|_| !script.fails);
                     let (one, next) = script.run(&mut desk, from.as_ref(), EVENTS);
@@ -135,7 +139,15 @@ impl Script {
             text: if random.below(if is_small { 2 } else { 4 }) == 0 { 2000 } else { 300 },
             fails,
             patience: Duration::from_micros([200, 1000, 2000, 2000][random.below(4)]),
+            program: None,
         }
+    }
+
+    /// The same, played by processes of a program. In these the system does not fail.
+    fn by(self, program: Option<&Path>) -> Self {
+        let Some(program) = program else { return self };
+        let (threads, parts) = (2 + self.threads % 2, self.parts);
+        Self { threads, parts, fails: false, program: Some(program.to_owned()), ..self }
     }
 
     /// Plays it, and checks images of so many events, or of all. Returns also an image from which another script can go on.
@@ -156,7 +168,7 @@ impl Script {
             }
         };
         for (kind, count) in played.threads.iter().flat_map(|thread| &thread.kinds) {
-            *report.calls.entry(kind).or_default() += count;
+            *report.calls.entry(kind.clone()).or_default() += count;
         }
         desk.clear();
         let opened = desk.opened;

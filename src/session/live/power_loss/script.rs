@@ -1,7 +1,7 @@
-//! Random work by several threads over open stores, as processes have them, while all writes are recorded.
+//! Random work by several threads over open stores, or by several processes, while all writes are recorded.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use leafline_import::Family;
 use super::Random;
 use super::disk::{JOURNAL_NAME, Moment, STORE_NAME};
 use super::expected::{Sessions, Thread, Times, Told, found};
+use super::process::Processes;
 use super::shared::SHARED;
 use super::worker::{Worker, begin};
 use crate::error::Result;
@@ -37,6 +38,8 @@ pub(super) struct Script {
     pub(super) fails: bool,
     /// How long a sync waits for what other threads do meanwhile.
     pub(super) patience: Duration,
+    /// The program whose processes the threads are, if they are.
+    pub(super) program: Option<PathBuf>,
 }
 
 /// The files of a store from which a script goes on, as a loss of power left them, and what is in them.
@@ -99,6 +102,19 @@ fn set_out(script: &Script, count: usize, folder: &Path, left: Option<&Left>) ->
     found(&store)
 }
 
+/// When each call began and returned.
+fn times(events: &[Event]) -> Times {
+    let mut times = Times::new();
+    for (place, event) in events.iter().enumerate() {
+        match event {
+            Event::Began(call) => drop(times.insert(*call, (place, usize::MAX))),
+            Event::Returned(call) => times.get_mut(call).unwrap().1 = place,
+            _ => {}
+        }
+    }
+    times
+}
+
 impl Script {
     /// Plays it, from the beginning or from what a loss of power has left.
     pub(super) fn play(&self, left: Option<&Left>) -> Played {
@@ -118,6 +134,19 @@ impl Script {
         let shared = before.get(SHARED).cloned().unwrap_or_default();
         let store = std::fs::read(&path).unwrap();
         let journal = std::fs::read(folder.path().join(JOURNAL_NAME)).ok();
+        if let Some(program) = &self.program {
+            let first = left.map_or(0, |left| left.calls);
+            let mut processes = Processes::new(self, program, folder.path(), first);
+            let record = recorder::record_with_others(&path, &processes.order(), 0).unwrap();
+            for part in 0..self.parts {
+                processes.play(&mut threads, &mut random);
+                processes.play_alone(&mut threads, &mut random);
+                self.perhaps_without_journal(part, folder.path(), &record, &mut random);
+            }
+            let (events, calls) = processes.events(recorder::end_of_several(&record));
+            let times = times(&events);
+            return Played { store, journal, events, threads, times, shared, calls };
+        }
         let record = recorder::record(&path);
         record.interleave(Some(self.patience));
         if self.fails {
@@ -151,23 +180,26 @@ impl Script {
                     })
                     .collect();
             }
-            // Nobody needs the journal now.
-            if part + 1 < self.parts && random.below(2) == 0 {
-                record.note(Event::Named { name: JOURNAL_NAME.to_owned(), file: None });
-                drop(std::fs::remove_file(folder.path().join(JOURNAL_NAME)));
-            }
+            self.perhaps_without_journal(part, folder.path(), &record, &mut random);
         }
         let events = recorder::end(&record);
-        let mut times = Times::new();
-        for (place, event) in events.iter().enumerate() {
-            match event {
-                Event::Began(call) => drop(times.insert(*call, (place, usize::MAX))),
-                Event::Returned(call) => times.get_mut(call).unwrap().1 = place,
-                _ => {}
-            }
-        }
+        let times = times(&events);
         let calls = calls.load(Ordering::Relaxed);
         Played { store, journal, events, threads, times, shared, calls }
+    }
+
+    /// After a part nobody needs the journal, and perhaps it is gone.
+    fn perhaps_without_journal(
+        &self,
+        part: usize,
+        folder: &Path,
+        record: &Record,
+        random: &mut Random,
+    ) {
+        if part + 1 < self.parts && random.below(2) == 0 {
+            record.note(Event::Named { name: JOURNAL_NAME.to_owned(), file: None });
+            drop(std::fs::remove_file(folder.join(JOURNAL_NAME)));
+        }
     }
 
     fn plan_faults(&self, record: &Record, random: &mut Random) {

@@ -88,6 +88,7 @@ fn areas_of_the_usual_size_are_used_again() {
         text: 200_000,
         fails: false,
         patience: Duration::from_millis(2),
+        program: None,
     };
     assert!(run([script], 8).areas > 1);
 }

@@ -59,7 +59,7 @@ impl Worker {
 
     /// Counts a call that did what it was made for.
     pub(super) fn count(&mut self, kind: &'static str) {
-        *self.thread.kinds.entry(kind).or_default() += 1;
+        *self.thread.kinds.entry(kind.to_owned()).or_default() += 1;
     }
 
     /// Calls something, and notes what the sessions are then. Returns the call's number.
