@@ -5,8 +5,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+use leafline::error::StoreError;
 use leafline::opal::{Draft, OpalSession};
-use leafline::{Error, Family, NewSession, Store};
+use leafline::salvage::RepairOptions;
+use leafline::{Error, Family, NewSession, Store, StoreOptions};
 
 const PAGE: usize = 4096;
 const SESSIONS: usize = 24;
@@ -75,4 +77,46 @@ fn a_write_that_meets_damage_fails_and_others_do_not() {
     }
     assert!(partly > 0, "{refused} were not opened");
     println!("{partly} partly, {refused} not opened");
+}
+
+/// Swapped pages of the engine's own keep a recovery from its last step, however often it is made.
+#[test]
+fn a_store_of_which_no_recovery_comes_to_its_end_is_read_and_repaired() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, damaged) = (folder.path().join("store"), folder.path().join("damaged"));
+    let store = Store::open(&path).unwrap();
+    for _ in 0..3 {
+        store.create_session(&NewSession::new(Family::Opal, "/work")).unwrap();
+    }
+    // As a killed process leaves it.
+    let whole = std::fs::read(&path).unwrap();
+    let pages = whole.len() / PAGE;
+    let is_used = |page: &usize| whole[page * PAGE..][..PAGE].iter().any(|byte| *byte != 0);
+    let used: Vec<usize> = (1..pages).filter(is_used).collect();
+    let read_only = StoreOptions { read_only: true, ..StoreOptions::default() };
+    let mut repaired = 0;
+    for pair in used.windows(2) {
+        let mut bytes = whole.clone();
+        let (first, second) = bytes.split_at_mut(pair[1] * PAGE);
+        first[pair[0] * PAGE..][..PAGE].swap_with_slice(&mut second[..PAGE]);
+        std::fs::write(&damaged, &bytes).unwrap();
+        match Store::open_with(&damaged, &read_only).and_then(|store| store.sessions()) {
+            Ok(sessions) => assert_eq!(sessions.len(), 3, "{pair:?}"),
+            Err(Error::Corrupted(_)) => {}
+            Err(error) => panic!("{pair:?}: {error}"),
+        }
+        match Store::repair(&damaged, &RepairOptions::default()) {
+            Ok(None) => {}
+            Ok(Some(repair)) => {
+                repaired += 1;
+                std::fs::remove_file(repair.kept).unwrap();
+            }
+            // The store has so little that it can be on these two pages.
+            Err(Error::Store(StoreError::NotAStore { .. })) => continue,
+            Err(error) => panic!("{pair:?}: {error}"),
+        }
+        let store = Store::open(&damaged).unwrap();
+        assert!(store.verify().unwrap().problems.is_empty(), "{pair:?}");
+    }
+    assert!(repaired > 10, "{repaired} of {}", used.len());
 }

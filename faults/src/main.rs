@@ -203,6 +203,8 @@ fn damage_pages(runs: pages::Runs, verbose: bool) -> Vec<String> {
         println!("| {} | {saved} of {sessions} |", named(*damage));
     }
     println!();
+    let repaired: u64 = report.counts.values().map(|count| count.repaired).sum();
+    println!("{repaired} stores were repaired in their place");
     for refusal in report.refusals.iter().filter(|_| verbose) {
         println!("{refusal}");
     }

@@ -17,6 +17,9 @@ use crate::sample::{self, Files, Size};
 /// Of so many runs one damages the sample of the usual size.
 const USUAL: u64 = 8;
 
+/// Of so many runs one repairs the copy.
+const REPAIRED: u64 = 4;
+
 /// What came of the runs of one kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Count {
@@ -38,12 +41,14 @@ pub struct Count {
     pub sessions: u64,
     /// Those that `salvage` saved as they were.
     pub saved: u64,
+    /// Stores that were repaired.
+    pub repaired: u64,
 }
 
 impl Count {
     fn add(&mut self, other: &Self) {
-        let Self { runs, unchanged, earlier, refused, found, errors, answers, sessions, saved } =
-            other;
+        let Self { runs, unchanged, earlier, refused, found, .. } = other;
+        let Self { errors, answers, sessions, saved, repaired, .. } = other;
         self.runs += runs;
         self.unchanged += unchanged;
         self.earlier += earlier;
@@ -53,6 +58,7 @@ impl Count {
         self.answers += answers;
         self.sessions += sessions;
         self.saved += saved;
+        self.repaired += repaired;
     }
 }
 
@@ -178,10 +184,11 @@ impl Sample {
             write_image(&journal_of(&path), journal);
         }
         let name = format!("{name}: {damage:?}, {left:?}, {opening:?}");
-        let outcome = outcome::of(path.clone(), opening, Arc::clone(&truth.sessions));
-        std::fs::remove_file(&path).expect("the copy can be removed");
-        // A close may have removed it.
-        let _ = std::fs::remove_file(journal_of(&path));
+        // Chosen last, so that the damage of a seed stays what it was.
+        let is_repaired = random.u64(0..REPAIRED) == 0;
+        let sessions = Arc::clone(&truth.sessions);
+        let outcome = outcome::of(path.clone(), opening, sessions, is_repaired);
+        remove_all(&path);
         let mut judge =
             Judge { name, damage, truth, count: Count { runs: 1, ..Count::default() }, report };
         match (outcome, of_journal) {
@@ -229,30 +236,46 @@ impl Judge<'_> {
 
     /// Counts sessions that were saved; those that were not and must be are failures, as `must` says of their ids.
     fn salvaged(&mut self, salvaged: &Salvaged, must: impl Fn(&str) -> bool) {
+        let saved = self.saved("salvage", salvaged, must);
+        self.count.sessions += self.truth.of.len() as u64;
+        self.count.saved += saved;
+    }
+
+    /// The same of what a repair has made.
+    fn repaired(&mut self, repaired: Option<&Salvaged>, must: impl Fn(&str) -> bool) {
+        if let Some(repaired) = repaired {
+            self.saved("repair", repaired, must);
+            self.count.repaired += 1;
+        }
+    }
+
+    /// How many sessions a new store has as they were.
+    fn saved(&mut self, word: &str, salvaged: &Salvaged, must: impl Fn(&str) -> bool) -> u64 {
+        let mut saved = 0;
         for problem in &salvaged.problems {
-            self.fails(&format!("after `salvage`: {problem}"));
+            self.fails(&format!("after `{word}`: {problem}"));
         }
         let is_other = |(question, answer): &(&String, &Answer)| {
             salvaged.is_complete && salvaged.answers.get(*question) != Some(*answer)
         };
         if let Some((question, _)) = self.truth.answers.iter().find(is_other) {
-            self.fails(&format!("`salvage` changed {question} and said that nothing is missing"));
+            self.fails(&format!("`{word}` changed {question} and said that nothing is missing"));
         }
         for (id, answers) in &self.truth.of {
-            self.count.sessions += 1;
             let other = answers
                 .iter()
                 .find(|(question, answer)| salvaged.answers.get(*question) != Some(*answer));
             let Some((question, _)) = other else {
-                self.count.saved += 1;
+                saved += 1;
                 continue;
             };
             if !salvaged.tells_all && !salvaged.told.contains(id) {
-                self.fails(&format!("`salvage` changed {question} and did not say so"));
+                self.fails(&format!("`{word}` changed {question} and did not say so"));
             } else if must(id) {
-                self.fails(&format!("`salvage` lost {id}, which is whole"));
+                self.fails(&format!("`{word}` lost {id}, which is whole"));
             }
         }
+        saved
     }
 
     fn damaged_pages(&mut self, outcome: Outcome) {
@@ -266,6 +289,7 @@ impl Judge<'_> {
             damage != Damage::Header && truth.of.get(id).is_some_and(|of| of.iter().all(right))
         };
         self.salvaged(&outcome.salvaged, can_be_read);
+        self.repaired(outcome.repaired.as_ref(), can_be_read);
         let mut is_changed = false;
         for (question, answer) in &answers {
             is_changed |= answer.is_err();
@@ -287,7 +311,7 @@ impl Judge<'_> {
         outcome: Outcome,
         of: &JournalDamage,
     ) {
-        let Outcome { salvaged, asked } = outcome;
+        let Outcome { salvaged, asked, repaired } = outcome;
         let asked = self.asked(asked);
         let expected = match left {
             Left::Killed => of.expected,
@@ -296,6 +320,7 @@ impl Judge<'_> {
         match expected {
             Expected::Errors => {
                 self.salvaged(&salvaged, |id| of.spares(&sample.files, id));
+                self.repaired(repaired.as_ref(), |id| of.spares(&sample.files, id));
                 let is_lost = of.is_whole.iter().any(|is_whole| !is_whole);
                 if is_lost && !salvaged.tells_of_journal {
                     self.fails("`salvage` does not say that appends are missing");
@@ -340,6 +365,9 @@ impl Judge<'_> {
                 if problems > 0 {
                     self.fails("`verify` finds something");
                 }
+                if repaired.is_some() {
+                    self.fails("`repair` finds something");
+                }
                 self.count.unchanged += u64::from(is_all);
                 self.count.earlier += u64::from(!is_all);
             }
@@ -356,6 +384,23 @@ fn write_image(path: &Path, image: &Image) {
     write(path, &image.bytes[..image.bytes.len().min(image.length)]);
     let file = std::fs::File::options().write(true).open(path);
     file.and_then(|file| file.set_len(image.length as u64)).expect("a copy can be written");
+}
+
+/// Removes a copy, with what was made beside it.
+fn remove_all(path: &Path) {
+    let name = path.file_name().expect("a copy has a name").as_encoded_bytes();
+    let folder = path.parent().expect("it is in a folder");
+    for entry in std::fs::read_dir(folder).expect("its folder is there").flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(name) {
+            let path = entry.path();
+            // A folder has lines that could not be taken over.
+            let removed = match path.is_dir() {
+                true => std::fs::remove_dir_all(&path),
+                false => std::fs::remove_file(&path),
+            };
+            removed.expect("it can be removed");
+        }
+    }
 }
 
 fn journal_of(store: &Path) -> PathBuf {

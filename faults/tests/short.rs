@@ -9,13 +9,14 @@ fn damage_gives_no_wrong_answer_and_no_panic() {
     let report = pages::run(runs, &|_| {});
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
     assert_eq!(report.counts.len(), KINDS.len());
-    let (mut errors, mut found, mut runs) = (0, 0, 0);
+    let (mut errors, mut found, mut runs, mut repaired) = (0, 0, 0, 0);
     for count in report.counts.values() {
         errors += count.errors;
         found += count.found;
         runs += count.runs;
+        repaired += count.repaired;
     }
     assert_eq!(runs, 800);
     // The damage was met.
-    assert!(errors > 100 && found > 50, "{:#?}", report.counts);
+    assert!(errors > 100 && found > 50 && repaired > 25, "{:#?}", report.counts);
 }

@@ -130,6 +130,8 @@ fn is_whole(path: &Path) -> Result<bool> {
     match verified {
         Ok(verification) => Ok(verification.problems.is_empty()),
         Err(Error::Corrupted(_) | Error::Store(StoreError::NotAStore { .. })) => Ok(false),
+        // The engine gives the file up. What the system does not let it read is no damage.
+        Err(Error::Engine(error)) if error.io_error().is_none() => Ok(false),
         // Where the journal cannot be used, that is said, and nothing is given up unasked.
         Err(error) => Err(error),
     }

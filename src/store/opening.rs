@@ -79,7 +79,12 @@ fn open_read_only(path: &Path, options: &StoreOptions) -> Result<Opened> {
             Err(error) => return Err(error),
         }
     }
-    try_read_only(path, options, Recovery::Needed)?.map_err(|error| refine(error, path))
+    let opened = match try_read_only(path, options, Recovery::Needed)? {
+        // No recovery comes to its end: what the last step of it would write meets a damaged page.
+        Err(DatabaseError::RepairAborted) => try_read_only(path, options, Recovery::Skipped)?,
+        opened => opened,
+    };
+    opened.map_err(|error| refine(error, path))
 }
 
 fn try_read_only(
