@@ -26,8 +26,8 @@
 /// ```
 pub mod import {
     pub use crate::catalog::import::{
-        FileBehind, FileReport, FolderStanding, ImportObserver, ImportOptions, ImportStatus,
-        ImportTotals, LastSeen, Recovery, Refusal,
+        BesideReport, BesideStatus, BesideTotals, FileBehind, FileReport, FolderStanding,
+        ImportObserver, ImportOptions, ImportStatus, ImportTotals, LastSeen, Recovery, Refusal,
     };
     pub use crate::catalog::programs::{ProgramFolder, program_folders};
     #[cfg(feature = "watch")]
@@ -56,7 +56,8 @@ pub mod import {
 /// ```
 pub mod export {
     pub use crate::catalog::export::{
-        ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason, Resumption,
+        BesideExportTotals, ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason,
+        Resumption,
     };
     pub use crate::session::ExportMode;
 }
@@ -82,7 +83,8 @@ pub mod list {
     pub use crate::session::{SharedText, TypeFacts};
 }
 
-/// The same lists for session files that are not in a store.
+/// The same lists for session files that are not in a store. And the files that programs keep beside those that were imported:
+/// [`SessionReader::files_beside`](crate::SessionReader::files_beside), which has an example.
 ///
 /// ```
 /// use leafline::files::SessionFiles;
@@ -96,6 +98,7 @@ pub mod list {
 /// # assert!(!files.sessions.is_empty());
 /// ```
 pub mod files {
+    pub use crate::catalog::beside::FileBeside;
     pub use crate::catalog::files::{
         FileFacts, FileList, RecentSession, SessionFiles, UnreadableFile,
     };
@@ -230,7 +233,9 @@ pub mod verify {
 /// an example.
 pub mod statistics {
     pub use crate::catalog::remove::Removed;
-    pub use crate::catalog::statistics::{BlobStatistics, SessionStatistics, Statistics};
+    pub use crate::catalog::statistics::{
+        BesideStatistics, BlobStatistics, SessionStatistics, Statistics,
+    };
     pub use crate::session::UsageStatistics;
     pub use crate::store::TableStatistics;
 }

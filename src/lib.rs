@@ -120,7 +120,8 @@
 //! - [`claude::SessionStore`] keeps the sessions of Claude's agent kits, by their keys.
 //! - [`export`]: [`SessionReader::export`] writes a session in one of several forms, [`Store::export_file`] a file,
 //!   [`Store::export_all`] brings a folder of files in step, and [`Store::export_to_source`] puts a session back where
-//!   its program looks for it. [`Store::without_files`] are those whose files are gone.
+//!   its program looks for it. [`Store::without_files`] are those whose files are gone. [`SessionReader::files_beside`] are the
+//!   files that its program keeps beside it.
 //! - [`storage`]: the files that an agent writes, in a store: it keeps its own code, and its sessions are the store's.
 //!   [`Store::put_blob`] and [`Store::get_blob`] keep what lines refer to.
 //! - `redact`: secrets replaced by placeholders in exports.

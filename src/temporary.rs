@@ -133,6 +133,11 @@ fn remove(folder: &OpenFolder, name: &OsStr) {
     }
 }
 
+/// Whether a name is one of those that files have until they are complete.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    parse(name).is_some()
+}
+
 /// A temporary name: that of the file whose lock stands for it, and the rest.
 fn parse(name: &OsStr) -> Option<(&str, &str)> {
     let name = name.to_str()?;

@@ -26,6 +26,9 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
         Error::Session(SessionError::EntryNotFound { session, .. }) => {
             return Some(format!("`leafline tree {session}` shows its entries").into());
         }
+        Error::Session(SessionError::FileNotFound { session, .. }) => {
+            return Some(format!("`leafline files {session}` lists them").into());
+        }
         Error::Export(ExportError::BlobsMissing { .. }) => {
             "import the session again with --blobs DIR, the folder that holds them"
         }

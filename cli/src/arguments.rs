@@ -8,9 +8,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use super::output::is_ascii_locale;
 use super::{
-    append, backup, branch, browse, children, compact, context, export, extract, fork, history,
-    import, index, keep, label, ls, man, mcp, name, new, path, relocate, repair, reset_leaf,
-    resume, rm, salvage, search, secrets, show, stats, sync, text, tree, usage, verify,
+    append, backup, branch, browse, children, compact, context, export, extract, files, fork,
+    history, import, index, keep, label, ls, man, mcp, name, new, path, relocate, repair,
+    reset_leaf, resume, rm, salvage, search, secrets, show, stats, sync, text, tree, usage, verify,
 };
 
 const EXAMPLES: &str = "\
@@ -124,6 +124,7 @@ pub(super) enum Command {
     Tree(tree::Arguments),
     Path(path::Arguments),
     Children(children::Arguments),
+    Files(files::Arguments),
     Context(context::Arguments),
     Search(search::Arguments),
     Index(index::Arguments),
@@ -170,6 +171,7 @@ impl Command {
                 | Self::Tree(_)
                 | Self::Path(_)
                 | Self::Children(_)
+                | Self::Files(_)
                 | Self::Context(_)
                 | Self::Search(_)
                 | Self::Secrets(_)

@@ -35,15 +35,16 @@ use super::{Status, text};
 /// overwrites a store, neither the one in use nor another.
 ///
 /// With --to-source, writes the session to the path in its program's folder from which it was imported, or that the program
-/// would give it, so that the program can resume it. A file that is there is never overwritten: if it is another one, it is
-/// kept, and the exit status is 1.
+/// would give it, so that the program can resume it, with the agents that it has started and the files beside them. A file that
+/// is there is never overwritten: if it is another one, it is kept, and the exit status is 1.
 ///
 /// With --all, or with -o FOLDER/ for some sessions, writes each session to a folder, laid out as its program's own: FOLDER/claude/projects/<project>/<id>.jsonl,
 /// FOLDER/pi/sessions/--<cwd>--/<time>_<id>.jsonl, and so for each program, which can use FOLDER/claude and so on in place
 /// of its own: CLAUDE_CONFIG_DIR=FOLDER/claude claude --resume <id>. Skips sessions that have not changed
 /// since the last export, after checking the file's size and time. Keeps and reports a file to which someone else has
 /// added; import it with `leafline sync FOLDER`, or overwrite it with --replace. A session whose project was moved
-/// moves too. The files of deleted sessions stay. .leafline-manifest in the folder records what was written. The next
+/// moves too. The files of deleted sessions stay. Files that were imported from beside a session are written beside its file; with
+/// --redact none is. .leafline-manifest in the folder records what was written. The next
 /// export removes what a killed one has left half written. Ctrl-c stops after the file that is being written, and the next
 /// export goes on from there.
 ///
@@ -58,7 +59,7 @@ use super::{Status, text};
 /// name it with --redact-pattern, and read what you share.
 ///
 /// Prints a line for each file that was written, removed, kept, left behind or failed, and the totals. With --json, one
-/// object a file, unchanged ones too (status, session, path, bytes, reason).
+/// object a file, unchanged ones too (status, session, path, bytes, reason, and beside if it is one beside the session's).
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -181,7 +182,10 @@ fn share(
             drop(spinner);
             let (session, path) = (reader.id(), shown(&path));
             let (session, bytes) = (session.as_str(), Some(written));
-            print_outcome(&Told { status: "written", session, path, bytes, reason: None }, out)?;
+            print_outcome(
+                &Told { status: "written", session, path, bytes, reason: None, beside: false },
+                out,
+            )?;
             tell(options.redactor.as_ref(), false, out)?;
         }
         _ => {
@@ -309,7 +313,14 @@ fn to_file(
     drop(spinner);
     let (session, path) = (id.as_str(), shown(path));
     print_outcome(
-        &Told { status: "written", session, path, bytes: Some(written), reason: None },
+        &Told {
+            status: "written",
+            session,
+            path,
+            bytes: Some(written),
+            reason: None,
+            beside: false,
+        },
         out,
     )?;
     tell(options.redactor.as_ref(), false, out)?;
@@ -335,12 +346,14 @@ pub(super) fn tell_of(report: &ExportReport, out: &mut Output) -> Result<Status,
     let (bytes, reason) = match &report.outcome {
         ExportOutcome::Written { bytes } => (Some(*bytes), None),
         ExportOutcome::Kept { reason } => (None, Some(on_kept(*reason, &report.path))),
+        ExportOutcome::Failed(error) => (None, Some(advised(error))),
         _ => (None, None),
     };
-    let status = report.outcome.name();
-    print_outcome(&Told { status, session, path, bytes, reason }, out)?;
-    let is_kept = matches!(report.outcome, ExportOutcome::Kept { .. });
-    Ok(if is_kept { Status::Failed } else { Status::Done })
+    let (status, beside) = (report.outcome.name(), report.is_beside);
+    print_outcome(&Told { status, session, path, bytes, reason, beside }, out)?;
+    let is_missing =
+        matches!(report.outcome, ExportOutcome::Kept { .. } | ExportOutcome::Failed(_));
+    Ok(if is_missing { Status::Failed } else { Status::Done })
 }
 
 /// Whether a path names a folder: one that is there, or by its end.
@@ -370,7 +383,7 @@ fn into_folder(
     let mut bar = Bar::of_sessions(sessions);
     let mut failure = None;
     let report = |report: &ExportReport| {
-        bar.advance(1);
+        bar.advance(u64::from(!report.is_beside));
         // If standard output is closed, the files are still written.
         if failure.is_none() {
             failure = bar.aside(|| print_report(report, folder, out)).err();
@@ -393,8 +406,14 @@ fn into_folder(
             count(totals.failed)
         ));
     }
-    if totals.kept > 0 {
-        let kept = counted(totals.kept, "file was", "files were");
+    if totals.beside.failed > 0 {
+        let failed =
+            counted(totals.beside.failed, "file beside a session", "files beside sessions");
+        complain(&format!("{failed} could not be written; the lines above say why"));
+    }
+    let kept = totals.kept + totals.beside.kept;
+    if kept > 0 {
+        let kept = counted(kept, "file was", "files were");
         complain(&format!("{kept} not written; the lines that begin with \"kept\" say what to do"));
     }
     if interrupt.is_set() && totals.sessions < sessions {
@@ -405,7 +424,7 @@ fn into_folder(
         ));
         return told.map(|()| Status::Stopped);
     }
-    if totals.failed + totals.kept > 0 {
+    if totals.failed + totals.beside.failed + kept > 0 {
         return Ok(Status::Failed);
     }
     told.map(|()| Status::Done)
@@ -425,7 +444,8 @@ fn print_report(report: &ExportReport, folder: &Path, out: &mut Output) -> Resul
     if status == "unchanged" && !out.is_json() {
         return Ok(());
     }
-    print_outcome(&Told { status, session, path: shown(path), bytes, reason }, out)
+    let (path, beside) = (shown(path), report.is_beside);
+    print_outcome(&Told { status, session, path, bytes, reason, beside }, out)
 }
 
 /// The report on one file.
@@ -436,6 +456,9 @@ struct Told<'a> {
     path: String,
     bytes: Option<u64>,
     reason: Option<String>,
+    /// Whether it is a file beside the session, and not the session's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    beside: bool,
 }
 
 /// The columns of a status, unless it is a long one.
@@ -479,9 +502,16 @@ fn print_totals(totals: &ExportTotals, begun: Instant, out: &mut Output) -> Resu
     let mut parts: Vec<String> = counts(&outcomes).into_iter().collect();
     let old = [(totals.removed, "removed"), (totals.left, "left")];
     parts.extend(counts(&old).map(|old| format!("old files: {old}")));
+    let beside = [
+        (totals.beside.written, "written"),
+        (totals.beside.unchanged, "unchanged"),
+        (totals.beside.kept, "kept"),
+        (totals.beside.failed, "failed"),
+    ];
+    parts.extend(counts(&beside).map(|beside| format!("files beside them: {beside}")));
     let sessions = counted(totals.sessions, "session", "sessions");
     let seconds = begun.elapsed().as_secs_f64();
-    parts.push(format!("{} in {seconds:.1} s", bytes(totals.bytes)));
+    parts.push(format!("{} in {seconds:.1} s", bytes(totals.bytes + totals.beside.bytes)));
     write_beside("", 0, &format!("{sessions}: {}", parts.join("; ")), out)?;
     out.show()
 }

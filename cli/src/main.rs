@@ -22,6 +22,7 @@ mod export;
 mod extract;
 mod failure;
 mod family;
+mod files;
 mod fork;
 mod history;
 mod holders;
@@ -128,6 +129,7 @@ fn dispatch(command: Command, place: &Place, out: &mut Output) -> Result<Status,
         Command::Show(arguments) => show::run(&arguments, place, out),
         Command::Tree(arguments) => tree::run(&arguments, place, out),
         Command::Path(arguments) => path::run(&arguments, place, out),
+        Command::Files(arguments) => files::run(&arguments, place, out),
         Command::Children(arguments) => children::run(&arguments, place, out),
         Command::Context(arguments) => context::run(&arguments, place, out),
         Command::New(arguments) => new::run(arguments, place, out),

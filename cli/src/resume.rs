@@ -8,6 +8,7 @@ use leafline::Store;
 use leafline::export::{ExportOutcome, ExportReport, Resumption};
 use serde::Serialize;
 
+use super::advice::advised;
 use super::failure::Failure;
 use super::output::Output;
 use super::place::{Place, shown};
@@ -23,11 +24,12 @@ Examples:
 
 /// Go on with a session in its program
 ///
-/// Puts the session back where its program looks for it, with the agents that it has started, and prints the command that
-/// goes on with it in its directory, as a line for a shell. --exec runs it.
+/// Puts the session back where its program looks for it, with the agents that it has started and the files beside them, and
+/// prints the command that goes on with it in its directory, as a line for a shell. --exec runs it.
 ///
 /// A file that is there stays if it has all of the session. If it has a part of it and nothing else, or is of an earlier
-/// version of the format, the whole takes its place. Otherwise the command fails, and no file is written. Opal's sessions cannot be resumed: how Opal is told to go on is not known here.
+/// version of the format, the whole takes its place. Otherwise the command fails, and no file is written. Another file in the place
+/// of one beside a session stays, and standard error says so. Opal's sessions cannot be resumed: how Opal is told to go on is not known here.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -54,6 +56,9 @@ struct File<'r> {
     session: &'r str,
     path: String,
     status: &'static str,
+    /// Whether it is a file beside the session, and not the session's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    beside: bool,
 }
 
 /// Puts the session back, and says or runs what goes on with it.
@@ -83,6 +88,7 @@ pub(super) fn run(
             session: &report.session,
             path: shown(&report.path),
             status: report.outcome.name(),
+            beside: report.is_beside,
         });
         return out
             .json(&Json {
@@ -107,13 +113,16 @@ pub(super) fn run(
     Ok(Status::Done)
 }
 
-/// Says which files were written, and which agent's were kept.
+/// Says which files were written, and which of agents' and of those beside sessions were kept.
 pub(super) fn remark(report: &ExportReport, out: &mut Output) {
     let path = shown(&report.path);
     let path = text::printable(&path);
     match &report.outcome {
         ExportOutcome::Written { .. } => out.remark(format!("{path} was written")),
         ExportOutcome::Kept { reason } => out.remark(format!("{path} was kept: {reason}")),
+        ExportOutcome::Failed(error) => {
+            out.remark(format!("{path} was not written: {}", text::printable(&advised(error))));
+        }
         _ => {}
     }
 }

@@ -22,8 +22,8 @@ const MOST_NAMED: usize = 20;
 
 /// Delete sessions
 ///
-/// Deletes the sessions with all their entries, the blobs that no other session shares, and their words in the search
-/// index, in one step: all of them, or none if one does not exist or the disk is too full. Later imports reuse the space;
+/// Deletes the sessions with all their entries, the files that were imported from beside them, the blobs that no other session
+/// shares, and their words in the search index, in one step: all of them, or none if one does not exist or the disk is too full. Later imports reuse the space;
 /// `leafline compact` returns it to the file system.
 ///
 /// Files stay where they are, and no import or sync brings a deleted session back from them: they report when it was
@@ -195,5 +195,13 @@ fn tell(removed: &Removed, out: &mut Output) -> Result<(), Failure> {
             format!("the space is given back by the next import or compaction ({reason})")
         }
     };
-    out.line(format_args!("removed {id}: {lines}, {own}; {space}"))
+    let beside = match removed.files {
+        0 => String::new(),
+        files => format!(
+            "{} beside it, {}; ",
+            counted(files, "file", "files"),
+            bytes(removed.file_bytes)
+        ),
+    };
+    out.line(format_args!("removed {id}: {lines}, {own}; {beside}{space}"))
 }

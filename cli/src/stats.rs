@@ -5,7 +5,7 @@ use std::io::Write;
 use leafline::Store;
 use leafline::list::TypeFacts;
 use leafline::share::ShareOptions;
-use leafline::statistics::{BlobStatistics, SessionStatistics, Statistics};
+use leafline::statistics::{BesideStatistics, BlobStatistics, SessionStatistics, Statistics};
 use serde::Serialize;
 
 use super::failure::{Failure, usage};
@@ -21,7 +21,7 @@ use super::{Status, text, time};
 /// Show where the bytes go
 ///
 /// Shows the size of the store's file and of the JSONL files, how well lines compress, the size of the blobs and what
-/// storing each once saves, and the bytes by table and by type of entry; or the figures of one session.
+/// storing each once saves, the files beside sessions, and the bytes by table and by type of entry; or the figures of one session.
 ///
 /// With --svg, prints pictures in place of them, as one file of SVG: bytes by type and over time, tokens by day, and of a
 /// session the tree's shape. Its titles, which a browser shows under the pointer, have the exact numbers.
@@ -110,6 +110,7 @@ fn show_store(statistics: &Statistics, path: &str, out: &mut Output) -> Result<(
     write_fact("sessions", Some(&sessions), out)?;
     show_text(statistics.text_bytes, out)?;
     show_blobs(&statistics.blobs, out)?;
+    show_beside(&statistics.beside, out)?;
     if statistics.prompts > 0 {
         write_fact("prompts", Some(&count(statistics.prompts)), out)?;
     }
@@ -152,6 +153,7 @@ fn show_session(statistics: &SessionStatistics, out: &mut Output) -> Result<(), 
         write_fact("original", Some(&original), out)?;
     }
     show_blobs(&statistics.blobs, out)?;
+    show_beside(&statistics.beside, out)?;
     show_types(&statistics.facts.types, statistics.facts.bytes, out)
 }
 
@@ -175,6 +177,14 @@ fn show_blobs(blobs: &BlobStatistics, out: &mut Output) -> Result<(), Failure> {
     let blobs =
         format!("{number}, {size}; {references}, {saved} saved by keeping each once{missing}");
     write_fact("blobs", Some(&blobs), out)
+}
+
+fn show_beside(beside: &BesideStatistics, out: &mut Output) -> Result<(), Failure> {
+    if beside.count == 0 {
+        return Ok(());
+    }
+    let files = format!("{} beside sessions, {}", count(beside.count), bytes(beside.bytes));
+    write_fact("files", Some(&files), out)
 }
 
 fn show_types(types: &[TypeFacts], whole: u64, out: &mut Output) -> Result<(), Failure> {

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use leafline::import::{FileReport, ImportObserver, ImportOptions, ImportStatus, Watch};
+use leafline::import::{
+    BesideReport, FileReport, ImportObserver, ImportOptions, ImportStatus, Watch,
+};
 
 use super::Status;
 use super::advice::advised;
 use super::failure::{Failure, complain};
-use super::import::{Listing, Sources, Teller, print_totals};
+use super::import::{Listing, Sources, Teller, beside_failed, print_totals};
 use super::index::{Follower, Indexing};
 use super::interrupt::Interrupt;
 use super::number::counted;
@@ -21,7 +23,7 @@ use super::place::Place;
 /// one that has grown reads only the beginning (4 KiB), the last block (1 MiB at most) and the new lines. Compares any
 /// other as a whole, and lets it replace its session only if nothing would be lost. Leaves an unfinished last line for
 /// later if the file was written less than two seconds ago. Sessions stay when their files are gone, and sessions that
-/// `leafline rm` deleted stay deleted.
+/// `leafline rm` deleted stay deleted. Takes what Claude Code and omp keep beside sessions, as import does; those files stay, too.
 ///
 /// Prints a line for each file that added something, could not be read, was refused or is of a deleted session, as import
 /// does, and the totals. --verbose lists all files, --quiet only failures. With --json, one object for each of those
@@ -88,7 +90,7 @@ pub(super) fn run(
     if arguments.watch {
         out.at_once();
     }
-    let teller = Teller::new(out, listing.hidden(USUALLY_HIDDEN), interrupt.clone());
+    let teller = Teller::new(out, (listing, USUALLY_HIDDEN), interrupt.clone());
     if arguments.watch {
         // It is opened for each change, so that others may compact or replace it meanwhile.
         drop(store);
@@ -104,12 +106,15 @@ pub(super) fn run(
     if interrupt.is_set() {
         return Ok(Status::Stopped);
     }
+    if totals.beside.failed > 0 {
+        complain(&beside_failed(&totals));
+    }
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file is", "files are");
         complain(&format!("{failed} not in step; the lines that begin with \"failed\" say why"));
-        return Ok(Status::Failed);
     }
-    Ok(Status::Done)
+    let has_failed = totals.failed + totals.beside.failed > 0;
+    Ok(if has_failed { Status::Failed } else { Status::Done })
 }
 
 fn watch(
@@ -186,5 +191,9 @@ impl ImportObserver for News<'_> {
         {
             follower.notice();
         }
+    }
+
+    fn beside(&mut self, report: &BesideReport) {
+        self.teller.beside(report);
     }
 }

@@ -55,6 +55,9 @@ pub trait Format: Contexts {
     const SPLITS_MESSAGES: bool = false;
     /// Whether sessions start agents that have their own files.
     const STARTS_AGENTS: bool = false;
+    /// Whether the program keeps files of a session beside its file, in a folder with its name without `.jsonl`: long outputs of
+    /// tools and the like.
+    const KEEPS_FILES_BESIDE: bool = false;
     /// The members of an entry for which a [migration](Self::Migration) makes up values, different ones each time.
     const MADE_UP: &'static [&'static str] = &[];
     /// Whether the beginning of a line shows that it is a prompt, whatever follows its text.
@@ -331,6 +334,12 @@ impl Family {
     #[must_use]
     pub fn starts_agents(self) -> bool {
         with_format!(self, F => F::STARTS_AGENTS)
+    }
+
+    /// Whether the program keeps files beside a session's: [`Format::KEEPS_FILES_BESIDE`].
+    #[must_use]
+    pub fn keeps_files_beside(self) -> bool {
+        with_format!(self, F => F::KEEPS_FILES_BESIDE)
     }
 
     /// The members of an entry for which a migration makes up values: [`Format::MADE_UP`].

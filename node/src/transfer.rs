@@ -159,6 +159,21 @@ pub struct ImportedFile {
     pub reason: Option<String>,
 }
 
+/// What became of the files that programs keep beside sessions.
+#[napi(object)]
+pub struct BesideTotals {
+    /// Files that the store has since this import.
+    pub taken: i64,
+    /// Their bytes.
+    pub bytes: i64,
+    /// Files that it had as they are.
+    pub unchanged: i64,
+    /// Files that are too large.
+    pub skipped: i64,
+    /// Files that could not be read.
+    pub failed: i64,
+}
+
 /// All files' outcome.
 #[napi(object)]
 pub struct ImportTotals {
@@ -184,6 +199,8 @@ pub struct ImportTotals {
     pub malformed: i64,
     /// Bytes of the files that are sessions.
     pub bytes: i64,
+    /// The files beside sessions, which the other numbers do not count.
+    pub beside: BesideTotals,
 }
 
 impl From<&leafline::import::ImportTotals> for ImportTotals {
@@ -200,6 +217,13 @@ impl From<&leafline::import::ImportTotals> for ImportTotals {
             entries: number(totals.entries),
             malformed: number(totals.malformed),
             bytes: number(totals.bytes),
+            beside: BesideTotals {
+                taken: number(totals.beside.taken),
+                bytes: number(totals.beside.bytes),
+                unchanged: number(totals.beside.unchanged),
+                skipped: number(totals.beside.skipped),
+                failed: number(totals.beside.failed),
+            },
         }
     }
 }
@@ -316,6 +340,8 @@ pub struct ExportedFile {
     pub session: String,
     /// The file.
     pub path: String,
+    /// Whether it is one that the program keeps beside the session's file, and not that.
+    pub beside: bool,
     /// What became of it.
     #[napi(ts_type = "'written' | 'unchanged' | 'kept' | 'failed' | 'removed' | 'left'")]
     pub outcome: String,
@@ -337,6 +363,7 @@ impl From<&ExportReport> for ExportedFile {
         Self {
             session: report.session.clone(),
             path: report.path.to_string_lossy().into_owned(),
+            beside: report.is_beside,
             outcome: report.outcome.name().to_owned(),
             bytes,
             reason,

@@ -65,6 +65,16 @@ class FileReport(TypedDict):
     reason: str | None
 
 
+class BesideTotals(TypedDict):
+    """What became of the files beside sessions in an import."""
+
+    taken: int
+    bytes: int
+    unchanged: int
+    skipped: int
+    failed: int
+
+
 class ImportTotals(TypedDict):
     """What became of all of them."""
 
@@ -81,16 +91,28 @@ class ImportTotals(TypedDict):
     malformed: int
     bytes: int
     new_bytes: int
+    beside: BesideTotals
 
 
 class ExportReport(TypedDict):
-    """What became of a session's file in an export."""
+    """What became of a session's file in an export, or of one beside it."""
 
     session: str
     path: str
+    beside: bool
     outcome: Literal["written", "unchanged", "kept", "failed", "removed", "left"]
     bytes: int | None
     reason: str | None
+
+
+class BesideExportTotals(TypedDict):
+    """What became of the files beside sessions in an export."""
+
+    written: int
+    unchanged: int
+    kept: int
+    failed: int
+    bytes: int
 
 
 class ExportTotals(TypedDict):
@@ -104,6 +126,7 @@ class ExportTotals(TypedDict):
     removed: int
     left: int
     bytes: int
+    beside: BesideExportTotals
 
 
 class Removed(TypedDict):
@@ -113,6 +136,8 @@ class Removed(TypedDict):
     lines: int
     bytes: int
     blob_bytes: int
+    files: int
+    file_bytes: int
     unswept: str | None
 
 

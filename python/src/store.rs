@@ -259,11 +259,12 @@ impl Store {
     }
 }
 
-/// What became of a session's file.
+/// What became of a session's file, or of one beside it.
 #[derive(Serialize)]
 struct Exported<'r> {
     session: &'r str,
     path: String,
+    beside: bool,
     outcome: &'static str,
     bytes: Option<u64>,
     reason: Option<String>,
@@ -278,7 +279,8 @@ impl<'r> Exported<'r> {
             _ => (None, None),
         };
         let path = report.path.to_string_lossy().into_owned();
-        Self { session: &report.session, path, outcome: report.outcome.name(), bytes, reason }
+        let (session, beside, outcome) = (&report.session, report.is_beside, report.outcome.name());
+        Self { session, path, beside, outcome, bytes, reason }
     }
 }
 

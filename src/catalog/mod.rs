@@ -1,6 +1,7 @@
 //! Many sessions.
 
 pub(crate) mod backup;
+pub(crate) mod beside;
 mod blobs;
 pub(crate) mod breadcrumbs;
 pub(crate) mod export;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result, SessionError, StoreError};
 use crate::session::find;
-use crate::store::commit::Batch;
+use crate::store::commit::{Batch, FileChange};
 use crate::store::session_key::SessionKey;
 use crate::store::{Store, StoreOptions};
 
@@ -12,7 +12,7 @@ use crate::store::{Store, StoreOptions};
 const PAGE_BYTES: u64 = 4096;
 
 /// Tables whose rows a deletion removes or adds.
-const TABLES: u64 = 6;
+const TABLES: u64 = 8;
 
 /// What a deletion removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,6 +26,10 @@ pub struct Removed {
     pub bytes: u64,
     /// Freed bytes of blobs that no other session refers to.
     pub blob_bytes: u64,
+    /// The files beside it.
+    pub files: u64,
+    /// Their bytes.
+    pub file_bytes: u64,
     /// Why its space is not free yet, if it is not, as on a full disk. The session is deleted nonetheless, and the next
     /// import or compaction frees the space.
     pub unswept: Option<String>,
@@ -43,8 +47,8 @@ impl Store {
         removed.ok_or_else(|| Error::Session(SessionError::NotFound { id: session.to_owned() }))
     }
 
-    /// Deletes sessions, by their ids or unique beginnings of them, and the blobs that no other session shares: all of
-    /// them or, if one is not found or the disk has no room, none. A session that is named twice is deleted once.
+    /// Deletes sessions, by their ids or unique beginnings of them, the files beside them, and the blobs that no other session
+    /// shares: all of them or, if one is not found or the disk has no room, none. A session that is named twice is deleted once.
     ///
     /// Imports do not bring the sessions back from their files: they report [`ImportStatus::Removed`], unless
     /// [`ImportOptions::restore`] is set. The search index follows with its next update.
@@ -94,7 +98,15 @@ impl Store {
                 })?;
                 batch.remove(key, &owner);
                 let (session, lines, bytes) = (record.id(), record.physical_lines(), record.bytes);
-                let removed = Removed { session, lines, bytes, blob_bytes: 0, unswept: None };
+                let beside = snapshot.files_beside(key, &record)?;
+                let file_bytes = beside.iter().map(|file| file.size).sum();
+                let files = beside.len() as u64;
+                for file in beside {
+                    batch.change_file(&file.path, FileChange::Removed);
+                }
+                let (blob_bytes, unswept) = (0, None);
+                let removed =
+                    Removed { session, lines, bytes, blob_bytes, files, file_bytes, unswept };
                 chosen.push((key, removed));
             }
             Ok((batch, ()))

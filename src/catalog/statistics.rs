@@ -25,6 +25,8 @@ pub struct Statistics {
     pub text_bytes: u64,
     /// Blobs.
     pub blobs: BlobStatistics,
+    /// The files beside sessions.
+    pub beside: BesideStatistics,
     /// Prompts of the history.
     pub prompts: u64,
     /// Each table's rows and bytes, the largest first.
@@ -66,6 +68,25 @@ pub struct SessionStatistics {
     pub chunks: u64,
     /// Blobs that it refers to.
     pub blobs: BlobStatistics,
+    /// The files beside it.
+    pub beside: BesideStatistics,
+}
+
+/// What the files beside sessions take.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct BesideStatistics {
+    /// Files.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl BesideStatistics {
+    fn add(&mut self, bytes: u64) {
+        self.count += 1;
+        self.bytes += bytes;
+    }
 }
 
 impl Store {
@@ -94,6 +115,7 @@ impl Store {
             statistics.blobs.add(record.size, record.references);
             Ok(())
         })?;
+        snapshot.each_file_beside(|bytes| statistics.beside.add(bytes))?;
         statistics.prompts = snapshot.prompts()?.count()?;
         statistics.tables = snapshot.table_statistics()?;
         Ok(statistics)
@@ -116,7 +138,11 @@ impl Session {
             original_bytes: 0,
             chunks: 0,
             blobs: BlobStatistics::default(),
+            beside: BesideStatistics::default(),
         };
+        for file in snapshot.files_beside(reader.key(), reader.record())? {
+            statistics.beside.add(file.size);
+        }
         let mut references = std::collections::BTreeMap::<_, u64>::new();
         // The reader's chunks, not the handle's: an import may have replaced the session since the handle was made.
         let mut chunks = reader.view().chunks();

@@ -10,8 +10,11 @@ use std::time::{Duration, Instant, SystemTime};
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::import::{FileReport, ImportObserver, ImportOptions, ImportStatus};
+use super::import::{
+    BesideReport, BesideStatus, FileReport, ImportObserver, ImportOptions, ImportStatus,
+};
 use crate::error::{Error, FileContext, Result};
+use crate::store::beside::ENDING;
 use crate::store::{Store, StoreOptions};
 
 /// How long a file is left alone after an event: a writer makes several calls in a row.
@@ -207,7 +210,7 @@ impl Watch {
     fn run_until(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
         let roots: Vec<PathBuf> = self.roots.iter().map(|root| root.path.clone()).collect();
         let there: Vec<&PathBuf> = roots.iter().filter(|root| root.exists()).collect();
-        self.sync(&there, (observer, stop), false)?;
+        self.sync((&there, &[]), (observer, stop), false)?;
         self.has_synced = true;
         let now = Instant::now();
         self.due.extend(roots.into_iter().map(|root| (root, (now + QUIET, true))));
@@ -249,14 +252,14 @@ impl Watch {
     /// Syncs these paths, and takes note of the files that could not be stored.
     fn sync(
         &mut self,
-        paths: &[&PathBuf],
+        paths: (&[&PathBuf], &[PathBuf]),
         (observer, stop): (&mut dyn ImportObserver, &AtomicBool),
         is_news_only: bool,
     ) -> Result<()> {
         let failures = &mut self.failures;
         let mut again = Vec::new();
         let mut until = Until { observer, stop, is_news_only, failures, again: &mut again };
-        self.place.store()?.sync(paths, &self.options, &mut until)?;
+        self.place.store()?.sync_with_beside(paths, &self.options, &mut until)?;
         let now = Instant::now();
         self.due.extend(again.into_iter().map(|(path, pause)| (path, (now + pause, true))));
         Ok(())
@@ -321,13 +324,20 @@ impl Watch {
         }
     }
 
-    /// Whether a path can be a session's file, or a folder of such files: other changes beside a watched file are
-    /// ignored.
+    /// Whether a path can be a session's file, or a folder of such files, or stands beside one: other changes beside a watched
+    /// file are ignored.
     fn is_watched(&self, path: &Path) -> bool {
-        let is_file = path.extension().is_some_and(|extension| extension == "jsonl");
         let is_below = |root: &Root| path.starts_with(&root.path) && root.path.is_dir();
         self.roots.iter().any(|root| path == root.path)
-            || ((is_file || path.is_dir()) && self.roots.iter().any(is_below))
+            || (self.roots.iter().any(is_below)
+                && (is_named_as_session(path) || path.is_dir() || stands_beside(path)))
+    }
+
+    /// Whether a path that is watched is that of a file beside a session.
+    fn is_beside(&self, path: &Path) -> bool {
+        let is_other =
+            !is_named_as_session(path) && self.roots.iter().all(|root| path != root.path);
+        is_other && path.is_file()
     }
 
     /// Syncs what is due.
@@ -358,8 +368,29 @@ impl Watch {
         for (gone, _) in due.iter().filter(|(path, _)| !there.contains(&path)) {
             self.failures.remove(gone);
         }
-        if there.is_empty() { Ok(()) } else { self.sync(&there, (observer, stop), true) }
+        if there.is_empty() {
+            return Ok(());
+        }
+        let (beside, sessions): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            there.into_iter().partition(|path| self.is_beside(path));
+        let beside: Vec<PathBuf> = beside.into_iter().cloned().collect();
+        self.sync((&sessions, &beside), (observer, stop), true)
     }
+}
+
+/// Whether a file has the name of a session's.
+fn is_named_as_session(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl")
+}
+
+/// Whether a file is in a folder with the name of a session's file that is there, or in a folder below such a one. The sync
+/// knows whether that is a session.
+fn stands_beside(path: &Path) -> bool {
+    path.ancestors().skip(1).any(|folder| {
+        let mut file = folder.as_os_str().to_owned();
+        file.push(ENDING);
+        Path::new(&file).is_file()
+    })
 }
 
 fn failed(path: &Path, error: notify::Error) -> Error {
@@ -379,21 +410,16 @@ struct Until<'o> {
 }
 
 impl Until<'_> {
-    /// Notes a file that could not be stored. Returns whether that is known already.
-    fn is_known(&mut self, report: &FileReport) -> bool {
-        if report.status != ImportStatus::Failed {
-            self.failures.remove(&report.path);
-            return false;
-        }
-        let known = self.failures.get(&report.path);
+    /// Notes a file that could not be stored, and whether it is to be tried again before it changes. Returns whether that is
+    /// known already.
+    fn is_known(&mut self, path: &Path, reason: Option<&String>, is_final: bool) -> bool {
+        let known = self.failures.get(path);
         let pause = known.map_or(FIRST_RETRY, |known| (known.pause * 2).min(LONGEST_RETRY));
-        let is_known = known.is_some_and(|known| known.reason == report.reason);
-        // What the store refuses stays refused until the file changes.
-        if report.refusal.is_none() {
-            self.again.push((report.path.clone(), pause));
+        let is_known = known.is_some_and(|known| known.reason.as_ref() == reason);
+        if !is_final {
+            self.again.push((path.to_owned(), pause));
         }
-        let failure = Failure { reason: report.reason.clone(), pause };
-        self.failures.insert(report.path.clone(), failure);
+        self.failures.insert(path.to_owned(), Failure { reason: reason.cloned(), pause });
         is_known
     }
 }
@@ -410,9 +436,33 @@ impl ImportObserver for Until<'_> {
     }
 
     fn file(&mut self, report: &FileReport) {
-        let is_known = self.is_known(report);
+        let is_known = match report.status {
+            // What the store refuses stays refused until the file changes.
+            ImportStatus::Failed => {
+                self.is_known(&report.path, report.reason.as_ref(), report.refusal.is_some())
+            }
+            _ => {
+                self.failures.remove(&report.path);
+                false
+            }
+        };
         if !is_known && (!self.is_news_only || report.status != ImportStatus::Unchanged) {
             self.observer.file(report);
+        }
+    }
+
+    fn beside(&mut self, report: &BesideReport) {
+        let (path, reason) = (&report.path, report.reason.as_ref());
+        let is_known = match report.status {
+            BesideStatus::Failed => self.is_known(path, reason, false),
+            BesideStatus::Skipped => self.is_known(path, reason, true),
+            BesideStatus::Taken | BesideStatus::Unchanged => {
+                self.failures.remove(path);
+                false
+            }
+        };
+        if !is_known && (!self.is_news_only || report.status != BesideStatus::Unchanged) {
+            self.observer.beside(report);
         }
     }
 

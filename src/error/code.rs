@@ -58,6 +58,7 @@ impl SessionError {
             Self::Exists { .. } => "SESSION_EXISTS",
             Self::EntryNotFound { .. } => "ENTRY_NOT_FOUND",
             Self::AmbiguousEntry { .. } => "AMBIGUOUS_ENTRY",
+            Self::FileNotFound { .. } => "SESSION_FILE_NOT_FOUND",
             Self::WrongFamily { .. } => "WRONG_FAMILY",
         }
     }

@@ -1,5 +1,7 @@
 //! Errors about sessions and entries, and about operations that a family does not have.
 
+use std::path::PathBuf;
+
 use leafline_import::Family;
 
 /// A session or an entry is missing or ambiguous, or the family does not have the operation.
@@ -57,6 +59,14 @@ pub enum SessionError {
         count: usize,
         /// The first few of them.
         examples: Vec<String>,
+    },
+    /// The session has no file of this name beside it.
+    #[error("session {session} has no file {} beside it", .name.display())]
+    FileNotFound {
+        /// The session's id.
+        session: String,
+        /// The file's path in the folder beside the session's file.
+        name: PathBuf,
     },
     /// The session's program has no such operation, or Leafline does not write its family.
     #[error("session {id} is one of {family}, for which there is no {operation}")]

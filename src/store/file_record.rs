@@ -1,4 +1,4 @@
-//! The value of the `files` table: a file of a session storage, which is a session or other bytes.
+//! The value of the `files` table: a file of a session storage, which is a session or other bytes, or a file beside a session.
 
 use bincode::{Decode, Encode};
 
@@ -12,7 +12,8 @@ use crate::error::{Corruption, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 pub(crate) struct FileRecord {
     pub(crate) content: FileContent,
-    /// When it was written last, in milliseconds since 1970; later with each commit that changes the file.
+    /// When it was written last, in milliseconds since 1970: later with each commit that changes a file of a storage; the file's
+    /// time of modification of one beside a session.
     pub(crate) written: i64,
 }
 
@@ -65,6 +66,12 @@ impl Snapshot {
             }
         }
         Ok(())
+    }
+
+    /// Whether there is any file.
+    pub(crate) fn has_files(&self) -> Result<bool> {
+        let Some(table) = self.later_table(tables::FILES)? else { return Ok(false) };
+        Ok(table.range::<&[u8]>(..)?.next().is_some())
     }
 
     /// Passes on the path of every file, and its record.

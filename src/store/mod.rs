@@ -1,6 +1,7 @@
 //! The lowest layer: redb tables, line chunks, blobs, transactions. It does not interpret messages.
 
 pub(crate) mod backup;
+pub(crate) mod beside;
 pub(crate) mod blobs;
 pub(crate) mod cache;
 pub(crate) mod chunk;

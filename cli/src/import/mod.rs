@@ -39,11 +39,17 @@ use super::show::write_beside;
 /// With - as the PATH, imports one session from standard input. It gets the id that its lines state, and no path: `ls --gone`
 /// does not count it, and a file with the same session that is imported later becomes its file.
 ///
+/// What Claude Code and omp keep beside a session, such as long outputs of tools, is imported after the sessions: the files in
+/// the folder with the name of the session's file without .jsonl. `leafline files` lists them. One of more than 256 MiB is
+/// reported and left.
+///
 /// Prints a line for each file that is not unchanged: status, session id, entries, size, path and remarks; then the
-/// totals. --verbose lists the unchanged files too, --quiet only failures. With --json, one object a file (path, status,
-/// session, family, version, lines, entries, malformed, bytes, reason), unchanged ones too, then one object with the
-/// totals, by status; without a PATH it also has the programs' folders, as folders: [{family, path, exists, files,
-/// bytes}].
+/// totals. Of files beside sessions they are lines for those that were not taken. --verbose lists all files, --quiet only
+/// failures. With --json, one object a file (path, status,
+/// session, family, version, lines, entries, malformed, bytes, reason), unchanged ones too, and for a file beside a session
+/// that is listed (path, status, beside: the session, bytes, reason); then one object with the
+/// totals, by status, those of files beside sessions as beside: {taken, bytes, unchanged, skipped, failed}; without a PATH it
+/// also has the programs' folders, as folders: [{family, path, exists, files, bytes}].
 ///
 /// ctrl-c stops between two files or inside one, which then leaves nothing; the exit status is 130. The next run goes on
 /// from there.
@@ -116,6 +122,7 @@ pub(super) fn run(
         replace: arguments.replace,
         restore: arguments.restore,
         longest_line: arguments.sources.longest_line,
+        ..ImportOptions::default()
     };
     let listing = arguments.listing;
     if let Some(discovery) = discovery.as_ref().filter(|_| !out.is_json() && !listing.is_quiet()) {
@@ -126,8 +133,8 @@ pub(super) fn run(
     let mut store = place.open_or_create()?;
     let begun = Instant::now();
     // A program counts on an object a file.
-    let hidden = listing.hidden(if out.is_json() { &[] } else { USUALLY_HIDDEN });
-    let mut teller = Teller::new(out, hidden, interrupt.clone());
+    let hidden: &[ImportStatus] = if out.is_json() { &[] } else { USUALLY_HIDDEN };
+    let mut teller = Teller::new(out, (listing, hidden), interrupt.clone());
     let imported = if is_input {
         let mut input = Input::new(interrupt.clone()).map_err(Failure::Thread)?;
         store.import_from(&mut input, &options, &mut teller)
@@ -147,12 +154,21 @@ pub(super) fn run(
         }
         return Ok(Status::Stopped);
     }
+    if totals.beside.failed > 0 {
+        complain(&beside_failed(&totals));
+    }
     if totals.failed > 0 {
         let failed = counted(totals.failed, "file was", "files were");
         complain(&format!("{failed} not imported; the lines that begin with \"failed\" say why"));
         return Ok(Status::Failed);
     }
-    told.map(|()| Status::Done)
+    told.map(|()| if totals.beside.failed > 0 { Status::Failed } else { Status::Done })
+}
+
+/// What is said of files beside sessions that could not be read.
+pub(super) fn beside_failed(totals: &ImportTotals) -> String {
+    let failed = counted(totals.beside.failed, "file beside a session", "files beside sessions");
+    format!("{failed} could not be read; the lines that begin with \"failed\" say why")
 }
 
 /// Returns space to the system. Does not fail if another process has the store open: the import is complete.
@@ -199,14 +215,20 @@ pub(super) fn print_totals(
         (totals.failed, "failed"),
     ];
     let files = counted(totals.files, "file", "files");
+    let beside = (totals.beside.taken > 0).then(|| {
+        let taken = counted(totals.beside.taken, "file", "files");
+        format!("{taken} beside sessions taken, {}", bytes(totals.beside.bytes))
+    });
     let Some(outcomes) = counts(&outcomes) else {
-        out.line(format_args!("{files}"))?;
+        let beside = beside.map(|beside| format!(": {beside}")).unwrap_or_default();
+        out.line(format_args!("{files}{beside}"))?;
         return out.show();
     };
     let mut parts = vec![outcomes, counted(totals.entries, "entry", "entries")];
     if totals.malformed > 0 {
         parts.push(counted(totals.malformed, "malformed line", "malformed lines"));
     }
+    parts.extend(beside);
     let seconds = begun.elapsed().as_secs_f64();
     parts.push(format!("{} in {seconds:.1} s", bytes(totals.bytes)));
     write_beside("", 0, &format!("{files}: {}", parts.join("; ")), out)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use leafline::import::{FileReport, ImportObserver, ImportStatus};
+use leafline::import::{BesideReport, BesideStatus, FileReport, ImportObserver, ImportStatus};
 
 use super::sources::is_standard_input;
 use crate::advice::with_advice;
@@ -34,7 +34,7 @@ impl Listing {
     }
 
     /// The files that are left out: these, unless all or only the failed ones are wanted.
-    pub(crate) fn hidden(self, usually: &'static [ImportStatus]) -> &'static [ImportStatus] {
+    fn hidden(self, usually: &'static [ImportStatus]) -> &'static [ImportStatus] {
         match self {
             Self { verbose: true, .. } => &[],
             Self { quiet: true, .. } => &[
@@ -48,12 +48,23 @@ impl Listing {
             _ => usually,
         }
     }
+
+    /// The files beside sessions that are left out: a session may have thousands.
+    fn hidden_beside(self) -> &'static [BesideStatus] {
+        use BesideStatus::{Skipped, Taken, Unchanged};
+        match self {
+            Self { verbose: true, .. } => &[],
+            Self { quiet: true, .. } => &[Taken, Unchanged, Skipped],
+            _ => &[Taken, Unchanged],
+        }
+    }
 }
 
 /// Reports the import while it runs, and ends it when it is interrupted.
 pub(crate) struct Teller<'o> {
     out: &'o mut Output,
     hidden: &'static [ImportStatus],
+    hidden_beside: &'static [BesideStatus],
     interrupt: Interrupt,
     bar: Bar,
     /// The files that are known, and those whose outcome is.
@@ -64,14 +75,15 @@ pub(crate) struct Teller<'o> {
 }
 
 impl<'o> Teller<'o> {
-    /// One that lists all files except for the hidden ones.
+    /// One that lists what is wanted of the files, of which these are usually hidden.
     pub(crate) fn new(
         out: &'o mut Output,
-        hidden: &'static [ImportStatus],
+        (listing, usually): (Listing, &'static [ImportStatus]),
         interrupt: Interrupt,
     ) -> Self {
         let bar = Bar::of_bytes(0);
-        Self { out, hidden, interrupt, bar, files: 0, ended: 0, failure: None }
+        let (hidden, hidden_beside) = (listing.hidden(usually), listing.hidden_beside());
+        Self { out, hidden, hidden_beside, interrupt, bar, files: 0, ended: 0, failure: None }
     }
 
     /// Says how far an import came that was interrupted, once its bar is gone; and why not everything could be
@@ -107,9 +119,44 @@ impl ImportObserver for Teller<'_> {
         }
     }
 
+    fn beside(&mut self, report: &BesideReport) {
+        if self.failure.is_none() && !self.hidden_beside.contains(&report.status) {
+            let out = &mut *self.out;
+            self.failure = self.bar.aside(|| print_beside(report, out)).err();
+        }
+    }
+
     fn is_stopped(&self) -> bool {
         self.interrupt.is_set()
     }
+}
+
+/// Prints the line of a file beside a session.
+fn print_beside(report: &BesideReport, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        out.json(report)?;
+        return out.show();
+    }
+    let (status, style) = match report.status {
+        BesideStatus::Taken => ("taken", GOOD),
+        BesideStatus::Unchanged => ("unchanged", FAINT),
+        BesideStatus::Failed => ("failed", BAD),
+        // Skipped, or a status added by a later library.
+        _ => ("skipped", FAINT),
+    };
+    let mut line = format!(
+        "{:<36}  {:>14}  {:>8}  {}",
+        text::printable(&report.beside),
+        "beside",
+        bytes(report.bytes),
+        text::printable(&shown(&report.path)),
+    );
+    if let Some(reason) = &report.reason {
+        line.push_str(&format!("  ({})", text::printable(reason)));
+    }
+    let status = format!("{}  ", out.paint(style, &format!("{status:<9}")));
+    write_beside(&status, STATUS_WIDTH, &line, out)?;
+    out.show()
 }
 
 fn print_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {

@@ -9,6 +9,7 @@ mod agents;
 mod at_terminal;
 #[cfg(unix)]
 mod backup;
+mod beside;
 #[cfg(target_os = "linux")]
 mod browse;
 mod changing;

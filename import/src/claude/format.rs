@@ -49,6 +49,8 @@ impl Format for ClaudeCode {
     const SIBLINGS_BY_TIME: bool = false;
     const SPLITS_MESSAGES: bool = true;
     const STARTS_AGENTS: bool = true;
+    /// Long outputs of tools, in `<session>/tool-results` (observed).
+    const KEEPS_FILES_BESIDE: bool = true;
     /// The members that distinguish a prompt from the program's own words come after the text.
     const PREFIX_SHOWS_PROMPT: bool = false;
 

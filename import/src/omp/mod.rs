@@ -33,6 +33,8 @@ impl Format for Omp {
     const KIN: &'static [Family] = &[Family::Pi];
     /// Observed.
     const READS_FIRST_RECORD: bool = true;
+    /// What it calls artifacts: whole outputs of tools, and what agents answered (observed).
+    const KEEPS_FILES_BESIDE: bool = true;
     const MADE_UP: &'static [&'static str] = pi_omp::MADE_UP;
 
     fn detect(prefix: &[u8], is_chosen: bool, complete: bool) -> Result<Start, Refusal> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::beside;
 use super::file::{Item, export_file};
 use super::file_tree::FileTree;
 use super::manifest::{Entry, Manifest};
@@ -36,6 +37,8 @@ pub(super) struct FolderExport<'a> {
     /// Folders in which files were created or renamed since then.
     touched: BTreeSet<PathBuf>,
     totals: ExportTotals,
+    /// Whether the store has files that may stand beside sessions.
+    has_files: bool,
     on_report: &'a mut dyn FnMut(&ExportReport),
 }
 
@@ -60,6 +63,7 @@ impl<'a> FolderExport<'a> {
             noted: Instant::now(),
             touched: BTreeSet::new(),
             totals: ExportTotals::default(),
+            has_files: store.snapshot()?.has_files()?,
             on_report,
         })
     }
@@ -133,7 +137,11 @@ impl<'a> FolderExport<'a> {
             .and_then(|place| export_file(self, &Item { session, place, noted }));
         let outcome = outcome.unwrap_or_else(ExportOutcome::Failed);
         let is_there = matches!(outcome, ExportOutcome::Written { .. } | ExportOutcome::Unchanged);
+        let is_failed = matches!(outcome, ExportOutcome::Failed(_));
         self.report(&session.id, self.tree.path(&session.path), outcome);
+        if self.has_files && !is_failed {
+            beside::export(self, session);
+        }
         is_there
     }
 
@@ -175,7 +183,13 @@ impl<'a> FolderExport<'a> {
     }
 
     pub(super) fn report(&mut self, session: &str, path: PathBuf, outcome: ExportOutcome) {
-        self.totals.add(&outcome);
-        (self.on_report)(&ExportReport { session: session.to_owned(), path, outcome });
+        let (session, is_beside) = (session.to_owned(), false);
+        self.tell(&ExportReport { session, path, is_beside, outcome });
+    }
+
+    /// Counts a report, and passes it on.
+    pub(super) fn tell(&mut self, report: &ExportReport) {
+        self.totals.add(report);
+        (self.on_report)(report);
     }
 }

@@ -1,5 +1,6 @@
 //! Exporting into files: one session, or all of them into a folder that is kept in step with the store.
 
+mod beside;
 mod file;
 mod file_tree;
 mod folder;
@@ -18,7 +19,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use self::folder::FolderExport;
-pub use self::report::{ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason};
+pub use self::report::{
+    BesideExportTotals, ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason,
+};
 pub use self::resume::Resumption;
 use crate::error::{Error, ExportError, FileContext, Result};
 use crate::session::export::Exported;
@@ -51,6 +54,10 @@ impl Store {
     /// changed, for example because its project was moved, gets a new file, and the old one is removed if it has
     /// nothing that the new one lacks. The file of a session that is gone from the store stays. A session that cannot
     /// be exported does not affect the others.
+    ///
+    /// The [files beside a session](SessionReader::files_beside) are written beside its file, and reported after it. They are not
+    /// in the manifest: those that are there are compared each time. Another one in the place of such a file is kept, unless
+    /// [`ExportOptions::replace`] is set. If secrets are to be replaced, none is written.
     ///
     /// ```
     /// use leafline::Store;

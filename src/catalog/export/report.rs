@@ -47,6 +47,8 @@ pub struct ExportReport {
     pub session: String,
     /// The file.
     pub path: PathBuf,
+    /// Whether it is one that the program keeps beside the session's file, and not that.
+    pub is_beside: bool,
     /// What became of it.
     pub outcome: ExportOutcome,
 }
@@ -138,10 +140,48 @@ pub struct ExportTotals {
     pub left: u64,
     /// Bytes that were written.
     pub bytes: u64,
+    /// The files beside sessions, which the other numbers do not count.
+    pub beside: BesideExportTotals,
+}
+
+/// The outcome of the files beside the sessions of an export.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct BesideExportTotals {
+    /// Files that were written.
+    pub written: u64,
+    /// Files that were there with the same bytes.
+    pub unchanged: u64,
+    /// Files in whose place is another one, which was not touched.
+    pub kept: u64,
+    /// Files that could not be written.
+    pub failed: u64,
+    /// Bytes that were written.
+    pub bytes: u64,
+}
+
+impl BesideExportTotals {
+    fn add(&mut self, outcome: &ExportOutcome) {
+        match outcome {
+            ExportOutcome::Written { bytes } => {
+                self.written += 1;
+                self.bytes += bytes;
+            }
+            ExportOutcome::Unchanged => self.unchanged += 1,
+            ExportOutcome::Failed(_) => self.failed += 1,
+            ExportOutcome::Kept { .. } | ExportOutcome::Left { .. } | ExportOutcome::Removed => {
+                self.kept += 1;
+            }
+        }
+    }
 }
 
 impl ExportTotals {
-    pub(super) fn add(&mut self, outcome: &ExportOutcome) {
+    pub(super) fn add(&mut self, report: &ExportReport) {
+        let outcome = &report.outcome;
+        if report.is_beside {
+            return self.beside.add(outcome);
+        }
         let (count, is_session) = match outcome {
             ExportOutcome::Written { bytes } => {
                 self.bytes += bytes;

@@ -20,7 +20,7 @@ pub struct Resumption {
     /// names none, the one in which the program finds the file; `None` if it finds it from anywhere.
     pub directory: Option<PathBuf>,
     /// What was put where the program looks for it: the session's file, those of the sessions that it continues without
-    /// repeating them, and those of the agents that it has started.
+    /// repeating them, and those of the agents that it has started; after each of them the files beside it.
     pub files: Vec<ExportReport>,
 }
 
@@ -31,7 +31,7 @@ impl Store {
     /// A file that is there stays if it has all of the session, and perhaps more: the program goes on with that. If it has a
     /// part of the session and nothing else, the whole takes its place; so it does if the file is of an earlier version, of
     /// which the store has the bytes. Otherwise something would be lost: it is an error, and no file is written. A file of an
-    /// agent's that differs is only reported.
+    /// agent's that differs is only reported, and so is one beside a session.
     ///
     /// # Errors
     ///
@@ -66,16 +66,17 @@ impl Store {
         }
         let mut files = Vec::new();
         for planned in needed {
-            let report = planned.carry_out(self)?;
+            let reports = planned.carry_out(self)?;
+            let own = reports.first().expect("the session's own report comes first");
             // The program may have come meanwhile with a file of its own.
-            if !has_all(&report.outcome) {
-                return Err(refused_by(&session, &report.path));
+            if !has_all(&own.outcome) {
+                return Err(refused_by(&session, &own.path));
             }
-            files.push(report);
+            files.extend(reports);
         }
         let path = files.first().expect("the session's own report comes first").path.clone();
         for agent in self.with_agents(&session)?.iter().skip(1) {
-            files.push(PuttingBack::of(self, agent, Parts::AreCompleted)?.carry_out(self)?);
+            files.extend(PuttingBack::of(self, agent, Parts::AreCompleted)?.carry_out(self)?);
         }
         let command = facts.family.resume_command(&external, &path);
         let command = command.expect("the family has one: that was asked before");

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::super::programs::{folders_of, is_in};
 use super::file_tree::Place;
-use super::places;
 use super::report::{ExportOptions, ExportOutcome, ExportReport, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
+use super::{beside, places};
 use crate::destination::{folder_of, refuse_store};
 use crate::error::{Error, ExportError, Result};
 use crate::lasting::sync_folder;
@@ -42,7 +42,8 @@ impl Store {
     /// program's own folder, or else the one that the program would give it there. Folders that are missing are made.
     ///
     /// The agents that the session has started, and those that these have, are written likewise: the program looks for them
-    /// too. Their reports follow the session's. So are the blobs that the sessions refer to, beside omp's sessions.
+    /// too. Their reports follow the session's. So are the [files beside the sessions](SessionReader::files_beside), whose reports
+    /// follow that of their session, and the blobs that the sessions refer to, beside omp's sessions.
     ///
     /// The file is written under a temporary name and renamed. A file that is there is never overwritten: if it has the
     /// session's bytes, the outcome is [`ExportOutcome::Unchanged`], otherwise [`ExportOutcome::Kept`].
@@ -53,8 +54,11 @@ impl Store {
     /// [`SessionReader::export`].
     pub fn export_to_source(&self, session: &str) -> Result<Vec<ExportReport>> {
         let sessions = self.with_agents(session)?;
-        let put_back = |id: &String| PuttingBack::of(self, id, Parts::Stay)?.carry_out(self);
-        sessions.iter().map(put_back).collect()
+        let mut reports = Vec::new();
+        for id in &sessions {
+            reports.extend(PuttingBack::of(self, id, Parts::Stay)?.carry_out(self)?);
+        }
+        Ok(reports)
     }
 
     /// The ids of a session and of the agents that it has started, and these, in the order in which they were started.
@@ -99,16 +103,20 @@ impl PuttingBack {
         self.outcome.as_ref().is_none_or(has_all)
     }
 
-    /// Writes what is to be written.
-    pub(super) fn carry_out(mut self, store: &Store) -> Result<ExportReport> {
+    /// Writes what is to be written. The first report is the session's; those of the files beside it follow.
+    pub(super) fn carry_out(mut self, store: &Store) -> Result<Vec<ExportReport>> {
         let outcome = match self.outcome.take() {
             Some(outcome) => outcome,
             None => self.write(store)?,
         };
+        let mut beside = Vec::new();
         if has_all(&outcome) {
             self.put_blobs()?;
+            beside = beside::put_back(&self.reader, &self.place.path)?;
         }
-        Ok(ExportReport { session: self.reader.id(), path: self.place.path, outcome })
+        let (session, path) = (self.reader.id(), self.place.path);
+        let own = ExportReport { session, path, is_beside: false, outcome };
+        Ok(std::iter::once(own).chain(beside).collect())
     }
 
     fn write(&mut self, store: &Store) -> Result<ExportOutcome> {

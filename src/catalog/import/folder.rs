@@ -1,6 +1,6 @@
 //! Finding the files of an import.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{DirEntry, File, Metadata};
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,8 @@ use std::time::SystemTime;
 use leafline_import::Family;
 
 use crate::regular_file::{check_regular, open_regular};
+use crate::store::beside::ENDING;
+use crate::temporary::is_temporary;
 
 /// Receives each file or folder that is not examined, and why.
 type Failed<'f> = &'f mut dyn FnMut(&Path, &NotFound);
@@ -59,19 +61,31 @@ impl FoundFile {
 /// The files that the paths name, in order: the contents of a folder by name, files and folders mixed. Links are
 /// followed; but each folder is examined only once, at the path where it really is if that is below one of the paths.
 pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundFile> {
-    let mut search = Search { roots: Vec::new(), files: Vec::new(), failed };
-    for path in paths {
-        let path = path.as_ref();
-        match std::fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => search.folder(path),
-            Ok(metadata) => match check_regular(&metadata) {
-                Ok(()) => search.files.push(FoundFile::new(path.to_owned(), &metadata)),
-                Err(error) => (search.failed)(path, &error.into()),
-            },
-            Err(error) => (search.failed)(path, &error.into()),
-        }
-    }
+    let mut search = Search {
+        roots: Vec::new(),
+        files: Vec::new(),
+        is_for_sessions: true,
+        beside: None,
+        failed,
+    };
+    search.paths(paths);
     search.files
+}
+
+/// The same, and the files that may stand beside sessions: those in a folder with the name of a session's file without its
+/// ending, and in the folders in that. The file is there too, or `is_known` says of its path that it was imported from. Of a
+/// path that is a file, those in the folder beside it. A link to such a folder is followed, and so are links to files; one to a
+/// folder further down is not: what it leads to is not what the program keeps.
+pub(super) fn find_with_beside(
+    paths: &[impl AsRef<Path>],
+    is_known: &dyn Fn(&Path) -> bool,
+    failed: Failed<'_>,
+) -> (Vec<FoundFile>, Vec<PathBuf>) {
+    let beside = Some(Beside { is_known, files: Vec::new() });
+    let mut search =
+        Search { roots: Vec::new(), files: Vec::new(), is_for_sessions: true, beside, failed };
+    search.paths(paths);
+    (search.files, search.beside.map_or_else(Vec::new, |beside| beside.files))
 }
 
 /// A search of folders.
@@ -79,7 +93,33 @@ struct Search<'f> {
     /// The folders that are searched with all that is in them: where they really are.
     roots: Vec<PathBuf>,
     files: Vec<FoundFile>,
+    /// Whether sessions' files are taken: those of agents are not that stand beside a file that the caller names.
+    is_for_sessions: bool,
+    /// The files beside sessions, if they are wanted.
+    beside: Option<Beside<'f>>,
     failed: Failed<'f>,
+}
+
+/// What is found beside sessions.
+struct Beside<'f> {
+    /// Whether a path that has no file was imported from.
+    is_known: &'f dyn Fn(&Path) -> bool,
+    files: Vec<PathBuf>,
+}
+
+impl Beside<'_> {
+    /// Whether a folder stands beside a session's file, or is in one that does.
+    fn is_in(&self, folder: &Path) -> bool {
+        let Ok(absolute) = std::path::absolute(folder) else { return false };
+        absolute.ancestors().map(file_beside).any(|file| file.is_file() || (self.is_known)(&file))
+    }
+}
+
+/// The session's file that a folder would stand beside.
+fn file_beside(folder: &Path) -> PathBuf {
+    let mut file = folder.as_os_str().to_owned();
+    file.push(ENDING);
+    file.into()
 }
 
 /// A folder to be listed.
@@ -87,16 +127,53 @@ struct Folder {
     path: PathBuf,
     /// Whether a link on the way to it was followed, so that it may also be a root.
     is_linked: bool,
+    /// Whether the files in it stand beside a session.
+    is_beside: bool,
 }
 
 impl Search<'_> {
+    /// Searches what the caller names.
+    fn paths(&mut self, paths: &[impl AsRef<Path>]) {
+        for path in paths {
+            let path = path.as_ref();
+            match std::fs::metadata(path) {
+                Ok(metadata) if metadata.is_dir() => {
+                    let is_beside = self.beside.as_ref().is_some_and(|beside| beside.is_in(path));
+                    self.folder(path, is_beside);
+                }
+                Ok(metadata) => match check_regular(&metadata) {
+                    Ok(()) => {
+                        self.files.push(FoundFile::new(path.to_owned(), &metadata));
+                        self.folder_beside(path);
+                    }
+                    Err(error) => (self.failed)(path, &error.into()),
+                },
+                Err(error) => (self.failed)(path, &error.into()),
+            }
+        }
+    }
+
+    /// Searches the folder beside a file, if there is one, for what is not a session.
+    fn folder_beside(&mut self, file: &Path) {
+        let name = file.file_name().map(OsStr::as_encoded_bytes);
+        let has_ending = name.is_some_and(|name| {
+            name.strip_suffix(ENDING.as_bytes()).is_some_and(|stem| !stem.is_empty())
+        });
+        let folder = file.with_extension("");
+        if self.beside.is_some() && has_ending && folder.is_dir() {
+            self.is_for_sessions = false;
+            self.folder(&folder, true);
+            self.is_for_sessions = true;
+        }
+    }
+
     /// Searches a folder that the caller names.
-    fn folder(&mut self, path: &Path) {
+    fn folder(&mut self, path: &Path, is_beside: bool) {
         // A folder that cannot be found any more is reported when it is listed.
         let root = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         self.roots = vec![root];
         // A list instead of recursion: a deep folder is bad input like any other.
-        let mut folders = vec![Folder { path: path.to_owned(), is_linked: false }];
+        let mut folders = vec![Folder { path: path.to_owned(), is_linked: false, is_beside }];
         while let Some(folder) = folders.pop() {
             let inner = self.list(&folder);
             folders.extend(inner.into_iter().rev());
@@ -122,25 +199,43 @@ impl Search<'_> {
             }
         }
         found.sort_by_key(DirEntry::file_name);
-        for entry in found {
+        // Asked of folders alone, of which there may be none.
+        let mut names: Option<Vec<OsString>> = None;
+        for entry in &found {
             let path = entry.path();
-            let mut is_linked = folder.is_linked;
-            let is_in = match find_at(&entry) {
+            let (mut is_linked, mut is_beside) = (folder.is_linked, folder.is_beside);
+            let is_in = match find_at(entry) {
                 Ok(Found::Folder) if folder.is_linked => self.is_new(&path),
                 Ok(Found::Folder) => Ok(true),
                 Ok(Found::LinkedFolder) => {
-                    is_linked = true;
+                    (is_linked, is_beside) = (true, false);
                     self.follow(&folder.path, &path)
                 }
                 Ok(Found::File(file)) => {
-                    self.files.push(file);
+                    if self.is_for_sessions {
+                        self.files.push(file);
+                    }
+                    Ok(false)
+                }
+                Ok(Found::OtherFile) => {
+                    if let Some(beside) = self.beside.as_mut().filter(|_| is_beside) {
+                        beside.files.push(path.clone());
+                    }
                     Ok(false)
                 }
                 Ok(Found::Nothing) => Ok(false),
                 Err(problem) => Err(problem),
             };
             match is_in {
-                Ok(true) => inner.push(Folder { path, is_linked }),
+                Ok(true) => {
+                    if let Some(beside) = self.beside.as_ref().filter(|_| !is_beside) {
+                        let names = names
+                            .get_or_insert_with(|| found.iter().map(DirEntry::file_name).collect());
+                        let file = file_beside(&path);
+                        is_beside = is_among(&file, names) || (beside.is_known)(&file);
+                    }
+                    inner.push(Folder { path, is_linked, is_beside });
+                }
                 Ok(false) => {}
                 Err(problem) => (self.failed)(&path, &problem),
             }
@@ -174,16 +269,27 @@ enum Found {
     /// A link to one.
     LinkedFolder,
     File(FoundFile),
+    /// A file that is no session by its name.
+    OtherFile,
     /// Nothing for an import, or no longer there.
     Nothing,
 }
 
+/// Whether a file's name is one of these, which are in order.
+fn is_among(file: &Path, names: &[OsString]) -> bool {
+    let found = |name| names.binary_search_by(|known| known.as_os_str().cmp(name)).is_ok();
+    file.file_name().is_some_and(found)
+}
+
 fn find_at(entry: &DirEntry) -> Result<Found, NotFound> {
     let path = entry.path();
-    let is_session = path.extension().is_some_and(|extension| extension == "jsonl")
-        && !is_other_file(&entry.file_name());
+    let has_ending = path.extension().is_some_and(|extension| extension == "jsonl");
+    let is_session = has_ending && !is_other_file(&entry.file_name());
+    // What a program lists in such a file, and what an export is about to name, stays where it is.
+    let is_other = !has_ending && !is_temporary(&entry.file_name());
     let kind = match entry.file_type() {
         Ok(kind) if kind.is_dir() => return Ok(Found::Folder),
+        Ok(kind) if !is_session && kind.is_file() && is_other => return Ok(Found::OtherFile),
         Ok(kind) if !is_session && !kind.is_symlink() => return Ok(Found::Nothing),
         kind => kind,
     };
@@ -193,6 +299,7 @@ fn find_at(entry: &DirEntry) -> Result<Found, NotFound> {
         Ok(metadata) if metadata.is_file() && is_session => {
             Ok(Found::File(FoundFile::new(path, &metadata)))
         }
+        Ok(metadata) if metadata.is_file() && is_other => Ok(Found::OtherFile),
         Ok(_) => Ok(Found::Nothing),
         // Deleted since the folder was listed; a link that leads nowhere still exists.
         Err(error) if error.kind() == ErrorKind::NotFound => {

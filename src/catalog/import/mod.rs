@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod beginning;
+mod beside;
 mod blob_folder;
 mod budget;
 pub(crate) mod candidate;
@@ -28,14 +29,17 @@ use std::path::{Path, PathBuf};
 
 use crossbeam_channel::unbounded;
 
+use self::beside::Taking;
 use self::blob_folder::BlobFolder;
+use self::folder::find_with_beside;
 pub(super) use self::folder::{FoundFile, NotFound, find as find_files};
 use self::input::Input;
 use self::notes::Notes;
 use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
 pub use self::report::{
-    FileReport, ImportObserver, ImportOptions, ImportStatus, ImportTotals, Recovery, Refusal,
+    BesideReport, BesideStatus, BesideTotals, FileReport, ImportObserver, ImportOptions,
+    ImportStatus, ImportTotals, Recovery, Refusal,
 };
 pub use self::standing::{FileBehind, FolderStanding, LastSeen};
 use self::writer::Writer;
@@ -73,6 +77,11 @@ impl Store {
     /// session, or that cannot be read, is reported and does not affect the others. Memory is bounded by 256 MB and the
     /// longest line, whatever the files' sizes.
     ///
+    /// What a program keeps beside its sessions, such as long outputs of tools, comes after them: files in the folder with the name
+    /// of a session's file without `.jsonl`, and below it. They are stored as they are, by their paths;
+    /// [`SessionReader::files_beside`](crate::SessionReader::files_beside) lists them. One of the same size and time of
+    /// modification as in the store is not opened. One that is gone stays in the store.
+    ///
     /// ```
     /// # fn main() -> leafline::Result<()> {
     /// # let folder = tempfile::tempdir().unwrap();
@@ -97,7 +106,7 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.import_by(paths, &How { options, mode: Mode::Import }, observer)
+        self.import_by((paths, &[]), &How { options, mode: Mode::Import }, observer)
     }
 
     /// Brings the store in step with files and folders: does what [`Self::import`] does, at the cost of what is new.
@@ -128,6 +137,17 @@ impl Store {
     pub fn sync(
         &self,
         paths: &[impl AsRef<Path>],
+        options: &ImportOptions,
+        observer: &mut dyn ImportObserver,
+    ) -> Result<ImportTotals> {
+        self.import_by((paths, &[]), &How { options, mode: Mode::Sync }, observer)
+    }
+
+    /// The same, and takes these files beside sessions.
+    #[cfg(feature = "watch")]
+    pub(super) fn sync_with_beside(
+        &self,
+        paths: (&[&PathBuf], &[PathBuf]),
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
@@ -193,25 +213,33 @@ impl Store {
         };
         let found = FoundFile::kept(STREAM.into(), file, &metadata);
         let how = How { options, mode: Mode::Import };
-        self.import_found(vec![found], &how, options.blobs.clone(), outcome)
+        self.import_found((vec![found], Vec::new()), &how, options.blobs.clone(), outcome)
     }
 
     fn import_by(
         &self,
-        paths: &[impl AsRef<Path>],
+        (paths, beside): (&[impl AsRef<Path>], &[PathBuf]),
         how: &How<'_>,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
         self.sweep()?;
         let mut outcome = Outcome::new(observer);
-        let files = find_files(paths, &mut |path, problem| outcome.add(&not_found(path, problem)));
+        let snapshot = self.committed()?;
+        // If this row is damaged, that is found where it matters.
+        let is_known = |path: &Path| {
+            matches!(snapshot.session_at(path.as_os_str().as_encoded_bytes()), Ok(Some(_)))
+        };
+        let mut failed = |path: &Path, problem: &NotFound| outcome.add(&not_found(path, problem));
+        let (files, mut found) = find_with_beside(paths, &is_known, &mut failed);
+        drop(snapshot);
+        found.extend_from_slice(beside);
         let blobs = how.options.blobs.clone().or_else(|| programs::blobs_of(paths));
-        self.import_found(files, how, blobs, outcome)
+        self.import_found((files, found), how, blobs, outcome)
     }
 
     fn import_found(
         &self,
-        files: Vec<FoundFile>,
+        (files, beside): (Vec<FoundFile>, Vec<PathBuf>),
         how: &How<'_>,
         blobs: Option<PathBuf>,
         mut outcome: Outcome<'_>,
@@ -220,6 +248,8 @@ impl Store {
         let owner = self.begin_owner()?;
         let blobs = blobs.map(BlobFolder::new);
         let run = self.import_files(files, how, blobs.as_ref(), &owner, &mut outcome);
+        let largest = how.options.largest_file_beside;
+        let run = run.and_then(|()| Taking::new(self, largest, &mut outcome).take(beside));
         let swept = self.sweep_own(&owner);
         let totals = outcome.finish();
         run?;

@@ -7,6 +7,7 @@ use leafline_import::Family;
 use leafline_import::lines::{LONGEST_LINE, LineTooLong};
 use serde::Serialize;
 
+use super::beside::LARGEST;
 use crate::catalog::path_text;
 use crate::store::removed_record::RemovedRecord;
 use crate::store::session_record::SessionRecord;
@@ -28,6 +29,9 @@ pub struct ImportOptions {
     /// The most bytes of a line, its terminator aside: [`LONGEST_LINE`] by default, 1 GiB. A line is held in memory as a
     /// whole. A file with a longer one fails, with the byte at which the line begins, and does not affect the others.
     pub longest_line: u64,
+    /// The most bytes of a file beside a session: 256 MiB by default. It is held in memory as a whole. A larger one is reported
+    /// and left.
+    pub largest_file_beside: u64,
 }
 
 impl Default for ImportOptions {
@@ -39,6 +43,7 @@ impl Default for ImportOptions {
             replace: false,
             restore: false,
             longest_line: LONGEST_LINE,
+            largest_file_beside: LARGEST,
         }
     }
 }
@@ -188,6 +193,87 @@ impl FileReport {
     }
 }
 
+/// What happened to a file beside a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum BesideStatus {
+    /// The store did not have it, or not with these bytes: now it has.
+    Taken,
+    /// The store has it as it is.
+    Unchanged,
+    /// It is larger than [`ImportOptions::largest_file_beside`], and was left.
+    Skipped,
+    /// It could not be read.
+    Failed,
+}
+
+/// The outcome of one file that a session's program keeps beside the session's file.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct BesideReport {
+    /// The file.
+    #[serde(serialize_with = "path_text")]
+    pub path: PathBuf,
+    /// What became of it.
+    pub status: BesideStatus,
+    /// The id under which the session is addressed that it stands beside.
+    pub beside: String,
+    /// Its bytes; 0 if it could not be read.
+    pub bytes: u64,
+    /// Why it was left or failed.
+    pub reason: Option<String>,
+}
+
+impl BesideReport {
+    pub(super) fn taken(path: PathBuf, beside: String, bytes: u64) -> Self {
+        Self { path, status: BesideStatus::Taken, beside, bytes, reason: None }
+    }
+
+    pub(super) fn unchanged(path: PathBuf, beside: String, bytes: u64) -> Self {
+        Self { path, status: BesideStatus::Unchanged, beside, bytes, reason: None }
+    }
+
+    pub(super) fn too_large(path: PathBuf, beside: String, bytes: u64, largest: u64) -> Self {
+        let reason = Some(format!("it is larger than {largest} bytes, the most that is taken"));
+        Self { path, status: BesideStatus::Skipped, beside, bytes, reason }
+    }
+
+    pub(super) fn failed(path: PathBuf, beside: String, reason: String) -> Self {
+        Self { path, status: BesideStatus::Failed, beside, bytes: 0, reason: Some(reason) }
+    }
+}
+
+/// The outcome of all files beside sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct BesideTotals {
+    /// Files that the store has since this import.
+    pub taken: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that it had as they are.
+    pub unchanged: u64,
+    /// Files that are too large.
+    pub skipped: u64,
+    /// Files that could not be read.
+    pub failed: u64,
+}
+
+impl BesideTotals {
+    pub(super) fn add(&mut self, report: &BesideReport) {
+        match report.status {
+            BesideStatus::Taken => {
+                self.taken += 1;
+                self.bytes += report.bytes;
+            }
+            BesideStatus::Unchanged => self.unchanged += 1,
+            BesideStatus::Skipped => self.skipped += 1,
+            BesideStatus::Failed => self.failed += 1,
+        }
+    }
+}
+
 /// All files' outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportTotals {
@@ -218,6 +304,8 @@ pub struct ImportTotals {
     /// Bytes of them that this import stored: what grown files had gained, and all of those that were stored as a
     /// whole.
     pub new_bytes: u64,
+    /// The files beside sessions, which the other numbers do not count.
+    pub beside: BesideTotals,
 }
 
 impl ImportTotals {
@@ -260,6 +348,11 @@ pub trait ImportObserver {
 
     /// A file's outcome is final, and durable.
     fn file(&mut self, report: &FileReport) {
+        let _ = report;
+    }
+
+    /// The outcome of a file beside a session is final, and durable. They come after all sessions.
+    fn beside(&mut self, report: &BesideReport) {
         let _ = report;
     }
 

@@ -4,8 +4,8 @@ use std::ops::Bound;
 
 use redb::{Table, WriteTransaction};
 
-use super::files;
 use super::slice::{BlobGain, Retirement, Row, Slice};
+use super::{beside, files};
 use crate::error::Result;
 use crate::store::blobs::{BlobTables, Hash};
 use crate::store::entry_record::EntryRows;
@@ -57,7 +57,7 @@ pub(super) fn write(
         }
     }
     write_blobs(transaction, slice.blobs, &slice.released)?;
-    write_marks(transaction, &slice.begun, &slice.retired, &slice.finished)?;
+    write_marks(transaction, (&slice.begun, &slice.retired, &slice.finished), &slice.sources)?;
     for row in &slice.restored {
         forget_removed(transaction, row.key)?;
     }
@@ -136,12 +136,14 @@ fn write_usage(
     Ok(())
 }
 
+/// The sessions that are begun, those that become invisible, and those that are complete.
+type Marks<'m> = (&'m [Row<(), u64>], &'m [Row<SessionKey, Retirement>], &'m [Row<(), ()>]);
+
 /// Records which sessions are incomplete, and which are retired.
 fn write_marks(
     transaction: &WriteTransaction,
-    begun: &[Row<(), u64>],
-    retired: &[Row<SessionKey, Retirement>],
-    finished: &[Row<(), ()>],
+    (begun, retired, finished): Marks<'_>,
+    sources: &[Row<Vec<u8>, SourceRecord>],
 ) -> Result<()> {
     if begun.is_empty() && retired.is_empty() && finished.is_empty() {
         return Ok(());
@@ -151,9 +153,12 @@ fn write_marks(
         unfinished.insert(row.session.raw(), row.value)?;
     }
     for row in retired {
-        retire(transaction, row.key, row.value.removed_at)?;
+        let forgotten = retire(transaction, row.key, row.value.removed_at)?;
         match row.value.removed_at {
-            None => files::hand_over(transaction, row.key, row.session)?,
+            None => {
+                files::hand_over(transaction, row.key, row.session)?;
+                beside::hand_over(transaction, &forgotten, row.session, sources)?;
+            }
             Some(_) => files::forget(transaction, row.key)?,
         }
         unfinished.insert(row.key.raw(), row.value.owner)?;
@@ -306,12 +311,12 @@ fn write_blobs(
 }
 
 /// Removes a session from every table that makes it visible; its other rows are swept later. If it was removed at some
-/// time, and not replaced, its sources stay, with what is kept of it.
+/// time, and not replaced, its sources stay, with what is kept of it. Returns the paths that lead nowhere any more.
 fn retire(
     transaction: &WriteTransaction,
     session: SessionKey,
     removed_at: Option<i64>,
-) -> Result<()> {
+) -> Result<Vec<Vec<u8>>> {
     let mut sessions = transaction.open_table(tables::SESSIONS)?;
     let record = match sessions.remove(session.raw())? {
         Some(value) => {
@@ -319,7 +324,7 @@ fn retire(
             SessionRecord::from_bytes(value.value(), || session.to_string())?
         }
         // Another process was faster.
-        None => return Ok(()),
+        None => return Ok(Vec::new()),
     };
     let mut ids = transaction.open_table(tables::SESSION_IDS)?;
     let id = address_bytes(&record.external_id, record.number);
@@ -330,7 +335,10 @@ fn retire(
     transaction.open_table(tables::LEAVES)?.remove(session.raw())?;
     match removed_at {
         None => forget_sources(transaction, session, &record.rest.sources),
-        Some(at) => keep_removed(transaction, session, RemovedRecord::of(record, at)),
+        Some(at) => {
+            keep_removed(transaction, session, RemovedRecord::of(record, at))?;
+            Ok(Vec::new())
+        }
     }
 }
 
@@ -357,15 +365,16 @@ fn forget_removed(transaction: &WriteTransaction, session: SessionKey) -> Result
     };
     let id = (removed.external_id.as_slice(), session.raw());
     transaction.open_table(tables::REMOVED_IDS)?.remove(id)?;
-    forget_sources(transaction, session, &removed.sources)
+    forget_sources(transaction, session, &removed.sources).map(drop)
 }
 
-/// Removes the paths from `sources` that lead to a session.
+/// Removes the paths from `sources` that lead to a session, and returns them.
 fn forget_sources(
     transaction: &WriteTransaction,
     session: SessionKey,
     paths: &[Vec<u8>],
-) -> Result<()> {
+) -> Result<Vec<Vec<u8>>> {
+    let mut forgotten = Vec::new();
     let mut sources = transaction.open_table(tables::SOURCES)?;
     for path in paths {
         let is_its_own = match sources.get(path.as_slice())? {
@@ -376,7 +385,8 @@ fn forget_sources(
         };
         if is_its_own {
             sources.remove(path.as_slice())?;
+            forgotten.push(path.clone());
         }
     }
-    Ok(())
+    Ok(forgotten)
 }

@@ -1,4 +1,4 @@
-//! Files of a session storage: what a commit changes in them.
+//! Files of a session storage, and those beside sessions: what a commit changes in them.
 
 use std::collections::HashMap;
 
@@ -35,6 +35,10 @@ pub(crate) enum FileChange {
     Session(SessionKey),
     /// It has these bytes, which are not a session.
     Bytes(Vec<u8>),
+    /// It has these bytes, and was written at this time, as the file system says: a file beside a session.
+    Taken { bytes: Vec<u8>, written: i64 },
+    /// It has the bytes that it had, and was written at this time.
+    Seen { written: i64 },
     /// These follow the bytes that it has.
     Longer(Vec<u8>),
     /// It is at another path. What was there is replaced.
@@ -76,7 +80,7 @@ impl Batch {
     }
 }
 
-type Paths<'t> = Table<'t, &'static [u8], &'static [u8]>;
+pub(super) type Paths<'t> = Table<'t, &'static [u8], &'static [u8]>;
 
 /// The file at a path.
 pub(super) fn at(files: &Paths<'_>, path: &[u8]) -> Result<Option<FileRecord>> {
@@ -156,15 +160,15 @@ pub(super) fn write(transaction: &WriteTransaction, rows: Vec<FileRow>) -> Resul
     if rows.is_empty() {
         return Ok(());
     }
-    let mut tables = Tables {
-        files: transaction.open_table(tables::FILES)?,
-        parts: transaction.open_table(tables::FILE_PARTS)?,
-        sessions: transaction.open_table(tables::SESSION_FILES)?,
-    };
+    let mut tables = Tables::open(transaction)?;
     for FileRow { path, change, .. } in rows {
         match change {
             FileChange::Session(session) => tables.put_session(&path, session)?,
-            FileChange::Bytes(bytes) => tables.put_bytes(&path, &bytes)?,
+            FileChange::Bytes(bytes) => tables.put_bytes(&path, &bytes, None)?,
+            FileChange::Taken { bytes, written } => {
+                tables.put_bytes(&path, &bytes, Some(written))?;
+            }
+            FileChange::Seen { written } => tables.note_time(&path, written)?,
             FileChange::Longer(bytes) => tables.extend(&path, &bytes)?,
             FileChange::Renamed(to) => tables.rename(&path, &to)?,
             FileChange::Removed => drop(tables.take(&path)?),
@@ -174,15 +178,25 @@ pub(super) fn write(transaction: &WriteTransaction, rows: Vec<FileRow>) -> Resul
 }
 
 /// The tables of files.
-struct Tables<'t> {
-    files: Paths<'t>,
-    parts: Table<'t, (u64, u32), &'static [u8]>,
-    sessions: Table<'t, u64, &'static [u8]>,
+pub(super) struct Tables<'t> {
+    pub(super) files: Paths<'t>,
+    pub(super) parts: Table<'t, (u64, u32), &'static [u8]>,
+    pub(super) sessions: Table<'t, u64, &'static [u8]>,
+}
+
+impl<'t> Tables<'t> {
+    pub(super) fn open(transaction: &'t WriteTransaction) -> Result<Self> {
+        Ok(Self {
+            files: transaction.open_table(tables::FILES)?,
+            parts: transaction.open_table(tables::FILE_PARTS)?,
+            sessions: transaction.open_table(tables::SESSION_FILES)?,
+        })
+    }
 }
 
 impl Tables<'_> {
     /// Takes a file away, with all that the tables have of it.
-    fn take(&mut self, path: &[u8]) -> Result<Option<FileRecord>> {
+    pub(super) fn take(&mut self, path: &[u8]) -> Result<Option<FileRecord>> {
         let found = at(&self.files, path)?;
         match found.map(|found| found.content) {
             Some(FileContent::Session(session)) => {
@@ -216,20 +230,29 @@ impl Tables<'_> {
         put(&mut self.files, path, FileRecord { content, written: later(now(), before) })
     }
 
-    fn put_bytes(&mut self, path: &[u8], bytes: &[u8]) -> Result<()> {
+    /// Gives a file these bytes. Without a time it was written now.
+    fn put_bytes(&mut self, path: &[u8], bytes: &[u8], written: Option<i64>) -> Result<()> {
         let before = self.take(path)?;
         let number = self.parts.last()?.map_or(1, |(key, _)| key.value().0 + 1);
         for (part, row) in parts::cut(bytes) {
             self.parts.insert((number, part), row)?;
         }
         let content = FileContent::Bytes { number, size: bytes.len() as u64 };
-        put(&mut self.files, path, FileRecord { content, written: later(now(), before) })
+        let written = written.unwrap_or_else(|| later(now(), before));
+        put(&mut self.files, path, FileRecord { content, written })
+    }
+
+    fn note_time(&mut self, path: &[u8], written: i64) -> Result<()> {
+        match at(&self.files, path)? {
+            Some(record) => put(&mut self.files, path, FileRecord { written, ..record }),
+            None => Ok(()),
+        }
     }
 
     fn extend(&mut self, path: &[u8], bytes: &[u8]) -> Result<()> {
         let before = at(&self.files, path)?;
         let (number, size) = match before.map(|before| before.content) {
-            None => return self.put_bytes(path, bytes),
+            None => return self.put_bytes(path, bytes, None),
             Some(FileContent::Bytes { number, size }) => (number, size),
             Some(FileContent::Session(_)) => {
                 return Err(Corruption {
@@ -256,7 +279,8 @@ impl Tables<'_> {
         put(&mut self.files, path, FileRecord { content, written: later(now(), before) })
     }
 
-    fn rename(&mut self, path: &[u8], to: &[u8]) -> Result<()> {
+    /// Gives a file another path; what was there is replaced.
+    pub(super) fn rename(&mut self, path: &[u8], to: &[u8]) -> Result<()> {
         if path == to {
             return Ok(());
         }

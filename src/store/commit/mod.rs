@@ -7,6 +7,7 @@
 //! is refused, and nothing in it is written.
 
 mod apply;
+mod beside;
 mod change;
 mod check;
 mod creation;

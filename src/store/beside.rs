@@ -1,0 +1,237 @@
+//! Files beside sessions: which session has a path beside it, and which files a session has beside it.
+//!
+//! A program keeps them in a folder that has the name of the session's file without its ending. Nothing says of a file whose it
+//! is but its path.
+
+use std::path::MAIN_SEPARATOR;
+
+use super::file_record::{self, FileContent};
+use super::session_key::SessionKey;
+use super::session_record::SessionRecord;
+use super::snapshot::Snapshot;
+use super::tables;
+use crate::error::{Corruption, Result};
+
+/// What the name of a session's file has behind that of the folder beside it.
+pub(crate) const ENDING: &str = ".jsonl";
+
+/// The byte between the names of a path.
+const SEPARATOR: u8 = MAIN_SEPARATOR as u8;
+
+/// A file beside a session, as the tables have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BesideRow {
+    /// The key of its path.
+    pub(crate) path: Vec<u8>,
+    /// Where the path goes on below the folder beside the session's file.
+    pub(crate) below: usize,
+    /// The number of its rows in `file_parts`.
+    pub(crate) number: u64,
+    /// Its bytes.
+    pub(crate) size: u64,
+    /// When it was written, in milliseconds since 1970.
+    pub(crate) written: i64,
+}
+
+impl BesideRow {
+    /// The path below the folder.
+    pub(crate) fn name(&self) -> &[u8] {
+        self.path.get(self.below..).unwrap_or_default()
+    }
+}
+
+/// The folder beside a session's file, with a separator behind it; `None` for a file whose name has no such ending, or nothing
+/// else.
+pub(super) fn folder_beside(file: &[u8]) -> Option<Vec<u8>> {
+    let folder = file.strip_suffix(ENDING.as_bytes())?;
+    let has_name = folder.last().is_some_and(|&last| last != SEPARATOR);
+    has_name.then(|| [folder, &[SEPARATOR]].concat())
+}
+
+/// The folders that a path is in, from the nearest on, without a separator behind them.
+pub(super) fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = path;
+    std::iter::from_fn(move || {
+        let at = memchr::memrchr(SEPARATOR, rest)?;
+        rest = rest.get(..at).unwrap_or_default();
+        Some(rest)
+    })
+}
+
+/// The path of the session's file beside which a folder would stand.
+pub(super) fn session_file(folder: &[u8]) -> Vec<u8> {
+    [folder, ENDING.as_bytes()].concat()
+}
+
+/// Whether a path below a folder stays below it.
+fn stays_below(name: &[u8]) -> bool {
+    name.split(|&byte| byte == SEPARATOR).all(|part| !matches!(part, b"" | b"." | b".."))
+}
+
+impl Snapshot {
+    /// The session of a file: the one that a program keeps there in a session storage, or else the one that was imported from
+    /// there, which may be removed.
+    pub(crate) fn session_at(&self, file: &[u8]) -> Result<Option<SessionKey>> {
+        match self.file(file)?.map(|file| file.content) {
+            Some(FileContent::Session(session)) => Ok(Some(session)),
+            Some(FileContent::Bytes { .. }) | None => {
+                Ok(self.source(file)?.map(|source| source.session))
+            }
+        }
+    }
+
+    /// The session that has a path beside it, and its record: that of the nearest folder above that stands beside the file of a
+    /// session. `None` if there is none, if that session was removed, and if its program keeps no files beside sessions'.
+    pub(crate) fn session_beside(
+        &self,
+        path: &[u8],
+    ) -> Result<Option<(SessionKey, SessionRecord)>> {
+        for folder in folders_above(path) {
+            let Some(session) = self.session_at(&session_file(folder))? else { continue };
+            let record = self.session(session)?;
+            let keeps = record.filter(|record| record.known_family().keeps_files_beside());
+            return Ok(keeps.map(|record| (session, record)));
+        }
+        Ok(None)
+    }
+
+    /// Passes on the size of every file beside a session of the store.
+    pub(crate) fn each_file_beside(&self, mut take: impl FnMut(u64)) -> Result<()> {
+        let mut last: Option<(Vec<u8>, bool)> = None;
+        self.each_file(|path, record| {
+            let FileContent::Bytes { size, .. } = record?.content else { return Ok(()) };
+            let folder = folders_above(path).next().unwrap_or_default();
+            let is_beside = match &last {
+                Some((known, is_beside)) if known == folder => *is_beside,
+                _ => self.session_beside(path)?.is_some(),
+            };
+            last = Some((folder.to_vec(), is_beside));
+            if is_beside {
+                take(size);
+            }
+            Ok(())
+        })
+    }
+
+    /// The files beside a session, in the order of its sources and of their paths.
+    pub(crate) fn files_beside(
+        &self,
+        session: SessionKey,
+        record: &SessionRecord,
+    ) -> Result<Vec<BesideRow>> {
+        let mut found = Vec::new();
+        if !record.known_family().keeps_files_beside() {
+            return Ok(found);
+        }
+        let Some(files) = self.later_table(tables::FILES)? else { return Ok(found) };
+        let stored = self.file_of(session)?.filter(|file| !record.sources.contains(file));
+        for file in record.sources.iter().chain(&stored) {
+            let Some(inside) = folder_beside(file) else { continue };
+            // A row of `sources` may be lost, of which the session's record still knows.
+            if self.session_at(file)?.is_some_and(|other| other != session) {
+                continue;
+            }
+            let mut last: Option<(Vec<u8>, bool)> = None;
+            for row in files.range(inside.as_slice()..)? {
+                let (path, value) = row?;
+                let path = path.value();
+                let Some(name) = path.strip_prefix(&*inside) else { break };
+                let content = file_record::read(path, value.value())?;
+                let FileContent::Bytes { number, size } = content.content else { continue };
+                // Below the folder may be that of another session, which this one has started.
+                let folder = folders_above(path).next().unwrap_or_default();
+                let is_own = match &last {
+                    Some((known, is_own)) if known == folder => *is_own,
+                    _ => !self.is_of_another_below(path, inside.len())?,
+                };
+                last = Some((folder.to_vec(), is_own));
+                if is_own && stays_below(name) {
+                    let (path, below, written) = (path.to_vec(), inside.len(), content.written);
+                    found.push(BesideRow { path, below, number, size, written });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a path stands beside the file of a session in a folder whose path has this length or more.
+    fn is_of_another_below(&self, path: &[u8], length: usize) -> Result<bool> {
+        for folder in folders_above(path).take_while(|above| above.len() >= length) {
+            if self.session_at(&session_file(folder))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Passes on the rows of a file in `file_parts`, until `take` says that it needs no more.
+    pub(crate) fn each_part_of_file(
+        &self,
+        number: u64,
+        mut take: impl FnMut(&[u8]) -> Result<bool>,
+    ) -> Result<()> {
+        for row in self.table(tables::FILE_PARTS)?.range((number, 0)..=(number, u32::MAX))? {
+            let (_, part) = row?;
+            if !take(part.value())? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on the bytes of a file that is not a session, row by row, until `take` says that it needs no more.
+    pub(crate) fn each_piece_of_file(
+        &self,
+        path: &[u8],
+        (number, size): (u64, u64),
+        mut take: impl FnMut(&[u8]) -> Result<bool>,
+    ) -> Result<()> {
+        let (mut bytes, mut is_ended) = (0, false);
+        self.each_part_of_file(number, |part| {
+            bytes += part.len() as u64;
+            // What is too much is not passed on.
+            is_ended = bytes <= size && !take(part)?;
+            Ok(bytes <= size && !is_ended)
+        })?;
+        if is_ended || bytes == size {
+            return Ok(());
+        }
+        Err(Corruption {
+            table: "file_parts",
+            place: String::from_utf8_lossy(path).into_owned(),
+            problem: format!("there are {bytes} bytes of {size}"),
+        }
+        .into())
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_has_the_name_of_the_file() {
+        let folder = |file: &str| {
+            folder_beside(file.as_bytes()).map(|folder| String::from_utf8(folder).unwrap())
+        };
+        assert_eq!(folder("/p/4f2e.jsonl").as_deref(), Some("/p/4f2e/"));
+        assert_eq!(folder("/p/a.b.jsonl").as_deref(), Some("/p/a.b/"));
+        // All of the folder would belong to such a file.
+        assert_eq!(folder("/p/.jsonl"), None);
+        assert_eq!(folder(".jsonl"), None);
+        assert_eq!(folder("/p/4f2e.json"), None);
+        let above: Vec<&[u8]> = folders_above(b"/p/4f2e/x").collect();
+        assert_eq!(above, [&b"/p/4f2e"[..], b"/p", b""]);
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        for name in ["a", "a/b", "...", "a..b/c"] {
+            assert!(stays_below(name.as_bytes()), "{name}");
+        }
+        for name in ["", "..", "a/../../b", "/a", "a//b", "a/", "./a"] {
+            assert!(!stays_below(name.as_bytes()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The files beside a session in whose place another one comes.
+
+use redb::{Table, WriteTransaction};
+
+use super::files::{self, Tables};
+use super::slice::Row;
+use crate::error::Result;
+use crate::store::beside::{folder_beside, folders_above, session_file};
+use crate::store::file_record::{FileContent, FileRecord};
+use crate::store::pages::ReadableTable;
+use crate::store::session_key::SessionKey;
+use crate::store::source_record::SourceRecord;
+use crate::store::tables;
+
+/// Lets the files follow that stand beside paths which led to a session, and lead to none since another one has taken its place:
+/// they stand beside the file of that one from now on. Where it has a file of that name with the same bytes, that is the one; where
+/// it has another one, `~2` and so on stands behind the name.
+pub(super) fn hand_over(
+    transaction: &WriteTransaction,
+    forgotten: &[Vec<u8>],
+    to: SessionKey,
+    sources: &[Row<Vec<u8>, SourceRecord>],
+) -> Result<()> {
+    let mut tables = Tables::open(transaction)?;
+    if forgotten.is_empty() || tables.files.first()?.is_none() {
+        return Ok(());
+    }
+    let own = sources.iter().find(|row| row.session == to).map(|row| row.key.clone());
+    let own = match own {
+        Some(own) => Some(own),
+        None => tables.sessions.get(to.raw())?.map(|path| path.value().to_vec()),
+    };
+    let Some(new) = own.as_deref().and_then(folder_beside) else { return Ok(()) };
+    let is_kept = |path: &Vec<u8>| sources.iter().any(|row| row.key == *path);
+    let table = transaction.open_table(tables::SOURCES)?;
+    for old in forgotten.iter().filter(|old| !is_kept(old)).filter_map(|old| folder_beside(old)) {
+        for path in left_beside(&tables, &table, &old)? {
+            let name = path.get(old.len()..).unwrap_or_default();
+            tables.move_beside(&path, [&new, name].concat())?;
+        }
+    }
+    Ok(())
+}
+
+/// The paths of the files in a folder that stand beside no other session's file.
+fn left_beside(
+    tables: &Tables<'_>,
+    sources: &Table<'_, &'static [u8], &'static [u8]>,
+    folder: &[u8],
+) -> Result<Vec<Vec<u8>>> {
+    let mut left = Vec::new();
+    for row in tables.files.range(folder..)? {
+        let (path, value) = row?;
+        let path = path.value();
+        if !path.starts_with(folder) {
+            break;
+        }
+        let FileRecord { content: FileContent::Bytes { .. }, .. } =
+            crate::store::file_record::read(path, value.value())?
+        else {
+            continue;
+        };
+        let mut is_others = false;
+        for between in folders_above(path).take_while(|above| above.len() >= folder.len()) {
+            is_others = is_others || sources.get(session_file(between).as_slice())?.is_some();
+        }
+        if !is_others {
+            left.push(path.to_vec());
+        }
+    }
+    Ok(left)
+}
+
+impl Tables<'_> {
+    /// Gives a file of bytes a path, or one with a number behind it if another file has that.
+    fn move_beside(&mut self, path: &[u8], to: Vec<u8>) -> Result<()> {
+        let (mut place, mut number) = (to.clone(), 2);
+        while let Some(there) = files::at(&self.files, &place)? {
+            if self.is_same(path, there)? {
+                self.take(path)?;
+                return Ok(());
+            }
+            place = [&to, format!("~{number}").as_bytes()].concat();
+            number += 1;
+        }
+        self.rename(path, &place)
+    }
+
+    /// Whether the file at a path has the bytes of another one.
+    fn is_same(&self, path: &[u8], other: FileRecord) -> Result<bool> {
+        let Some(own) = files::at(&self.files, path)? else { return Ok(false) };
+        let (FileContent::Bytes { number: a, size }, FileContent::Bytes { number: b, size: same }) =
+            (own.content, other.content)
+        else {
+            return Ok(false);
+        };
+        if size != same {
+            return Ok(false);
+        }
+        let mut there = self.parts.range((b, 0)..=(b, u32::MAX))?;
+        for row in self.parts.range((a, 0)..=(a, u32::MAX))? {
+            let (_, part) = row?;
+            let Some(other) = there.next() else { return Ok(false) };
+            if part.value() != other?.1.value() {
+                return Ok(false);
+            }
+        }
+        Ok(there.next().is_none())
+    }
+}
