@@ -74,6 +74,12 @@ pub(super) fn report(salvage: &Salvage, out: &mut Output) -> Result<(), Failure>
     for path in &salvage.files {
         say("file   ", &format!("{}: its bytes are not whole", path.display()))?;
     }
+    for path in &salvage.nameless_files {
+        say("file   ", &format!("{}: bytes of a file whose path is lost", path.display()))?;
+    }
+    if salvage.may_lack_files {
+        say("lost   ", "perhaps files beside sessions: pages that name files are damaged")?;
+    }
     if salvage.history_is_damaged {
         say("history", "prompts, or their index, were damaged; those that are whole were kept")?;
     }

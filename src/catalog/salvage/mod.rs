@@ -5,6 +5,7 @@ mod lines;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use leafline_import::{Family, TITLE_BESIDE};
@@ -42,9 +43,14 @@ pub struct Salvage {
     pub lost_sources: Vec<PathBuf>,
     /// Blobs that lines refer to and whose bytes are not whole: SHA-256 in hex.
     pub blobs: Vec<String>,
-    /// Files of session storages that are no sessions, and whose bytes are not whole.
+    /// Files of session storages that are no sessions, and files beside sessions, whose bytes are not whole.
     #[serde(serialize_with = "paths")]
     pub files: Vec<PathBuf>,
+    /// Files beside the new store with bytes of such files whose paths are lost. Some of them may be missing.
+    #[serde(serialize_with = "paths")]
+    pub nameless_files: Vec<PathBuf>,
+    /// Whether there may have been files whose paths are lost: pages that name files are damaged.
+    pub may_lack_files: bool,
     /// Prompts of the history that were saved.
     pub prompts: u64,
     /// Whether prompts of the history are missing, or their index was made again.
@@ -69,6 +75,8 @@ impl Salvage {
             && self.lost.is_empty()
             && self.blobs.is_empty()
             && self.files.is_empty()
+            && self.nameless_files.is_empty()
+            && !self.may_lack_files
             && !self.history_is_damaged
             && !self.may_be_earlier
             && !self.may_lack_sessions
@@ -230,6 +238,7 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
         lost: salvaged.lost.values().cloned().collect(),
         may_be_earlier: salvaged.may_be_earlier,
         may_lack_sessions: may_lack_sessions(&salvaged),
+        may_lack_files: !is_whole(&salvaged, "files"),
         ..Salvage::default()
     };
     salvage.journal = take_journal(&store, damaged, &salvaged)?;
@@ -246,6 +255,7 @@ fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     let is_bad = |session: &SessionKey| bad.contains_key(session);
     let lost = sources.iter().filter(|(session, _)| !is_bad(session)).flat_map(|(_, paths)| paths);
     salvage.lost_sources = lost.cloned().collect();
+    salvage.nameless_files = keep_nameless(&store, new)?;
     let lost = store.settle_files()?;
     salvage.files = lost.iter().filter_map(|path| path_of_bytes(path)).collect();
     rebuild(&store, &bad, &sources, &salvaged, new, &mut salvage)?;
@@ -485,6 +495,29 @@ fn keep_lines(path: &Path, new: &Path, id: &str) -> Result<PathBuf> {
     let mut from = File::open(path).at("reading", path)?;
     std::io::copy(&mut from, &mut to).and_then(|_| to.sync_all()).at("writing", &place)?;
     Ok(place)
+}
+
+/// Puts the bytes of files whose paths are lost beside the new store.
+fn keep_nameless(store: &Store, new: &Path) -> Result<Vec<PathBuf>> {
+    let numbers = store.nameless_files()?;
+    if numbers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let folder = tempfile::tempdir().at("making a folder in", &std::env::temp_dir())?;
+    let snapshot = store.committed()?;
+    let mut kept = Vec::new();
+    for number in numbers {
+        let name = format!("file-{number}");
+        let path = folder.path().join(&name);
+        let options = new_file().write(true).create_new(true).open(&path);
+        let mut file = options.at("making", &path)?;
+        snapshot.each_part_of_file(number, |part| {
+            file.write_all(part).at("writing", &path)?;
+            Ok(true)
+        })?;
+        kept.push(keep_lines(&path, new, &name)?);
+    }
+    Ok(kept)
 }
 
 /// Imports a file of lines; `None` if they are no session.

@@ -1,6 +1,6 @@
-//! Files of session storages in a store that was filled from a damaged one.
+//! Files of session storages, and those beside sessions, in a store that was filled from a damaged one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::file_record::FileContent;
 use super::super::session_key::SessionKey;
@@ -8,6 +8,20 @@ use super::super::{Store, tables};
 use crate::error::Result;
 
 impl Store {
+    /// The numbers of the files of bytes that no path leads to.
+    pub(crate) fn nameless_files(&self) -> Result<Vec<u64>> {
+        let snapshot = self.committed()?;
+        let mut numbers = BTreeSet::new();
+        snapshot.each_file_part(|number, _| drop(numbers.insert(number)))?;
+        snapshot.each_file(|_, record| {
+            if let Ok(FileContent::Bytes { number, .. }) = record.map(|record| record.content) {
+                numbers.remove(&number);
+            }
+            Ok(())
+        })?;
+        Ok(numbers.into_iter().collect())
+    }
+
     /// Makes the tables of files agree: a file that is a session leads to one that is there and is in no other file, any other
     /// has all of its bytes. Returns the paths of those that are not there any more although their bytes were.
     pub(crate) fn settle_files(&self) -> Result<Vec<Vec<u8>>> {
