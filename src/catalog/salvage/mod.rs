@@ -1,17 +1,18 @@
 //! Saves what is whole in a damaged store's file.
 
 mod lines;
+mod nameless;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use leafline_import::{Family, TITLE_BESIDE};
 use serde::Serialize;
 
 use self::lines::{Lines, write_lines};
+use self::nameless::keep_nameless;
 use super::import::{FileReport, ImportObserver, ImportOptions, ImportStatus, Recovery};
 use super::path_text;
 use crate::error::{Error, FileContext, Result, StoreError};
@@ -495,29 +496,6 @@ fn keep_lines(path: &Path, new: &Path, id: &str) -> Result<PathBuf> {
     let mut from = File::open(path).at("reading", path)?;
     std::io::copy(&mut from, &mut to).and_then(|_| to.sync_all()).at("writing", &place)?;
     Ok(place)
-}
-
-/// Puts the bytes of files whose paths are lost beside the new store.
-fn keep_nameless(store: &Store, new: &Path) -> Result<Vec<PathBuf>> {
-    let numbers = store.nameless_files()?;
-    if numbers.is_empty() {
-        return Ok(Vec::new());
-    }
-    let folder = tempfile::tempdir().at("making a folder in", &std::env::temp_dir())?;
-    let snapshot = store.committed()?;
-    let mut kept = Vec::new();
-    for number in numbers {
-        let name = format!("file-{number}");
-        let path = folder.path().join(&name);
-        let options = new_file().write(true).create_new(true).open(&path);
-        let mut file = options.at("making", &path)?;
-        snapshot.each_part_of_file(number, |part| {
-            file.write_all(part).at("writing", &path)?;
-            Ok(true)
-        })?;
-        kept.push(keep_lines(&path, new, &name)?);
-    }
-    Ok(kept)
 }
 
 /// Imports a file of lines; `None` if they are no session.

@@ -12,7 +12,9 @@ impl Store {
     pub(crate) fn nameless_files(&self) -> Result<Vec<u64>> {
         let snapshot = self.committed()?;
         let mut numbers = BTreeSet::new();
-        snapshot.each_file_part(|number, _| drop(numbers.insert(number)))?;
+        snapshot.each_file_part(|number, _| {
+            numbers.insert(number);
+        })?;
         snapshot.each_file(|_, record| {
             if let Ok(FileContent::Bytes { number, .. }) = record.map(|record| record.content) {
                 numbers.remove(&number);
