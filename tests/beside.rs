@@ -232,7 +232,7 @@ fn links_and_what_is_no_file() {
     let pipe = at("tool-results/pipe.txt");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let unreadable = scene.write("tool-results/unreadable.txt", b"2");
-    std::fs::set_permissions(&unreadable, std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(&unreadable, std::fs::Permissions::from_mode(0o000)).unwrap();
     let is_barred = File::open(&unreadable).is_err();
     let (totals, told) = sync(&scene.0.store, &scene.folder());
     let mut expected = named(&[

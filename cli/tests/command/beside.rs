@@ -197,7 +197,7 @@ fn what_cannot_be_read_is_said() {
     sparse.set_len((256 << 20) + 1).unwrap();
     let run = at_home(&scene, ["sync"]).ok().text();
     assert!(run.contains("skipped") && run.contains("it is larger than 268435456 bytes"), "{run}");
-    let none = std::fs::Permissions::from_mode(0);
+    let none = std::fs::Permissions::from_mode(0o000);
     let unreadable = scene.write(&format!("{PROJECT}/{CLAUDE}/tool-results/barred"), b"1");
     std::fs::set_permissions(&unreadable, none).unwrap();
     if std::fs::File::open(&unreadable).is_ok() {
