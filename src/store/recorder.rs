@@ -139,7 +139,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn identity(file: &File) -> Identity {
     let metadata = file.metadata().expect("an open file has facts");
     // Not every system says when a file was made.
-    let made = metadata.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let made =
+        metadata.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
     (metadata.dev(), metadata.ino(), made.map(|made| made.as_nanos()))
 }
 

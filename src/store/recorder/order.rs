@@ -61,10 +61,8 @@ pub(crate) fn in_order(order: &[u8], processes: Vec<Noted>) -> Vec<Event> {
     let mut events = Vec::new();
     // Of each process, behind which of all events its own come.
     let mut places: Vec<Vec<usize>> = processes.iter().map(|_| vec![0]).collect();
-    let mut rest: Vec<_> = processes
-        .into_iter()
-        .map(|noted| (noted.events.into_iter(), noted.files))
-        .collect();
+    let mut rest: Vec<_> =
+        processes.into_iter().map(|noted| (noted.events.into_iter(), noted.files)).collect();
     for process in order.chunks_exact(ENTRY) {
         let process = u32::from_le_bytes(process.try_into().expect("a chunk of this length"));
         let process = process as usize;

@@ -15,9 +15,9 @@ use super::disk::STORE_NAME;
 use super::expected::{Sessions, Thread};
 use super::script::Script;
 use super::worker::Worker;
+use crate::store::Store;
 use crate::store::record::{append, read};
 use crate::store::recorder::{self, Event, Noted};
-use crate::store::Store;
 
 /// With this word, and the file of a job, the program does what the job says.
 pub const WORD: &str = "power-process";
@@ -112,12 +112,7 @@ pub(super) struct Processes<'s> {
 }
 
 impl<'s> Processes<'s> {
-    pub(super) fn new(
-        script: &'s Script,
-        program: &'s Path,
-        folder: &Path,
-        calls: usize,
-    ) -> Self {
+    pub(super) fn new(script: &'s Script, program: &'s Path, folder: &Path, calls: usize) -> Self {
         let desk = tempfile::tempdir_in(super::memory()).unwrap();
         Self { script, program, folder: folder.to_owned(), desk, noted: Vec::new(), calls }
     }
