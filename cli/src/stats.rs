@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 struct WithRatio<'a, T> {
     #[serde(flatten)]
     statistics: &'a T,
-    /// Stored bytes per byte of JSONL.
+    /// Stored bytes per byte of JSONL, and of files beside sessions.
     ratio: Option<f64>,
 }
 
@@ -96,13 +96,17 @@ fn draw(store: &Store, session: Option<&str>, out: &mut Output) -> Result<Status
 }
 
 fn show_store(statistics: &Statistics, path: &str, out: &mut Output) -> Result<(), Failure> {
-    let ratio = ratio(statistics.file_bytes, statistics.line_bytes);
+    let beside = statistics.beside.bytes;
+    let ratio = ratio(statistics.file_bytes, statistics.line_bytes + beside);
     if out.is_json() {
         return out.json(&WithRatio { statistics, ratio });
     }
     write_fact("store", Some(&text::printable(path)), out)?;
-    let jsonl = bytes(statistics.line_bytes);
-    let file = format!("{}{}", bytes(statistics.file_bytes), of_jsonl(ratio, &jsonl));
+    let mut given = format!("{} of JSONL", bytes(statistics.line_bytes));
+    if beside > 0 {
+        given = format!("{given} and {} beside sessions", bytes(beside));
+    }
+    let file = format!("{}{}", bytes(statistics.file_bytes), of_given(ratio, &given));
     write_fact("file", Some(&file), out)?;
     let lines = counted(statistics.lines, "line", "lines");
     let entries = counted(statistics.entries, "entry", "entries");
@@ -144,7 +148,7 @@ fn show_session(statistics: &SessionStatistics, out: &mut Output) -> Result<(), 
     let jsonl = bytes(statistics.facts.bytes);
     let chunks = counted(statistics.chunks, "chunk", "chunks");
     let stored = bytes(statistics.stored_bytes);
-    let stored = format!("{stored} in {chunks}{}", of_jsonl(ratio, &jsonl));
+    let stored = format!("{stored} in {chunks}{}", of_given(ratio, &format!("{jsonl} of JSONL")));
     write_fact("stored", Some(&stored), out)?;
     show_text(statistics.text_bytes, out)?;
     if statistics.original_bytes > 0 {
@@ -162,8 +166,8 @@ fn show_text(text_bytes: u64, out: &mut Output) -> Result<(), Failure> {
     write_fact("text", Some(&text), out)
 }
 
-fn of_jsonl(ratio: Option<f64>, jsonl: &str) -> String {
-    ratio.map(|ratio| format!(", {ratio:.2} of the {jsonl} of JSONL")).unwrap_or_default()
+fn of_given(ratio: Option<f64>, given: &str) -> String {
+    ratio.map(|ratio| format!(", {ratio:.2} of the {given}")).unwrap_or_default()
 }
 
 fn show_blobs(blobs: &BlobStatistics, out: &mut Output) -> Result<(), Failure> {

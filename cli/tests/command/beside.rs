@@ -179,6 +179,7 @@ fn they_are_listed_and_read_and_go_with_their_session() {
     assert!(failed.contains("has no file none beside it; `leafline files"), "{failed}");
     let stats = scene.run(["stats"]).ok().text();
     assert!(stats.contains("4 beside sessions, 2.0 MB"), "{stats}");
+    assert!(stats.contains(" of JSONL and 2.0 MB beside sessions"), "{stats}");
     assert_eq!(scene.run(["stats", "--json"]).ok().json()["beside"]["count"], 4);
     assert_eq!(scene.run(["stats", CLAUDE, "--json"]).ok().json()["beside"]["count"], 3);
     let removed = scene.run(["rm", CLAUDE]).ok().text();
