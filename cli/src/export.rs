@@ -43,10 +43,9 @@ use super::{Status, text};
 /// of its own: CLAUDE_CONFIG_DIR=FOLDER/claude claude --resume <id>. Skips sessions that have not changed
 /// since the last export, after checking the file's size and time. Keeps and reports a file to which someone else has
 /// added; import it with `leafline sync FOLDER`, or overwrite it with --replace. A session whose project was moved
-/// moves too. The files of deleted sessions stay. Files that were imported from beside a session are written beside its file; with
-/// --redact none is. .leafline-manifest in the folder records what was written. The next
-/// export removes what a killed one has left half written. Ctrl-c stops after the file that is being written, and the next
-/// export goes on from there.
+/// moves too. The files of deleted sessions stay. Files that were imported from beside a session are written beside its file;
+/// with --redact none is. .leafline-manifest in the folder records what was written. The next export removes what a killed one
+/// has left half written. Ctrl-c stops after the file that is being written, and the next export goes on from there.
 ///
 /// --as md writes the conversation that leads to the leaf as Markdown. --as html writes it as a page that is one file and asks
 /// nothing of any server: with its branches, tool calls folded, images, times and costs, and a search. Both begin at --from
@@ -180,12 +179,7 @@ fn share(
             let spinner = Spinner::new("exporting");
             let written = store.share_file(&reader.id(), form, &options, &path)?;
             drop(spinner);
-            let (session, path) = (reader.id(), shown(&path));
-            let (session, bytes) = (session.as_str(), Some(written));
-            print_outcome(
-                &Told { status: "written", session, path, bytes, reason: None, beside: false },
-                out,
-            )?;
+            print_outcome(&Told::written(&reader.id(), &path, written), out)?;
             tell(options.redactor.as_ref(), false, out)?;
         }
         _ => {
@@ -311,18 +305,7 @@ fn to_file(
     let spinner = Spinner::new("exporting");
     let written = store.export_file_with(&id, options, path)?;
     drop(spinner);
-    let (session, path) = (id.as_str(), shown(path));
-    print_outcome(
-        &Told {
-            status: "written",
-            session,
-            path,
-            bytes: Some(written),
-            reason: None,
-            beside: false,
-        },
-        out,
-    )?;
+    print_outcome(&Told::written(&id, path, written), out)?;
     tell(options.redactor.as_ref(), false, out)?;
     Ok(Status::Done)
 }
@@ -342,15 +325,7 @@ fn to_source(store: &Store, session: &str, out: &mut Output) -> Result<Status, F
 
 /// Says what became of a file that was to be put where its program looks for it.
 pub(super) fn tell_of(report: &ExportReport, out: &mut Output) -> Result<Status, Failure> {
-    let (session, path) = (report.session.as_str(), shown(&report.path));
-    let (bytes, reason) = match &report.outcome {
-        ExportOutcome::Written { bytes } => (Some(*bytes), None),
-        ExportOutcome::Kept { reason } => (None, Some(on_kept(*reason, &report.path))),
-        ExportOutcome::Failed(error) => (None, Some(advised(error))),
-        _ => (None, None),
-    };
-    let (status, beside) = (report.outcome.name(), report.is_beside);
-    print_outcome(&Told { status, session, path, bytes, reason, beside }, out)?;
+    print_outcome(&Told::of(report, &report.path), out)?;
     let is_missing =
         matches!(report.outcome, ExportOutcome::Kept { .. } | ExportOutcome::Failed(_));
     Ok(if is_missing { Status::Failed } else { Status::Done })
@@ -431,21 +406,10 @@ fn into_folder(
 }
 
 fn print_report(report: &ExportReport, folder: &Path, out: &mut Output) -> Result<(), Failure> {
-    let (session, path) = (report.session.as_str(), report.path.as_path());
-    let (bytes, reason) = match &report.outcome {
-        ExportOutcome::Written { bytes } => (Some(*bytes), None),
-        ExportOutcome::Kept { reason } => (None, Some(on_kept(*reason, folder))),
-        ExportOutcome::Left { reason } => (None, Some(reason.clone())),
-        ExportOutcome::Failed(error) => (None, Some(advised(error))),
-        // Unchanged, removed, or an outcome added by a later library.
-        _ => (None, None),
-    };
-    let status = report.outcome.name();
-    if status == "unchanged" && !out.is_json() {
+    if matches!(report.outcome, ExportOutcome::Unchanged) && !out.is_json() {
         return Ok(());
     }
-    let (path, beside) = (shown(path), report.is_beside);
-    print_outcome(&Told { status, session, path, bytes, reason, beside }, out)
+    print_outcome(&Told::of(report, folder), out)
 }
 
 /// The report on one file.
@@ -459,6 +423,29 @@ struct Told<'a> {
     /// Whether it is a file beside the session, and not the session's.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     beside: bool,
+}
+
+impl<'a> Told<'a> {
+    /// A session that was written to a file.
+    fn written(session: &'a str, path: &Path, bytes: u64) -> Self {
+        let (bytes, reason, beside) = (Some(bytes), None, false);
+        Self { status: "written", session, path: shown(path), bytes, reason, beside }
+    }
+
+    /// What became of a file; `place` is where the export goes.
+    fn of(report: &'a ExportReport, place: &Path) -> Self {
+        let (session, path) = (report.session.as_str(), shown(&report.path));
+        let (bytes, reason) = match &report.outcome {
+            ExportOutcome::Written { bytes } => (Some(*bytes), None),
+            ExportOutcome::Kept { reason } => (None, Some(on_kept(*reason, place))),
+            ExportOutcome::Left { reason } => (None, Some(reason.clone())),
+            ExportOutcome::Failed(error) => (None, Some(advised(error))),
+            // Unchanged, removed, or an outcome added by a later library.
+            _ => (None, None),
+        };
+        let (status, beside) = (report.outcome.name(), report.is_beside);
+        Self { status, session, path, bytes, reason, beside }
+    }
 }
 
 /// The columns of a status, unless it is a long one.

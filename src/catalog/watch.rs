@@ -12,9 +12,9 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::import::{
     BesideReport, BesideStatus, FileReport, ImportObserver, ImportOptions, ImportStatus,
+    file_beside, is_named_as_session,
 };
 use crate::error::{Error, FileContext, Result};
-use crate::store::beside::ENDING;
 use crate::store::{Store, StoreOptions};
 
 /// How long a file is left alone after an event: a writer makes several calls in a row.
@@ -378,19 +378,10 @@ impl Watch {
     }
 }
 
-/// Whether a file has the name of a session's.
-fn is_named_as_session(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "jsonl")
-}
-
 /// Whether a file is in a folder with the name of a session's file that is there, or in a folder below such a one. The sync
 /// knows whether that is a session.
 fn stands_beside(path: &Path) -> bool {
-    path.ancestors().skip(1).any(|folder| {
-        let mut file = folder.as_os_str().to_owned();
-        file.push(ENDING);
-        Path::new(&file).is_file()
-    })
+    path.ancestors().skip(1).any(|folder| file_beside(folder).is_file())
 }
 
 fn failed(path: &Path, error: notify::Error) -> Error {

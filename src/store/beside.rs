@@ -49,7 +49,7 @@ pub(super) fn folder_beside(file: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The folders that a path is in, from the nearest on, without a separator behind them.
-pub(super) fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = path;
     std::iter::from_fn(move || {
         let at = memchr::memrchr(SEPARATOR, rest)?;
@@ -59,8 +59,42 @@ pub(super) fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The path of the session's file beside which a folder would stand.
-pub(super) fn session_file(folder: &[u8]) -> Vec<u8> {
+fn session_file(folder: &[u8]) -> Vec<u8> {
     [folder, ENDING.as_bytes()].concat()
+}
+
+/// Whether a path stands beside a session's file in a folder whose path has this length or more. `is_session` says whether there
+/// is a session at the path of such a file.
+pub(super) fn is_of_another_below(
+    path: &[u8],
+    length: usize,
+    is_session: impl Fn(&[u8]) -> Result<bool>,
+) -> Result<bool> {
+    for folder in folders_above(path).take_while(|above| above.len() >= length) {
+        if is_session(&session_file(folder))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What was found out about a folder, for the paths in it that follow each other.
+#[derive(Default)]
+struct OfFolder(Option<(Vec<u8>, bool)>);
+
+impl OfFolder {
+    /// What is so of the folder that a path is in, which is looked up if the path before was in another one.
+    fn of(&mut self, path: &[u8], look: impl FnOnce() -> Result<bool>) -> Result<bool> {
+        let folder = folders_above(path).next().unwrap_or_default();
+        if let Some((known, is_so)) = &self.0
+            && known == folder
+        {
+            return Ok(*is_so);
+        }
+        let is_so = look()?;
+        self.0 = Some((folder.to_vec(), is_so));
+        Ok(is_so)
+    }
 }
 
 /// Whether a path below a folder stays below it.
@@ -97,16 +131,10 @@ impl Snapshot {
 
     /// Passes on the size of every file beside a session of the store.
     pub(crate) fn each_file_beside(&self, mut take: impl FnMut(u64)) -> Result<()> {
-        let mut last: Option<(Vec<u8>, bool)> = None;
+        let mut is_beside = OfFolder::default();
         self.each_file(|path, record| {
             let FileContent::Bytes { size, .. } = record?.content else { return Ok(()) };
-            let folder = folders_above(path).next().unwrap_or_default();
-            let is_beside = match &last {
-                Some((known, is_beside)) if known == folder => *is_beside,
-                _ => self.session_beside(path)?.is_some(),
-            };
-            last = Some((folder.to_vec(), is_beside));
-            if is_beside {
+            if is_beside.of(path, || Ok(self.session_beside(path)?.is_some()))? {
                 take(size);
             }
             Ok(())
@@ -131,7 +159,7 @@ impl Snapshot {
             if self.session_at(file)?.is_some_and(|other| other != session) {
                 continue;
             }
-            let mut last: Option<(Vec<u8>, bool)> = None;
+            let mut is_others = OfFolder::default();
             for row in files.range(inside.as_slice()..)? {
                 let (path, value) = row?;
                 let path = path.value();
@@ -139,29 +167,15 @@ impl Snapshot {
                 let content = file_record::read(path, value.value())?;
                 let FileContent::Bytes { number, size } = content.content else { continue };
                 // Below the folder may be that of another session, which this one has started.
-                let folder = folders_above(path).next().unwrap_or_default();
-                let is_own = match &last {
-                    Some((known, is_own)) if known == folder => *is_own,
-                    _ => !self.is_of_another_below(path, inside.len())?,
-                };
-                last = Some((folder.to_vec(), is_own));
-                if is_own && stays_below(name) {
+                let is_session = |file: &[u8]| Ok(self.session_at(file)?.is_some());
+                let look = || is_of_another_below(path, inside.len(), is_session);
+                if !is_others.of(path, look)? && stays_below(name) {
                     let (path, below, written) = (path.to_vec(), inside.len(), content.written);
                     found.push(BesideRow { path, below, number, size, written });
                 }
             }
         }
         Ok(found)
-    }
-
-    /// Whether a path stands beside the file of a session in a folder whose path has this length or more.
-    fn is_of_another_below(&self, path: &[u8], length: usize) -> Result<bool> {
-        for folder in folders_above(path).take_while(|above| above.len() >= length) {
-            if self.session_at(&session_file(folder))?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Passes on the rows of a file in `file_parts`, until `take` says that it needs no more.

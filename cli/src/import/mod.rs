@@ -44,12 +44,11 @@ use super::show::write_beside;
 /// reported and left.
 ///
 /// Prints a line for each file that is not unchanged: status, session id, entries, size, path and remarks; then the
-/// totals. Of files beside sessions they are lines for those that were not taken. --verbose lists all files, --quiet only
-/// failures. With --json, one object a file (path, status,
-/// session, family, version, lines, entries, malformed, bytes, reason), unchanged ones too, and for a file beside a session
-/// that is listed (path, status, beside: the session, bytes, reason); then one object with the
-/// totals, by status, those of files beside sessions as beside: {taken, bytes, unchanged, skipped, failed}; without a PATH it
-/// also has the programs' folders, as folders: [{family, path, exists, files, bytes}].
+/// totals. Of the files beside sessions it lists those that were not taken. --verbose lists all files, --quiet only failures.
+/// With --json, one object a file (path, status, session, family, version, lines, entries, malformed, bytes, reason), unchanged
+/// ones too, and one for each listed file beside a session (path, status, beside: the session, bytes, reason); then one object
+/// with the totals, by status, those of files beside sessions as beside: {taken, bytes, unchanged, skipped, failed}; without a
+/// PATH it also has the programs' folders, as folders: [{family, path, exists, files, bytes}].
 ///
 /// ctrl-c stops between two files or inside one, which then leaves nothing; the exit status is 130. The next run goes on
 /// from there.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anstyle::Style;
 use leafline::import::{BesideReport, BesideStatus, FileReport, ImportObserver, ImportStatus};
 
 use super::sources::is_standard_input;
@@ -131,41 +132,21 @@ impl ImportObserver for Teller<'_> {
     }
 }
 
-/// Prints the line of a file beside a session.
-fn print_beside(report: &BesideReport, out: &mut Output) -> Result<(), Failure> {
-    if out.is_json() {
-        out.json(report)?;
-        return out.show();
-    }
-    let (status, style) = match report.status {
-        BesideStatus::Taken => ("taken", GOOD),
-        BesideStatus::Unchanged => ("unchanged", FAINT),
-        BesideStatus::Failed => ("failed", BAD),
-        // Skipped, or a status added by a later library.
-        _ => ("skipped", FAINT),
-    };
-    let mut line = format!(
-        "{:<36}  {:>14}  {:>8}  {}",
-        text::printable(&report.beside),
-        "beside",
-        bytes(report.bytes),
-        text::printable(&shown(&report.path)),
-    );
-    if let Some(reason) = &report.reason {
-        line.push_str(&format!("  ({})", text::printable(reason)));
-    }
-    let status = format!("{}  ", out.paint(style, &format!("{status:<9}")));
-    write_beside(&status, STATUS_WIDTH, &line, out)?;
-    out.show()
-}
-
 fn print_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
     let report = with_advice(report);
     if out.is_json() {
         out.json(&*report)?;
     } else {
-        let (status, rest) = describe(&report, out);
-        write_beside(&status, STATUS_WIDTH, &rest, out)?;
+        Line::of(&report).write(out)?;
+    }
+    out.show()
+}
+
+fn print_beside(report: &BesideReport, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        out.json(report)?;
+    } else {
+        Line::of_beside(report).write(out)?;
     }
     out.show()
 }
@@ -173,38 +154,77 @@ fn print_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
 /// The columns of a status, and of the space behind it.
 pub(super) const STATUS_WIDTH: usize = 11;
 
-/// The status, and what stands beside it.
-fn describe(report: &FileReport, out: &Output) -> (String, String) {
-    let (status, style) = match report.status {
-        ImportStatus::Imported => ("imported", GOOD),
-        ImportStatus::Grown => ("grown", GOOD),
-        ImportStatus::Unchanged => ("unchanged", FAINT),
-        ImportStatus::Replaced => ("replaced", GOOD),
-        ImportStatus::Removed => ("removed", FAINT),
-        ImportStatus::Failed => ("failed", BAD),
-        // Skipped, or a status added by a later library.
-        _ => ("skipped", FAINT),
-    };
-    let session = report.session.as_deref().unwrap_or("-");
-    let entries = match &report.session {
-        Some(_) => counted(report.entries, "entry", "entries"),
-        None => "-".to_owned(),
-    };
-    let mut line = format!(
-        "{:<36}  {entries:>14}  {:>8}  {}",
-        text::printable(session),
-        bytes(report.bytes),
-        text::printable(&name_of(&report.path)),
-    );
-    let mut remarks = Vec::new();
-    if report.malformed > 0 {
-        remarks.push(counted(report.malformed, "malformed line", "malformed lines"));
+/// The line of a file.
+struct Line<'r> {
+    /// A word, and how it is painted.
+    status: (&'static str, Style),
+    session: &'r str,
+    /// How many entries the session has, or what the file is in place of one.
+    entries: String,
+    bytes: u64,
+    path: String,
+    remarks: Vec<String>,
+}
+
+impl<'r> Line<'r> {
+    fn of(report: &'r FileReport) -> Self {
+        let status = match report.status {
+            ImportStatus::Imported => ("imported", GOOD),
+            ImportStatus::Grown => ("grown", GOOD),
+            ImportStatus::Unchanged => ("unchanged", FAINT),
+            ImportStatus::Replaced => ("replaced", GOOD),
+            ImportStatus::Removed => ("removed", FAINT),
+            ImportStatus::Failed => ("failed", BAD),
+            // Skipped, or a status added by a later library.
+            _ => ("skipped", FAINT),
+        };
+        let entries = match &report.session {
+            Some(_) => counted(report.entries, "entry", "entries"),
+            None => "-".to_owned(),
+        };
+        let mut remarks = Vec::new();
+        if report.malformed > 0 {
+            remarks.push(counted(report.malformed, "malformed line", "malformed lines"));
+        }
+        remarks.extend(report.reason.clone());
+        let session = report.session.as_deref().unwrap_or("-");
+        let (bytes, path) = (report.bytes, name_of(&report.path));
+        Self { status, session, entries, bytes, path, remarks }
     }
-    remarks.extend(report.reason.as_deref().map(|reason| text::printable(reason).into_owned()));
-    if !remarks.is_empty() {
-        line.push_str(&format!("  ({})", remarks.join("; ")));
+
+    fn of_beside(report: &'r BesideReport) -> Self {
+        let status = match report.status {
+            BesideStatus::Taken => ("taken", GOOD),
+            BesideStatus::Unchanged => ("unchanged", FAINT),
+            BesideStatus::Failed => ("failed", BAD),
+            // Skipped, or a status added by a later library.
+            _ => ("skipped", FAINT),
+        };
+        Self {
+            status,
+            session: &report.beside,
+            entries: "beside".to_owned(),
+            bytes: report.bytes,
+            path: shown(&report.path),
+            remarks: report.reason.clone().into_iter().collect(),
+        }
     }
-    (format!("{}  ", out.paint(style, &format!("{status:<9}"))), line)
+
+    fn write(&self, out: &mut Output) -> Result<(), Failure> {
+        let mut line = format!(
+            "{:<36}  {:>14}  {:>8}  {}",
+            text::printable(self.session),
+            self.entries,
+            bytes(self.bytes),
+            text::printable(&self.path),
+        );
+        if !self.remarks.is_empty() {
+            line.push_str(&format!("  ({})", text::printable(&self.remarks.join("; "))));
+        }
+        let (status, style) = self.status;
+        let status = format!("{}  ", out.paint(style, &format!("{status:<9}")));
+        write_beside(&status, STATUS_WIDTH, &line, out)
+    }
 }
 
 /// A file's path, or what a person calls standard input.

@@ -1,6 +1,6 @@
 //! Finding the files of an import.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{DirEntry, File, Metadata};
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -61,15 +61,7 @@ impl FoundFile {
 /// The files that the paths name, in order: the contents of a folder by name, files and folders mixed. Links are
 /// followed; but each folder is examined only once, at the path where it really is if that is below one of the paths.
 pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundFile> {
-    let mut search = Search {
-        roots: Vec::new(),
-        files: Vec::new(),
-        is_for_sessions: true,
-        beside: None,
-        failed,
-    };
-    search.paths(paths);
-    search.files
+    Search::of(paths, None, failed).files
 }
 
 /// The same, and the files that may stand beside sessions: those in a folder with the name of a session's file without its
@@ -82,9 +74,7 @@ pub(super) fn find_with_beside(
     failed: Failed<'_>,
 ) -> (Vec<FoundFile>, Vec<PathBuf>) {
     let beside = Some(Beside { is_known, files: Vec::new() });
-    let mut search =
-        Search { roots: Vec::new(), files: Vec::new(), is_for_sessions: true, beside, failed };
-    search.paths(paths);
+    let search = Search::of(paths, beside, failed);
     (search.files, search.beside.map_or_else(Vec::new, |beside| beside.files))
 }
 
@@ -116,7 +106,7 @@ impl Beside<'_> {
 }
 
 /// The session's file that a folder would stand beside.
-fn file_beside(folder: &Path) -> PathBuf {
+pub(in crate::catalog) fn file_beside(folder: &Path) -> PathBuf {
     let mut file = folder.as_os_str().to_owned();
     file.push(ENDING);
     file.into()
@@ -131,8 +121,15 @@ struct Folder {
     is_beside: bool,
 }
 
-impl Search<'_> {
+impl<'f> Search<'f> {
     /// Searches what the caller names.
+    fn of(paths: &[impl AsRef<Path>], beside: Option<Beside<'f>>, failed: Failed<'f>) -> Self {
+        let (roots, files) = (Vec::new(), Vec::new());
+        let mut search = Self { roots, files, is_for_sessions: true, beside, failed };
+        search.paths(paths);
+        search
+    }
+
     fn paths(&mut self, paths: &[impl AsRef<Path>]) {
         for path in paths {
             let path = path.as_ref();
@@ -199,8 +196,6 @@ impl Search<'_> {
             }
         }
         found.sort_by_key(DirEntry::file_name);
-        // Asked of folders alone, of which there may be none.
-        let mut names: Option<Vec<OsString>> = None;
         for entry in &found {
             let path = entry.path();
             let (mut is_linked, mut is_beside) = (folder.is_linked, folder.is_beside);
@@ -229,10 +224,8 @@ impl Search<'_> {
             match is_in {
                 Ok(true) => {
                     if let Some(beside) = self.beside.as_ref().filter(|_| !is_beside) {
-                        let names = names
-                            .get_or_insert_with(|| found.iter().map(DirEntry::file_name).collect());
                         let file = file_beside(&path);
-                        is_beside = is_among(&file, names) || (beside.is_known)(&file);
+                        is_beside = is_among(&file, &found) || (beside.is_known)(&file);
                     }
                     inner.push(Folder { path, is_linked, is_beside });
                 }
@@ -275,15 +268,20 @@ enum Found {
     Nothing,
 }
 
-/// Whether a file's name is one of these, which are in order.
-fn is_among(file: &Path, names: &[OsString]) -> bool {
-    let found = |name| names.binary_search_by(|known| known.as_os_str().cmp(name)).is_ok();
-    file.file_name().is_some_and(found)
+/// Whether one of these, which are in the order of their names, has a file's name.
+fn is_among(file: &Path, entries: &[DirEntry]) -> bool {
+    let order = |name: &OsStr| entries.binary_search_by(|entry| (*entry.file_name()).cmp(name));
+    file.file_name().is_some_and(|name| order(name).is_ok())
+}
+
+/// Whether a file has the name of a session's.
+pub(in crate::catalog) fn is_named_as_session(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl")
 }
 
 fn find_at(entry: &DirEntry) -> Result<Found, NotFound> {
     let path = entry.path();
-    let has_ending = path.extension().is_some_and(|extension| extension == "jsonl");
+    let has_ending = is_named_as_session(&path);
     let is_session = has_ending && !is_other_file(&entry.file_name());
     // What a program lists in such a file, and what an export is about to name, stays where it is.
     let is_other = !has_ending && !is_temporary(&entry.file_name());

@@ -33,6 +33,8 @@ use self::beside::Taking;
 use self::blob_folder::BlobFolder;
 use self::folder::find_with_beside;
 pub(super) use self::folder::{FoundFile, NotFound, find as find_files};
+#[cfg(feature = "watch")]
+pub(super) use self::folder::{file_beside, is_named_as_session};
 use self::input::Input;
 use self::notes::Notes;
 use self::pipeline::Stopped;

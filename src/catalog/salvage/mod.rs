@@ -4,7 +4,7 @@ mod lines;
 mod nameless;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -481,21 +481,27 @@ fn file_name(id: &str) -> String {
 
 /// Moves a file of lines beside the new store.
 fn keep_lines(path: &Path, new: &Path, id: &str) -> Result<PathBuf> {
-    let folder = with_ending(new, ".lines");
-    make_folders(&folder).at("making the folder", &folder)?;
     let name = path.file_name().map_or_else(|| id.into(), OsString::from);
-    let mut place = folder.join(&name);
-    let mut number = 2;
-    while place.symlink_metadata().is_ok() {
-        let mut other = OsString::from(format!("{number}-"));
-        other.push(&name);
-        place = folder.join(other);
-        number += 1;
-    }
-    let mut to = new_file().write(true).create_new(true).open(&place).at("making", &place)?;
+    let (mut to, place) = new_beside(new, &name)?;
     let mut from = File::open(path).at("reading", path)?;
     std::io::copy(&mut from, &mut to).and_then(|_| to.sync_all()).at("writing", &place)?;
     Ok(place)
+}
+
+/// Makes a file beside the new store for what it does not have, with a number before its name if another one has that.
+fn new_beside(new: &Path, name: &OsStr) -> Result<(File, PathBuf)> {
+    let folder = with_ending(new, ".lines");
+    make_folders(&folder).at("making the folder", &folder)?;
+    let mut place = folder.join(name);
+    let mut number = 2;
+    while place.symlink_metadata().is_ok() {
+        let mut other = OsString::from(format!("{number}-"));
+        other.push(name);
+        place = folder.join(other);
+        number += 1;
+    }
+    let file = new_file().write(true).create_new(true).open(&place).at("making", &place)?;
+    Ok((file, place))
 }
 
 /// Imports a file of lines; `None` if they are no session.

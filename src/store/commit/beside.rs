@@ -5,7 +5,7 @@ use redb::{Table, WriteTransaction};
 use super::files::{self, Tables};
 use super::slice::Row;
 use crate::error::Result;
-use crate::store::beside::{folder_beside, folders_above, session_file};
+use crate::store::beside::{folder_beside, is_of_another_below};
 use crate::store::file_record::{FileContent, FileRecord};
 use crate::store::pages::ReadableTable;
 use crate::store::session_key::SessionKey;
@@ -60,11 +60,8 @@ fn left_beside(
         else {
             continue;
         };
-        let mut is_others = false;
-        for between in folders_above(path).take_while(|above| above.len() >= folder.len()) {
-            is_others = is_others || sources.get(session_file(between).as_slice())?.is_some();
-        }
-        if !is_others {
+        let is_source = |file: &[u8]| Ok(sources.get(file)?.is_some());
+        if !is_of_another_below(path, folder.len(), is_source)? {
             left.push(path.to_vec());
         }
     }

@@ -135,6 +135,15 @@ mod tests {
         Event::Write { file: FileId(file), at: 0, bytes: vec![0] }
     }
 
+    /// The files that are written, in order.
+    fn written(events: &[Event]) -> Vec<FileId> {
+        let file = |event: &Event| match event {
+            Event::Write { file, .. } => Some(*file),
+            _ => None,
+        };
+        events.iter().filter_map(file).collect()
+    }
+
     #[test]
     fn a_sync_has_what_other_processes_wrote_before_it_began() {
         let script = Noted { events: vec![Event::Began(7)], files: vec![identity(10)] };
@@ -161,14 +170,7 @@ mod tests {
             _ => None,
         });
         assert_eq!(synced, Some((FileId(1), 5)));
-        let written: Vec<FileId> = events
-            .iter()
-            .filter_map(|event| match event {
-                Event::Write { file, .. } => Some(*file),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(written, [1, 1, 1, 0].map(FileId));
+        assert_eq!(written(&events), [1, 1, 1, 0].map(FileId));
     }
 
     #[test]
@@ -179,13 +181,6 @@ mod tests {
         };
         let order: Vec<u8> = [1_u32, 1, 2, 2].iter().flat_map(|it| it.to_le_bytes()).collect();
         let events = in_order(&order, vec![Noted::default(), made(), made()]);
-        let written: Vec<FileId> = events
-            .iter()
-            .filter_map(|event| match event {
-                Event::Write { file, .. } => Some(*file),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(written, [0, 1].map(FileId));
+        assert_eq!(written(&events), [0, 1].map(FileId));
     }
 }

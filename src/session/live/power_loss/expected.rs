@@ -113,6 +113,11 @@ pub(super) fn is_beside(id: &str) -> bool {
 }
 
 impl Thread {
+    /// What it was told of its sessions.
+    pub(super) fn now(&self) -> &Sessions {
+        self.steps.last().map_or(&self.before, |step| &step.after)
+    }
+
     /// Says what is wrong with this thread's sessions, of those that are in the same store.
     pub(super) fn problem(
         &self,

@@ -107,8 +107,8 @@ pub(super) struct Processes<'s> {
     desk: TempDir,
     /// What each process has noted, but for the one that plays the script.
     noted: Vec<Noted>,
-    /// The number of the next call.
-    pub(super) calls: usize,
+    /// The number of its first call.
+    calls: usize,
 }
 
 impl<'s> Processes<'s> {
@@ -151,14 +151,13 @@ impl<'s> Processes<'s> {
         random: &mut Random,
     ) -> (PathBuf, Child) {
         let number = 1 + self.noted.len() + others;
-        let last = thread.steps.last().map_or(&thread.before, |step| &step.after);
         let job = Job {
             folder: self.folder.clone(),
             order: self.order(),
             number: u32::try_from(number).unwrap(),
             seed: random.next(),
             prefix: thread.prefix.clone(),
-            before: last.clone(),
+            before: thread.now().clone(),
             calls: self.calls + number * MOST_CALLS,
             steps,
             is_alone,

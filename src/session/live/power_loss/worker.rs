@@ -45,7 +45,7 @@ pub(super) struct Worker {
 impl Worker {
     /// What this thread was told of its sessions.
     pub(super) fn now(&self) -> &Sessions {
-        self.thread.steps.last().map_or(&self.thread.before, |step| &step.after)
+        self.thread.now()
     }
 
     pub(super) fn told(&self, id: &str) -> &Told {
