@@ -15,11 +15,12 @@ use super::{Status, text, time};
 /// List the files beside a session, or print one
 ///
 /// Claude Code puts long outputs of tools into files beside a session, and omp whole outputs and what its agents answered: those
-/// in the folder with the name of the session's file without .jsonl. Import and sync take them, and they stay when the program
-/// deletes them. Each agent that the session has started has files of its own.
+/// in the folder with the name of the session's file without .jsonl. Elsewhere in its home Claude Code keeps files as they were
+/// before it edited them, pasted pictures, tasks, and files that were handed to it. Import and sync take them all, and they stay
+/// when the program deletes them. Each agent that the session has started has files of its own.
 ///
-/// Lists each with its size, the time at which it was written, and its name in that folder; without a terminal, separated by
-/// tabs and with the size in bytes. With --json, one object each: name, path (where it was), bytes, written (milliseconds since
+/// Lists each with its size, the time at which it was written, and its name in that folder, or in the program's home; without a
+/// terminal, separated by tabs and with the size in bytes. With --json, one object each: name, path (where it was), bytes, written (milliseconds since
 /// 1970). A session that was imported from two places has the files of both; of two with the same name, the one that was written
 /// last comes first.
 ///

@@ -58,6 +58,8 @@ pub trait Format: Contexts {
     /// Whether the program keeps files of a session beside its file, in a folder with its name without `.jsonl`: long outputs of
     /// tools and the like.
     const KEEPS_FILES_BESIDE: bool = false;
+    /// Folders of the program's home in which it keeps files of a session, in a folder with the session's id.
+    const FOLDERS_BY_ID: &[&str] = &[];
     /// The members of an entry for which a [migration](Self::Migration) makes up values, different ones each time.
     const MADE_UP: &'static [&'static str] = &[];
     /// Whether the beginning of a line shows that it is a prompt, whatever follows its text.
@@ -340,6 +342,12 @@ impl Family {
     #[must_use]
     pub fn keeps_files_beside(self) -> bool {
         with_format!(self, F => F::KEEPS_FILES_BESIDE)
+    }
+
+    /// The folders of the program's home in which it keeps files of a session: [`Format::FOLDERS_BY_ID`].
+    #[must_use]
+    pub fn folders_by_id(self) -> &'static [&'static str] {
+        with_format!(self, F => F::FOLDERS_BY_ID)
     }
 
     /// The members of an entry for which a migration makes up values: [`Format::MADE_UP`].

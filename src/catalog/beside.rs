@@ -16,7 +16,8 @@ use crate::store::source_record::path_of_bytes;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FileBeside {
-    /// Its path in the folder beside the session's file, as in `tool-results/toolu_1.txt`.
+    /// Its path in the folder beside the session's file, as in `tool-results/toolu_1.txt`; or in the program's home, if it is there
+    /// in a folder for the session, as in `tasks/<id>/1.json`.
     #[serde(serialize_with = "path_text")]
     pub name: PathBuf,
     /// Where it was when it was imported.
@@ -34,7 +35,7 @@ pub struct FileBeside {
 impl SessionReader {
     /// The files that the session's program keeps beside the session's file, by their names: those in the folder with the name of
     /// the file without `.jsonl`, and below it. A file stands beside the session of the nearest such folder, so that those of an
-    /// agent are the agent's.
+    /// agent are the agent's. And those that Claude Code keeps elsewhere in its home, in folders with the session's id.
     ///
     /// A session that was imported from two places has the files of both. Where two have the same name, the one that was written
     /// last comes first.
@@ -106,6 +107,11 @@ impl FileBeside {
     fn of(row: BesideRow) -> Option<Self> {
         let (name, path) = (path_of_bytes(row.name())?, path_of_bytes(&row.path)?);
         Some(Self { name, path, bytes: row.size, written: row.written, row })
+    }
+
+    /// Where it belongs if the session's file is this one; `None` if nothing can stand beside that.
+    pub(super) fn place_for(&self, session_file: &Path) -> Option<PathBuf> {
+        path_of_bytes(&self.row.place_for(session_file.as_os_str().as_encoded_bytes())?)
     }
 
     /// Passes on its bytes, until `take` says that it needs no more.

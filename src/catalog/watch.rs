@@ -12,7 +12,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::import::{
     BesideReport, BesideStatus, FileReport, ImportObserver, ImportOptions, ImportStatus,
-    file_beside, is_named_as_session,
+    file_beside, is_in_home, is_named_as_session,
 };
 use crate::error::{Error, FileContext, Result};
 use crate::store::{Store, StoreOptions};
@@ -335,8 +335,8 @@ impl Watch {
 
     /// Whether a path that is watched is that of a file beside a session.
     fn is_beside(&self, path: &Path) -> bool {
-        let is_other =
-            !is_named_as_session(path) && self.roots.iter().all(|root| path != root.path);
+        let is_named = is_named_as_session(path) && !is_in_home(path);
+        let is_other = !is_named && self.roots.iter().all(|root| path != root.path);
         is_other && path.is_file()
     }
 

@@ -1,11 +1,13 @@
 //! Files beside sessions: which session has a path beside it, and which files a session has beside it.
 //!
-//! A program keeps them in a folder that has the name of the session's file without its ending. Nothing says of a file whose it
-//! is but its path.
+//! A program keeps them in a folder that has the name of the session's file without its ending, or [elsewhere](super::home) in
+//! its home. Nothing says of a file whose it is but its path.
 
+use std::collections::BTreeSet;
 use std::path::MAIN_SEPARATOR;
 
 use super::file_record::{self, FileContent};
+use super::home::{self, InHome};
 use super::session_key::SessionKey;
 use super::session_record::SessionRecord;
 use super::snapshot::Snapshot;
@@ -16,15 +18,19 @@ use crate::error::{Corruption, Result};
 pub(crate) const ENDING: &str = ".jsonl";
 
 /// The byte between the names of a path.
-const SEPARATOR: u8 = MAIN_SEPARATOR as u8;
+pub(super) const SEPARATOR: u8 = MAIN_SEPARATOR as u8;
 
 /// A file beside a session, as the tables have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BesideRow {
     /// The key of its path.
     pub(crate) path: Vec<u8>,
-    /// Where the path goes on below the folder beside the session's file.
+    /// Where the path goes on below the folder beside the session's file; or below the program's home, if it is there in a folder
+    /// for the session.
     pub(crate) below: usize,
+    /// If it is in a folder for the session in the program's home: the name of the home's folder that has those of all sessions,
+    /// and where the path goes on below the session's.
+    pub(crate) in_home: Option<(&'static str, usize)>,
     /// The number of its rows in `file_parts`.
     pub(crate) number: u64,
     /// Its bytes.
@@ -34,9 +40,19 @@ pub(crate) struct BesideRow {
 }
 
 impl BesideRow {
-    /// The path below the folder.
+    /// The path below the folder beside the session's file, or below the program's home.
     pub(crate) fn name(&self) -> &[u8] {
         self.path.get(self.below..).unwrap_or_default()
+    }
+
+    /// Where the file belongs if the session's file is this one; `None` if nothing can stand beside that. What was in the
+    /// program's home, and is not to be in one, is put beside the session's file under its path in the home.
+    pub(crate) fn place_for(&self, file: &[u8]) -> Option<Vec<u8>> {
+        if let (Some((folder, rest)), Some(session)) = (self.in_home, InHome::of_file(file)) {
+            let rest = self.path.get(rest..).unwrap_or_default();
+            return Some([&session.folder(folder.as_bytes()), rest].concat());
+        }
+        Some([&folder_beside(file)?, self.name()].concat())
     }
 }
 
@@ -115,7 +131,8 @@ impl Snapshot {
     }
 
     /// The session that has a path beside it, and its record: that of the nearest folder above that stands beside the file of a
-    /// session. `None` if there is none, if that session was removed, and if its program keeps no files beside sessions'.
+    /// session, or else that has the path in a folder for it in its program's home. `None` if there is none, if that session was
+    /// removed, and if its program keeps no files beside sessions'.
     pub(crate) fn session_beside(
         &self,
         path: &[u8],
@@ -126,7 +143,41 @@ impl Snapshot {
             let keeps = record.filter(|record| record.known_family().keeps_files_beside());
             return Ok(keeps.map(|record| (session, record)));
         }
+        for place in home::places(path) {
+            let keeps = self.session_in_home(place.session)?.filter(|(_, record)| {
+                let folders = record.known_family().folders_by_id();
+                folders.iter().any(|folder| folder.as_bytes() == place.folder)
+            });
+            if keeps.is_some() {
+                return Ok(keeps);
+            }
+        }
         Ok(None)
+    }
+
+    /// The session whose file is in this home, under this id. If there are several, the folders for that id are of one of them.
+    fn session_in_home(&self, place: InHome<'_>) -> Result<Option<(SessionKey, SessionRecord)>> {
+        for (session, record) in self.sessions_with_id(place.id)? {
+            let files = self.files_of(session, &record)?;
+            if files.iter().any(|file| InHome::of_file(file) == Some(place)) {
+                return Ok(Some((session, record)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The paths of a session's files: those from which it was imported, and its own in a session storage.
+    fn files_of(&self, session: SessionKey, record: &SessionRecord) -> Result<Vec<Vec<u8>>> {
+        let mut files = record.sources.clone();
+        files.extend(self.file_of(session)?.filter(|file| !record.sources.contains(file)));
+        let mut own = Vec::new();
+        for file in files {
+            // A row of `sources` may be lost, of which the session's record still knows.
+            if self.session_at(&file)?.is_none_or(|other| other == session) {
+                own.push(file);
+            }
+        }
+        Ok(own)
     }
 
     /// Passes on the size of every file beside a session of the store.
@@ -151,31 +202,49 @@ impl Snapshot {
         if !record.known_family().keeps_files_beside() {
             return Ok(found);
         }
-        let Some(files) = self.later_table(tables::FILES)? else { return Ok(found) };
-        let stored = self.file_of(session)?.filter(|file| !record.sources.contains(file));
-        for file in record.sources.iter().chain(&stored) {
-            let Some(inside) = folder_beside(file) else { continue };
-            // A row of `sources` may be lost, of which the session's record still knows.
-            if self.session_at(file)?.is_some_and(|other| other != session) {
+        let mut homes = BTreeSet::new();
+        for file in self.files_of(session, record)? {
+            let Some(inside) = folder_beside(&file) else { continue };
+            self.files_below(&inside, |mut row| {
+                row.below = inside.len();
+                found.push(row);
+            })?;
+            let Some(place) = InHome::of_file(&file) else { continue };
+            if !self.session_in_home(place)?.is_some_and(|(owner, _)| owner == session) {
                 continue;
             }
-            let mut is_others = OfFolder::default();
-            for row in files.range(inside.as_slice()..)? {
-                let (path, value) = row?;
-                let path = path.value();
-                let Some(name) = path.strip_prefix(&*inside) else { break };
-                let content = file_record::read(path, value.value())?;
-                let FileContent::Bytes { number, size } = content.content else { continue };
-                // Below the folder may be that of another session, which this one has started.
-                let is_session = |file: &[u8]| Ok(self.session_at(file)?.is_some());
-                let look = || is_of_another_below(path, inside.len(), is_session);
-                if !is_others.of(path, look)? && stays_below(name) {
-                    let (path, below, written) = (path.to_vec(), inside.len(), content.written);
-                    found.push(BesideRow { path, below, number, size, written });
+            for (name, folder) in place.folders() {
+                // Two files of a session may be in one home.
+                if homes.insert(folder.clone()) {
+                    self.files_below(&folder, |mut row| {
+                        (row.below, row.in_home) = (place.below(), Some((name, folder.len())));
+                        found.push(row);
+                    })?;
                 }
             }
         }
         Ok(found)
+    }
+
+    /// Passes on the files in a folder, whose path has a separator behind it, that stand beside no other session's file there.
+    fn files_below(&self, folder: &[u8], mut take: impl FnMut(BesideRow)) -> Result<()> {
+        let Some(files) = self.later_table(tables::FILES)? else { return Ok(()) };
+        let mut is_others = OfFolder::default();
+        for row in files.range(folder..)? {
+            let (path, value) = row?;
+            let path = path.value();
+            let Some(name) = path.strip_prefix(folder) else { break };
+            let content = file_record::read(path, value.value())?;
+            let FileContent::Bytes { number, size } = content.content else { continue };
+            // Below the folder may be that of another session, which this one has started.
+            let is_session = |file: &[u8]| Ok(self.session_at(file)?.is_some());
+            let look = || is_of_another_below(path, folder.len(), is_session);
+            if !is_others.of(path, look)? && stays_below(name) {
+                let (path, written) = (path.to_vec(), content.written);
+                take(BesideRow { path, below: 0, in_home: None, number, size, written });
+            }
+        }
+        Ok(())
     }
 
     /// Passes on the rows of a file in `file_parts`, until `take` says that it needs no more.

@@ -24,6 +24,7 @@ pub(crate) mod fingerprint;
 mod format;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
+pub(crate) mod home;
 pub(crate) mod journal;
 pub(crate) mod label_record;
 pub(crate) mod line_rows;

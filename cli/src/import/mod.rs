@@ -40,8 +40,8 @@ use super::show::write_beside;
 /// does not count it, and a file with the same session that is imported later becomes its file.
 ///
 /// What Claude Code and omp keep beside a session, such as long outputs of tools, is imported after the sessions: the files in
-/// the folder with the name of the session's file without .jsonl. `leafline files` lists them. One of more than 256 MiB is
-/// reported and left.
+/// the folder with the name of the session's file without .jsonl, and those in the folders for the session elsewhere in Claude
+/// Code's home. `leafline files` lists them. One of more than 256 MiB is reported and left.
 ///
 /// Prints a line for each file that is not unchanged: status, session id, entries, size, path and remarks; then the
 /// totals. Of the files beside sessions it lists those that were not taken. --verbose lists all files, --quiet only failures.

@@ -33,6 +33,7 @@ fn home() -> (Scene, Vec<(PathBuf, Vec<u8>)>) {
         (format!("{agent}.jsonl"), sample(AGENTS[1])),
         (format!("{agent}.meta.json"), b"{\"agentType\":\"explore\"}".to_vec()),
         (format!("{agent}/tool-results/toolu_2.txt"), b"of the agent\n".to_vec()),
+        (format!(".claude/file-history/{CLAUDE}/3f@v1"), b"as it was".to_vec()),
     ];
     let files = files.into_iter().map(|(name, bytes)| (scene.write(&name, &bytes), bytes));
     let files = files.collect();
@@ -50,13 +51,14 @@ fn delete_program(scene: &Scene) {
     let projects = scene.folder().join(".claude/projects");
     std::fs::remove_dir_all(&projects).unwrap();
     std::fs::create_dir(&projects).unwrap();
+    std::fs::remove_dir_all(scene.folder().join(".claude/file-history")).unwrap();
 }
 
 #[test]
 fn what_the_program_deletes_is_brought_back_with_its_session() {
     let (scene, files) = home();
     let told = at_home(&scene, ["sync"]).ok().text();
-    assert!(told.contains("; 4 files beside sessions taken, 2.0 MB; "), "{told}");
+    assert!(told.contains("; 5 files beside sessions taken, 2.0 MB; "), "{told}");
     assert!(!told.contains("toolu_1"), "{told}");
     let told = at_home(&scene, ["sync", "--json"]).ok().json();
     assert_eq!(told["beside"]["taken"], 0);
@@ -70,7 +72,7 @@ fn what_the_program_deletes_is_brought_back_with_its_session() {
     let told = resumed.json();
     let beside: Vec<_> =
         told["files"].as_array().unwrap().iter().filter(|file| file["beside"] == true).collect();
-    assert_eq!(beside.len(), 4, "{told}");
+    assert_eq!(beside.len(), 5, "{told}");
     assert!(beside.iter().all(|file| file["status"] == "written"), "{told}");
     assert!(told["files"][0].get("beside").is_none(), "{told}");
     assert_there(&files);
@@ -123,7 +125,7 @@ fn an_export_puts_them_back_and_a_folder_has_them() {
     assert_there(&files);
     let to = scene.folder().join("exported");
     let told = at_home(&scene, ["export", "--all", "-o", path(&to)]).ok().text();
-    assert!(told.contains("files beside them: 4 written"), "{told}");
+    assert!(told.contains("files beside them: 5 written"), "{told}");
     let exported: Vec<(PathBuf, Vec<u8>)> = files
         .iter()
         .map(|(path, bytes)| {
@@ -133,7 +135,7 @@ fn an_export_puts_them_back_and_a_folder_has_them() {
         .collect();
     assert_there(&exported);
     let told = at_home(&scene, ["export", "--all", "-o", path(&to)]).ok().text();
-    assert!(told.contains("2 sessions: 2 unchanged; files beside them: 4 unchanged"), "{told}");
+    assert!(told.contains("2 sessions: 2 unchanged; files beside them: 5 unchanged"), "{told}");
     // What somebody else has written there stays, unless it is to be replaced.
     std::fs::write(&exported[1].0, "another").unwrap();
     let failed = at_home(&scene, ["export", "--all", "-o", path(&to)]).fails(1);
@@ -156,7 +158,7 @@ fn an_export_puts_them_back_and_a_folder_has_them() {
     let redacted = scene.folder().join("redacted");
     let run = at_home(&scene, ["export", "--all", "--redact", "-o", path(&redacted)]);
     assert_eq!(run.status, 0, "{}", run.stderr);
-    assert!(run.stderr.contains("4 file-withheld"), "{}", run.stderr);
+    assert!(run.stderr.contains("5 file-withheld"), "{}", run.stderr);
     let folder = redacted.join("claude").join(PROJECT.strip_prefix(".claude/").unwrap());
     assert!(!folder.join(CLAUDE).join("tool-results").exists());
 }
@@ -169,21 +171,24 @@ fn they_are_listed_and_read_and_go_with_their_session() {
     let listed = scene.run(["files", CLAUDE]).ok().text();
     let names: Vec<&str> = listed.lines().map(|line| line.rsplit('\t').next().unwrap()).collect();
     let meta = format!("subagents/{}.meta.json", AGENTS[1]);
-    assert_eq!(names, [meta.as_str(), "tool-results/empty.txt", "tool-results/toolu_1.txt"]);
+    let history = format!("file-history/{CLAUDE}/3f@v1");
+    let results = ["tool-results/empty.txt", "tool-results/toolu_1.txt"];
+    assert_eq!(names, [&*history, &*meta, results[0], results[1]]);
+    assert!(scene.run(["files", CLAUDE, &history]).ok().stdout == files[6].1);
     let listed = scene.run(["files", CLAUDE, "--json"]).ok().json_lines();
-    assert_eq!(listed[2]["bytes"], 2_000_000);
-    assert_eq!(listed[2]["path"], path(&files[1].0));
+    assert_eq!(listed[3]["bytes"], 2_000_000);
+    assert_eq!(listed[3]["path"], path(&files[1].0));
     let read = scene.run(["files", CLAUDE, "tool-results/toolu_1.txt"]).ok();
     assert!(read.stdout == files[1].1);
     let failed = scene.run(["files", CLAUDE, "none"]).fails(1);
     assert!(failed.contains("has no file none beside it; `leafline files"), "{failed}");
     let stats = scene.run(["stats"]).ok().text();
-    assert!(stats.contains("4 beside sessions, 2.0 MB"), "{stats}");
+    assert!(stats.contains("5 beside sessions, 2.0 MB"), "{stats}");
     assert!(stats.contains(" of JSONL and 2.0 MB beside sessions"), "{stats}");
-    assert_eq!(scene.run(["stats", "--json"]).ok().json()["beside"]["count"], 4);
-    assert_eq!(scene.run(["stats", CLAUDE, "--json"]).ok().json()["beside"]["count"], 3);
+    assert_eq!(scene.run(["stats", "--json"]).ok().json()["beside"]["count"], 5);
+    assert_eq!(scene.run(["stats", CLAUDE, "--json"]).ok().json()["beside"]["count"], 4);
     let removed = scene.run(["rm", CLAUDE]).ok().text();
-    assert!(removed.contains("; 3 files beside it, 2.0 MB; "), "{removed}");
+    assert!(removed.contains("; 4 files beside it, 2.0 MB; "), "{removed}");
     assert_eq!(scene.run(["stats", "--json"]).ok().json()["beside"]["count"], 1);
     scene.run(["verify"]).ok();
 }
@@ -215,6 +220,7 @@ fn what_cannot_be_read_is_said() {
 #[cfg(unix)]
 #[test]
 fn a_watch_takes_them_when_they_come() {
+    use std::io::Write;
     use std::time::{Duration, Instant};
     let (scene, _) = home();
     let folder = scene.folder().join(".claude/projects");
@@ -242,6 +248,12 @@ fn a_watch_takes_them_when_they_come() {
     await_bytes("more/deep/1.txt", b"1");
     scene.write(&format!("{PROJECT}/{CLAUDE}/more/deep/1.txt"), b"12");
     await_bytes("more/deep/1.txt", b"12");
+    // What the program keeps elsewhere in its home comes with the next line of the session.
+    scene.write(&format!(".claude/file-history/{CLAUDE}/3f@v2"), b"as it was then");
+    let session = scene.folder().join(format!("{PROJECT}/{CLAUDE}.jsonl"));
+    let mut session = std::fs::File::options().append(true).open(session).unwrap();
+    writeln!(session, r#"{{"type":"last-prompt","sessionId":"{CLAUDE}"}}"#).unwrap();
+    await_bytes(&format!("file-history/{CLAUDE}/3f@v2"), b"as it was then");
     watching.kill().unwrap();
     watching.wait().unwrap();
     scene.run(["verify"]).ok();

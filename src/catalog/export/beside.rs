@@ -16,7 +16,6 @@ use crate::lasting::sync_folder;
 use crate::open_folder::Kind;
 use crate::redact::Redactor;
 use crate::session::SessionReader;
-use crate::store::beside::ENDING;
 use crate::temporary::remove_left_inside;
 use crate::whole_file::WholeFile;
 
@@ -32,13 +31,9 @@ enum Others {
 /// Writes the files beside a session that is in this file now, where its program looks for them. What is in their places stays:
 /// it is unchanged if it has the same bytes, otherwise kept. One that cannot be written is reported, and the others are.
 pub(super) fn put_back(reader: &SessionReader, session_file: &Path) -> Result<Vec<ExportReport>> {
-    let folder = session_file.with_extension("");
-    if folder == session_file {
-        return Ok(Vec::new());
-    }
     let (mut reports, mut tidied, mut touched) = (Vec::new(), None, BTreeSet::new());
     for file in files(reader)? {
-        let path = folder.join(&file.name);
+        let Some(path) = file.place_for(session_file) else { continue };
         let outcome = Place::at(&path).and_then(|place| {
             put(reader, &file, (place, Others::Stay), |mut place| {
                 place.make_folder()?;
@@ -77,7 +72,6 @@ pub(super) fn export(export: &mut FolderExport<'_>, session: &Listed) {
             return export.tell(&ExportReport { session, path, is_beside: true, outcome });
         }
     };
-    let Some(folder) = session.path.strip_suffix(ENDING) else { return };
     let mut tidied = None;
     for file in files {
         if let Some(redactor) = export.options.redactor() {
@@ -85,8 +79,9 @@ pub(super) fn export(export: &mut FolderExport<'_>, session: &Listed) {
             withhold(redactor);
             continue;
         }
+        let Some(path) = file.place_for(Path::new(&session.path)) else { continue };
         let others = if export.options.replace { Others::AreReplaced } else { Others::Stay };
-        let outcome = below(folder, &file.name).and_then(|name| {
+        let outcome = below(&path).and_then(|name| {
             let place = export.tree.place(&name)?;
             put(&reader, &file, (place, others), |_| {
                 let place = export.tree.make_place(&name)?;
@@ -94,7 +89,7 @@ pub(super) fn export(export: &mut FolderExport<'_>, session: &Listed) {
                 Ok(place)
             })
         });
-        let path = export.tree.path(folder).join(&file.name);
+        let path = export.tree.folder().join(&path);
         if let Ok(ExportOutcome::Written { .. }) = outcome {
             export.touch(&path);
         }
@@ -111,15 +106,11 @@ fn files(reader: &SessionReader) -> Result<Vec<FileBeside>> {
     Ok(files)
 }
 
-/// A name below the folder of an export, with `/` between its parts, which is text there.
-fn below(folder: &str, name: &Path) -> Result<String> {
-    let mut path = folder.to_owned();
-    for part in name {
-        let not_text = || std::io::Error::from(ErrorKind::InvalidFilename);
-        path.push('/');
-        path.push_str(part.to_str().ok_or_else(not_text).at("naming", name)?);
-    }
-    Ok(path)
+/// A path below the folder of an export, with `/` between its parts, which is text there.
+fn below(path: &Path) -> Result<String> {
+    let not_text = || std::io::Error::from(ErrorKind::InvalidFilename);
+    let parts = path.iter().map(|part| part.to_str().ok_or_else(not_text).at("naming", path));
+    Ok(parts.collect::<Result<Vec<_>>>()?.join("/"))
 }
 
 /// Writes a file to its place, in the folder that `make` makes.

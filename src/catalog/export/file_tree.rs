@@ -38,6 +38,11 @@ impl<'a> FileTree<'a> {
         Ok(Self { folder, root: root.map(Arc::new), grown: BTreeSet::new() })
     }
 
+    /// The folder's path.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder
+    }
+
     /// The folder, if it is there.
     pub(super) fn root(&self) -> Option<&OpenFolder> {
         self.root.as_deref()

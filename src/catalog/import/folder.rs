@@ -10,6 +10,8 @@ use leafline_import::Family;
 
 use crate::regular_file::{check_regular, open_regular};
 use crate::store::beside::ENDING;
+use crate::store::home::{self, InHome};
+use crate::store::source_record::path_of_bytes;
 use crate::temporary::is_temporary;
 
 /// Receives each file or folder that is not examined, and why.
@@ -66,15 +68,17 @@ pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundF
 
 /// The same, and the files that may stand beside sessions: those in a folder with the name of a session's file without its
 /// ending, and in the folders in that. The file is there too, or `is_known` says of its path that it was imported from. Of a
-/// path that is a file, those in the folder beside it. A link to such a folder is followed, and so are links to files; one to a
-/// folder further down is not: what it leads to is not what the program keeps.
+/// path that is a file, those in the folder beside it. Of each session's file those in the folders for it in its program's home
+/// too. A link to such a folder is followed, and so are links to files; one to a folder further down is not: what it leads to is
+/// not what the program keeps.
 pub(super) fn find_with_beside(
     paths: &[impl AsRef<Path>],
     is_known: &dyn Fn(&Path) -> bool,
     failed: Failed<'_>,
 ) -> (Vec<FoundFile>, Vec<PathBuf>) {
     let beside = Some(Beside { is_known, files: Vec::new() });
-    let search = Search::of(paths, beside, failed);
+    let mut search = Search::of(paths, beside, failed);
+    search.homes();
     (search.files, search.beside.map_or_else(Vec::new, |beside| beside.files))
 }
 
@@ -83,11 +87,22 @@ struct Search<'f> {
     /// The folders that are searched with all that is in them: where they really are.
     roots: Vec<PathBuf>,
     files: Vec<FoundFile>,
-    /// Whether sessions' files are taken: those of agents are not that stand beside a file that the caller names.
-    is_for_sessions: bool,
+    /// What becomes of files with the names of sessions.
+    sessions: Sessions,
     /// The files beside sessions, if they are wanted.
     beside: Option<Beside<'f>>,
     failed: Failed<'f>,
+}
+
+/// What becomes of files with the names of sessions.
+#[derive(Clone, Copy)]
+enum Sessions {
+    /// They are taken as such.
+    AreWanted,
+    /// They are left: agents' beside a file that the caller names.
+    AreLeft,
+    /// They are files like others: no session is in the folders for one in its program's home.
+    AreFiles,
 }
 
 /// What is found beside sessions.
@@ -102,7 +117,15 @@ impl Beside<'_> {
     fn is_in(&self, folder: &Path) -> bool {
         let Ok(absolute) = std::path::absolute(folder) else { return false };
         absolute.ancestors().map(file_beside).any(|file| file.is_file() || (self.is_known)(&file))
+            || is_in_home(&absolute)
     }
+}
+
+/// Whether an absolute path is in a folder for a session in a program's home, or is that folder.
+pub(in crate::catalog) fn is_in_home(path: &Path) -> bool {
+    home::places(path.as_os_str().as_encoded_bytes())
+        .filter_map(|place| path_of_bytes(&place.session.sessions()))
+        .any(|sessions| sessions.is_dir())
 }
 
 /// The session's file that a folder would stand beside.
@@ -125,7 +148,7 @@ impl<'f> Search<'f> {
     /// Searches what the caller names.
     fn of(paths: &[impl AsRef<Path>], beside: Option<Beside<'f>>, failed: Failed<'f>) -> Self {
         let (roots, files) = (Vec::new(), Vec::new());
-        let mut search = Self { roots, files, is_for_sessions: true, beside, failed };
+        let mut search = Self { roots, files, sessions: Sessions::AreWanted, beside, failed };
         search.paths(paths);
         search
     }
@@ -158,10 +181,27 @@ impl<'f> Search<'f> {
         });
         let folder = file.with_extension("");
         if self.beside.is_some() && has_ending && folder.is_dir() {
-            self.is_for_sessions = false;
+            self.sessions = Sessions::AreLeft;
             self.folder(&folder, true);
-            self.is_for_sessions = true;
+            self.sessions = Sessions::AreWanted;
         }
+    }
+
+    /// Searches the folders that programs have in their homes for the sessions that were found.
+    fn homes(&mut self) {
+        let mut folders = Vec::new();
+        for file in &self.files {
+            let Ok(file) = std::path::absolute(&file.path) else { continue };
+            let session = InHome::of_file(file.as_os_str().as_encoded_bytes());
+            let paths = session.into_iter().flat_map(InHome::folders);
+            let paths = paths.filter_map(|(_, folder)| path_of_bytes(&folder));
+            folders.extend(paths.filter(|folder| folder.is_dir()));
+        }
+        self.sessions = Sessions::AreFiles;
+        for folder in folders {
+            self.folder(&folder, true);
+        }
+        self.sessions = Sessions::AreWanted;
     }
 
     /// Searches a folder that the caller names.
@@ -206,13 +246,12 @@ impl<'f> Search<'f> {
                     (is_linked, is_beside) = (true, false);
                     self.follow(&folder.path, &path)
                 }
-                Ok(Found::File(file)) => {
-                    if self.is_for_sessions {
-                        self.files.push(file);
-                    }
+                Ok(Found::File(file)) if matches!(self.sessions, Sessions::AreWanted) => {
+                    self.files.push(file);
                     Ok(false)
                 }
-                Ok(Found::OtherFile) => {
+                Ok(Found::File(_)) if matches!(self.sessions, Sessions::AreLeft) => Ok(false),
+                Ok(Found::OtherFile | Found::File(_)) => {
                     if let Some(beside) = self.beside.as_mut().filter(|_| is_beside) {
                         beside.files.push(path.clone());
                     }

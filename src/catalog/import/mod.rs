@@ -34,7 +34,7 @@ use self::blob_folder::BlobFolder;
 use self::folder::find_with_beside;
 pub(super) use self::folder::{FoundFile, NotFound, find as find_files};
 #[cfg(feature = "watch")]
-pub(super) use self::folder::{file_beside, is_named_as_session};
+pub(super) use self::folder::{file_beside, is_in_home, is_named_as_session};
 use self::input::Input;
 use self::notes::Notes;
 use self::pipeline::Stopped;
@@ -80,7 +80,8 @@ impl Store {
     /// longest line, whatever the files' sizes.
     ///
     /// What a program keeps beside its sessions, such as long outputs of tools, comes after them: files in the folder with the name
-    /// of a session's file without `.jsonl`, and below it. They are stored as they are, by their paths;
+    /// of a session's file without `.jsonl`, and below it, and those that Claude Code keeps for a session elsewhere in its home. They
+    /// are stored as they are, by their paths;
     /// [`SessionReader::files_beside`](crate::SessionReader::files_beside) lists them. One of the same size and time of
     /// modification as in the store is not opened. One that is gone stays in the store.
     ///

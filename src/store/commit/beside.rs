@@ -7,6 +7,7 @@ use super::slice::Row;
 use crate::error::Result;
 use crate::store::beside::{folder_beside, is_of_another_below};
 use crate::store::file_record::{FileContent, FileRecord};
+use crate::store::home::InHome;
 use crate::store::pages::ReadableTable;
 use crate::store::session_key::SessionKey;
 use crate::store::source_record::SourceRecord;
@@ -30,16 +31,56 @@ pub(super) fn hand_over(
         Some(own) => Some(own),
         None => tables.sessions.get(to.raw())?.map(|path| path.value().to_vec()),
     };
-    let Some(new) = own.as_deref().and_then(folder_beside) else { return Ok(()) };
+    let Some(own) = own else { return Ok(()) };
+    let Some(new) = folder_beside(&own) else { return Ok(()) };
     let is_kept = |path: &Vec<u8>| sources.iter().any(|row| row.key == *path);
     let table = transaction.open_table(tables::SOURCES)?;
-    for old in forgotten.iter().filter(|old| !is_kept(old)).filter_map(|old| folder_beside(old)) {
+    for file in forgotten.iter().filter(|file| !is_kept(file)) {
+        let Some(old) = folder_beside(file) else { continue };
         for path in left_beside(&tables, &table, &old)? {
             let name = path.get(old.len()..).unwrap_or_default();
             tables.move_beside(&path, [&new, name].concat())?;
         }
+        let Some(session) = InHome::of_file(file) else { continue };
+        // Another project of the same home may have a file of this id.
+        if sources.iter().any(|row| InHome::of_file(&row.key) == Some(session)) {
+            continue;
+        }
+        for (name, old) in session.folders() {
+            let left = left_beside(&tables, &table, &old)?;
+            if left.is_empty() || has_file_in(&table, session)? {
+                continue;
+            }
+            let new = match InHome::of_file(&own) {
+                Some(session) => session.folder(name.as_bytes()),
+                None => [&*new, old.get(session.below()..).unwrap_or_default()].concat(),
+            };
+            for path in left {
+                let name = path.get(old.len()..).unwrap_or_default();
+                tables.move_beside(&path, [&new, name].concat())?;
+            }
+        }
     }
     Ok(())
+}
+
+/// Whether a path leads to a session that is in this home under this id.
+fn has_file_in(
+    sources: &Table<'_, &'static [u8], &'static [u8]>,
+    session: InHome<'_>,
+) -> Result<bool> {
+    let beginning = session.sessions();
+    for row in sources.range(&*beginning..)? {
+        let (path, _) = row?;
+        let path = path.value();
+        if !path.starts_with(&beginning) {
+            break;
+        }
+        if InHome::of_file(path) == Some(session) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The paths of the files in a folder that stand beside no other session's file.
