@@ -250,9 +250,8 @@ pub mod usage {
 /// The prompts given to agents in all sessions: [`Store::history`](crate::Store::history).
 /// [`PromptHistory`](prompts::PromptHistory) has an example.
 pub mod prompts {
-    #[cfg(feature = "omp-history")]
-    pub use crate::history::HistoryTransfer;
-    pub use crate::history::{HistoryEntry, PromptHistory};
+    pub use crate::catalog::programs::prompt_files;
+    pub use crate::history::{HistoryEntry, HistoryTransfer, PromptHistory};
 }
 
 /// pi: its entries as drafts, and its `SessionManager`'s methods as traits. [`PiSession`](pi::PiSession) has an example.

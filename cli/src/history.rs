@@ -1,7 +1,8 @@
 //! `leafline history`.
 
+use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use leafline::prompts::{HistoryEntry, HistoryTransfer};
@@ -30,7 +31,8 @@ const MOST: i64 = 1000;
 Examples:
   leafline history add \"why is the build slow?\"
   leafline history search buil slo
-  leafline history import ~/.omp/agent/history.db")]
+  leafline history import ~/.omp/agent/history.db
+  leafline history import ~/.claude/history.jsonl")]
 pub(super) struct Arguments {
     #[command(subcommand)]
     command: HistoryCommand,
@@ -78,13 +80,16 @@ enum HistoryCommand {
         #[command(flatten)]
         limit: Limit,
     },
-    /// Import the prompts of omp's history.db
+    /// Import the prompts of omp's history.db, or of Claude Code's history.jsonl
     ///
-    /// Adds the prompts that the store does not have; importing a file again adds what is new. Prompts with the same
-    /// text, directory and second are the same. The file is not changed, and omp may be using it.
-    #[command(after_help = "Example:\n  leafline history import ~/.omp/agent/history.db")]
+    /// Adds the prompts that the store does not have; importing a file again adds what is new. omp's prompts are the same with the
+    /// same text, directory and second; Claude Code's with the same directory and millisecond. The file is not changed, and its
+    /// program may be using it. `leafline import` and `sync` take Claude Code's own by themselves.
+    #[command(
+        after_help = "Examples:\n  leafline history import ~/.omp/agent/history.db\n  leafline history import ~/.claude/history.jsonl"
+    )]
     Import {
-        /// The SQLite database
+        /// The SQLite database, or the file of JSON lines
         file: PathBuf,
     },
     /// Export prompts to omp's history.db
@@ -143,7 +148,11 @@ pub(super) fn run(
             list(&prompts, out)?;
         }
         HistoryCommand::Import { file } => {
-            let transfer = place.open_or_create()?.history().import_omp(file)?;
+            let history = place.open_or_create()?.history();
+            let transfer = match is_of_lines(file) {
+                true => history.import_claude(file)?,
+                false => history.import_omp(file)?,
+            };
             print_transfer("imported", transfer, shown(file), out)?;
         }
         HistoryCommand::Export { file } => {
@@ -155,6 +164,14 @@ pub(super) fn run(
         }
     }
     Ok(Status::Done)
+}
+
+/// Whether a file has JSON lines. What it is otherwise, and what is wrong with it, SQLite says.
+fn is_of_lines(file: &Path) -> bool {
+    let mut first = [0];
+    let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    let read = is_file.then(|| File::open(file).and_then(|mut file| file.read_exact(&mut first)));
+    read.is_some_and(|read| read.is_ok()) && first == *b"{"
 }
 
 fn read_prompt() -> Result<String, Failure> {

@@ -45,6 +45,7 @@ mod path;
 mod place;
 mod preview;
 mod progress;
+mod prompts;
 mod redaction;
 mod relocate;
 mod repair;

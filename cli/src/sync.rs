@@ -1,6 +1,7 @@
 //! `leafline sync`.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use leafline::import::{
@@ -16,6 +17,7 @@ use super::interrupt::Interrupt;
 use super::number::counted;
 use super::output::Output;
 use super::place::Place;
+use super::prompts;
 
 /// Import what is new in folders of session files
 ///
@@ -23,7 +25,8 @@ use super::place::Place;
 /// one that has grown reads only the beginning (4 KiB), the last block (1 MiB at most) and the new lines. Compares any
 /// other as a whole, and lets it replace its session only if nothing would be lost. Leaves an unfinished last line for
 /// later if the file was written less than two seconds ago. Sessions stay when their files are gone, and sessions that
-/// `leafline rm` deleted stay deleted. Takes what Claude Code and omp keep beside sessions, as import does; those files stay, too.
+/// `leafline rm` deleted stay deleted. Takes what Claude Code and omp keep beside sessions, and the prompts typed in Claude Code,
+/// as import does; those files stay, too.
 ///
 /// Prints a line for each file that added something, could not be read, was refused or is of a deleted session, as import
 /// does, and the totals. --verbose lists all files, --quiet only failures. With --json, one object for each of those
@@ -102,6 +105,7 @@ pub(super) fn run(
     let told = teller.finish();
     let totals = synced?;
     told.and_then(|()| print_totals(&totals, None, begun, listing, out))?;
+    let has_prompts = prompts::take(&store, &paths, listing.is_quiet(), out)?;
     arguments.indexing.follow(&store, totals.new_bytes, &interrupt, listing.is_quiet());
     if interrupt.is_set() {
         return Ok(Status::Stopped);
@@ -113,7 +117,7 @@ pub(super) fn run(
         let failed = counted(totals.failed, "file is", "files are");
         complain(&format!("{failed} not in step; the lines that begin with \"failed\" say why"));
     }
-    let has_failed = totals.failed + totals.beside.failed > 0;
+    let has_failed = totals.failed + totals.beside.failed > 0 || !has_prompts;
     Ok(if has_failed { Status::Failed } else { Status::Done })
 }
 
@@ -126,12 +130,17 @@ fn watch(
     let path = std::path::absolute(place.path()?).map_err(Failure::NoCurrentDirectory)?;
     let mut watching = Watch::of_file(path, &Place::options_of_import(), paths, options)?;
     let mut news = News { teller, follower: None };
+    let is_over = AtomicBool::new(false);
     let watched = std::thread::scope(|scope| {
-        if indexing.is_wanted() {
-            news.follower = Some(Follower::start(place, scope)?);
-        }
-        let watched = keep_watching(&mut watching, &mut news, interrupt);
+        let started = prompts::follow(place, paths, (interrupt, &is_over), scope);
+        let started = started.and_then(|()| {
+            news.follower =
+                indexing.is_wanted().then(|| Follower::start(place, scope)).transpose()?;
+            Ok(())
+        });
+        let watched = started.and_then(|()| keep_watching(&mut watching, &mut news, interrupt));
         news.follower = None;
+        is_over.store(true, Ordering::Relaxed);
         watched
     });
     let told = news.teller.finish();

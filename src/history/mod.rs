@@ -1,10 +1,12 @@
 //! Prompt history: recall and search of the prompts given to agents in all sessions (omp session storage document,
 //! prompt history storage).
 
+mod claude;
 #[cfg(feature = "omp-history")]
 mod omp;
 mod queue;
 mod search;
+mod transfer;
 pub(crate) mod unicode61;
 mod verify;
 mod write;
@@ -14,9 +16,8 @@ use std::sync::{Mutex, PoisonError};
 use leafline_import::text;
 use serde::Serialize;
 
-#[cfg(feature = "omp-history")]
-pub use self::omp::HistoryTransfer;
 use self::queue::Queue;
+pub use self::transfer::HistoryTransfer;
 pub(crate) use self::verify::check;
 pub(crate) use self::write::rebuild;
 use crate::error::{Error, Result};

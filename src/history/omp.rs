@@ -1,6 +1,5 @@
 //! omp's `history.db`: an SQLite database of the same prompts (omp session storage document, prompt history storage).
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,11 +8,9 @@ use std::time::Duration;
 use leafline_import::text;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior};
-use serde::Serialize;
-use xxhash_rust::xxh3::Xxh3;
 
 use super::PromptHistory;
-use super::write::indexed_words;
+use super::transfer::{Adding, HistoryTransfer, Known, Same};
 use crate::destination::{Destination, folder_of};
 use crate::error::{Error, FileContext, PromptError, Result};
 use crate::lasting::sync_folder;
@@ -24,10 +21,6 @@ use crate::temporary::{Temporary, remove_left};
 
 /// How long to wait for another program's transaction on the file.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The most prompts in one commit, and the most bytes of them.
-const PROMPTS_A_COMMIT: usize = 4096;
-const BYTES_A_COMMIT: usize = 4 << 20;
 
 /// The instructions of SQLite's machine that one prompt may take, triggers included. With omp's trigger, a prompt took 181 on
 /// average and 17,672 at most (200,000 prompts, SQLite 3.54.1, a progress handler that counts each): the bound is more than
@@ -64,20 +57,6 @@ CREATE TRIGGER IF NOT EXISTS history_ai AFTER INSERT ON history BEGIN
 END;
 ";
 
-/// The result of importing or exporting a history.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct HistoryTransfer {
-    /// Prompts that were copied.
-    pub copied: u64,
-    /// Prompts that were already there.
-    pub present: u64,
-    /// Rows without a prompt or without a time: they were skipped.
-    pub left_out: u64,
-    /// Prompts that were added to a file and are not in it: its own triggers have removed or changed them.
-    pub lost: u64,
-}
-
 impl PromptHistory {
     /// Adds the prompts of an omp `history.db` that the history does not have. Prompts are the same if their text,
     /// directory and second are; if the file has a prompt twice, so does the history. The file is only read, and may be
@@ -101,54 +80,11 @@ impl PromptHistory {
         check_table(&connection, path)?;
         let mut rows = connection.prepare(&select(&connection, path)?).at(path)?;
         let mut rows = rows.query([]).at(path)?;
-        let mut transfer = HistoryTransfer::default();
-        let mut known = Known::default();
-        let mut slice = Vec::new();
-        let mut bytes = 0;
+        let mut adding = Adding::new(self, Same::InSecond);
         while let Some(row) = rows.next().at(path)? {
-            match read(row) {
-                Some(record) => {
-                    bytes += record.prompt.len();
-                    slice.push(record);
-                }
-                None => transfer.left_out += 1,
-            }
-            if slice.len() >= PROMPTS_A_COMMIT || bytes >= BYTES_A_COMMIT {
-                self.add_missing(std::mem::take(&mut slice), &mut known, &mut transfer)?;
-                bytes = 0;
-            }
+            adding.add(read(row))?;
         }
-        self.add_missing(slice, &mut known, &mut transfer)?;
-        Ok(transfer)
-    }
-
-    /// Adds those prompts that are not known, in one commit.
-    fn add_missing(
-        &self,
-        prompts: Vec<PromptRecord>,
-        known: &mut Known,
-        transfer: &mut HistoryTransfer,
-    ) -> Result<()> {
-        let copied = self.store.add_prompts(|writer| {
-            let mut copied = 0;
-            // The prompts that others have added since the last commit, in a transaction during which nothing else is
-            // added.
-            for number in known.read..writer.count()? {
-                known.add(&writer.prompt(number)?);
-            }
-            for prompt in prompts {
-                if known.take(&prompt) {
-                    transfer.present += 1;
-                } else {
-                    writer.push(&prompt, indexed_words(&prompt.prompt))?;
-                    copied += 1;
-                }
-            }
-            known.read = writer.count()?;
-            Ok(copied)
-        })?;
-        transfer.copied += copied;
-        Ok(())
+        adding.finish()
     }
 
     /// Adds the prompts that an omp `history.db` does not have to it, in one transaction; its own rows stay. If there
@@ -209,9 +145,9 @@ impl PromptHistory {
         steps: &Steps,
         path: &Path,
     ) -> Result<HistoryTransfer> {
-        let before = Known::in_file(file, path)?;
+        let before = known_in_file(file, path)?;
         let mut known = before.clone();
-        let mut added = Known::default();
+        let mut added = Known::new(Same::InSecond);
         let prompts = self.store.snapshot()?.prompts()?;
         let mut order = Vec::new();
         for number in 0..prompts.count()? {
@@ -239,7 +175,7 @@ impl PromptHistory {
             }
         }
         steps.allow(u64::MAX);
-        let after = Known::in_file(file, path)?;
+        let after = known_in_file(file, path)?;
         if before.counts.iter().any(|(prompt, count)| after.count(*prompt) < *count) {
             return Err(Error::Prompt(PromptError::OmpFile {
                 path: path.to_owned(),
@@ -295,57 +231,17 @@ fn too_long(error: rusqlite::Error, path: &Path) -> Error {
     Error::Prompt(PromptError::OmpFile { path: path.to_owned(), problem })
 }
 
-/// Prompts by their identity, each with the number of times it occurs.
-#[derive(Debug, Clone, Default)]
-struct Known {
-    counts: HashMap<u128, u64>,
-    /// How many of the store's prompts it includes.
-    read: u64,
-}
-
-impl Known {
-    /// The prompts of a file.
-    fn in_file(file: &Connection, path: &Path) -> Result<Self> {
-        let mut known = Self::default();
-        let mut rows = file.prepare(&select(file, path)?).at(path)?;
-        let mut rows = rows.query([]).at(path)?;
-        while let Some(row) = rows.next().at(path)? {
-            if let Some(record) = read(row) {
-                known.add(&record);
-            }
-        }
-        Ok(known)
-    }
-
-    fn count(&self, prompt: u128) -> u64 {
-        self.counts.get(&prompt).copied().unwrap_or(0)
-    }
-
-    fn add(&mut self, prompt: &PromptRecord) {
-        *self.counts.entry(identity(prompt)).or_default() += 1;
-    }
-
-    /// Whether the prompt occurs once more than it was asked for before.
-    fn take(&mut self, prompt: &PromptRecord) -> bool {
-        match self.counts.get_mut(&identity(prompt)) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                true
-            }
-            _ => false,
+/// The prompts of a file.
+fn known_in_file(file: &Connection, path: &Path) -> Result<Known> {
+    let mut known = Known::new(Same::InSecond);
+    let mut rows = file.prepare(&select(file, path)?).at(path)?;
+    let mut rows = rows.query([]).at(path)?;
+    while let Some(row) = rows.next().at(path)? {
+        if let Some(record) = read(row) {
+            known.add(&record);
         }
     }
-}
-
-/// What makes two prompts the same: text, directory and second. As a hash, so that a million take little memory.
-fn identity(prompt: &PromptRecord) -> u128 {
-    let mut hash = Xxh3::new();
-    hash.update(&second(prompt).to_le_bytes());
-    let cwd = prompt.cwd.as_deref();
-    hash.update(&cwd.map_or(u64::MAX, |cwd| cwd.len() as u64).to_le_bytes());
-    hash.update(cwd.unwrap_or_default().as_bytes());
-    hash.update(prompt.prompt.as_bytes());
-    hash.digest128()
+    Ok(known)
 }
 
 /// The prompt's time in seconds, as in omp.

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![allow(unreachable_pub, reason = "a test is a crate of its own")]
 
+mod claude;
 mod damage;
 mod keeping;
 #[cfg(feature = "omp-history")]

@@ -25,6 +25,7 @@ use super::number::{bytes, counted, counts};
 use super::output::Output;
 use super::place::Place;
 use super::progress::Spinner;
+use super::prompts;
 use super::show::write_beside;
 
 /// Import session files into the store
@@ -41,7 +42,8 @@ use super::show::write_beside;
 ///
 /// What Claude Code and omp keep beside a session, such as long outputs of tools, is imported after the sessions: the files in
 /// the folder with the name of the session's file without .jsonl, and those in the folders for the session elsewhere in Claude
-/// Code's home. `leafline files` lists them. One of more than 256 MiB is reported and left.
+/// Code's home. `leafline files` lists them. One of more than 256 MiB is reported and left. Of Claude Code's own folder the prompts
+/// that were typed there (history.jsonl) are added to the history, which `leafline history` searches.
 ///
 /// Prints a line for each file that is not unchanged: status, session id, entries, size, path and remarks; then the
 /// totals. Of the files beside sessions it lists those that were not taken. --verbose lists all files, --quiet only failures.
@@ -143,6 +145,7 @@ pub(super) fn run(
     let told = teller.finish();
     let totals = imported?;
     let told = told.and_then(|()| print_totals(&totals, discovery.as_ref(), begun, listing, out));
+    let has_prompts = prompts::take(&store, &paths, listing.is_quiet(), out)?;
     if !arguments.no_compact && !interrupt.is_set() && store.is_worth_compacting(&totals)? {
         compact(&mut store)?;
     }
@@ -161,7 +164,8 @@ pub(super) fn run(
         complain(&format!("{failed} not imported; the lines that begin with \"failed\" say why"));
         return Ok(Status::Failed);
     }
-    told.map(|()| if totals.beside.failed > 0 { Status::Failed } else { Status::Done })
+    let has_failed = totals.beside.failed > 0 || !has_prompts;
+    told.map(|()| if has_failed { Status::Failed } else { Status::Done })
 }
 
 /// What is said of files beside sessions that could not be read.

@@ -224,8 +224,10 @@ fn a_watch_takes_them_when_they_come() {
     use std::time::{Duration, Instant};
     let (scene, _) = home();
     let folder = scene.folder().join(".claude/projects");
+    scene.write(".claude/history.jsonl", typed("fix the build", 1).as_bytes());
     let mut watching = command(&scene.store())
         .args(["sync", "--watch", "--no-index", path(&folder)])
+        .env("HOME", scene.folder())
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
@@ -254,7 +256,52 @@ fn a_watch_takes_them_when_they_come() {
     let mut session = std::fs::File::options().append(true).open(session).unwrap();
     writeln!(session, r#"{{"type":"last-prompt","sessionId":"{CLAUDE}"}}"#).unwrap();
     await_bytes(&format!("file-history/{CLAUDE}/3f@v2"), b"as it was then");
+    let begun = Instant::now();
+    while !scene.run(["history", "recent", "--json"]).ok().text().contains("fix the build") {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(50));
+    }
     watching.kill().unwrap();
     watching.wait().unwrap();
     scene.run(["verify"]).ok();
+}
+
+/// A line of the file in which Claude Code keeps what was typed.
+fn typed(prompt: &str, time: u64) -> String {
+    format!(
+        r#"{{"display":"{prompt}","pastedContents":{{}},"timestamp":{time},"project":"/work"}}"#
+    ) + "\n"
+}
+
+#[test]
+fn what_was_typed_is_taken_with_the_sessions() {
+    let (scene, _) = home();
+    let file = scene.write(".claude/history.jsonl", typed("fix the build", 1).as_bytes());
+    let told = at_home(&scene, ["sync"]).ok().text();
+    assert!(told.ends_with(&format!("1 prompt of {} taken\n", path(&file))), "{told}");
+    assert!(!at_home(&scene, ["sync"]).ok().text().contains("prompt"));
+    let both = typed("fix the build", 1) + &typed("why is it slow", 2);
+    scene.write(".claude/history.jsonl", both.as_bytes());
+    at_home(&scene, ["import", "--quiet"]).ok();
+    let listed = at_home(&scene, ["history", "search", "slo", "--json"]).ok().json();
+    assert_eq!((&listed["prompt"], &listed["cwd"]), (&"why is it slow".into(), &"/work".into()));
+    // The program prunes it; a folder that is not its own has none.
+    scene.write(".claude/history.jsonl", b"");
+    at_home(&scene, ["sync"]).ok();
+    let recent = at_home(&scene, ["history", "recent", "--json"]).ok().json_lines();
+    assert_eq!(recent.len(), 2);
+    let copy = scene.write("copy/history.jsonl", typed("elsewhere", 3).as_bytes());
+    std::fs::create_dir(scene.folder().join("copy/projects")).unwrap();
+    at_home(&scene, ["sync", path(&scene.folder().join("copy/projects"))]).ok();
+    assert_eq!(at_home(&scene, ["history", "recent", "--json"]).ok().json_lines().len(), 2);
+    let told = at_home(&scene, ["history", "import", path(&copy)]).ok().text();
+    assert!(told.contains("1 prompt imported, 0 there already"), "{told}");
+    // One that cannot be read is said, and the sessions are stored.
+    std::fs::remove_file(&file).unwrap();
+    let mut damaged = b"no prompt\n".to_vec();
+    damaged.extend(typed("after it", 4).bytes());
+    scene.write(".claude/history.jsonl", &damaged);
+    at_home(&scene, ["sync"]).ok();
+    assert_eq!(at_home(&scene, ["history", "recent", "--json"]).ok().json_lines().len(), 4);
+    assert_eq!(at_home(&scene, ["verify"]).status, 0);
 }
