@@ -210,7 +210,7 @@ impl Snapshot {
                 found.push(row);
             })?;
             let Some(place) = InHome::of_file(&file) else { continue };
-            if !self.session_in_home(place)?.is_some_and(|(owner, _)| owner == session) {
+            if self.session_in_home(place)?.is_none_or(|(owner, _)| owner != session) {
                 continue;
             }
             for (name, folder) in place.folders() {

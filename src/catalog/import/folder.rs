@@ -98,11 +98,11 @@ struct Search<'f> {
 #[derive(Clone, Copy)]
 enum Sessions {
     /// They are taken as such.
-    AreWanted,
+    Wanted,
     /// They are left: agents' beside a file that the caller names.
-    AreLeft,
+    Left,
     /// They are files like others: no session is in the folders for one in its program's home.
-    AreFiles,
+    Files,
 }
 
 /// What is found beside sessions.
@@ -148,7 +148,7 @@ impl<'f> Search<'f> {
     /// Searches what the caller names.
     fn of(paths: &[impl AsRef<Path>], beside: Option<Beside<'f>>, failed: Failed<'f>) -> Self {
         let (roots, files) = (Vec::new(), Vec::new());
-        let mut search = Self { roots, files, sessions: Sessions::AreWanted, beside, failed };
+        let mut search = Self { roots, files, sessions: Sessions::Wanted, beside, failed };
         search.paths(paths);
         search
     }
@@ -181,9 +181,9 @@ impl<'f> Search<'f> {
         });
         let folder = file.with_extension("");
         if self.beside.is_some() && has_ending && folder.is_dir() {
-            self.sessions = Sessions::AreLeft;
+            self.sessions = Sessions::Left;
             self.folder(&folder, true);
-            self.sessions = Sessions::AreWanted;
+            self.sessions = Sessions::Wanted;
         }
     }
 
@@ -197,11 +197,11 @@ impl<'f> Search<'f> {
             let paths = paths.filter_map(|(_, folder)| path_of_bytes(&folder));
             folders.extend(paths.filter(|folder| folder.is_dir()));
         }
-        self.sessions = Sessions::AreFiles;
+        self.sessions = Sessions::Files;
         for folder in folders {
             self.folder(&folder, true);
         }
-        self.sessions = Sessions::AreWanted;
+        self.sessions = Sessions::Wanted;
     }
 
     /// Searches a folder that the caller names.
@@ -246,11 +246,11 @@ impl<'f> Search<'f> {
                     (is_linked, is_beside) = (true, false);
                     self.follow(&folder.path, &path)
                 }
-                Ok(Found::File(file)) if matches!(self.sessions, Sessions::AreWanted) => {
+                Ok(Found::File(file)) if matches!(self.sessions, Sessions::Wanted) => {
                     self.files.push(file);
                     Ok(false)
                 }
-                Ok(Found::File(_)) if matches!(self.sessions, Sessions::AreLeft) => Ok(false),
+                Ok(Found::File(_)) if matches!(self.sessions, Sessions::Left) => Ok(false),
                 Ok(Found::OtherFile | Found::File(_)) => {
                     if let Some(beside) = self.beside.as_mut().filter(|_| is_beside) {
                         beside.files.push(path.clone());
