@@ -71,6 +71,7 @@ impl Known {
         Self { same, counts: HashMap::new(), read: 0 }
     }
 
+    #[cfg(feature = "omp-history")]
     pub(super) fn count(&self, prompt: u128) -> u64 {
         self.counts.get(&prompt).copied().unwrap_or(0)
     }
