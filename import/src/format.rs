@@ -60,6 +60,8 @@ pub trait Format: Contexts {
     const KEEPS_FILES_BESIDE: bool = false;
     /// Folders of the program's home in which it keeps files of a session, in a folder with the session's id.
     const FOLDERS_BY_ID: &[&str] = &[];
+    /// The file beside the folder of its sessions in which the program keeps what was typed, a line of JSON each.
+    const PROMPTS: Option<&str> = None;
     /// The members of an entry for which a [migration](Self::Migration) makes up values, different ones each time.
     const MADE_UP: &'static [&'static str] = &[];
     /// Whether the beginning of a line shows that it is a prompt, whatever follows its text.
@@ -342,6 +344,12 @@ impl Family {
     #[must_use]
     pub fn keeps_files_beside(self) -> bool {
         with_format!(self, F => F::KEEPS_FILES_BESIDE)
+    }
+
+    /// The file in which the program keeps what was typed: [`Format::PROMPTS`].
+    #[must_use]
+    pub fn prompts(self) -> Option<&'static str> {
+        with_format!(self, F => F::PROMPTS)
     }
 
     /// The folders of the program's home in which it keeps files of a session: [`Format::FOLDERS_BY_ID`].

@@ -91,15 +91,19 @@ pub(super) fn folders_of(family: Family) -> Vec<PathBuf> {
     folders.iter().filter_map(|folder| std::path::absolute(folder).ok()).collect()
 }
 
-/// The files in which programs keep what was typed, beside the folders of their sessions that are among these paths: Claude Code's
-/// `history.jsonl`, for [`PromptHistory::import_claude`](crate::prompts::PromptHistory::import_claude).
+/// The files in which programs keep what was typed, of those programs whose own folder of sessions is among these paths: for
+/// [`PromptHistory::import_claude`](crate::prompts::PromptHistory::import_claude).
 #[must_use]
 pub fn prompt_files(paths: &[impl AsRef<Path>]) -> Vec<PathBuf> {
-    let own = folders_of(Family::Claude);
-    let paths = paths.iter().filter_map(|path| std::path::absolute(path).ok());
-    let files =
-        paths.filter(|path| own.contains(path)).map(|path| path.with_file_name("history.jsonl"));
-    files.filter(|file| file.is_file()).collect()
+    let paths: Vec<PathBuf> =
+        paths.iter().filter_map(|path| std::path::absolute(path).ok()).collect();
+    let mut files = Vec::new();
+    for family in Family::ALL {
+        let Some(name) = family.prompts() else { continue };
+        let own = folders_of(*family).into_iter().filter(|folder| paths.contains(folder));
+        files.extend(own.map(|folder| folder.with_file_name(name)).filter(|file| file.is_file()));
+    }
+    files
 }
 
 /// Whether a path, existing or not, leads into one of these folders, through links or not.

@@ -2,6 +2,9 @@
 //
 // A job is {"op":"resume","command":[...],"home":"...","cwd":"..."}: the command as it was printed, with the home folder and the
 // directory in which it is run. The answer has what the program sent with its prompt: {"ok":true,"sent":"..."}.
+//
+// {"op":"claude","arguments":[...],"answers":[[...]],"home":"...","cwd":"..."} runs Claude Code with these arguments; the model gives
+// the answers in turn, each a list of blocks. It keeps files as they were before each prompt. The answer is {"ok":true}.
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -88,4 +91,22 @@ async function resume({ command, home, cwd }) {
   }
 }
 
-await answerJobs({ resume });
+async function claudeWith({ arguments: args, answers, home, cwd }) {
+  const api = new ClaudeApi();
+  await api.start();
+  const run = api.begin();
+  run.script.push(...answers.map((blocks) => ({ blocks })));
+  const place = new Home("claude");
+  try {
+    const { program, env } = programs.claude(home, run.url);
+    const all = { env: { ...env, HOME: home, CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: "1" }, cwd };
+    const { code, out, errors } = await place.run(program, args, all);
+    if (code !== 0) throw new Error(errors.trim() || out.trim() || `it ended with ${code}`);
+    return { ok: true };
+  } finally {
+    place.remove();
+    api.stop();
+  }
+}
+
+await answerJobs({ claude: claudeWith, resume });

@@ -103,6 +103,51 @@ fn claude_code_goes_on() {
     assert!(answer["sent"].as_str().unwrap().contains("time zone"), "{answer}");
 }
 
+/// Guards against files as they were before an edit that the program deletes, or does not find again.
+#[test]
+fn claude_code_rewinds_the_files_of_a_session_that_was_put_back() {
+    let installed = "target/claude-judge/claude_agent_sdk/_bundled/claude";
+    let Some(script) = script(installed, "LEAFLINE_CLAUDE", "LEAFLINE_REQUIRE_CLAUDE") else {
+        return;
+    };
+    let scene = Scene::new();
+    let file = scene.write("work/notes.txt", b"as it was\n");
+    let work = file.parent().unwrap();
+    let ask = |arguments: &[&str], answers: serde_json::Value| {
+        let job = json!({"op": "claude", "arguments": arguments, "answers": answers,
+            "home": scene.folder(), "cwd": work});
+        script.ask(&[job]).remove(0)
+    };
+    let tool = |id: &str, name: &str, input: serde_json::Value| json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
+    let answers = json!([
+        tool("toolu_1", "Read", json!({"file_path": file})),
+        tool("toolu_2", "Write", json!({"file_path": file, "content": "as it is"})),
+    ]);
+    let skip = "--dangerously-skip-permissions";
+    let answer = ask(&["-p", "Change it.", "--session-id", CLAUDE, skip], answers);
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "as it is");
+
+    let at_home = |arguments: &[&str]| {
+        let mut command = command(&scene.store());
+        finished(command.env("HOME", scene.folder()).args(arguments).output().unwrap())
+    };
+    let told = at_home(&["sync", "--json"]).ok().json_lines();
+    assert_eq!(told.last().unwrap()["beside"]["taken"], 1, "{told:?}");
+    let entries = at_home(&["path", CLAUDE, "--json"]).ok().json_lines();
+    let prompt = entries.iter().find(|entry| entry.to_string().contains("Change it.")).unwrap();
+    let prompt = prompt["id"].as_str().unwrap();
+    for folder in ["projects", "file-history"] {
+        std::fs::remove_dir_all(scene.folder().join(".claude").join(folder)).unwrap();
+    }
+    let resumed = at_home(&["resume", CLAUDE]);
+    assert_eq!(resumed.status, 0, "{}", resumed.stderr);
+    let rewind = ["-p", "--resume", CLAUDE, "--rewind-files", prompt, skip];
+    let answer = ask(&rewind, json!([]));
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "as it was\n");
+}
+
 #[test]
 fn codex_goes_on() {
     let installed = "target/codex-judge/node_modules/.bin/codex";

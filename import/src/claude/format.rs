@@ -53,6 +53,7 @@ impl Format for ClaudeCode {
     const KEEPS_FILES_BESIDE: bool = true;
     // Earlier states of files that it edited, pictures as they were pasted, lists of tasks, and files that were handed to it.
     const FOLDERS_BY_ID: &[&str] = &["file-history", "image-cache", "tasks", "uploads"];
+    const PROMPTS: Option<&str> = Some("history.jsonl");
     /// The members that distinguish a prompt from the program's own words come after the text.
     const PREFIX_SHOWS_PROMPT: bool = false;
 
