@@ -20,9 +20,9 @@ use super::{Status, text, time};
 /// when the program deletes them. Each agent that the session has started has files of its own.
 ///
 /// Lists each with its size, the time at which it was written, and its name in that folder, or in the program's home; without a
-/// terminal, separated by tabs and with the size in bytes. With --json, one object each: name, path (where it was), bytes, written (milliseconds since
-/// 1970). A session that was imported from two places has the files of both; of two with the same name, the one that was written
-/// last comes first.
+/// terminal, separated by tabs and with the size in bytes. With --json, one object each: name, path (where it was), bytes, written
+/// (milliseconds since 1970). A session that was imported from two places has the files of both; of two with the same name, the
+/// one that was written last comes first.
 ///
 /// With a NAME, prints the bytes of that file; with --json its object.
 #[derive(Debug, clap::Args)]

@@ -46,7 +46,8 @@ pub(super) fn take(
     Ok(has_all)
 }
 
-/// Takes them while the folders are watched, in a thread of its own, until it is interrupted.
+/// Takes them while the folders are watched, in a thread of its own, until the watch is interrupted or over. A failure is told
+/// again only if it is another one.
 ///
 /// # Errors
 ///
@@ -59,6 +60,7 @@ pub(super) fn follow<'scope>(
 ) -> Result<(), Failure> {
     let follow = move || {
         let mut seen: Vec<(PathBuf, Stamp)> = Vec::new();
+        let mut told = String::new();
         let mut next = Instant::now();
         while !interrupt.is_set() && !is_over.load(Ordering::Relaxed) {
             if Instant::now() < next {
@@ -68,10 +70,22 @@ pub(super) fn follow<'scope>(
             next = Instant::now() + EVERY;
             for file in prompt_files(paths) {
                 let stamp = Stamp::of(&file);
-                let is_seen = seen.iter().any(|(path, at)| *path == file && *at == stamp);
-                if !is_seen && take_by_itself(place, &file) {
-                    seen.retain(|(path, _)| *path != file);
-                    seen.push((file, stamp));
+                if seen.iter().any(|(path, at)| *path == file && *at == stamp) {
+                    continue;
+                }
+                match take_by_itself(place, &file) {
+                    Ok(()) => {
+                        seen.retain(|(path, _)| *path != file);
+                        seen.push((file, stamp));
+                        told.clear();
+                    }
+                    Err(failure) => {
+                        let failure = failure.to_string();
+                        if failure != told {
+                            complain(&failure);
+                            told = failure;
+                        }
+                    }
                 }
             }
         }
@@ -91,14 +105,8 @@ impl Stamp {
     }
 }
 
-/// Opens the store for a file's prompts alone. Returns whether they are in it.
-fn take_by_itself(place: &Place, file: &Path) -> bool {
-    let taken = place.open_or_create().and_then(|store| Ok(store.history().import_claude(file)?));
-    match taken {
-        Ok(_) => true,
-        Err(failure) => {
-            complain(&failure.to_string());
-            false
-        }
-    }
+/// Opens the store for a file's prompts alone.
+fn take_by_itself(place: &Place, file: &Path) -> Result<(), Failure> {
+    place.open_or_create()?.history().import_claude(file)?;
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::scene::{CLAUDE, OMP_3, Run, SAMPLES, Scene, command, finished, path, samples};
+use crate::scene::{CLAUDE, OMP_3, SAMPLES, Scene, at_home, path, samples};
 use serde_json::Value;
 
 fn copy(from: &Path, to: &Path) {
@@ -32,12 +32,6 @@ fn home_of_samples() -> Scene {
         copy(&samples().join(from), &scene.folder().join(to));
     }
     scene
-}
-
-fn at_home<'a>(scene: &Scene, arguments: impl IntoIterator<Item = &'a str>) -> Run {
-    let mut command = command(&scene.store());
-    command.env("HOME", scene.folder()).env("USERPROFILE", scene.folder());
-    finished(command.args(arguments).output().unwrap())
 }
 
 #[test]

@@ -3,15 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::scene::{
-    AGENTS, CLAUDE, OMP_3, PI_1, PI_2, PI_3, Run, Scene, command, finished, path, sample,
+    AGENTS, CLAUDE, OMP_3, PI_1, PI_2, PI_3, Scene, at_home, command, finished, path, sample,
 };
-
-/// Runs the command with the scene's folder as the home folder.
-fn at_home<'a>(scene: &Scene, arguments: impl IntoIterator<Item = &'a str>) -> Run {
-    let mut command = command(&scene.store());
-    command.env("HOME", scene.folder()).env("USERPROFILE", scene.folder());
-    finished(command.args(arguments).output().unwrap())
-}
 
 /// A home folder with a session of Claude Code's, an agent of it and one of pi's, all imported; and their files.
 fn home() -> (Scene, [PathBuf; 3]) {

@@ -5,7 +5,7 @@
 use leafline_judges::{Script, folder, is_to_be_asked, runs};
 use serde_json::json;
 
-use crate::scene::{CLAUDE, OMP_3, PI_1, PI_3, Scene, command, finished, path, sample};
+use crate::scene::{CLAUDE, OMP_3, PI_1, PI_3, Scene, at_home, command, finished, path, sample};
 
 /// Where the samples' sessions were.
 const DIRECTORIES: [&str; 3] =
@@ -128,19 +128,15 @@ fn claude_code_rewinds_the_files_of_a_session_that_was_put_back() {
     assert_eq!(answer["ok"], true, "{answer}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "as it is");
 
-    let at_home = |arguments: &[&str]| {
-        let mut command = command(&scene.store());
-        finished(command.env("HOME", scene.folder()).args(arguments).output().unwrap())
-    };
-    let told = at_home(&["sync", "--json"]).ok().json_lines();
+    let told = at_home(&scene, ["sync", "--json"]).ok().json_lines();
     assert_eq!(told.last().unwrap()["beside"]["taken"], 1, "{told:?}");
-    let entries = at_home(&["path", CLAUDE, "--json"]).ok().json_lines();
+    let entries = at_home(&scene, ["path", CLAUDE, "--json"]).ok().json_lines();
     let prompt = entries.iter().find(|entry| entry.to_string().contains("Change it.")).unwrap();
     let prompt = prompt["id"].as_str().unwrap();
     for folder in ["projects", "file-history"] {
         std::fs::remove_dir_all(scene.folder().join(".claude").join(folder)).unwrap();
     }
-    let resumed = at_home(&["resume", CLAUDE]);
+    let resumed = at_home(&scene, ["resume", CLAUDE]);
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
     let rewind = ["-p", "--resume", CLAUDE, "--rewind-files", prompt, skip];
     let answer = ask(&rewind, json!([]));

@@ -154,6 +154,13 @@ pub(crate) fn command(store: &Path) -> Command {
     command
 }
 
+/// Runs the command on the scene's store, with its folder as the home folder.
+pub(crate) fn at_home<'a>(scene: &Scene, arguments: impl IntoIterator<Item = &'a str>) -> Run {
+    let mut command = command(&scene.store());
+    command.env("HOME", scene.folder()).env("USERPROFILE", scene.folder());
+    finished(command.args(arguments).output().unwrap())
+}
+
 pub(crate) fn run_on<'a>(store: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Run {
     finished(command(store).args(arguments).output().unwrap())
 }

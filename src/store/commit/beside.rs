@@ -37,10 +37,8 @@ pub(super) fn hand_over(
     let table = transaction.open_table(tables::SOURCES)?;
     for file in forgotten.iter().filter(|file| !is_kept(file)) {
         let Some(old) = folder_beside(file) else { continue };
-        for path in left_beside(&tables, &table, &old)? {
-            let name = path.get(old.len()..).unwrap_or_default();
-            tables.move_beside(&path, [&new, name].concat())?;
-        }
+        let left = left_beside(&tables, &table, &old)?;
+        tables.move_all(left, &old, &new)?;
         let Some(session) = InHome::of_file(file) else { continue };
         // Another project of the same home may have a file of this id.
         if sources.iter().any(|row| InHome::of_file(&row.key) == Some(session)) {
@@ -55,10 +53,7 @@ pub(super) fn hand_over(
                 Some(session) => session.folder(name.as_bytes()),
                 None => [&*new, old.get(session.below()..).unwrap_or_default()].concat(),
             };
-            for path in left {
-                let name = path.get(old.len()..).unwrap_or_default();
-                tables.move_beside(&path, [&new, name].concat())?;
-            }
+            tables.move_all(left, &old, &new)?;
         }
     }
     Ok(())
@@ -110,6 +105,16 @@ fn left_beside(
 }
 
 impl Tables<'_> {
+    /// Moves files from a folder to another one, under their names.
+    fn move_all(&mut self, paths: Vec<Vec<u8>>, from: &[u8], to: &[u8]) -> Result<()> {
+        for path in paths {
+            if let Some(name) = path.strip_prefix(from) {
+                self.move_beside(&path, [to, name].concat())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Gives a file of bytes a path, or one with a number behind it if another file has that.
     fn move_beside(&mut self, path: &[u8], to: Vec<u8>) -> Result<()> {
         let (mut place, mut number) = (to.clone(), 2);
