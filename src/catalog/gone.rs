@@ -41,7 +41,7 @@ impl Store {
         &self,
         sessions: impl IntoIterator<Item = &'i str>,
     ) -> Result<HashSet<String>> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot_to_read()?;
         let mut known = Vec::new();
         for id in sessions {
             known.extend(snapshot.key_of(id.as_bytes())?.map(|key| (key, id)));

@@ -61,7 +61,7 @@ impl Store {
     ///
     /// [`crate::Error::Corrupted`] if the store is damaged.
     pub fn list(&self, filter: &SessionFilter) -> Result<Vec<SessionFacts>> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot_to_read()?;
         snapshot.refuse_any_unfolded()?;
         let rows = Rows::of(&snapshot, filter)?;
         if let Some(times) = snapshot.session_times()?
@@ -105,7 +105,7 @@ impl Store {
             Err(Error::Corrupted(_)) => {}
             list => return Ok(ReadableList { sessions: list?, damaged: Vec::new() }),
         }
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot_to_read()?;
         let rows = Rows::of(&snapshot, filter)?;
         let mut list = List::new(filter);
         let mut damaged = Vec::new();
@@ -137,7 +137,7 @@ impl Store {
     #[cfg(feature = "search")]
     pub(crate) fn keys_of(&self, filter: &SessionFilter) -> Result<HashSet<SessionKey>> {
         let mut keys = HashSet::new();
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot_to_read()?;
         Rows::of(&snapshot, filter)?.each_taken(SessionKey::ALL, |key, _| {
             keys.insert(key);
         })?;
@@ -182,7 +182,7 @@ impl Store {
         &self,
         ids: impl IntoIterator<Item = &'i str>,
     ) -> Result<Vec<String>> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot_to_read()?;
         let mut neighbours = Vec::new();
         for id in ids {
             let beside = snapshot.addresses()?.beside(id.as_bytes())?.into_iter().flatten();

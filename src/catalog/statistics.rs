@@ -96,7 +96,7 @@ impl Store {
     ///
     /// [`crate::Error::Corrupted`] if the store is damaged.
     pub fn statistics(&self) -> Result<Statistics> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot_to_read()?;
         let mut statistics = Statistics { file_bytes: self.file_bytes()?, ..Statistics::default() };
         let mut types = Vec::new();
         for row in snapshot.sessions()?.iter()? {

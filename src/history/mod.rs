@@ -148,7 +148,7 @@ impl PromptHistory {
     ///
     /// [`Error::Corrupted`] if the store is damaged.
     pub fn recent(&self, limit: usize) -> Result<Vec<HistoryEntry>> {
-        let found = search::recent(&self.store.snapshot()?, limit.min(MOST))?;
+        let found = search::recent(&self.store.snapshot_to_read()?, limit.min(MOST))?;
         Ok(found.into_iter().map(HistoryEntry::new).collect())
     }
 
@@ -163,7 +163,7 @@ impl PromptHistory {
     ///
     /// [`Error::Corrupted`] if the store is damaged.
     pub fn search(&self, query: &str, limit: usize) -> Result<Vec<HistoryEntry>> {
-        let found = search::search(&self.store.snapshot()?, query, limit.min(MOST))?;
+        let found = search::search(&self.store.snapshot_to_read()?, query, limit.min(MOST))?;
         Ok(found.into_iter().map(HistoryEntry::new).collect())
     }
 }

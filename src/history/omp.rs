@@ -148,7 +148,7 @@ impl PromptHistory {
         let before = known_in_file(file, path)?;
         let mut known = before.clone();
         let mut added = Known::new(Same::InSecond);
-        let prompts = self.store.snapshot()?.prompts()?;
+        let prompts = self.store.snapshot_to_read()?.prompts()?;
         let mut order = Vec::new();
         for number in 0..prompts.count()? {
             order.push((prompts.prompt(number)?.created_at, number));

@@ -179,7 +179,7 @@ impl SearchIndex {
         let filter = self.filter(query)?;
         let searcher = self.searcher()?;
         let asked = self.asked(&searcher, &clauses, session)?;
-        let snapshot = self.store.snapshot()?;
+        let snapshot = self.store.snapshot_to_read()?;
         let mut hits = Vec::new();
         let mut damaged: BTreeMap<SessionKey, Corruption> = BTreeMap::new();
         let mut skip = 0;

@@ -86,7 +86,8 @@ impl Store {
     ///
     /// [`SessionError::NotFound`], [`SessionError::Ambiguous`].
     pub fn session(&self, id: &str) -> Result<Session> {
-        let snapshot = self.snapshot()?;
+        // What a session is and how it is named is in the tables.
+        let snapshot = self.committed()?;
         let key = find(&snapshot, id)?;
         let record = snapshot.session(key)?;
         let record =
@@ -102,7 +103,7 @@ impl Store {
     ///
     /// Those of the store.
     pub fn session_with_id(&self, id: &str) -> Result<Option<Session>> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.committed()?;
         let Some(key) = snapshot.key_of(id.as_bytes())? else { return Ok(None) };
         let Some(record) = snapshot.session(key)? else { return Ok(None) };
         let reading = record.reading();
@@ -116,7 +117,7 @@ impl Store {
     ///
     /// Those of [`Self::session`].
     pub fn reader(&self, id: &str) -> Result<SessionReader> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot_to_read()?;
         let key = find(&snapshot, id)?;
         SessionReader::open(snapshot, (key, id))
     }
@@ -148,7 +149,7 @@ impl Session {
     ///
     /// [`SessionError::NotFound`] if it was deleted meanwhile.
     pub fn reader(&self) -> Result<SessionReader> {
-        SessionReader::open(self.place().snapshot()?, (self.key, &self.id))
+        SessionReader::open(self.place().snapshot_to_read()?, (self.key, &self.id))
     }
 
     /// The entry with this id. For several reads, one [`Self::reader`] is cheaper.
@@ -157,7 +158,7 @@ impl Session {
     ///
     /// [`SessionError::EntryNotFound`], [`SessionError::NotFound`].
     pub fn get_entry(&self, id: &str) -> Result<Entry> {
-        let snapshot = self.place().snapshot()?;
+        let snapshot = self.place().snapshot_to_read()?;
         let mut found = reader::find_entry(snapshot.rows(self.key), self.reading, id);
         // An import may have given the session another key, and only unswept rows may be left under this one.
         if !matches!(found, Ok(Some(_))) {

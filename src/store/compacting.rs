@@ -91,6 +91,10 @@ impl Store {
         if Arc::get_mut(&mut self.shared).is_none() {
             return Err(self.in_use());
         }
+        if self.is_written_later() {
+            let options = StoreOptions { create: false, ..self.shared.options.clone() };
+            *self = Self::open_waiting(self.path(), &options, true)?;
+        }
         self.writable()?;
         let patience = Patience { begun: Instant::now(), limit: options.wait };
         let in_place = options.in_place || !self.compact_beside(&patience, before)?;

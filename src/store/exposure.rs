@@ -96,7 +96,7 @@ impl Store {
             return Ok(Vec::new());
         }
         let is_noted = match self.shared.handle {
-            Handle::Writable(_) => self.note_told(now).map(|()| true)?,
+            Handle::Writable(_) | Handle::Later(_) => self.note_told(now).map(|()| true)?,
             // A reader notes it with a handle of its own, if it may.
             Handle::ReadOnly(_) | Handle::Overlay { .. } => {
                 let options = StoreOptions { create: false, ..StoreOptions::default() };

@@ -27,6 +27,7 @@ pub(crate) mod fuzzing;
 pub(crate) mod home;
 pub(crate) mod journal;
 pub(crate) mod label_record;
+mod later;
 pub(crate) mod line_rows;
 mod names;
 pub(crate) mod node;
@@ -84,6 +85,7 @@ use self::compression::{Decompressors, Dictionary, NO_DICTIONARY};
 use self::engine_file::EngineFile;
 use self::format::Found;
 use self::journal::Journal;
+use self::later::Later;
 use self::opening::Opened;
 use self::owner::{Owner, Owners};
 use self::pages::{read_header, walk};
@@ -124,9 +126,8 @@ impl Default for StoreOptions {
 ///
 /// Whatever a method has acknowledged is on disk. One write transaction runs at a time, over all processes. While sessions
 /// are appended to, the newest entries are in a journal, the file `<store>.journal`; every read finds them there. Once the
-/// last process that appends has closed the store, its file has all. A store that is opened
-/// [to be read](StoreOptions::read_only) never waits for writers; in another one, a read that has to take in what was just
-/// appended waits for a commit.
+/// last process that appends has closed the store, its file has all. Reads never wait for the transaction of a writer; nor do
+/// appends, once a journal is in use.
 ///
 /// A clone is another handle of the same open store, with the same caches, and costs next to nothing. Sessions, readers
 /// and indexes hold one. The store closes with the last of them.
@@ -187,7 +188,13 @@ struct Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if let Some(file) = &self.file {
+        let written = match &self.handle {
+            Handle::Later(later) => later.written(),
+            Handle::Writable(_) | Handle::ReadOnly(_) | Handle::Overlay { .. } => {
+                self.file.as_ref()
+            }
+        };
+        if let Some(file) = written {
             file.leave_to_others();
         }
     }
@@ -196,6 +203,8 @@ impl Drop for Shared {
 /// A store's file: writable, or read-only if its permissions say so.
 enum Handle {
     Writable(Engine<Database>),
+    /// The same of a store whose journal another process used when it was opened.
+    Later(Box<Later>),
     ReadOnly(Engine<ReadOnlyDatabase>),
     /// A file that is only read, with changes in memory. They are made here alone, while it is not sealed.
     Overlay {
@@ -208,6 +217,7 @@ impl std::fmt::Debug for Handle {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::Writable(_) => "Writable",
+            Self::Later(_) => "Later",
             Self::ReadOnly(_) => "ReadOnly",
             Self::Overlay { .. } => "Overlay",
         })
@@ -230,8 +240,13 @@ impl Store {
     ///
     /// Those of [`Self::open`]; [`StoreError::NotFound`] if there is none and `create` is off.
     pub fn open_with(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Self> {
-        let path = path.as_ref().to_owned();
-        let Opened { handle, file } = opening::open(&path, options)?;
+        Self::open_waiting(path.as_ref(), options, false)
+    }
+
+    /// The same. `waits` says whether to wait for the transaction of another process, so that the file is open to be written.
+    fn open_waiting(path: &Path, options: &StoreOptions, waits: bool) -> Result<Self> {
+        let path = path.to_owned();
+        let Opened { handle, file } = opening::open(&path, options, waits)?;
         let store = Self::with_handle(handle, Some(file), path, options)?;
         if options.without_journal {
             store.give_up_behind_damage();
@@ -320,7 +335,12 @@ impl Store {
 
     /// Whether the store's file is never written.
     pub(crate) fn is_read_only(&self) -> bool {
-        !matches!(self.shared.handle, Handle::Writable(_))
+        !matches!(self.shared.handle, Handle::Writable(_) | Handle::Later(_))
+    }
+
+    /// Whether the file is not open to be written yet, or was not when the store was opened.
+    fn is_written_later(&self) -> bool {
+        matches!(self.shared.handle, Handle::Later(_))
     }
 
     /// The store's file; empty for a store in memory.
@@ -344,6 +364,7 @@ impl Store {
     fn begin_read(&self) -> Result<ReadTransaction> {
         ReadTransaction::begin(|| match &self.shared.handle {
             Handle::Writable(database) => database.begin_read(),
+            Handle::Later(later) => later.reading.begin_read(),
             Handle::ReadOnly(database) => database.begin_read(),
             Handle::Overlay { database, .. } => database.begin_read(),
         })
@@ -372,7 +393,9 @@ impl Store {
 
     /// A new owner of rows that no session shows yet.
     pub(crate) fn begin_owner(&self) -> Result<Owner> {
-        self.writable()?;
+        if self.is_read_only() {
+            return Err(Error::Store(StoreError::ReadOnly { path: self.path().to_owned() }));
+        }
         self.shared.owners.begin()
     }
 
@@ -469,6 +492,7 @@ impl Store {
     fn writable(&self) -> Result<&Database> {
         match &self.shared.handle {
             Handle::Writable(database) => Ok(database),
+            Handle::Later(later) => later.database(),
             Handle::Overlay { database, is_sealed } if !is_sealed.load(Ordering::Acquire) => {
                 Ok(database)
             }

@@ -5,10 +5,11 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use redb::{Builder, ConcurrencyMode, DatabaseError, StorageError};
+use redb::{Builder, ConcurrencyMode, DatabaseError, ReadOnlyDatabase, StorageError};
 
 use super::creation::{self, Standing};
 use super::engine_file::{EngineFile, MAGIC, Recovery};
+use super::later::{Later, Writable};
 use super::pages::{Checked, HEADER, Pages, guarded, has_commit};
 use super::writing::Engine;
 use super::{Handle, StoreOptions};
@@ -25,7 +26,10 @@ pub(super) struct Opened {
 }
 
 /// Opens the store at `path` with these options, and creates it first if they say so.
-pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened> {
+///
+/// The engine opens a file to be written within a write transaction. Unless the caller waits for that, a store whose journal is in use
+/// is only read at first: what is appended needs no transaction.
+pub(super) fn open(path: &Path, options: &StoreOptions, waits: bool) -> Result<Opened> {
     if creation::standing(path)? == Standing::Nothing {
         if options.read_only || !options.create {
             return Err(Error::Store(StoreError::NotFound { path: path.to_owned() }));
@@ -35,12 +39,35 @@ pub(super) fn open(path: &Path, options: &StoreOptions) -> Result<Opened> {
     if options.read_only {
         return open_read_only(path, options);
     }
+    if !waits && let Some(opened) = open_later(path, options) {
+        return Ok(opened);
+    }
     match open_writable(path, options) {
         Err(Error::File { source, .. }) if is_write_refusal(source.kind()) => {
             open_read_only(path, options)
         }
         opened => opened,
     }
+}
+
+/// Opens a store whose journal another process uses: to be read, and [written later](Later). `None` if nobody uses it. What keeps the
+/// store from being opened so is met again when it is opened to be written.
+fn open_later(path: &Path, options: &StoreOptions) -> Option<Opened> {
+    let open = || {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        EngineFile::new(file, Recovery::Needed)
+    };
+    let is_appended_to = |file: EngineFile| {
+        file.is_open_to_write_elsewhere() && file.is_journal_shared().unwrap_or(false)
+    };
+    if !open().is_ok_and(is_appended_to) {
+        return None;
+    }
+    let later = |reading, file: &EngineFile| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Handle::Later(Box::new(Later::new(reading, file.clone(), path, options.clone())))
+    };
+    try_read(path, options, open, later).ok()?.ok()
 }
 
 fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
@@ -92,14 +119,20 @@ fn try_read_only(
     options: &StoreOptions,
     recovery: Recovery,
 ) -> Result<Result<Opened, DatabaseError>> {
+    let open = || EngineFile::new(File::open(path)?, recovery);
+    try_read(path, options, open, |database, _| Handle::ReadOnly(database))
+}
+
+/// Opens a file of which the engine writes nothing.
+fn try_read(
+    path: &Path,
+    options: &StoreOptions,
+    open: impl Fn() -> Result<EngineFile, DatabaseError>,
+    handle: impl Fn(Engine<ReadOnlyDatabase>, &EngineFile) -> Handle,
+) -> Result<Result<Opened, DatabaseError>> {
     let refused = |error| (Err(error), Arc::default());
     open_checked(|is_strict| {
-        let file = named(path, || {
-            File::open(path)
-                .map_err(DatabaseError::from)
-                .and_then(|file| EngineFile::new(file, recovery))
-        });
-        let file = match file {
+        let file = match named(path, &open) {
             Ok(file) => file,
             Err(error) => return Ok(refused(error)),
         };
@@ -108,10 +141,32 @@ fn try_read_only(
         let open = || builder(options).open_read_only_with_backend(checked);
         Ok(match of_engine(path, open)? {
             Ok(database) => {
-                (Ok(Opened { handle: Handle::ReadOnly(Engine::new(database)), file }), pages)
+                let handle = handle(Engine::new(database), &file);
+                (Ok(Opened { handle, file }), pages)
             }
             Err(error) => refused(error),
         })
+    })
+}
+
+/// Opens a file once more, to be written; waits for the write transaction of another process.
+pub(super) fn open_again(
+    first: &EngineFile,
+    path: &Path,
+    options: &StoreOptions,
+) -> Result<Writable> {
+    open_checked(|is_strict| {
+        let file = first.again(open_file(path)?).map_err(|error| refine(error, path))?;
+        if !first.is_at(path) {
+            let gone = "it was moved, deleted or replaced while it was open";
+            let source = std::io::Error::new(ErrorKind::NotFound, gone);
+            return Err(Error::File { action: "writing", path: path.to_owned(), source });
+        }
+        let checked = Checked::new(file.clone(), is_strict).at("reading the store", path)?;
+        let pages = checked.pages();
+        let open = || builder(options).create_with_backend(checked);
+        let database = of_engine(path, open)?.map_err(|error| refine(error, path))?;
+        Ok((Writable { database: Engine::new(database), file }, pages))
     })
 }
 

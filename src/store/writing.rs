@@ -3,10 +3,10 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
 
-use redb::WriteTransaction;
+use redb::{Database, TransactionError, WriteTransaction};
 
 use super::pages::{Problem, contained, guarded};
-use super::{Store, backup};
+use super::{Handle, Store, backup};
 use crate::error::{Error, FileContext, Result, StoreError};
 
 /// An open database. A panic of the engine while it is closed ends there: what is not on the disk is not acknowledged, and who
@@ -54,6 +54,27 @@ pub(crate) struct Writing<'s> {
 impl Store {
     /// Waits for the only write transaction, over all processes, and begins it.
     pub(super) fn begin_write(&self) -> Result<Writing<'_>> {
+        let begun = self.begun(Database::begin_write)?;
+        self.in_transaction(begun?)
+    }
+
+    /// The same if nobody has it; `None` if somebody has.
+    pub(super) fn try_begin_write(&self) -> Result<Option<Writing<'_>>> {
+        if let Handle::Later(later) = &self.shared.handle
+            && later.would_wait()
+        {
+            return Ok(None);
+        }
+        match self.begun(Database::try_begin_write)? {
+            Err(TransactionError::WouldBlock) => Ok(None),
+            begun => self.in_transaction(begun?).map(Some),
+        }
+    }
+
+    fn begun(
+        &self,
+        begin: impl FnOnce(&Database) -> Result<WriteTransaction, TransactionError>,
+    ) -> Result<Result<WriteTransaction, TransactionError>> {
         if self.shared.is_broken.load(Ordering::Acquire) {
             return Err(StoreError::Broken { path: self.path().to_owned() }.into());
         }
@@ -61,8 +82,11 @@ impl Store {
         if let Some(file) = &self.shared.file {
             file.check_is_whole().at("writing", self.path())?;
         }
-        let begun = contained(|| database.begin_write()).map_err(|problem| self.broke(problem))?;
-        let writing = Writing { store: self, transaction: Some(begun?) };
+        contained(|| begin(database)).map_err(|problem| self.broke(problem))
+    }
+
+    fn in_transaction(&self, begun: WriteTransaction) -> Result<Writing<'_>> {
+        let writing = Writing { store: self, transaction: Some(begun) };
         if self.shared.is_backup.load(Ordering::Relaxed) {
             writing.act(backup::take_mark_away)?;
         }

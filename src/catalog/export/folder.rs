@@ -63,7 +63,7 @@ impl<'a> FolderExport<'a> {
             noted: Instant::now(),
             touched: BTreeSet::new(),
             totals: ExportTotals::default(),
-            has_files: store.snapshot()?.has_files()?,
+            has_files: store.snapshot_to_read()?.has_files()?,
             on_report,
         })
     }
@@ -147,7 +147,7 @@ impl<'a> FolderExport<'a> {
 
     /// The session as it is now.
     pub(super) fn reader(&self, session: &Listed) -> Result<SessionReader> {
-        SessionReader::open(self.store.snapshot()?, (session.key, &session.id))
+        SessionReader::open(self.store.snapshot_to_read()?, (session.key, &session.id))
     }
 
     /// A file has got its name.

@@ -80,7 +80,7 @@ pub(super) fn record_digest(record: &[u8]) -> Digest {
 
 /// The sessions in the order in which they were added to the store, each with its name as the path.
 fn named(store: &Store, redactor: Option<&Redactor>) -> Result<(Vec<Listed>, Vec<Unnamed>)> {
-    let snapshot = store.snapshot()?;
+    let snapshot = store.snapshot_to_read()?;
     let (mut listed, mut unnamed) = (Vec::new(), Vec::new());
     let mut texts = SharedTexts::by_session();
     snapshot.each_session(|row| {

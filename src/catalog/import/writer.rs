@@ -14,6 +14,7 @@ use super::report::{FileReport, ImportStatus, Refusal, unread};
 use crate::error::{Error, ImportError, Result};
 use crate::session::index::finish::NewLeaf;
 use crate::session::index::indexer::{Indexer, Start};
+use crate::session::live::KeptJournal;
 use crate::store::Store;
 use crate::store::commit::{Author, Batch, Committed, Creation, Finished, Place};
 use crate::store::owner::Owner;
@@ -40,6 +41,8 @@ pub(super) struct Writer<'s> {
     /// The report of a file that is being finished, until it is pending or sent.
     failing: Option<FileReport>,
     reports: Sender<Outcome>,
+    /// In an import that takes some time: others append meanwhile.
+    kept: Option<KeptJournal>,
 }
 
 /// What became of a file.
@@ -71,6 +74,7 @@ impl<'s> Writer<'s> {
             pending: Vec::new(),
             failing: None,
             reports,
+            kept: None,
         }
     }
 
@@ -158,8 +162,17 @@ impl<'s> Writer<'s> {
         if let Some(folder) = self.blobs {
             folder.fetch_missing(self.store, &mut self.batch)?;
         }
-        let committed = self.store.commit(std::mem::take(&mut self.batch))?;
+        let batch = std::mem::take(&mut self.batch);
+        // Where nobody else is about, one commit is no reason to make a journal.
+        let is_long = || batch.is_full() || batch.takes_time() && self.store.is_open_elsewhere();
+        if self.kept.is_none() && is_long() {
+            self.kept = self.store.keep_journal()?;
+        }
+        let committed = self.store.commit(batch)?;
         self.report(&committed.conflicts);
+        if let Some(kept) = &self.kept {
+            kept.fold_if_long();
+        }
         Ok(committed)
     }
 

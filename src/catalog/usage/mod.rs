@@ -148,7 +148,7 @@ impl Store {
     ///
     /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged beyond single sessions, which the report names.
     pub fn usage(&self, options: &UsageOptions<'_>) -> Result<UsageReport> {
-        let mut snapshot = self.snapshot()?;
+        let mut snapshot = self.snapshot_to_read()?;
         let mut rows = snapshot.usage_rows()?;
         let (mut sessions, mut identities) =
             read_both(&snapshot, rows.as_ref(), &options.sessions)?;
@@ -158,7 +158,7 @@ impl Store {
             identities.not_counted.iter().copied().filter(is_asked).collect();
         if options.reads_lines && !lacking.is_empty() {
             let damaged = self.count_lacking(lacking, &mut counted)?;
-            snapshot = self.snapshot()?;
+            snapshot = self.snapshot_to_read()?;
             rows = snapshot.usage_rows()?;
             (sessions, identities) = read_both(&snapshot, rows.as_ref(), &options.sessions)?;
             sessions.leave_out(damaged);
@@ -208,7 +208,7 @@ impl Store {
     fn count_usage_of(&self, key: SessionKey) -> Result<Option<Vec<(u64, UsageRecord)>>> {
         let mut attempts = 0;
         loop {
-            let snapshot = self.snapshot()?;
+            let snapshot = self.snapshot_to_read()?;
             let Some(record) = snapshot.session(key)? else { return Ok(None) };
             let rows = count_usage(View::new(snapshot.rows(key), &record))?;
             attempts += 1;

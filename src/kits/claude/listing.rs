@@ -34,7 +34,7 @@ impl SessionStore {
     /// [`LiveError::InvalidKey`](crate::error::LiveError::InvalidKey); those of the store.
     pub fn list_sessions(&self, project_key: &str) -> Result<Vec<StoredSession>> {
         let beginning = key::beginning(project_key)?;
-        let snapshot = self.store().snapshot()?;
+        let snapshot = self.store().snapshot_to_read()?;
         let mut sessions = BTreeMap::new();
         let mut named = HashSet::new();
         for (name, source) in snapshot.sources_beginning_with(&key::names())? {
@@ -76,7 +76,7 @@ impl SessionStore {
     /// The records of the transcripts below a session, by their subpaths.
     pub(super) fn below(&self, key: &SessionKey) -> Result<BTreeMap<String, SessionRecord>> {
         let beginning = key.names_below()?;
-        let snapshot = self.store().snapshot()?;
+        let snapshot = self.store().snapshot_to_read()?;
         let mut below = BTreeMap::new();
         for (name, _) in snapshot.sources_beginning_with(&beginning)? {
             if let Some((_, record)) = Store::session_named(&snapshot, &name)?

@@ -197,7 +197,7 @@ impl SessionStore {
     /// The session of a key, as it is now.
     pub(super) fn find(&self, key: &SessionKey) -> Result<Option<SessionReader>> {
         let name = key.name()?;
-        let snapshot = self.store.snapshot()?;
+        let snapshot = self.store.snapshot_to_read()?;
         let found = match Store::session_named(&snapshot, &name)? {
             Some(found) => Some(found),
             None => match &key.subpath {

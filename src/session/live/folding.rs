@@ -14,10 +14,11 @@ use super::raw::grow;
 use crate::error::{Corruption, Error, Result};
 use crate::store::Store;
 use crate::store::commit::{Batch, Edit};
-use crate::store::journal::{JournalChange, Journaled, Place};
+use crate::store::journal::{JournalChange, JournalLock, Journaled, Place};
 use crate::store::ordinal::Ordinal;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
+use crate::store::snapshot::Snapshot;
 
 /// What becomes of the epoch when the journal is folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,37 +41,57 @@ impl Store {
         Ok(())
     }
 
+    /// The same as [`Self::fold`], if nobody has the write transaction; `false` if somebody has.
+    pub(super) fn try_fold(&self) -> Result<bool> {
+        loop {
+            let folded =
+                self.try_write_tables(|snapshot| self.folded(self, Folding::All, snapshot))?;
+            match folded {
+                None => return Ok(false),
+                Some((true, _)) => {}
+                Some((false, _)) => return Ok(true),
+            }
+        }
+    }
+
     /// Folds what goes into one commit; says whether more follows.
     fn fold_part(&self, other: &Self, folding: Folding) -> Result<bool> {
-        let (more, _) = self.write_tables(|snapshot| {
-            let row = snapshot.journal_row()?;
-            if row.epoch == 0 {
-                return Ok((Batch::default(), (false, None)));
-            }
-            let lock = match folding {
-                Folding::All => None,
-                Folding::AndEnd => self.lock_journal()?,
-            };
-            let (mut journaled, end) = other.journaled(&row)?;
-            drop(snapshot);
-            let mut batch = Batch::default();
-            if journaled.is_empty() && folding == Folding::All {
-                return Ok((batch, (false, None)));
-            }
-            let left = leave_for_next(&mut journaled);
-            fold_sessions(self, journaled, &mut batch)?;
-            if folding == Folding::All {
-                batch.let_appends_pass();
-            }
-            batch.change_journal(match (left, folding) {
-                (Some(place), _) => JournalChange::Fold(place),
-                (None, Folding::All) => JournalChange::Fold(end),
-                (None, Folding::AndEnd) => JournalChange::End(end),
-            });
-            // The lock is held until the commit.
-            Ok((batch, (left.is_some(), lock)))
-        })?;
+        let (more, _) = self.write_tables(|snapshot| self.folded(other, folding, snapshot))?;
         Ok(more)
+    }
+
+    /// What goes into one commit; whether more follows; and the lock that is held until the commit.
+    fn folded(
+        &self,
+        other: &Self,
+        folding: Folding,
+        snapshot: Snapshot,
+    ) -> Result<(Batch, (bool, Option<JournalLock<'_>>))> {
+        let row = snapshot.journal_row()?;
+        if row.epoch == 0 {
+            return Ok((Batch::default(), (false, None)));
+        }
+        let lock = match folding {
+            Folding::All => None,
+            Folding::AndEnd => self.lock_journal()?,
+        };
+        let (mut journaled, end) = other.journaled(&row)?;
+        drop(snapshot);
+        let mut batch = Batch::default();
+        if journaled.is_empty() && folding == Folding::All {
+            return Ok((batch, (false, None)));
+        }
+        let left = leave_for_next(&mut journaled);
+        fold_sessions(self, journaled, &mut batch)?;
+        if folding == Folding::All {
+            batch.let_appends_pass();
+        }
+        batch.change_journal(match (left, folding) {
+            (Some(place), _) => JournalChange::Fold(place),
+            (None, Folding::All) => JournalChange::Fold(end),
+            (None, Folding::AndEnd) => JournalChange::End(end),
+        });
+        Ok((batch, (left.is_some(), lock)))
     }
 
     /// Puts what the journal has into the tables and ends the epoch, after a sync of it failed: the system may have forgotten

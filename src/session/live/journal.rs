@@ -79,9 +79,66 @@ pub(super) fn begin_epoch(store: &Store, row: &JournalRow, batch: &mut Batch) ->
     Ok(())
 }
 
+/// A journal that is kept in use, until this is dropped: others append to it while this process has one write transaction after
+/// another, and the first append of a process does not wait for them.
+#[derive(Debug)]
+pub(crate) struct KeptJournal(Store);
+
+impl KeptJournal {
+    /// Puts what others have appended into the tables, if that is much: they may have ended, and whoever reads has to take it in.
+    pub(crate) fn fold_if_long(&self) {
+        let Self(store) = self;
+        let is_long = || store.has_long_journal(&store.committed()?.journal_row()?);
+        if is_long().is_ok_and(|is_long| is_long) {
+            // The journal keeps what cannot be folded now. Who reads or appends next is told why.
+            let _ = store.fold(Folding::All);
+        }
+    }
+}
+
+impl Drop for KeptJournal {
+    fn drop(&mut self) {
+        let is_panicking = std::thread::panicking();
+        self.0.end_keeping(|| {
+            if !is_panicking {
+                let _ = self.0.fold(Folding::AndEnd);
+            }
+        });
+    }
+}
+
 impl Store {
-    /// The store as it is now: with all that was acknowledged, by whatever process.
+    /// Begins an epoch, if there is none, and keeps its journal in use: before a change that takes many transactions. `None` where
+    /// there can be no journal.
+    pub(crate) fn keep_journal(&self) -> Result<Option<KeptJournal>> {
+        if !self.keep_in_use()? {
+            return Ok(None);
+        }
+        let kept = KeptJournal(self.clone());
+        // It takes some time to make one, for which others would wait.
+        self.make_journal()?;
+        self.write_tables(|snapshot| {
+            let mut batch = Batch::default();
+            begin_epoch(self, &snapshot.journal_row()?, &mut batch)?;
+            Ok((batch, ()))
+        })?;
+        Ok(Some(kept))
+    }
+
+    /// The store as it is now, with all that was acknowledged, by whatever process. All of it is in the tables: for a change that
+    /// builds on it. If the journal has more, it is folded first, which may wait for one transaction of another writer.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
+        self.latest(|| self.fold(Folding::All).map(|()| true))
+    }
+
+    /// The same to be read alone, which waits for nobody: while another writes, what the journal has is folded in memory.
+    pub(crate) fn snapshot_to_read(&self) -> Result<Snapshot> {
+        // What cannot be written can be read.
+        self.latest(|| Ok(self.try_fold().unwrap_or(false)))
+    }
+
+    /// The store as it is now. `fold` puts what the journal has into the tables, and says whether it did.
+    fn latest(&self, fold: impl Fn() -> Result<bool>) -> Result<Snapshot> {
         loop {
             let snapshot = self.committed()?;
             if !self.has_epochs() {
@@ -89,19 +146,23 @@ impl Store {
             }
             let row = snapshot.journal_row()?;
             match self.has_journaled(&row) {
-                Ok(false) => return Ok(snapshot),
-                Ok(true) if self.is_read_only() => {
+                Ok(false) => {
+                    self.forget_overlay();
+                    return Ok(snapshot);
+                }
+                Ok(true) => {
+                    // While it is open, others cannot use its pages anew.
+                    drop(snapshot);
+                    if !self.is_read_only() && fold()? {
+                        self.forget_overlay();
+                        return self.committed();
+                    }
                     let fold = |store: &Self| store.fold_journal_of(self, Folding::All);
-                    match self.overlaid(snapshot, fold) {
+                    match self.overlaid(self.committed()?, fold) {
                         Ok(Some(store)) => return store.committed(),
                         Ok(None) => {}
                         Err(error) => self.unless_outdated(&row, error)?,
                     }
-                }
-                Ok(true) => {
-                    drop(snapshot);
-                    self.fold(Folding::All)?;
-                    return self.committed();
                 }
                 Err(error) => self.unless_outdated(&row, error)?,
             }

@@ -30,6 +30,7 @@ pub(crate) use self::change::added_lines;
 #[cfg(any(test, fuzzing))]
 pub(crate) use self::change::{check_change, example_changes};
 pub use self::create::NewSession;
+pub(crate) use self::journal::KeptJournal;
 pub use self::persistence::Persistence;
 pub use self::raw::{AppendedLines, RepeatedIds};
 pub(crate) use self::rechunk::tail_dictionary;

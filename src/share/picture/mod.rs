@@ -88,7 +88,7 @@ impl Store {
     pub fn write_picture(&self, day_of: Option<DayOf<'_>>, out: &mut dyn Write) -> Result<()> {
         let statistics = self.statistics()?;
         let mut over_time = Series::new();
-        for row in self.snapshot()?.sessions()?.iter()? {
+        for row in self.snapshot_to_read()?.sessions()?.iter()? {
             let facts = SessionFacts::of(&row?.record()?);
             if let Some(time) = facts.modified {
                 over_time.add(time.div_euclid(DAY), [facts.bytes]);

@@ -179,7 +179,7 @@ impl SessionStorage for StoreSessionStorage {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>> {
-        let snapshot = self.store.snapshot()?;
+        let snapshot = self.store.snapshot_to_read()?;
         let found = find(&snapshot, path)?;
         match found.session() {
             Some(session) => bytes_of(&reader(snapshot, session)?),
@@ -188,7 +188,7 @@ impl SessionStorage for StoreSessionStorage {
     }
 
     fn read_slices(&self, path: &Path, head: u64, tail: u64) -> Result<(Vec<u8>, Vec<u8>)> {
-        let snapshot = self.store.snapshot()?;
+        let snapshot = self.store.snapshot_to_read()?;
         let found = find(&snapshot, path)?;
         match found.record.content {
             FileContent::Session(session) => {
@@ -276,7 +276,7 @@ impl SessionStorage for StoreSessionStorage {
     }
 
     fn stat(&self, path: &Path) -> Result<FileStat> {
-        let snapshot = self.store.snapshot()?;
+        let snapshot = self.store.snapshot_to_read()?;
         let found = find(&snapshot, path)?;
         let size = match found.record.content {
             FileContent::Session(session) => size_of(&reader(snapshot, session)?)?,

@@ -39,6 +39,7 @@ use super::session_key::SessionKey;
 use super::session_record::SessionRecord;
 use super::snapshot::Snapshot;
 use super::source_record::SourceRecord;
+use super::writing::Writing;
 use super::{Store, tables};
 use crate::error::{Corruption, Result};
 use crate::store::pages::ReadableTable;
@@ -49,6 +50,10 @@ const BATCH_BYTES: usize = 16 << 20;
 
 /// Lines that a batch gathers.
 pub(crate) const BATCH_LINES: usize = 128 << 10;
+
+/// Bytes, or lines, of which the commit takes some 10 ms.
+const NOTICED_BYTES: usize = 1 << 20;
+const NOTICED_LINES: u64 = 8 << 10;
 
 /// Changes of sessions that are committed together.
 #[derive(Debug, Default)]
@@ -97,6 +102,11 @@ impl Batch {
     /// Whether it should be committed before more is added.
     pub(crate) fn is_full(&self) -> bool {
         self.slice.weight >= BATCH_BYTES || self.slice.line_count >= BATCH_LINES as u64
+    }
+
+    /// Whether others would notice that they wait for its commit.
+    pub(crate) fn takes_time(&self) -> bool {
+        self.slice.weight >= NOTICED_BYTES || self.slice.line_count >= NOTICED_LINES
     }
 
     /// What the commit does to the journal.
@@ -224,7 +234,23 @@ impl Store {
     ) -> Result<T> {
         // Begun first: while it is open no other process commits, so that a read transaction shows the state that will
         // change.
-        let transaction = self.begin_write()?;
+        self.write_in(self.begin_write()?, make)
+    }
+
+    /// The same if nobody has the write transaction; `None` if somebody has.
+    pub(crate) fn try_write_tables<T>(
+        &self,
+        make: impl FnOnce(Snapshot) -> Result<(Batch, T)>,
+    ) -> Result<Option<T>> {
+        let transaction = self.try_begin_write()?;
+        transaction.map(|transaction| self.write_in(transaction, make)).transpose()
+    }
+
+    fn write_in<T>(
+        &self,
+        transaction: Writing<'_>,
+        make: impl FnOnce(Snapshot) -> Result<(Batch, T)>,
+    ) -> Result<T> {
         let (batch, answer) = make(self.committed()?)?;
         if batch.slice.is_empty() {
             transaction.abort()?;

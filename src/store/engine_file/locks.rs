@@ -121,6 +121,16 @@ impl EngineFile {
         self.0.backend.try_lock_range(JOURNAL_USERS, JOURNAL_USERS)
     }
 
+    /// Whether another open file keeps others from beginning to use the journal. This one does not use it.
+    #[cfg(test)]
+    pub(crate) fn is_journal_closed(&self) -> Result<bool, BackendError> {
+        if !self.0.backend.try_lock_shared_range(JOURNAL_USERS, JOURNAL_USERS)? {
+            return Ok(true);
+        }
+        self.leave_journal()?;
+        Ok(false)
+    }
+
     /// Whether another open file uses the journal.
     pub(crate) fn is_journal_shared(&self) -> Result<bool, BackendError> {
         self.0.backend.query_lock_range(JOURNAL_USERS, JOURNAL_USERS)

@@ -70,7 +70,7 @@ struct Shared {
     counts_names: bool,
     recovery: Recovery,
     /// Whether another file has taken its name, which has all that was in this one.
-    is_replaced: AtomicBool,
+    is_replaced: Arc<AtomicBool>,
     /// Held by the thread of this open file that [lets appends pass](EngineFile::let_appends_pass).
     passable: Mutex<()>,
     /// Whether there is one: its own lock no query shows.
@@ -82,12 +82,27 @@ struct Shared {
 impl EngineFile {
     /// Takes an open file.
     pub(crate) fn new(file: File, recovery: Recovery) -> Result<Self, DatabaseError> {
+        let file = Self::of(file, recovery, Arc::default())?;
+        file.share_open();
+        Ok(file)
+    }
+
+    /// The same file, opened once more. The first one says that it is open.
+    pub(crate) fn again(&self, file: File) -> Result<Self, DatabaseError> {
+        Self::of(file, self.0.recovery, Arc::clone(&self.0.is_replaced))
+    }
+
+    fn of(
+        file: File,
+        recovery: Recovery,
+        is_replaced: Arc<AtomicBool>,
+    ) -> Result<Self, DatabaseError> {
         let same = file.try_clone()?;
         let counts_names = names_of(&same)? > 0;
         recorder::opened(&same);
         let backend = FileBackend::new(file)?;
-        let [is_replaced, is_passable, leaves_others] = [const { AtomicBool::new(false) }; 3];
-        let file = Self(Arc::new(Shared {
+        let [is_passable, leaves_others] = [const { AtomicBool::new(false) }; 2];
+        Ok(Self(Arc::new(Shared {
             backend,
             file: same,
             counts_names,
@@ -96,9 +111,7 @@ impl EngineFile {
             passable: Mutex::new(()),
             is_passable,
             leaves_others,
-        }));
-        file.share_open();
-        Ok(file)
+        })))
     }
 
     /// Says that the file is open, for as long as it is. Where the system has no such locks, nobody asks.
@@ -208,12 +221,16 @@ impl EngineFile {
         self.0.backend.query_lock_range(WRITER, WRITER)
     }
 
+    /// Whether another open file is open to be written, and needs no recovery.
+    pub(crate) fn is_open_to_write_elsewhere(&self) -> bool {
+        self.0.backend.query_lock_range(CONSISTENT, CONSISTENT).unwrap_or(false)
+    }
+
     /// Closes the file without a last commit of the engine's, if others have it open to write: it records nothing that the
     /// commit before did not, and the last of them makes it, too, and says that the file needs no recovery. Nobody makes it in a
     /// file that was cut off.
     pub(crate) fn leave_to_others(&self) {
-        let is_shared = self.0.backend.query_lock_range(CONSISTENT, CONSISTENT).unwrap_or(false);
-        let is_left = is_shared || self.check_is_whole().is_err();
+        let is_left = self.is_open_to_write_elsewhere() || self.check_is_whole().is_err();
         self.0.leaves_others.store(is_left, Ordering::SeqCst);
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Appender {
     /// The highest number in each area; of what was not read, a number that is certainly as high.
     highest: [u64; 2],
     /// The last record that was there when this process first looked at the epoch. If the system failed to write it before,
-    /// only others were told.
+    /// only others were told. Once it is [written again](JournalLock::write_again) that does not matter.
     first_seen: u64,
     /// Changes of live sessions that went into the tables at once, since the store was opened.
     pub(super) direct: u32,
@@ -160,6 +160,38 @@ impl JournalLock<'_> {
         !self.appender.pending.is_empty()
     }
 
+    /// Writes the records again that were there when this process first looked at the epoch, so that its next sync puts them on the
+    /// disk, or fails: if the system failed to write them before, only those were told who had the file open then. What a living
+    /// process has synced stays as it is. `false` if the file does not have them any more.
+    fn write_again(&mut self, file: &JournalFile, row: &JournalRow) -> Result<bool> {
+        let first_seen = self.appender.first_seen;
+        if first_seen <= row.folded.sequence {
+            return Ok(true);
+        }
+        let seen = self.appender.pending.values().flatten();
+        let mut seen: Vec<&Journaled> =
+            seen.filter(|record| record.sequence() <= first_seen).collect();
+        seen.sort_unstable_by_key(|record| record.sequence());
+        // Who has synced one has synced those before it.
+        let mut told = Ok(());
+        let from = seen.partition_point(|record| {
+            let is_told = self.engine.is_told_synced(record.sequence());
+            is_told.unwrap_or_else(|error| {
+                told = Err(redb::StorageError::from(error));
+                false
+            })
+        });
+        told?;
+        for record in seen.into_iter().skip(from) {
+            let is_there = file.write_again(record);
+            if !is_there.map_err(|error| self.store.journal_write_failed(error))? {
+                return Ok(false);
+            }
+        }
+        self.appender.first_seen = 0;
+        Ok(true)
+    }
+
     /// Appends a record. [`Self::catch_up`] comes first.
     pub(crate) fn append(
         &mut self,
@@ -172,7 +204,7 @@ impl JournalLock<'_> {
         if !areas.takes(payload.len()) {
             return Ok(Appended::TooLong);
         }
-        if self.appender.first_seen > row.folded.sequence {
+        if !self.write_again(&file, row)? {
             return Ok(Appended::Full);
         }
         let last = self.appender.last;

@@ -14,6 +14,21 @@ use crate::error::{Error, FileContext, Result};
 use crate::store::commit::Batch;
 use crate::store::names::is_named;
 
+/// For what an open store uses the journal.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    /// It appends.
+    appends: bool,
+    /// How many [keep](Store::keep_in_use) the journal in use for others.
+    kept: usize,
+}
+
+impl Uses {
+    fn any(&self) -> bool {
+        self.appends || self.kept > 0
+    }
+}
+
 /// Sequence numbers that are left out where a journal is given up: more than are written to one.
 pub(super) const GIVEN_UP: u64 = 1 << 40;
 
@@ -80,26 +95,47 @@ impl Store {
     /// Says to other processes that this one uses the journal, so that none ends its epoch. Without the lock of an open
     /// transaction; `false` if there is no journal.
     pub(crate) fn use_journal(&self) -> Result<bool> {
+        self.use_for(|uses| uses.appends = true)
+    }
+
+    /// The same for others: they find it in use until [`Self::end_keeping`].
+    pub(crate) fn keep_in_use(&self) -> Result<bool> {
+        self.use_for(|uses| uses.kept += 1)
+    }
+
+    fn use_for(&self, note: impl FnOnce(&mut Uses)) -> Result<bool> {
         let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
             return Ok(false);
         };
-        let mut is_used = lock(&self.journal().is_used);
-        if !*is_used {
+        let mut uses = lock(&self.journal().uses);
+        if !uses.any() {
             match engine.share_journal() {
-                Ok(()) => *is_used = true,
+                Ok(()) => {}
                 Err(redb::BackendError::Unsupported) => return Ok(false),
                 Err(error) => return Err(redb::StorageError::from(error).into()),
             }
         }
+        note(&mut uses);
         Ok(true)
     }
 
     /// No longer uses the journal. Calls `end` if this handle used it and no other one does.
     pub(crate) fn leave_journal(&self, end: impl FnOnce()) {
         self.journal().background.stop();
-        let mut is_used = lock(&self.journal().is_used);
-        let Some(engine) = self.shared.file.as_ref().filter(|_| *is_used) else { return };
-        *is_used = false;
+        self.leave_for(|uses| uses.appends = false, end);
+    }
+
+    /// No longer [keeps](Self::keep_in_use) it in use. Calls `end` if nobody uses it then.
+    pub(crate) fn end_keeping(&self, end: impl FnOnce()) {
+        self.leave_for(|uses| uses.kept = uses.kept.saturating_sub(1), end);
+    }
+
+    fn leave_for(&self, note: impl FnOnce(&mut Uses), end: impl FnOnce()) {
+        let mut uses = lock(&self.journal().uses);
+        let was_used = uses.any();
+        note(&mut uses);
+        let is_left = was_used && !uses.any();
+        let Some(engine) = self.shared.file.as_ref().filter(|_| is_left) else { return };
         // A lock that cannot be released or taken ends with the open file, and the epoch goes on.
         if engine.leave_journal().is_ok() && matches!(engine.close_journal_to_others(), Ok(true)) {
             end();
@@ -129,8 +165,8 @@ impl Store {
 
     /// Calls `act` if no handle uses the journal, this one neither. None begins to meanwhile.
     pub(crate) fn unless_used(&self, act: impl FnOnce()) -> Result<()> {
-        let is_used = lock(&self.journal().is_used);
-        let Some(engine) = self.shared.file.as_ref().filter(|_| !*is_used) else { return Ok(()) };
+        let uses = lock(&self.journal().uses);
+        let Some(engine) = self.shared.file.as_ref().filter(|_| !uses.any()) else { return Ok(()) };
         let failed = |error| Error::from(redb::StorageError::from(error));
         match engine.close_journal_to_others() {
             Ok(true) => {
@@ -155,6 +191,20 @@ impl Store {
     /// Notes that no epoch could be begun: there is no room for a journal, or no right to make one.
     pub(crate) fn put_off_epoch(&self) {
         lock(&self.journal().appender).direct = 0;
+    }
+
+    /// Whether another one, who was the last to use the journal, ends the epoch.
+    #[cfg(test)]
+    pub(crate) fn is_epoch_ending(&self) -> bool {
+        self.shared.file.as_ref().unwrap().is_journal_closed().unwrap()
+    }
+
+    /// Makes the file of a journal, if there is none, and if that can be done.
+    pub(crate) fn make_journal(&self) -> Result<()> {
+        let (path, number) = (self.journal_path()?, self.number()?);
+        // What keeps it from being made is met again when an epoch begins.
+        drop(JournalFile::make(&path, number, file::Areas::of_new()));
+        Ok(())
     }
 
     /// Makes the journal of a new epoch. The caller holds the write transaction.

@@ -129,9 +129,14 @@ impl Areas {
         place.at.checked_add(size).is_some_and(|after| after <= end)
     }
 
+    /// The bytes of a part of an area.
+    pub(super) fn part(self) -> u64 {
+        self.bytes / PARTS
+    }
+
     /// Whether a place is in another part of its area than the one before it.
     pub(super) fn fills_part(self, from: u64, to: u64) -> bool {
-        let part = self.bytes / PARTS;
+        let part = self.part();
         let part_of =
             |at: u64| (at - self.start_of(self.area_of(&Place { at, ..Place::default() }))) / part;
         part_of(from) != part_of(to)
@@ -379,6 +384,23 @@ impl JournalFile {
         recorder::write(&self.file, at, &bytes)?;
         write_at(&self.file, &bytes, at)?;
         Ok(Place { sequence: after.sequence + 1, check, at: at + bytes.len() as u64 })
+    }
+
+    /// Writes the bytes of a record again, as they are; `false` if it is not there any more.
+    pub(super) fn write_again(&self, record: &Journaled) -> Result<bool> {
+        let size = record.bytes();
+        let Some(at) = record.end.at.checked_sub(size) else { return Ok(false) };
+        let is_there = self.whole(at)?.is_some_and(|(_, _, end)| end == record.end);
+        if !is_there {
+            return Ok(false);
+        }
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+        if read_at(&self.file, &mut bytes, at)? < bytes.len() {
+            return Ok(false);
+        }
+        recorder::write(&self.file, at, &bytes)?;
+        write_at(&self.file, &bytes, at)?;
+        Ok(true)
     }
 
     /// Gives it the permissions of another file, if it has others.

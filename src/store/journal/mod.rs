@@ -30,6 +30,7 @@ use self::appending::Appender;
 pub(crate) use self::appending::{Appended, JournalLock};
 use self::background::Background;
 pub(crate) use self::damaged::{Rescued, rescue, rescue_newest};
+use self::epoch::Uses;
 #[cfg(not(any(test, all(unix, feature = "faults"))))]
 use self::file::JournalFile;
 #[cfg(any(test, all(unix, feature = "faults")))]
@@ -53,8 +54,8 @@ use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 pub(crate) struct Journal {
     file: Mutex<Option<OpenFile>>,
     appender: Mutex<Appender>,
-    /// Whether this handle uses the journal, and others see that it does.
-    is_used: Mutex<bool>,
+    /// For what this open store uses the journal. Others see that it does.
+    uses: Mutex<Uses>,
     sync: Mutex<Syncing>,
     /// Where threads wait for this sync, and for the next one: by the sync's number, odd or even.
     synced: [Condvar; 2],

@@ -85,6 +85,20 @@ impl Store {
         Ok(any)
     }
 
+    /// Whether these records fill a part of an area.
+    pub(crate) fn has_long_journal(&self, row: &JournalRow) -> Result<bool> {
+        if row.epoch == 0 {
+            return Ok(false);
+        }
+        let part = self.journal_file(row)?.areas.part();
+        let mut bytes = 0;
+        self.each_journaled(row, |journaled| {
+            bytes += journaled.bytes();
+            bytes < part
+        })?;
+        Ok(bytes >= part)
+    }
+
     /// Passes on records until `take` says no. Returns the place behind the last.
     fn each_journaled(
         &self,
@@ -139,5 +153,10 @@ impl Store {
         store.unsealed(|| fold(&store))?;
         *overlaid = Some(Overlaid { row, store: store.clone() });
         Ok(Some(store))
+    }
+
+    /// Forgets the tables in memory: those on the disk have all. They keep an old state of the file from being written anew.
+    pub(crate) fn forget_overlay(&self) {
+        *lock(&self.journal().overlay) = None;
     }
 }

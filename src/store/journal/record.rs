@@ -29,6 +29,11 @@ impl Journaled {
     pub(crate) fn sequence(&self) -> u64 {
         self.end.sequence
     }
+
+    /// The bytes that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        size(self.payload.len())
+    }
 }
 
 /// What each record says of its place.

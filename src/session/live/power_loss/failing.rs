@@ -209,7 +209,7 @@ fn a_fold_that_fails_anywhere_loses_nothing() {
             scene.append(&mut session);
         }
         scene.record.fail(STORE, writes, Fault::Full(2000));
-        let folded = store.sessions().map(drop);
+        let folded = store.snapshot().map(drop);
         scene.check();
         if folded.is_ok() {
             break;

@@ -1,0 +1,200 @@
+//! A store whose journal was in use when it was opened: its engine is opened to be written when something goes into the tables.
+//!
+//! The engine opens a file to be written within a write transaction, for which it waits. Who reads, or appends to the journal,
+//! needs none.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use redb::{Database, ReadOnlyDatabase};
+
+use super::StoreOptions;
+use super::engine_file::EngineFile;
+use super::opening;
+use super::writing::Engine;
+use crate::error::Result;
+
+/// An open file that is read, and written when it has to be.
+pub(super) struct Later {
+    pub(super) reading: Engine<ReadOnlyDatabase>,
+    writing: OnceLock<Writable>,
+    /// Held by the thread that opens it to be written.
+    opening: Mutex<()>,
+    /// The open file, which has all locks of the store's own, and where it was found.
+    file: EngineFile,
+    path: PathBuf,
+    options: StoreOptions,
+}
+
+/// The same file as the engine writes it.
+pub(super) struct Writable {
+    pub(super) database: Engine<Database>,
+    pub(super) file: EngineFile,
+}
+
+impl Later {
+    pub(super) fn new(
+        reading: Engine<ReadOnlyDatabase>,
+        file: EngineFile,
+        path: PathBuf,
+        options: StoreOptions,
+    ) -> Self {
+        Self { reading, writing: OnceLock::new(), opening: Mutex::default(), file, path, options }
+    }
+
+    /// The database to write, which waits for one transaction of another process if it is not open yet.
+    pub(super) fn database(&self) -> Result<&Database> {
+        let _turn = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(writing) = self.writing.get() {
+            return Ok(&writing.database);
+        }
+        let opened = opening::open_again(&self.file, &self.path, &self.options)?;
+        Ok(&self.writing.get_or_init(|| opened).database)
+    }
+
+    /// Whether it is not open to be written, and another process writes.
+    pub(super) fn would_wait(&self) -> bool {
+        self.writing.get().is_none() && self.file.is_written_elsewhere().unwrap_or(true)
+    }
+
+    /// The open file that the engine writes, if it does.
+    pub(super) fn written(&self) -> Option<&EngineFile> {
+        self.writing.get().map(|writing| &writing.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leafline_import::Family;
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    use crate::error::{Error, StoreError};
+    use crate::session::Persistence;
+    use crate::store::{Handle, Store};
+    use crate::{NewSession, Session};
+
+    /// A store whose journal is in use, and another handle, opened meanwhile.
+    struct Scene {
+        folder: TempDir,
+        first: Store,
+        later: Store,
+        id: String,
+    }
+
+    fn new_session(store: &Store) -> Session {
+        let mut new = NewSession::new(Family::Pi, "/work");
+        new.persistence = Some(Persistence::immediate());
+        store.create_session(&new).unwrap()
+    }
+
+    fn append(store: &Store, id: &str, text: &str) {
+        let message = json!({"role": "user", "content": text, "timestamp": 1});
+        store.session(id).unwrap().append_message(&message).unwrap();
+    }
+
+    fn entries(store: &Store, id: &str) -> u64 {
+        store.reader(id).unwrap().facts().entries
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("store");
+            let first = Store::open(&path).unwrap();
+            let id = new_session(&first).id().to_owned();
+            for text in ["one", "two", "three"] {
+                append(&first, &id, text);
+            }
+            let later = Store::open(&path).unwrap();
+            Self { folder, first, later, id }
+        }
+
+        fn is_open_to_write(&self) -> bool {
+            match &self.later.shared.handle {
+                Handle::Later(later) => later.written().is_some(),
+                handle => panic!("{handle:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn it_is_opened_to_be_written_by_the_first_change_of_the_tables() {
+        for is_first_left in [true, false] {
+            let scene = Scene::new();
+            append(&scene.later, &scene.id, "four");
+            assert!(!scene.is_open_to_write());
+            // What it appended is seen, and that of the other one, while both go on.
+            append(&scene.first, &scene.id, "five");
+            assert_eq!([&scene.first, &scene.later].map(|store| entries(store, &scene.id)), [5; 2]);
+            let other = new_session(&scene.later).id().to_owned();
+            assert!(scene.is_open_to_write());
+            append(&scene.first, &other, "six");
+            append(&scene.later, &other, "seven");
+            let Scene { folder, first, later, id } = scene;
+            if is_first_left {
+                drop(first);
+                append(&later, &id, "eight");
+                assert!(later.verify().unwrap().problems.is_empty());
+                drop(later);
+            } else {
+                drop(later);
+                append(&first, &id, "eight");
+                assert!(first.verify().unwrap().problems.is_empty());
+                drop(first);
+            }
+            let path = folder.path().join("store");
+            // The last one to close it left a file that needs no recovery, and that has all.
+            assert_eq!(std::fs::read(&path).unwrap()[9] & 2, 0);
+            std::fs::remove_file(folder.path().join("store.journal")).unwrap();
+            let store = Store::open(&path).unwrap();
+            assert_eq!([id, other].map(|id| entries(&store, &id)), [6, 2]);
+        }
+    }
+
+    #[test]
+    fn who_appends_and_nothing_else_leaves_the_epoch_to_the_others_or_ends_it() {
+        let Scene { folder, first, later, id } = Scene::new();
+        append(&later, &id, "four");
+        drop(first);
+        append(&later, &id, "five");
+        drop(later);
+        std::fs::remove_file(folder.path().join("store.journal")).unwrap();
+        let store = Store::open(folder.path().join("store")).unwrap();
+        assert_eq!(entries(&store, &id), 5);
+        assert!(store.verify().unwrap().problems.is_empty());
+    }
+
+    #[test]
+    fn it_can_be_compacted() {
+        for is_written in [false, true] {
+            let Scene { folder: _folder, first, mut later, id } = Scene::new();
+            if is_written {
+                drop(new_session(&later));
+            }
+            append(&later, &id, "four");
+            assert!(matches!(later.compact(), Err(Error::Store(StoreError::InUse { .. }))));
+            drop(first);
+            assert!(!later.compact().unwrap().in_place);
+            append(&later, &id, "five");
+            assert_eq!(entries(&later, &id), 5);
+            assert!(later.verify().unwrap().problems.is_empty());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_file_in_its_place_is_never_written() {
+        let scene = Scene::new();
+        let path = scene.folder.path().join("store");
+        for (from, to) in [("store", "moved"), ("store.journal", "moved.journal")] {
+            let folder = scene.folder.path();
+            std::fs::rename(folder.join(from), folder.join(to)).unwrap();
+        }
+        let other = Store::open(&path).unwrap();
+        let error = scene.later.reserve_sessions(1).unwrap_err().to_string();
+        assert!(error.contains("moved, deleted or replaced"), "{error}");
+        assert!(other.sessions().unwrap().is_empty());
+        assert_eq!(entries(&scene.first, &scene.id), 3);
+    }
+}
