@@ -353,6 +353,11 @@ impl Store {
         self.shared.file.as_ref().is_some_and(EngineFile::is_open_elsewhere)
     }
 
+    /// Whether the store's file was deleted, or another one put in its place.
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.shared.file.as_ref().is_some_and(EngineFile::is_deleted)
+    }
+
     /// The size of the store's file in bytes.
     pub(crate) fn file_bytes(&self) -> Result<u64> {
         if self.is_in_memory() {

@@ -208,7 +208,7 @@ impl Store {
     fn count_usage_of(&self, key: SessionKey) -> Result<Option<Vec<(u64, UsageRecord)>>> {
         let mut attempts = 0;
         loop {
-            let snapshot = self.snapshot_to_read()?;
+            let snapshot = self.snapshot()?;
             let Some(record) = snapshot.session(key)? else { return Ok(None) };
             let rows = count_usage(View::new(snapshot.rows(key), &record))?;
             attempts += 1;

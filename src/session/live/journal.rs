@@ -6,7 +6,7 @@ use super::folding::Folding;
 use crate::error::{Corruption, Error, Result, StoreError};
 use crate::store::Store;
 use crate::store::commit::Batch;
-use crate::store::journal::{Appended, JournalChange, JournalRow};
+use crate::store::journal::{Appended, JournalChange, JournalRow, MadeJournal};
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
@@ -18,13 +18,15 @@ pub(super) fn append<T>(
     tail: &mut Tail,
     mut make: impl FnMut(&SessionReader, &Tail) -> Result<Option<(Change, T)>>,
 ) -> Result<Option<T>> {
+    if !store.has_journal() {
+        return Ok(None);
+    }
     // Without an epoch there is no need to wait for anyone.
-    if !store.has_journal() || store.committed()?.journal_row()?.epoch == 0 {
+    let row = store.committed()?.journal_row()?;
+    if row.epoch == 0 || !store.use_journal()? {
         return Ok(None);
     }
-    if !store.use_journal()? {
-        return Ok(None);
-    }
+    store.look_behind_end(&row);
     loop {
         let Some(mut lock) = store.lock_journal_to_append()? else { return Ok(None) };
         let snapshot = store.committed()?;
@@ -82,12 +84,16 @@ pub(super) fn begin_epoch(store: &Store, row: &JournalRow, batch: &mut Batch) ->
 /// A journal that is kept in use, until this is dropped: others append to it while this process has one write transaction after
 /// another, and the first append of a process does not wait for them.
 #[derive(Debug)]
-pub(crate) struct KeptJournal(Store);
+pub(crate) struct KeptJournal {
+    store: Store,
+    /// The journal, if there was none before: then none is left.
+    made: Option<MadeJournal>,
+}
 
 impl KeptJournal {
     /// Puts what others have appended into the tables, if that is much: they may have ended, and whoever reads has to take it in.
     pub(crate) fn fold_if_long(&self) {
-        let Self(store) = self;
+        let Self { store, .. } = self;
         let is_long = || store.has_long_journal(&store.committed()?.journal_row()?);
         if is_long().is_ok_and(|is_long| is_long) {
             // The journal keeps what cannot be folded now. Who reads or appends next is told why.
@@ -99,9 +105,17 @@ impl KeptJournal {
 impl Drop for KeptJournal {
     fn drop(&mut self) {
         let is_panicking = std::thread::panicking();
-        self.0.end_keeping(|| {
-            if !is_panicking {
-                let _ = self.0.fold(Folding::AndEnd);
+        let Self { store, made } = self;
+        store.end_keeping(|| {
+            if is_panicking {
+                return;
+            }
+            let is_ended = store.fold(Folding::AndEnd).is_ok();
+            // Of a store that was deleted meanwhile no journal is left to which nobody has appended.
+            let is_useless =
+                |made: &&MadeJournal| is_ended || store.is_deleted() && made.is_unused();
+            if let Some(made) = made.as_ref().filter(is_useless) {
+                made.remove();
             }
         });
     }
@@ -114,9 +128,9 @@ impl Store {
         if !self.keep_in_use()? {
             return Ok(None);
         }
-        let kept = KeptJournal(self.clone());
+        let mut kept = KeptJournal { store: self.clone(), made: None };
         // It takes some time to make one, for which others would wait.
-        self.make_journal()?;
+        kept.made = self.make_journal()?;
         self.write_tables(|snapshot| {
             let mut batch = Batch::default();
             begin_epoch(self, &snapshot.journal_row()?, &mut batch)?;

@@ -35,6 +35,7 @@ use super::clock::now;
 use super::journal::{self, JournalChange, JournalLock, Journaled};
 use super::ordinal::Ordinal;
 use super::owner::Owner;
+use super::recorder;
 use super::session_key::SessionKey;
 use super::session_record::SessionRecord;
 use super::snapshot::Snapshot;
@@ -106,7 +107,9 @@ impl Batch {
 
     /// Whether others would notice that they wait for its commit.
     pub(crate) fn takes_time(&self) -> bool {
-        self.slice.weight >= NOTICED_BYTES || self.slice.line_count >= NOTICED_LINES
+        // A run that tries small areas tries small imports, too.
+        let is_any = recorder::area().is_some() && !self.slice.is_empty();
+        is_any || self.slice.weight >= NOTICED_BYTES || self.slice.line_count >= NOTICED_LINES
     }
 
     /// What the commit does to the journal.

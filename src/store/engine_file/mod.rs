@@ -178,6 +178,14 @@ impl EngineFile {
         self.check_length(bytes)
     }
 
+    /// Whether the file has no name any more, and none has taken its place with all that was in it.
+    pub(crate) fn is_deleted(&self) -> bool {
+        let names = names_of(&self.0.file);
+        self.0.counts_names
+            && names.is_ok_and(|names| names == 0)
+            && !self.0.is_replaced.load(Ordering::Relaxed)
+    }
+
     /// Fails if something else has cut the file off.
     pub(crate) fn check_is_whole(&self) -> io::Result<()> {
         let (_, bytes) = names_and_length(&self.0.file)?;

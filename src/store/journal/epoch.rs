@@ -1,7 +1,7 @@
 //! Epochs: when a journal is used, by whom, and when one cannot be.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::damaged::Damage;
@@ -13,6 +13,26 @@ use super::{DAMAGED_ENDING, JOURNAL_ENDING, Store, lock};
 use crate::error::{Error, FileContext, Result};
 use crate::store::commit::Batch;
 use crate::store::names::is_named;
+
+/// A journal where there was none before.
+#[derive(Debug)]
+pub(crate) struct MadeJournal {
+    file: JournalFile,
+    path: PathBuf,
+}
+
+impl MadeJournal {
+    /// Whether it has no record at all.
+    pub(crate) fn is_unused(&self) -> bool {
+        matches!(self.file.newest_epoch(), Ok(None))
+    }
+
+    /// Takes it away. It has nothing that the tables lack, and no one else uses it.
+    pub(crate) fn remove(&self) {
+        // One that stays counts for nothing.
+        let _ = self.file.remove(&self.path);
+    }
+}
 
 /// For what an open store uses the journal.
 #[derive(Debug, Default)]
@@ -200,11 +220,14 @@ impl Store {
     }
 
     /// Makes the file of a journal, if there is none, and if that can be done.
-    pub(crate) fn make_journal(&self) -> Result<()> {
+    pub(crate) fn make_journal(&self) -> Result<Option<MadeJournal>> {
         let (path, number) = (self.journal_path()?, self.number()?);
+        if path.exists() {
+            return Ok(None);
+        }
         // What keeps it from being made is met again when an epoch begins.
-        drop(JournalFile::make(&path, number, file::Areas::of_new()));
-        Ok(())
+        let made = JournalFile::make(&path, number, file::Areas::of_new());
+        Ok(made.ok().map(|file| MadeJournal { file, path }))
     }
 
     /// Makes the journal of a new epoch. The caller holds the write transaction.

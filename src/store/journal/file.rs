@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memchr::memmem::Finder;
 
-use super::super::names::names_of;
+use super::super::names::{is_named, names_of};
 use super::super::recorder;
 use super::super::session_key::SessionKey;
 use super::record::{self, HEAD, Head, Journaled, MOST_PAYLOAD, Stamp};
@@ -408,6 +408,11 @@ impl JournalFile {
         let (now, wanted) =
             (self.file.metadata()?.permissions(), std::fs::metadata(other)?.permissions());
         if now == wanted { Ok(()) } else { self.file.set_permissions(wanted) }
+    }
+
+    /// Takes its name away, if this file still has it.
+    pub(super) fn remove(&self, path: &Path) -> Result<()> {
+        if is_named(&self.file, path)? { std::fs::remove_file(path) } else { Ok(()) }
     }
 
     /// The beginning of the file, as much as a page has; and the bytes of the file.

@@ -30,6 +30,7 @@ use self::appending::Appender;
 pub(crate) use self::appending::{Appended, JournalLock};
 use self::background::Background;
 pub(crate) use self::damaged::{Rescued, rescue, rescue_newest};
+pub(crate) use self::epoch::MadeJournal;
 use self::epoch::Uses;
 #[cfg(not(any(test, all(unix, feature = "faults"))))]
 use self::file::JournalFile;

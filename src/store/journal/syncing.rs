@@ -238,6 +238,8 @@ mod tests {
             append(&mut session, text);
             sessions.push(session);
         }
+        // From now on nobody has to write again what the others wrote.
+        append(&mut sessions[0], "five");
         let third = Store::open(&path).unwrap();
         let begun = record.count();
         let is_written =

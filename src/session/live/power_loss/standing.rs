@@ -155,7 +155,8 @@ fn who_opens_the_store_beside_a_long_import_waits_for_none_of_its_commits() {
     assert!(acts > 8 && unconfirmed > 3, "{stops} stops, {acts} visits, {unconfirmed} unconfirmed");
     assert!(stops - acts < 20, "{stops} stops, {acts} visits");
     assert_eq!(entries(&store), acts as u64);
-    // The import has ended the epoch.
+    // The import has ended the epoch, and took its journal away.
     assert_eq!(store.committed().unwrap().journal_row().unwrap().epoch, 0);
+    assert!(!store.journal_path().unwrap().exists());
     assert!(store.verify().unwrap().problems.is_empty());
 }
