@@ -71,16 +71,28 @@ fn open_later(path: &Path, options: &StoreOptions) -> Option<Opened> {
 }
 
 fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
-    open_checked(|is_strict| {
-        let file = named(path, || {
+    let Writable { database, file } = write(path, options, || {
+        named(path, || {
             let file = EngineFile::new(open_file(path)?, Recovery::Needed);
             file.map_err(|error| refine(error, path))
-        })?;
+        })
+    })?;
+    Ok(Opened { handle: Handle::Writable(database), file })
+}
+
+/// Opens a file that the engine writes.
+fn write(
+    path: &Path,
+    options: &StoreOptions,
+    open: impl Fn() -> Result<EngineFile>,
+) -> Result<Writable> {
+    open_checked(|is_strict| {
+        let file = open()?;
         let checked = Checked::new(file.clone(), is_strict).at("reading the store", path)?;
         let pages = checked.pages();
         let open = || builder(options).create_with_backend(checked);
         let database = of_engine(path, open)?.map_err(|error| refine(error, path))?;
-        Ok((Opened { handle: Handle::Writable(Engine::new(database)), file }, pages))
+        Ok((Writable { database: Engine::new(database), file }, pages))
     })
 }
 
@@ -155,18 +167,14 @@ pub(super) fn open_again(
     path: &Path,
     options: &StoreOptions,
 ) -> Result<Writable> {
-    open_checked(|is_strict| {
+    write(path, options, || {
         let file = first.again(open_file(path)?).map_err(|error| refine(error, path))?;
         if !first.is_at(path) {
             let gone = "it was moved, deleted or replaced while it was open";
             let source = std::io::Error::new(ErrorKind::NotFound, gone);
             return Err(Error::File { action: "writing", path: path.to_owned(), source });
         }
-        let checked = Checked::new(file.clone(), is_strict).at("reading the store", path)?;
-        let pages = checked.pages();
-        let open = || builder(options).create_with_backend(checked);
-        let database = of_engine(path, open)?.map_err(|error| refine(error, path))?;
-        Ok((Writable { database: Engine::new(database), file }, pages))
+        Ok(file)
     })
 }
 

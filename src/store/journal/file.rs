@@ -394,7 +394,8 @@ impl JournalFile {
         if !is_there {
             return Ok(false);
         }
-        let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+        let Ok(length) = usize::try_from(size) else { return Ok(false) };
+        let mut bytes = vec![0; length];
         if read_at(&self.file, &mut bytes, at)? < bytes.len() {
             return Ok(false);
         }
