@@ -38,10 +38,20 @@ fn unfinished(store: &Path) -> Vec<(u64, u64)> {
     rows.map(|(session, token)| (session.value(), token.value())).collect()
 }
 
-/// Whether nobody holds the engine's lock of the header, so that others do not wait for the stopped one.
-fn is_header_free(store: &Path) -> bool {
+/// The bytes of the store's file that stand for what others wait for: the engine's header, those who read, who appends to the
+/// journal, and who asks others not to, or syncs it.
+const WAITED_FOR: [(u64, u64); 4] = [
+    (0, 319),
+    ((1 << 62) + 1024, i64::MAX as u64),
+    (3 << 60, 3 << 60),
+    ((3 << 60) + 2, (3 << 60) + 3),
+];
+
+/// Whether somebody holds what others wait for: they would wait for the stopped one, or be told that it reads.
+fn is_waited_for(store: &Path) -> bool {
     let file = redb::backends::FileBackend::new(std::fs::File::open(store).unwrap()).unwrap();
-    !file.query_lock_range(Included(0), Included(319)).unwrap()
+    let is_held = |(first, last)| file.query_lock_range(Included(first), Included(last)).unwrap();
+    WAITED_FOR.into_iter().any(is_held)
 }
 
 /// Begins an import, and stops it when some of its rows are committed and some are not. Who gets the engine's lock is the
@@ -84,7 +94,7 @@ fn is_stopped_halfway(store: &Path, import: &mut Child) -> bool {
             stop(import);
         }
         transaction.abort().unwrap();
-        if is_begun && is_header_free(store) {
+        if is_begun && !is_waited_for(store) {
             return true;
         }
         go_on(import);
