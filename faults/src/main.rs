@@ -281,7 +281,7 @@ fn gather(
     }
     println!("appends of each who stays: {:?}; of visitors: {}", report.counts, report.visited);
     println!(
-        "appends that took 50 ms longer than any fdatasync, by what ran beside: {:?}",
+        "appends that took 50 ms longer than any fdatasync, by what kept them or ran beside: {:?}",
         report.late
     );
     println!(

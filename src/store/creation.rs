@@ -291,6 +291,7 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::failing_disk::Disk;
 
     /// A header as redb writes it before the magic number.
     fn header() -> Vec<u8> {
@@ -324,6 +325,27 @@ mod tests {
         }
         assert_eq!(standing_of(b""), Standing::Nothing);
         assert_eq!(standing_of(b"text"), Standing::File);
+    }
+
+    /// What the engine does with what it had written of a new database when it was killed; docs/reliability.md has it under "The
+    /// engine's own". If this fails, the engine has changed.
+    #[test]
+    fn the_engine_alone_does_not_open_what_it_was_making_when_it_was_killed() {
+        let mut refusals = Vec::new();
+        for writes in 0.. {
+            let disk = Disk::default();
+            disk.fail_after(writes);
+            let is_made = disk.database().is_ok();
+            let left = disk.copy();
+            if let Err(error) = left.database() {
+                refusals.push((left.length(), error.to_string()));
+            }
+            if is_made {
+                break;
+            }
+        }
+        println!("{refusals:?}");
+        assert!(!refusals.is_empty());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! A store whose journal was in use when it was opened: its engine is opened to be written when something goes into the tables.
+//! A store that others had open to be written when it was opened: its engine is opened to be written when something goes into the
+//! tables.
 //!
 //! The engine opens a file to be written within a write transaction, for which it waits. Who reads, or appends to the journal,
 //! needs none.
@@ -6,17 +7,17 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use redb::{Database, ReadOnlyDatabase};
+use redb::{Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, TransactionError};
 
 use super::StoreOptions;
-use super::engine_file::EngineFile;
+use super::engine_file::{EngineFile, Turn};
 use super::opening;
 use super::writing::Engine;
 use crate::error::Result;
 
 /// An open file that is read, and written when it has to be.
 pub(super) struct Later {
-    pub(super) reading: Engine<ReadOnlyDatabase>,
+    reading: Engine<ReadOnlyDatabase>,
     writing: OnceLock<Writable>,
     /// Held by the thread that opens it to be written.
     opening: Mutex<()>,
@@ -50,6 +51,22 @@ impl Later {
         }
         let opened = opening::open_again(&self.file, &self.path, &self.options)?;
         Ok(&self.writing.get_or_init(|| opened).database)
+    }
+
+    /// Reads through the one that writes, if there is one: the caches of both need not grow.
+    pub(super) fn begin_read(&self) -> Result<ReadTransaction, TransactionError> {
+        match self.writing.get() {
+            Some(writing) => writing.database.begin_read(),
+            None => self.reading.begin_read(),
+        }
+    }
+
+    /// Waits for the turn to open it to be written. `None` if it is.
+    pub(super) fn take_turn(&self) -> Result<Option<Turn<'_>>> {
+        if self.writing.get().is_some() {
+            return Ok(None);
+        }
+        self.file.take_turn().map_err(|error| redb::StorageError::from(error).into())
     }
 
     /// Whether it is not open to be written, and another process writes.
@@ -149,6 +166,61 @@ mod tests {
             std::fs::remove_file(folder.path().join("store.journal")).unwrap();
             let store = Store::open(&path).unwrap();
             assert_eq!([id, other].map(|id| entries(&store, &id)), [6, 2]);
+        }
+    }
+
+    #[test]
+    fn a_store_is_opened_and_read_while_another_process_writes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let first = Store::open(&path).unwrap();
+        let id = new_session(&first).id().to_owned();
+        assert_eq!(first.committed().unwrap().journal_row().unwrap().epoch, 0);
+        let transaction = first.begin_write().unwrap();
+        let (send, received) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| send.send(entries(&Store::open(&path).unwrap(), &id)).unwrap());
+            let read = received.recv_timeout(std::time::Duration::from_secs(10));
+            transaction.abort().unwrap();
+            assert_eq!(read, Ok(0));
+        });
+    }
+
+    /// However many wait for a transaction, one of them commits, and the others append to its journal.
+    #[test]
+    fn of_those_who_wait_to_append_one_begins_a_journal_for_all() {
+        for are_open in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("store");
+            let first = Store::open(&path).unwrap();
+            let id = new_session(&first).id().to_owned();
+            let stores = [(); 4].map(|()| Store::open(&path).unwrap());
+            if are_open {
+                stores.iter().for_each(|store| store.reserve_sessions(1).map(drop).unwrap());
+            }
+            let row = || first.committed().unwrap().journal_row().unwrap();
+            let (before, transaction) = (row(), first.begin_write().unwrap());
+            std::thread::scope(|scope| {
+                for store in &stores {
+                    scope.spawn(|| append(store, &id, "waits"));
+                }
+                let begun = std::time::Instant::now();
+                // Who waits has said that it uses the journal.
+                let is_waited = || first.shared.file.as_ref().unwrap().is_journal_shared().unwrap();
+                while !is_waited() && begun.elapsed() < std::time::Duration::from_secs(10) {
+                    std::thread::yield_now();
+                }
+                // The others wait, too, by now. One that did not would commit by itself.
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                transaction.abort().unwrap();
+            });
+            let row = row();
+            let (_, end) = first.journaled(&row).unwrap();
+            let records = end.sequence - before.folded.sequence;
+            assert!(row.epoch != 0 && records > 0, "{row:?}, {records}, {are_open}");
+            assert_eq!(entries(&first, &id), 4);
+            drop(stores);
+            assert!(first.verify().unwrap().problems.is_empty());
         }
     }
 

@@ -82,7 +82,7 @@ pub use self::table_statistics::TableStatistics;
 
 use self::cache::FrameCache;
 use self::compression::{Decompressors, Dictionary, NO_DICTIONARY};
-use self::engine_file::EngineFile;
+use self::engine_file::{EngineFile, Turn};
 use self::format::Found;
 use self::journal::Journal;
 use self::later::Later;
@@ -343,6 +343,15 @@ impl Store {
         matches!(self.shared.handle, Handle::Later(_))
     }
 
+    /// Waits for the turn to open the file to be written, if it is not: of those who would begin to append at the same time the
+    /// others find a journal then. `None` if it is open.
+    pub(crate) fn take_turn_to_write(&self) -> Result<Option<Turn<'_>>> {
+        match &self.shared.handle {
+            Handle::Later(later) => later.take_turn(),
+            _ => Ok(None),
+        }
+    }
+
     /// The store's file; empty for a store in memory.
     pub fn path(&self) -> &Path {
         &self.shared.path
@@ -369,7 +378,7 @@ impl Store {
     fn begin_read(&self) -> Result<ReadTransaction> {
         ReadTransaction::begin(|| match &self.shared.handle {
             Handle::Writable(database) => database.begin_read(),
-            Handle::Later(later) => later.reading.begin_read(),
+            Handle::Later(later) => later.begin_read(),
             Handle::ReadOnly(database) => database.begin_read(),
             Handle::Overlay { database, .. } => database.begin_read(),
         })

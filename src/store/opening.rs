@@ -27,8 +27,8 @@ pub(super) struct Opened {
 
 /// Opens the store at `path` with these options, and creates it first if they say so.
 ///
-/// The engine opens a file to be written within a write transaction. Unless the caller waits for that, a store whose journal is in use
-/// is only read at first: what is appended needs no transaction.
+/// The engine opens a file to be written within a write transaction. Unless the caller waits for that, a store that others have open
+/// to be written is only read at first: what is appended to a journal needs no transaction.
 pub(super) fn open(path: &Path, options: &StoreOptions, waits: bool) -> Result<Opened> {
     if creation::standing(path)? == Standing::Nothing {
         if options.read_only || !options.create {
@@ -50,17 +50,14 @@ pub(super) fn open(path: &Path, options: &StoreOptions, waits: bool) -> Result<O
     }
 }
 
-/// Opens a store whose journal another process uses: to be read, and [written later](Later). `None` if nobody uses it. What keeps the
+/// Opens a store that others have open to be written: to be read, and [written later](Later). `None` if nobody has. What keeps the
 /// store from being opened so is met again when it is opened to be written.
 fn open_later(path: &Path, options: &StoreOptions) -> Option<Opened> {
     let open = || {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         EngineFile::new(file, Recovery::Needed)
     };
-    let is_appended_to = |file: EngineFile| {
-        file.is_open_to_write_elsewhere() && file.is_journal_shared().unwrap_or(false)
-    };
-    if !open().is_ok_and(is_appended_to) {
+    if !open().is_ok_and(|file| file.is_open_to_write_elsewhere()) {
         return None;
     }
     let later = |reading, file: &EngineFile| {

@@ -42,8 +42,9 @@ pub struct Report {
     pub beside_imports: Vec<Duration>,
     /// How long one write of 4,096 bytes in place and its `fdatasync` took.
     pub syncs: Vec<Duration>,
-    /// How many appends took 50 ms longer than any of these writes, by what ran meanwhile: an import that was stopped, or
-    /// else the last command. The first append of a process is a commit.
+    /// How many appends took 50 ms longer than any of these writes, by why: only because their process had no core for so long; or
+    /// by what ran meanwhile, an import that was stopped, or else the last command. The first append of a process has the process
+    /// begin and the store opened.
     pub late: BTreeMap<&'static str, u64>,
     /// How long each read took.
     pub reads: Vec<Duration>,
@@ -164,12 +165,13 @@ fn judge(
     for appended in &appended {
         report.counts.push(appended.all.len());
         report.failures.extend(appended.failures.iter().cloned());
-        for Append { begun, took, is_first, .. } in &appended.all {
+        for Append { begun, took, without_core, is_first, .. } in &appended.all {
             report.appends.push(*took);
             if *took > limit {
                 let is_meanwhile = |span: &Span| span.0 < *begun + *took && *begun < span.1;
                 let command = changes.commands.iter().rev().find(|(_, span)| is_meanwhile(span));
                 let beside = match is_first {
+                    _ if *took - *without_core <= limit => "no core",
                     true => "the first of a process",
                     false if changes.stops.iter().any(is_meanwhile) => "an import that is stopped",
                     false => command.map_or("nothing", |command| command.0),
@@ -180,7 +182,7 @@ fn judge(
                 report.beside_imports.push(*took);
             }
             report.within_stops.1 += u64::from(is_in(&changes.stops, *begun, *took));
-            // The first one is a commit, and the import has the transaction.
+            // The first one may be a commit, and the import has the transaction.
             if !is_first && is_across(*begun, *took) {
                 report.failures.push(format!("an append of {took:?} waited for a stopped import"));
             }

@@ -26,6 +26,9 @@ const AWAY: u64 = 300;
 /// The most entries that a visitor appends.
 const MOST_ENTRIES: u64 = 3;
 
+/// What the system says of the calling thread.
+const HERE: &str = "/proc/thread-self/schedstat";
+
 /// What all are told.
 #[derive(Debug, Default)]
 pub(super) struct Signs {
@@ -58,6 +61,8 @@ impl Signs {
 pub(super) struct Append {
     pub(super) begun: Instant,
     pub(super) took: Duration,
+    /// For how long of this the process that appended, or the thread that asked it to, could have gone on and had no core.
+    pub(super) without_core: Duration,
     pub(super) id: String,
     /// Whether it is the first of its process: a commit, which waits for those of others.
     pub(super) is_first: bool,
@@ -100,8 +105,12 @@ impl Appender {
         let mut input = child.stdin.take().expect("it has an input");
         let mut output = BufReader::new(child.stdout.take().expect("it has an output"));
         let mut is_first = true;
+        let appends = format!("/proc/{}/schedstat", child.id());
+        let of_both = || without_core(&appends) + without_core(HERE);
         while !signs.is_over() && !signs.is_to_be_left() {
             let line = line(&format!("{} says {}", self.number, appended.all.len()));
+            // The process has just been begun for the first one.
+            let before = if is_first { without_core(HERE) } else { of_both() };
             let begun = Instant::now();
             let mut id = String::new();
             let answered =
@@ -109,8 +118,10 @@ impl Appender {
             if !matches!(answered, Ok(1..)) {
                 break;
             }
+            let took = begun.elapsed();
+            let without_core = of_both().saturating_sub(before);
             let id = id.trim_end().to_owned();
-            appended.all.push(Append { begun, took: begun.elapsed(), id, is_first });
+            appended.all.push(Append { begun, took, without_core, id, is_first });
             is_first = false;
         }
         drop(input);
@@ -158,8 +169,9 @@ impl Visitor {
             };
             let took = begun.elapsed();
             visits.all.push(took);
-            let appends = ids.into_iter().map(|id| Append { begun, took, id, is_first: true });
-            visits.appended.all.extend(appends);
+            let append =
+                |id| Append { begun, took, without_core: Duration::ZERO, id, is_first: true };
+            visits.appended.all.extend(ids.into_iter().map(append));
             visits.appended.failures.extend(problem);
             std::thread::sleep(Duration::from_millis(random.u64(0..AWAY)));
         }
@@ -204,6 +216,14 @@ impl Visitor {
         });
         (ids, called.err().map(|error| format!("visitor {}: {error}", self.number)))
     }
+}
+
+/// For how long the system says that a thread could have gone on and had no core; nothing where it does not say so, as of a process
+/// that has ended.
+fn without_core(statistics: &str) -> Duration {
+    let text = std::fs::read_to_string(statistics).unwrap_or_default();
+    let nanoseconds = text.split(' ').nth(1).and_then(|text| text.parse().ok());
+    nanoseconds.map(Duration::from_nanos).unwrap_or_default()
 }
 
 /// An entry as the command takes it.

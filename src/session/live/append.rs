@@ -77,21 +77,25 @@ impl Appender {
         store: &Store,
         session: (SessionKey, &str),
         origin: Origin<'_>,
-        additions: Vec<Addition>,
+        mut additions: Vec<Addition>,
     ) -> Result<Vec<String>> {
         // Images are stored by their hashes, which is for the tables to do.
         let has_images = additions.iter().any(|addition| !addition.images.is_empty());
-        if !has_images {
-            let mut tail = std::mem::take(&mut self.tail);
-            let journaled = journal::append(store, session, &mut tail, |reader, tail| {
-                self.change(reader.view(), tail, origin, &additions)
-            });
-            self.tail = tail;
-            if let Some(ids) = journaled? {
+        loop {
+            if !has_images {
+                let mut tail = std::mem::take(&mut self.tail);
+                let journaled = journal::append(store, session, &mut tail, |reader, tail| {
+                    self.change(reader.view(), tail, origin, &additions)
+                });
+                self.tail = tail;
+                if let Some(ids) = journaled? {
+                    return Ok(ids);
+                }
+            }
+            if let Some(ids) = self.append_to_tables(store, session, origin, &mut additions)? {
                 return Ok(ids);
             }
         }
-        self.append_to_tables(store, session, origin, additions)
     }
 
     /// The entries as a change for the journal, and their ids. `None` if they cannot be made before the journal is in the
@@ -185,16 +189,16 @@ impl Appender {
         }
     }
 
-    /// Appends the entries in a transaction of their own.
+    /// Appends the entries, which it takes, in a transaction of their own. `None` if there is a journal by now.
     fn append_to_tables(
         &mut self,
         store: &Store,
         session: (SessionKey, &str),
         origin: Origin<'_>,
-        additions: Vec<Addition>,
-    ) -> Result<Vec<String>> {
-        let begins_epoch = store.begins_epoch() && store.use_journal()?;
-        let (key, ids, leaf) = store.write(|snapshot| {
+        additions: &mut Vec<Addition>,
+    ) -> Result<Option<Vec<String>>> {
+        let written = journal::write_tables(store, |snapshot, begins_epoch| {
+            let additions = std::mem::take(additions);
             let reader = SessionReader::open(snapshot, session)?;
             let view = reader.view();
             let (key, leaf) = (view.key(), view.leaf()?);
@@ -220,7 +224,7 @@ impl Appender {
             }
             Ok((batch, (key, lines.finish(), leaf)))
         })?;
-        let (ids, line) = ids;
+        let Some((key, (ids, line), leaf)) = written else { return Ok(None) };
         // Only after the commit: until then another process might get the line.
         if let Some(id) = ids.last() {
             self.last = leaf.map(|ordinal| LastEntry {
@@ -230,7 +234,7 @@ impl Appender {
                 line,
             });
         }
-        Ok(ids)
+        Ok(Some(ids))
     }
 
     /// Whether an entry is the one that was appended last.

@@ -1,5 +1,7 @@
 //! The journal as sessions use it: live changes go into it, and are folded into the tables before a read.
 
+use std::cell::Cell;
+
 use super::super::reader::SessionReader;
 use super::change::{Change, Tail, payload};
 use super::folding::Folding;
@@ -65,6 +67,36 @@ pub(super) fn append<T>(
             }
         }
     }
+}
+
+/// Writes a change into the tables which a journal would take, too; `make` is told whether it is to begin an epoch. `None`, and
+/// nothing is written, if another process has begun one while this one waited for it: then the journal takes the change, and
+/// nobody waits any more.
+pub(super) fn write_tables<T>(
+    store: &Store,
+    make: impl FnOnce(Snapshot, bool) -> Result<(Batch, T)>,
+) -> Result<Option<T>> {
+    let begins = Cell::new(store.begins_epoch() && store.use_journal()?);
+    let is_used = |snapshot: &Snapshot| Ok::<_, Error>(snapshot.journal_row()?.epoch != 0);
+    if !store.has_journal() || is_used(&store.committed()?)? {
+        return store.write(|snapshot| make(snapshot, begins.get())).map(Some);
+    }
+    let _turn = store.take_turn_to_write()?;
+    if is_used(&store.committed()?)? {
+        return Ok(None);
+    }
+    let waits = || {
+        // Others write, too. Once there is a journal, they no longer wait for each other.
+        begins.set(store.use_journal()?);
+        Ok(())
+    };
+    store.write_tables_after(waits, |snapshot| {
+        if is_used(&snapshot)? {
+            return Ok((Batch::default(), None));
+        }
+        let (batch, answer) = make(snapshot, begins.get())?;
+        Ok((batch, Some(answer)))
+    })
 }
 
 /// Begins an epoch with a commit, if a journal can be made.

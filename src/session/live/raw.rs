@@ -174,53 +174,75 @@ fn append(
     (lines, repeated): (&[u8], RepeatedIds),
     target: Target<'_>,
 ) -> Result<Appended> {
-    let mut is_there = true;
-    let journaled = journal::append(store, session, tail, |reader, tail| {
-        let view = reader.view();
-        is_there = target.takes(view)?;
-        if !is_there || !tail.is_empty() && !tail.is_raw() {
-            return Ok(None);
+    loop {
+        let mut is_there = true;
+        let journaled = journal::append(store, session, tail, |reader, tail| {
+            let view = reader.view();
+            is_there = target.takes(view)?;
+            if !is_there || !tail.is_empty() && !tail.is_raw() {
+                return Ok(None);
+            }
+            let new = New::of(view, Some(tail), lines, repeated)?;
+            let Some(ids) = plain_ids(view, tail, &new.text)? else { return Ok(None) };
+            let (session, text) = (address_of(view), new.text);
+            let change = Change { session, text, ids, leaf: target.leaf(), header: None };
+            Ok(Some((change, new.appended)))
+        });
+        match gone_or(journaled, target)? {
+            None => return Ok(Appended::NotThere),
+            Some(Some(appended)) => return Ok(Appended::Yes(appended, None)),
+            Some(None) if !is_there => return Ok(Appended::NotThere),
+            Some(None) => {}
         }
-        let new = New::of(view, Some(tail), lines, repeated)?;
-        let Some(ids) = plain_ids(view, tail, &new.text)? else { return Ok(None) };
-        let (session, text) = (address_of(view), new.text);
-        Ok(Some((Change { session, text, ids, leaf: target.leaf(), header: None }, new.appended)))
-    });
-    match gone_or(journaled, target)? {
-        None => return Ok(Appended::NotThere),
-        Some(Some(appended)) => return Ok(Appended::Yes(appended, None)),
-        Some(None) if !is_there => return Ok(Appended::NotThere),
-        Some(None) => {}
+        let grown = append_to_tables(store, session, (lines, repeated), target);
+        match gone_or(grown, target)? {
+            None | Some(Some(Grown::NotThere)) => return Ok(Appended::NotThere),
+            Some(Some(Grown::Yes(appended))) => return Ok(Appended::Yes(appended, None)),
+            Some(Some(Grown::Otherwise)) => {
+                let written = write_anew(store, session, (lines, repeated), target);
+                return Ok(gone_or(written, target)?.unwrap_or(Appended::NotThere));
+            }
+            Some(None) => {}
+        }
     }
-    let begins_epoch = store.begins_epoch() && store.use_journal()?;
-    let grown = store.write(|snapshot| {
+}
+
+/// What came of lines that were to follow those of a session in the tables.
+enum Grown {
+    Yes(AppendedLines),
+    /// The session is not what they were to be appended to.
+    NotThere,
+    /// They change what earlier lines mean; nothing is written.
+    Otherwise,
+}
+
+/// Appends to a stored session in a transaction of its own. `None` if there is a journal by now.
+fn append_to_tables(
+    store: &Store,
+    session: (SessionKey, &str),
+    (lines, repeated): (&[u8], RepeatedIds),
+    target: Target<'_>,
+) -> Result<Option<Grown>> {
+    journal::write_tables(store, |snapshot, begins_epoch| {
         let reader = SessionReader::open(snapshot, session)?;
         if !target.takes(reader.view())? {
-            return Ok((Batch::default(), Some(None)));
+            return Ok((Batch::default(), Grown::NotThere));
         }
         let new = New::of(reader.view(), None, lines, repeated)?;
         let row = reader.snapshot().journal_row()?;
         let mut batch = Batch::default();
         if new.text.is_empty() {
-            return Ok((batch, Some(Some(new.appended))));
+            return Ok((batch, Grown::Yes(new.appended)));
         }
         let mut preparer = Preparer::new(reader.reading());
         if !grow(store, &mut preparer, reader, &new.text, &mut batch)? {
-            return Ok((Batch::default(), None));
+            return Ok((Batch::default(), Grown::Otherwise));
         }
         if begins_epoch {
             begin_epoch(store, &row, &mut batch)?;
         }
-        Ok((batch, Some(Some(new.appended))))
-    });
-    match gone_or(grown, target)? {
-        Some(Some(Some(appended))) => Ok(Appended::Yes(appended, None)),
-        Some(Some(None)) | None => Ok(Appended::NotThere),
-        Some(None) => {
-            let written = write_anew(store, session, (lines, repeated), target);
-            Ok(gone_or(written, target)?.unwrap_or(Appended::NotThere))
-        }
-    }
+        Ok((batch, Grown::Yes(new.appended)))
+    })
 }
 
 /// `None` if a session is gone that was looked for in a file: the file may be another one.

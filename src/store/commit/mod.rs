@@ -249,6 +249,22 @@ impl Store {
         transaction.map(|transaction| self.write_in(transaction, make)).transpose()
     }
 
+    /// The same as [`Self::write_tables`]. If it has to wait for who has the write transaction, it calls `waits` before.
+    pub(crate) fn write_tables_after<T>(
+        &self,
+        waits: impl FnOnce() -> Result<()>,
+        make: impl FnOnce(Snapshot) -> Result<(Batch, T)>,
+    ) -> Result<T> {
+        let transaction = match self.try_begin_write()? {
+            Some(transaction) => transaction,
+            None => {
+                waits()?;
+                self.begin_write()?
+            }
+        };
+        self.write_in(transaction, make)
+    }
+
     fn write_in<T>(
         &self,
         transaction: Writing<'_>,

@@ -29,6 +29,9 @@ const JOURNAL_SYNC: Bound<u64> = Bound::Included(FIRST + 3);
 /// The byte that a process holds while it commits what no record of the journal builds on.
 const PASSABLE: Bound<u64> = Bound::Included(FIRST + 5);
 
+/// The byte that a process holds while it opens the file to write what a journal would take, too.
+const TURN: Bound<u64> = Bound::Included(FIRST + 6);
+
 /// Where the bytes begin that stand for records of the journal, one for each number.
 const SYNCED: u64 = 1 << 60;
 
@@ -43,7 +46,27 @@ pub(crate) struct Passable<'f> {
     _turn: MutexGuard<'f, ()>,
 }
 
+/// The turn to open the file to write what a journal would take, too.
+#[derive(Debug)]
+pub(crate) struct Turn<'f>(&'f EngineFile);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        // It ends with the open file, too, and keeps nobody else from anything but waiting less.
+        let _ = self.0.0.backend.unlock_range(TURN, TURN);
+    }
+}
+
 impl EngineFile {
+    /// Waits for the turn. `None` where there is no such lock.
+    pub(crate) fn take_turn(&self) -> Result<Option<Turn<'_>>, BackendError> {
+        match self.0.backend.lock_range(TURN, TURN) {
+            Ok(()) => Ok(Some(Turn(self))),
+            Err(BackendError::Unsupported) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Takes the lock of an owner's token; `false` if another process, or another open file of this one, has it.
     pub(crate) fn lock_owner(&self, token: u64) -> Result<bool, BackendError> {
         let byte = owner_byte(token);

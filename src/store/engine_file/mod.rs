@@ -18,6 +18,8 @@ use super::recorder;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
+pub(crate) use self::locks::Turn;
+
 /// The magic number at the beginning of the engine's databases.
 pub(crate) const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 
