@@ -6,7 +6,7 @@ use bincode::{BorrowDecode, Decode, Encode};
 use memchr::memmem;
 
 use crate::error::{Corruption, Result};
-use crate::store::journal::{JournalLock, Journaled};
+use crate::store::journal::{Journaled, KnownJournal};
 use crate::store::record::{self, Record};
 use crate::store::session_key::SessionKey;
 
@@ -141,11 +141,11 @@ impl Tail {
     /// Reads the records of a session that were not read yet.
     pub(super) fn catch_up(
         &mut self,
-        lock: &JournalLock<'_>,
+        known: &KnownJournal<'_>,
         epoch: u64,
         session: SessionKey,
     ) -> Result<()> {
-        let mut pending = lock.pending(session);
+        let mut pending = known.pending(session);
         let Some(first) = pending.next().map(Journaled::sequence) else {
             *self = Self::default();
             return Ok(());
@@ -156,7 +156,8 @@ impl Tail {
         if is_other || self.ids.len() > count + MOST_STALE {
             *self = Self { epoch, session: Some(session), ..Self::default() };
         }
-        let unread = lock.pending(session).rev().take_while(|record| record.sequence() > self.read);
+        let unread =
+            known.pending(session).rev().take_while(|record| record.sequence() > self.read);
         let unread: Vec<&Journaled> = unread.collect();
         for journaled in unread.into_iter().rev() {
             self.take(journaled)?;

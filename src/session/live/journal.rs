@@ -28,7 +28,10 @@ pub(super) fn append<T>(
     if row.epoch == 0 || !store.use_journal()? {
         return Ok(None);
     }
-    store.look_behind_end(&row);
+    if let Some(known) = store.read_ahead() {
+        // What cannot be read is found again with the lock.
+        let _ = tail.catch_up(&known, known.epoch(), session.0);
+    }
     loop {
         let Some(mut lock) = store.lock_journal_to_append()? else { return Ok(None) };
         let snapshot = store.committed()?;
@@ -44,7 +47,7 @@ pub(super) fn append<T>(
         lock.catch_up(&row)?;
         let reader = SessionReader::open(snapshot, session)?;
         let view = reader.view();
-        tail.catch_up(&lock, row.epoch, view.key())?;
+        tail.catch_up(lock.known(), row.epoch, view.key())?;
         let Some((change, answer)) = make(&reader, tail)? else { return Ok(None) };
         match lock.append(&row, view.key(), payload(&change))? {
             Appended::Written(written) => {
@@ -231,6 +234,7 @@ impl Store {
     /// Writes, in one durable transaction, the batch that `make` creates from the current store. No other process or
     /// thread writes between the state that `make` sees and the commit, nor to the journal. Nothing is written if it fails.
     pub(crate) fn write<T>(&self, make: impl FnOnce(Snapshot) -> Result<(Batch, T)>) -> Result<T> {
+        drop(self.read_ahead());
         let mut make = Some(make);
         let mut gate = None;
         let mut folds = 0;

@@ -208,6 +208,9 @@ impl Store {
         if batch.slice.is_empty() {
             return Ok(Committed::default());
         }
+        if batch.slice.changes_sessions() {
+            drop(self.read_ahead());
+        }
         let transaction = self.begin_write()?;
         // What was appended to a session's journal since the batch was made changes it as a commit would.
         let mut lock = None;
@@ -219,8 +222,9 @@ impl Store {
             }
         }
         let has_journaled = |session| {
-            lock.as_ref()
-                .is_some_and(|lock: &JournalLock<'_>| lock.pending(session).next().is_some())
+            lock.as_ref().is_some_and(|lock: &JournalLock<'_>| {
+                lock.known().pending(session).next().is_some()
+            })
         };
         let is_apart = batch.slice.is_apart();
         let committed =

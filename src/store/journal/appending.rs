@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, MutexGuard};
+use std::time::{Duration, Instant};
 
 use super::file::JournalFile;
 use super::record::{self, Journaled, Stamp};
@@ -25,14 +26,24 @@ pub(super) struct Appender {
     first_seen: u64,
     /// Changes of live sessions that went into the tables at once, since the store was opened.
     pub(super) direct: u32,
+    /// When this process last had the right to append.
+    at: Option<Instant>,
 }
+
+/// For how long a process goes without looking what others have appended before it takes the lock for which they wait: they cannot
+/// have appended much.
+const RECENT: Duration = Duration::from_millis(20);
+
+/// What this process knows of the journal. Its other threads wait.
+#[derive(Debug)]
+pub(crate) struct KnownJournal<'s>(MutexGuard<'s, Appender>);
 
 /// The right to append: no one else does meanwhile, in any process.
 #[derive(Debug)]
 pub(crate) struct JournalLock<'s> {
     store: &'s Store,
     engine: &'s EngineFile,
-    appender: MutexGuard<'s, Appender>,
+    known: KnownJournal<'s>,
 }
 
 /// Where an appended record stands.
@@ -64,10 +75,30 @@ impl Store {
         };
         let appender = lock(&self.journal().appender);
         match engine.lock_journal() {
-            Ok(()) => Ok(Some(JournalLock { store: self, engine, appender })),
+            Ok(()) => Ok(Some(JournalLock { store: self, engine, known: KnownJournal(appender) })),
             Err(redb::BackendError::Unsupported) => Ok(None),
             Err(error) => Err(redb::StorageError::from(error).into()),
         }
+    }
+
+    /// Reads what others have appended to an epoch before this process takes the lock for which they wait, unless it had that a
+    /// moment ago. `None` if there is no need, or something is wrong: that is found again with the lock.
+    pub(crate) fn read_ahead(&self) -> Option<KnownJournal<'_>> {
+        if !self.has_journal() {
+            return None;
+        }
+        let mut appender = lock(&self.journal().appender);
+        if appender.at.is_some_and(|at| at.elapsed() < RECENT) {
+            return None;
+        }
+        // As it is now: no thread of this process knows a later one, or gets to know one meanwhile.
+        let row = self.committed().and_then(|snapshot| snapshot.journal_row()).ok()?;
+        if row.epoch == 0 {
+            return None;
+        }
+        let file = appender.read_on(self, &row).ok()?;
+        let _ = self.check_end(&file, &row, &appender.last);
+        Some(KnownJournal(appender))
     }
 
     /// The same for one who appends. It waits until no one asks not to, and until each commit is shown that may have changed
@@ -89,86 +120,68 @@ impl Store {
     }
 }
 
-impl JournalLock<'_> {
-    /// Reads what others have appended, and forgets what is in the tables.
-    pub(crate) fn catch_up(&mut self, row: &JournalRow) -> Result<()> {
-        let Self { store, appender, .. } = self;
-        if appender.epoch != row.epoch || row.folded.sequence > appender.last.sequence {
-            // Whether others have folded what was in doubt, nobody can tell.
-            store.end_doubt(appender.last.sequence, false);
-            **appender = Appender {
-                epoch: row.epoch,
-                last: row.folded,
-                highest: [row.folded.sequence; 2],
-                first_seen: if appender.epoch == row.epoch {
-                    appender.first_seen
-                } else {
-                    u64::MAX
-                },
-                direct: appender.direct,
-                pending: HashMap::new(),
-            };
-        }
-        let folded = row.folded.sequence;
-        appender.pending.retain(|_, pending| {
-            while pending.front().is_some_and(|record| record.sequence() <= folded) {
-                pending.pop_front();
-            }
-            !pending.is_empty()
-        });
-        let after = JournalRow { folded: appender.last, ..row.clone() };
-        let file = store.journal_file(&after)?;
-        loop {
-            let next = file.next(&appender.last, row.epoch);
-            let Some(next) = next.map_err(|error| store.journal_failed(row, error))? else {
-                store.check_end(&file, row, &appender.last)?;
-                appender.first_seen = appender.first_seen.min(appender.last.sequence);
-                return Ok(());
-            };
-            let area = file.areas.area_of(&next.journaled.end);
-            appender.note(next.journaled, area);
-        }
-    }
-
+impl KnownJournal<'_> {
     /// The records of a session that are not in the tables.
     pub(crate) fn pending(
         &self,
         session: SessionKey,
     ) -> impl DoubleEndedIterator<Item = &Journaled> {
-        self.appender.pending.get(&session).into_iter().flatten()
+        self.0.pending.get(&session).into_iter().flatten()
+    }
+
+    /// The epoch that they are of.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.0.epoch
+    }
+}
+
+impl JournalLock<'_> {
+    /// Reads what others have appended, and forgets what is in the tables.
+    pub(crate) fn catch_up(&mut self, row: &JournalRow) -> Result<()> {
+        let Self { store, known: KnownJournal(appender), .. } = self;
+        let file = appender.read_on(store, row)?;
+        store.check_end(&file, row, &appender.last)?;
+        appender.first_seen = appender.first_seen.min(appender.last.sequence);
+        appender.at = Some(Instant::now());
+        Ok(())
+    }
+
+    /// What this process knows.
+    pub(crate) fn known(&self) -> &KnownJournal<'_> {
+        &self.known
     }
 
     /// The last record that this process knows.
     pub(crate) fn last(&self) -> Place {
-        self.appender.last
+        self.known.0.last
     }
 
     /// Whether the last record that this process knows is of the epoch in the tables.
     pub(crate) fn knows(&self, row: &JournalRow) -> bool {
-        row.epoch != 0 && row.epoch == self.appender.epoch
+        row.epoch != 0 && row.epoch == self.known.0.epoch
     }
 
     /// The records that are not in the tables, in order, as this process wrote them or first read them.
     pub(crate) fn all_pending(&self) -> Vec<Journaled> {
-        let mut all: Vec<Journaled> = self.appender.pending.values().flatten().cloned().collect();
+        let mut all: Vec<Journaled> = self.known.0.pending.values().flatten().cloned().collect();
         all.sort_by_key(Journaled::sequence);
         all
     }
 
     /// Whether any record is not in the tables.
     pub(crate) fn has_pending(&self) -> bool {
-        !self.appender.pending.is_empty()
+        !self.known.0.pending.is_empty()
     }
 
     /// Writes the records again that were there when this process first looked at the epoch, so that its next sync puts them on the
     /// disk, or fails: if the system failed to write them before, only those were told who had the file open then. What a living
     /// process has synced stays as it is. `false` if the file does not have them any more.
     fn write_again(&mut self, file: &JournalFile, row: &JournalRow) -> Result<bool> {
-        let first_seen = self.appender.first_seen;
+        let first_seen = self.known.0.first_seen;
         if first_seen <= row.folded.sequence {
             return Ok(true);
         }
-        let seen = self.appender.pending.values().flatten();
+        let seen = self.known.0.pending.values().flatten();
         let mut seen: Vec<&Journaled> =
             seen.filter(|record| record.sequence() <= first_seen).collect();
         seen.sort_unstable_by_key(|record| record.sequence());
@@ -188,7 +201,7 @@ impl JournalLock<'_> {
                 return Ok(false);
             }
         }
-        self.appender.first_seen = 0;
+        self.known.0.first_seen = 0;
         Ok(true)
     }
 
@@ -207,13 +220,13 @@ impl JournalLock<'_> {
         if !self.write_again(&file, row)? {
             return Ok(Appended::Full);
         }
-        let last = self.appender.last;
+        let last = self.known.0.last;
         let size = record::size(payload.len());
         let (at, is_first) = if let Some(at) = areas.byte_behind(&last, size) {
             (at, false)
         } else {
             let other = 1 - areas.area_of(&last);
-            let highest = self.appender.highest.get(other).copied().unwrap_or(u64::MAX);
+            let highest = self.known.0.highest.get(other).copied().unwrap_or(u64::MAX);
             if highest > row.folded.sequence {
                 return Ok(Appended::Full);
             }
@@ -225,13 +238,48 @@ impl JournalLock<'_> {
         let end = file
             .write(at, &last, stamp, session, &payload)
             .map_err(|error| self.store.journal_write_failed(error))?;
-        self.appender.note(Journaled { session, payload, end }, areas.area_of(&end));
+        self.known.0.note(Journaled { session, payload, end }, areas.area_of(&end));
         let fills_part = is_first || areas.fills_part(last.at, end.at);
         Ok(Appended::Written(Written { file, epoch: row.epoch, end, fills_part }))
     }
 }
 
 impl Appender {
+    /// Reads what follows what it knows, and forgets what is in the tables.
+    fn read_on(&mut self, store: &Store, row: &JournalRow) -> Result<Arc<JournalFile>> {
+        let folded = row.folded.sequence;
+        if self.epoch != row.epoch || folded > self.last.sequence {
+            // Whether others have folded what was in doubt, nobody can tell.
+            store.end_doubt(self.last.sequence, false);
+            let is_same = self.epoch == row.epoch;
+            *self = Self {
+                epoch: row.epoch,
+                last: row.folded,
+                highest: [folded; 2],
+                first_seen: if is_same { self.first_seen } else { u64::MAX },
+                direct: self.direct,
+                at: self.at,
+                pending: HashMap::new(),
+            };
+        }
+        self.pending.retain(|_, pending| {
+            while pending.front().is_some_and(|record| record.sequence() <= folded) {
+                pending.pop_front();
+            }
+            !pending.is_empty()
+        });
+        let after = JournalRow { folded: self.last, ..row.clone() };
+        let file = store.journal_file(&after)?;
+        loop {
+            let next = file.next(&self.last, row.epoch);
+            let Some(next) = next.map_err(|error| store.journal_failed(row, error))? else {
+                return Ok(file);
+            };
+            let area = file.areas.area_of(&next.journaled.end);
+            self.note(next.journaled, area);
+        }
+    }
+
     /// Notes the record that ends at a place in an area.
     fn note(&mut self, journaled: Journaled, area: usize) {
         if let Some(highest) = self.highest.get_mut(area) {
@@ -246,5 +294,47 @@ impl Drop for JournalLock<'_> {
     fn drop(&mut self) {
         // A lock that cannot be released ends with the open file.
         let _ = self.engine.unlock_journal();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leafline_import::Family;
+    use serde_json::json;
+
+    use crate::session::Persistence;
+    use crate::store::Store;
+    use crate::{NewSession, Session};
+
+    #[test]
+    fn what_others_have_appended_is_read_before_the_lock_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let [first, other] = [(); 2].map(|()| Store::open(&path).unwrap());
+        let mut new = NewSession::new(Family::Pi, "/work");
+        new.persistence = Some(Persistence::immediate());
+        let mut session = first.create_session(&new).unwrap();
+        let append = |session: &mut Session| {
+            session.append_message(&json!({"role": "user", "content": "more"})).unwrap();
+        };
+        // Without an epoch there is nothing to read.
+        assert!(other.read_ahead().is_none());
+        for _ in 0..52 {
+            append(&mut session);
+        }
+        let key = first.committed().unwrap().key_of(session.id().as_bytes()).unwrap().unwrap();
+        let lock = first.lock_journal().unwrap().unwrap();
+        // It waits for nobody, and takes nothing from the one who has the lock.
+        let known = other.read_ahead().unwrap();
+        assert_eq!((known.pending(key).count(), known.epoch()), (50, lock.known().epoch()));
+        drop((lock, known));
+        let mut same = other.session(session.id()).unwrap();
+        append(&mut same);
+        // It has just been there.
+        assert!(other.read_ahead().is_none());
+        append(&mut session);
+        append(&mut same);
+        assert_eq!(first.reader(session.id()).unwrap().facts().entries, 55);
+        assert!(first.verify().unwrap().problems.is_empty());
     }
 }

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use self::appending::Appender;
-pub(crate) use self::appending::{Appended, JournalLock};
+pub(crate) use self::appending::{Appended, JournalLock, KnownJournal};
 use self::background::Background;
 pub(crate) use self::damaged::{Rescued, rescue, rescue_newest};
 pub(crate) use self::epoch::MadeJournal;

@@ -85,15 +85,6 @@ impl Store {
         Ok(any)
     }
 
-    /// Looks behind the end of an epoch that this process has not met yet, before it takes the lock for which others wait. What is
-    /// wrong is found again with the lock.
-    pub(crate) fn look_behind_end(&self, row: &JournalRow) {
-        let is_known = lock(&self.journal().checked).is_some_and(|(epoch, _)| epoch == row.epoch);
-        if !is_known {
-            let _ = self.each_journaled(row, |_| true);
-        }
-    }
-
     /// Whether these records fill a part of an area.
     pub(crate) fn has_long_journal(&self, row: &JournalRow) -> Result<bool> {
         if row.epoch == 0 {
