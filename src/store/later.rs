@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use redb::{Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, TransactionError};
 
@@ -14,6 +15,12 @@ use super::engine_file::{EngineFile, Turn};
 use super::opening;
 use super::writing::Engine;
 use crate::error::Result;
+
+/// How long the turn is waited for: who has it may be a stopped process.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// How long before it is tried again.
+const PAUSE: Duration = Duration::from_micros(500);
 
 /// An open file that is read, and written when it has to be.
 pub(super) struct Later {
@@ -61,12 +68,17 @@ impl Later {
         }
     }
 
-    /// Waits for the turn to open it to be written. `None` if it is.
-    pub(super) fn take_turn(&self) -> Result<Option<Turn<'_>>> {
-        if self.writing.get().is_some() {
-            return Ok(None);
+    /// Waits for the turn to open it to be written. `None` if it is, and if that takes too long, or there is no such lock: it is only
+    /// there so that others need not open it, too.
+    pub(super) fn take_turn(&self) -> Option<Turn<'_>> {
+        let begun = Instant::now();
+        while self.writing.get().is_none() && begun.elapsed() < PATIENCE {
+            if let Some(turn) = self.file.try_take_turn().ok()? {
+                return Some(turn);
+            }
+            std::thread::sleep(PAUSE);
         }
-        self.file.take_turn().map_err(|error| redb::StorageError::from(error).into())
+        None
     }
 
     /// Whether it is not open to be written, and another process writes.
@@ -82,6 +94,8 @@ impl Later {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use leafline_import::Family;
     use serde_json::json;
     use tempfile::TempDir;
@@ -180,10 +194,26 @@ mod tests {
         let (send, received) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             scope.spawn(|| send.send(entries(&Store::open(&path).unwrap(), &id)).unwrap());
-            let read = received.recv_timeout(std::time::Duration::from_secs(10));
+            let read = received.recv_timeout(Duration::from_secs(10));
             transaction.abort().unwrap();
             assert_eq!(read, Ok(0));
         });
+    }
+
+    #[test]
+    fn who_is_stopped_at_its_turn_stops_no_one_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let first = Store::open(&path).unwrap();
+        let id = new_session(&first).id().to_owned();
+        let [stopped, other] = [(); 2].map(|()| Store::open(&path).unwrap());
+        let turn = stopped.take_turn_to_write();
+        assert!(turn.is_some() && other.take_turn_to_write().is_none());
+        append(&other, &id, "all the same");
+        drop(turn);
+        assert!(stopped.take_turn_to_write().is_some());
+        assert!(other.take_turn_to_write().is_none(), "it is open");
+        assert_eq!(entries(&first, &id), 1);
     }
 
     /// However many wait for a transaction, one of them commits, and the others append to its journal.
@@ -204,14 +234,14 @@ mod tests {
                 for store in &stores {
                     scope.spawn(|| append(store, &id, "waits"));
                 }
-                let begun = std::time::Instant::now();
+                let begun = Instant::now();
                 // Who waits has said that it uses the journal.
                 let is_waited = || first.shared.file.as_ref().unwrap().is_journal_shared().unwrap();
-                while !is_waited() && begun.elapsed() < std::time::Duration::from_secs(10) {
+                while !is_waited() && begun.elapsed() < Duration::from_secs(10) {
                     std::thread::yield_now();
                 }
                 // The others wait, too, by now. One that did not would commit by itself.
-                std::thread::sleep(std::time::Duration::from_millis(100));
+                std::thread::sleep(Duration::from_millis(100));
                 transaction.abort().unwrap();
             });
             let row = row();

@@ -343,12 +343,12 @@ impl Store {
         matches!(self.shared.handle, Handle::Later(_))
     }
 
-    /// Waits for the turn to open the file to be written, if it is not: of those who would begin to append at the same time the
-    /// others find a journal then. `None` if it is open.
-    pub(crate) fn take_turn_to_write(&self) -> Result<Option<Turn<'_>>> {
+    /// Waits a while for the turn to open the file to be written, if it is not: of those who would begin to append at the same time
+    /// the others find a journal then.
+    pub(crate) fn take_turn_to_write(&self) -> Option<Turn<'_>> {
         match &self.shared.handle {
             Handle::Later(later) => later.take_turn(),
-            _ => Ok(None),
+            _ => None,
         }
     }
 

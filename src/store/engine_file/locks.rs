@@ -58,13 +58,9 @@ impl Drop for Turn<'_> {
 }
 
 impl EngineFile {
-    /// Waits for the turn. `None` where there is no such lock.
-    pub(crate) fn take_turn(&self) -> Result<Option<Turn<'_>>, BackendError> {
-        match self.0.backend.lock_range(TURN, TURN) {
-            Ok(()) => Ok(Some(Turn(self))),
-            Err(BackendError::Unsupported) => Ok(None),
-            Err(error) => Err(error),
-        }
+    /// Takes the turn; `None` if another open file has it.
+    pub(crate) fn try_take_turn(&self) -> Result<Option<Turn<'_>>, BackendError> {
+        Ok(self.0.backend.try_lock_range(TURN, TURN)?.then_some(Turn(self)))
     }
 
     /// Takes the lock of an owner's token; `false` if another process, or another open file of this one, has it.
