@@ -128,7 +128,7 @@ impl Store {
 
     /// Fails if the place behind the last record of an epoch is not its end: a record that was on the disk is damaged there.
     ///
-    /// It is looked for when this process first meets the epoch, and where the end has come nearer: 2 ms each time.
+    /// It is looked for when this process first meets the epoch, and where the end has come nearer: that takes about a millisecond.
     fn check_end(&self, file: &JournalFile, row: &JournalRow, end: &Place) -> Result<()> {
         let journal = self.journal();
         if journal.gives_up.load(Ordering::Relaxed) {
