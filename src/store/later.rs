@@ -94,6 +94,7 @@ impl Later {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
     use std::time::{Duration, Instant};
 
     use leafline_import::Family;
@@ -128,12 +129,18 @@ mod tests {
         store.reader(id).unwrap().facts().entries
     }
 
+    /// A new store with a session, and its path.
+    fn begin() -> (TempDir, PathBuf, Store, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let store = Store::open(&path).unwrap();
+        let id = new_session(&store).id().to_owned();
+        (folder, path, store, id)
+    }
+
     impl Scene {
         fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("store");
-            let first = Store::open(&path).unwrap();
-            let id = new_session(&first).id().to_owned();
+            let (folder, path, first, id) = begin();
             for text in ["one", "two", "three"] {
                 append(&first, &id, text);
             }
@@ -185,10 +192,7 @@ mod tests {
 
     #[test]
     fn a_store_is_opened_and_read_while_another_process_writes_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store");
-        let first = Store::open(&path).unwrap();
-        let id = new_session(&first).id().to_owned();
+        let (_folder, path, first, id) = begin();
         assert_eq!(first.committed().unwrap().journal_row().unwrap().epoch, 0);
         let transaction = first.begin_write().unwrap();
         let (send, received) = std::sync::mpsc::channel();
@@ -202,10 +206,7 @@ mod tests {
 
     #[test]
     fn who_is_stopped_at_its_turn_stops_no_one_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store");
-        let first = Store::open(&path).unwrap();
-        let id = new_session(&first).id().to_owned();
+        let (_folder, path, first, id) = begin();
         let [stopped, other] = [(); 2].map(|()| Store::open(&path).unwrap());
         let turn = stopped.take_turn_to_write();
         assert!(turn.is_some() && other.take_turn_to_write().is_none());
@@ -220,10 +221,7 @@ mod tests {
     #[test]
     fn of_those_who_wait_to_append_one_begins_a_journal_for_all() {
         for are_open in [false, true] {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("store");
-            let first = Store::open(&path).unwrap();
-            let id = new_session(&first).id().to_owned();
+            let (_folder, path, first, id) = begin();
             let stores = [(); 4].map(|()| Store::open(&path).unwrap());
             if are_open {
                 stores.iter().for_each(|store| store.reserve_sessions(1).map(drop).unwrap());

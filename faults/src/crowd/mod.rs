@@ -42,7 +42,7 @@ pub struct Report {
     pub beside_imports: Vec<Duration>,
     /// How long one write of 4,096 bytes in place and its `fdatasync` took.
     pub syncs: Vec<Duration>,
-    /// How many appends took 50 ms longer than any of these writes, by why: only because their process had no core for so long; or
+    /// How many appends took 50 ms longer than any of these writes, by cause: only because their process had no core for so long; or
     /// by what ran meanwhile, an import that was stopped, or else the last command. The first append of a process has the process
     /// begin and the store opened.
     pub late: BTreeMap<&'static str, u64>,

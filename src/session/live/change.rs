@@ -139,13 +139,8 @@ const MOST_STALE: usize = 4096;
 
 impl Tail {
     /// Reads the records of a session that were not read yet.
-    pub(super) fn catch_up(
-        &mut self,
-        known: &KnownJournal<'_>,
-        epoch: u64,
-        session: SessionKey,
-    ) -> Result<()> {
-        let mut pending = known.pending(session);
+    pub(super) fn catch_up(&mut self, known: &KnownJournal<'_>, session: SessionKey) -> Result<()> {
+        let (epoch, mut pending) = (known.epoch(), known.pending(session));
         let Some(first) = pending.next().map(Journaled::sequence) else {
             *self = Self::default();
             return Ok(());

@@ -30,7 +30,7 @@ pub(super) fn append<T>(
     }
     if let Some(known) = store.read_ahead() {
         // What cannot be read is found again with the lock.
-        let _ = tail.catch_up(&known, known.epoch(), session.0);
+        let _ = tail.catch_up(&known, session.0);
     }
     loop {
         let Some(mut lock) = store.lock_journal_to_append()? else { return Ok(None) };
@@ -47,7 +47,7 @@ pub(super) fn append<T>(
         lock.catch_up(&row)?;
         let reader = SessionReader::open(snapshot, session)?;
         let view = reader.view();
-        tail.catch_up(lock.known(), row.epoch, view.key())?;
+        tail.catch_up(lock.known(), view.key())?;
         let Some((change, answer)) = make(&reader, tail)? else { return Ok(None) };
         match lock.append(&row, view.key(), payload(&change))? {
             Appended::Written(written) => {

@@ -68,19 +68,6 @@ pub(crate) struct Written {
 }
 
 impl Store {
-    /// Waits for the right to append. `None` for a store without a journal.
-    pub(crate) fn lock_journal(&self) -> Result<Option<JournalLock<'_>>> {
-        let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
-            return Ok(None);
-        };
-        let appender = lock(&self.journal().appender);
-        match engine.lock_journal() {
-            Ok(()) => Ok(Some(JournalLock { store: self, engine, known: KnownJournal(appender) })),
-            Err(redb::BackendError::Unsupported) => Ok(None),
-            Err(error) => Err(redb::StorageError::from(error).into()),
-        }
-    }
-
     /// Reads what others have appended to an epoch before this process takes the lock for which they wait, unless it had that a
     /// moment ago. `None` if there is no need, or something is wrong: that is found again with the lock.
     pub(crate) fn read_ahead(&self) -> Option<KnownJournal<'_>> {
@@ -99,6 +86,19 @@ impl Store {
         let file = appender.read_on(self, &row).ok()?;
         let _ = self.check_end(&file, &row, &appender.last);
         Some(KnownJournal(appender))
+    }
+
+    /// Waits for the right to append. `None` for a store without a journal.
+    pub(crate) fn lock_journal(&self) -> Result<Option<JournalLock<'_>>> {
+        let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
+            return Ok(None);
+        };
+        let appender = lock(&self.journal().appender);
+        match engine.lock_journal() {
+            Ok(()) => Ok(Some(JournalLock { store: self, engine, known: KnownJournal(appender) })),
+            Err(redb::BackendError::Unsupported) => Ok(None),
+            Err(error) => Err(redb::StorageError::from(error).into()),
+        }
     }
 
     /// The same for one who appends. It waits until no one asks not to, and until each commit is shown that may have changed

@@ -285,15 +285,17 @@ impl JournalFile {
     ) -> Result<()> {
         let pattern = epoch.to_le_bytes();
         let finder = Finder::new(&pattern);
-        let mut bytes = vec![0; SEARCHED];
+        let mut bytes = Vec::new();
         for area in 0..2 {
             let start = self.areas.start_of(area);
             let end = start + self.areas.bytes;
             let mut at = start;
             while at < end {
                 let wanted = usize::try_from(end - at).unwrap_or(usize::MAX).min(SEARCHED);
-                let read = read_at(&self.file, bytes.get_mut(..wanted).unwrap_or_default(), at)?;
-                for found in finder.find_iter(bytes.get(..read).unwrap_or_default()) {
+                bytes.resize(wanted, 0);
+                let read = read_at(&self.file, &mut bytes, at)?;
+                bytes.truncate(read);
+                for found in finder.find_iter(&bytes) {
                     // The epoch is the second number of a head. Records are aligned, so none is cut here.
                     let head = (at + found as u64).checked_sub(8);
                     let is_one = |head: &u64| *head >= start && (head - start).is_multiple_of(8);
