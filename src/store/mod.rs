@@ -1,5 +1,6 @@
 //! The lowest layer: redb tables, line chunks, blobs, transactions. It does not interpret messages.
 
+mod any_table;
 pub(crate) mod backup;
 pub(crate) mod beside;
 pub(crate) mod blobs;
@@ -29,6 +30,7 @@ pub(crate) mod journal;
 pub(crate) mod label_record;
 mod later;
 pub(crate) mod line_rows;
+mod moving;
 mod names;
 pub(crate) mod node;
 mod opening;

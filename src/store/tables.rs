@@ -122,7 +122,7 @@ pub(crate) const HISTORY_BLOCKS: TableDefinition<u64, &[u8]> =
     TableDefinition::new("history_blocks");
 
 /// The names of all tables, and what errors call the tree that has them.
-const NAMES: [&str; 31] = [
+pub(super) const NAMES: [&str; 31] = [
     "meta",
     "sessions",
     "session_ids",

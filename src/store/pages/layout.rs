@@ -82,6 +82,19 @@ impl Layout {
         self.page.checked_add(self.region.checked_mul(regions)?)?.checked_add(rest)
     }
 
+    /// The bytes of the shortest file that has so many bytes of pages.
+    pub(super) fn length_of(self, bytes: u64) -> Option<u64> {
+        let data = self.region.checked_sub(self.region_header).filter(|data| *data > 0)?;
+        self.length(bytes / data, (bytes % data).div_ceil(self.page))
+    }
+
+    /// Where regions have their pages, until a byte of the file.
+    pub(super) fn data_until(self, end: u64) -> impl Iterator<Item = Range<u64>> {
+        let step = usize::try_from(self.region).unwrap_or(usize::MAX).max(1);
+        let regions = (self.page..end).step_by(step);
+        regions.map(move |region| region + self.region_header..end.min(region + self.region))
+    }
+
     /// The first byte and the length of the page with a number.
     fn place(self, number: u64) -> Option<(u64, u64)> {
         let order = number >> 59;
@@ -222,6 +235,11 @@ fn end_of_branch(page: &[u8], count: usize, key: Option<u32>) -> Option<usize> {
         None => end_at(page, children + 4 * (count - 1)),
         Some(key) => children.checked_add(count.checked_mul(usize::try_from(key).ok()?)?),
     }
+}
+
+/// Whether a page says that it is a leaf.
+pub(super) fn is_leaf(page: &[u8]) -> bool {
+    page.first() == Some(&LEAF)
 }
 
 /// The pages that a page names.

@@ -9,6 +9,7 @@ mod checked;
 mod layout;
 mod reading;
 mod salvaging;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -17,4 +18,5 @@ pub(crate) use self::checked::{Checked, Damage, Pages, Problem, contained, guard
 pub(crate) use self::layout::{HEADER, has_commit, length, takes_more};
 pub(crate) use self::reading::{Range, ReadOnlyTable, ReadTransaction, ReadableTable, Row};
 pub(crate) use self::salvaging::{Found, Reached, Shape, reach, scan};
+pub(crate) use self::survey::{Free, Leaf, State};
 pub(crate) use self::walk::{DamagedPage, engine_pages, read_header, tables_root, walk};

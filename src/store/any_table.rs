@@ -1,0 +1,58 @@
+//! What is done with a table of which only the name is known.
+
+use redb::{Key, TableDefinition, TableHandle as _, Value};
+
+use super::tables;
+use crate::error::Result;
+
+/// What is done with a table, whichever it is.
+pub(crate) trait Action {
+    fn on<K: Key + 'static, V: Value + 'static>(
+        self,
+        table: TableDefinition<'static, K, V>,
+    ) -> Result<()>;
+}
+
+/// Does it with the table of this name. `false` if there is none: a later version has more.
+pub(crate) fn act_on(name: &str, action: impl Action) -> Result<bool> {
+    macro_rules! find {
+        ($($table:expr),+ $(,)?) => {
+            $(if name == $table.name() {
+                return action.on($table).map(|()| true);
+            })+
+        };
+    }
+    find!(
+        tables::META,
+        tables::SESSIONS,
+        tables::SESSION_IDS,
+        tables::SESSION_TIMES,
+        tables::SESSION_PARENTS,
+        tables::ENTRIES,
+        tables::CHILDREN,
+        tables::LEAVES,
+        tables::LINES,
+        tables::LABELS,
+        tables::SETTINGS,
+        tables::POINTERS,
+        tables::USAGE,
+        tables::BLOBS,
+        tables::BLOB_PARTS,
+        tables::ORIGINALS,
+        tables::SOURCES,
+        tables::FILES,
+        tables::FILE_PARTS,
+        tables::SESSION_FILES,
+        tables::REMOVED,
+        tables::REMOVED_IDS,
+        tables::SUMMARIES,
+        tables::DICTIONARIES,
+        tables::UNFINISHED,
+        tables::JOURNAL,
+        tables::UNFOLDED,
+        tables::HISTORY,
+        tables::HISTORY_TERMS,
+        tables::HISTORY_BLOCKS,
+    );
+    Ok(false)
+}

@@ -1,0 +1,456 @@
+//! Moves what stands at the end of a store's file to free places ahead of it, so that the file can be shortened.
+//!
+//! The engine writes a page that changes to a free place, the first of the smallest that are long enough, and with it the pages
+//! above it. So a row that is written again as it is moves its page. That is done in short transactions like any others: nobody
+//! waits for more than one of them, and a killed process leaves a store that has all rows.
+
+use std::time::Instant;
+
+use redb::{Key, TableDefinition, Value, WriteTransaction};
+
+use super::Store;
+use super::any_table::{Action, act_on};
+use super::engine_file::EngineFile;
+use super::pages::{Free, Leaf, ReadTransaction, ReadableTable as _, State, read_header};
+use crate::error::{FileContext, Result};
+
+/// Bytes of pages that one transaction moves. It takes some milliseconds.
+const STEP_BYTES: u64 = 2 << 20;
+
+/// How often what may stay free among the pages is doubled: up to an eighth of their bytes.
+const MOST_DOUBLED: u32 = 5;
+
+/// Bytes of a page that is moved in any case: if the place that it gets is not ahead, it frees a longer one by that.
+const SHORT: u64 = 16 * 4096;
+
+/// The pages of a step's own that the engine writes besides: of tables' inner pages, and of its own.
+const BESIDES: u64 = 16;
+
+/// Commits after which the places that were left are free: those of one are free in the next, or in that behind it.
+const UNTIL_FREE: usize = 2;
+
+impl Store {
+    /// Moves pages to the front, until none is behind the bytes that they all need, or there is no place ahead for those that are.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading and writing the store. It has all rows then, too.
+    pub(super) fn move_forward(&self) -> Result<()> {
+        let Some(file) = &self.shared.file else { return Ok(()) };
+        let mut doubled = 0;
+        loop {
+            self.free_places()?;
+            // Until it ends no place that is left here is free: so the short ones among the pages that are moved are used up, which the
+            // engine takes first, and then the long ones ahead.
+            let kept = self.begin_read()?;
+            let is_done = self.move_with_kept_places(file, doubled)?;
+            drop(kept);
+            if is_done || doubled == MOST_DOUBLED {
+                return self.free_places();
+            }
+            // Where long pages have no place, those of short ones stay free.
+            doubled += 1;
+        }
+    }
+
+    /// Moves what is behind the goal until nothing is. `false` if there is no place, or too much was moved.
+    fn move_with_kept_places(&self, file: &EngineFile, doubled: u32) -> Result<bool> {
+        let mut moved = 0;
+        loop {
+            let (state, _pin) = self.state_of(file)?;
+            let survey = state.survey(doubled)?;
+            if survey.behind == 0 {
+                return Ok(true);
+            }
+            let length = file.metadata().at("looking at", self.path())?.len();
+            let most = length.saturating_sub(survey.goal) + STEP_BYTES;
+            let (free, step) = (survey.free(), Step::default());
+            let mut pass = Pass { store: self, file, free, step, moved, is_full: false };
+            state.leaves_behind(survey.goal, |leaf| pass.take(&leaf))?;
+            pass.commit()?;
+            if pass.is_full || pass.moved == moved || pass.moved > most {
+                return Ok(false);
+            }
+            moved = pass.moved;
+        }
+    }
+
+    /// Makes the places free that the last commits have left.
+    fn free_places(&self) -> Result<()> {
+        for _ in 0..UNTIL_FREE {
+            self.begin_write()?.commit_beside_appends()?;
+        }
+        Ok(())
+    }
+
+    /// The store's state, which the transaction keeps.
+    fn state_of<'f>(
+        &'f self,
+        file: &'f EngineFile,
+    ) -> Result<(State<'f, EngineFile>, ReadTransaction)> {
+        let read = || read_header(file).at("reading", self.path());
+        loop {
+            let header = read()?;
+            let pin = self.begin_read()?;
+            if read()? == header {
+                return Ok((State { file, path: self.path(), header }, pin));
+            }
+        }
+    }
+}
+
+/// What is moved before it is looked again where pages are.
+struct Pass<'s> {
+    store: &'s Store,
+    file: &'s EngineFile,
+    free: Free,
+    step: Step,
+    /// Bytes of pages that were taken.
+    moved: u64,
+    /// Whether there was no place for a page after all.
+    is_full: bool,
+}
+
+/// What one transaction moves: rows by their tables, in the order of the tables.
+#[derive(Default)]
+struct Step {
+    rows: Vec<(String, Vec<Vec<u8>>)>,
+    bytes: u64,
+}
+
+impl Pass<'_> {
+    /// Takes a row of a page, if there is a place for it.
+    fn take(&mut self, leaf: &Leaf<'_>) -> Result<()> {
+        let has_place = self.free.take(leaf.length) || leaf.length <= SHORT;
+        if self.is_full || !has_place {
+            return Ok(());
+        }
+        self.moved += leaf.length;
+        let step = &mut self.step;
+        step.bytes += leaf.length;
+        match step.rows.last_mut() {
+            Some((last, keys)) if last == leaf.table => keys.push(leaf.key.to_vec()),
+            _ => step.rows.push((leaf.table.to_owned(), vec![leaf.key.to_vec()])),
+        }
+        if step.bytes >= STEP_BYTES { self.commit() } else { Ok(()) }
+    }
+
+    /// Writes the rows again as they are now.
+    fn commit(&mut self) -> Result<()> {
+        let step = std::mem::take(&mut self.step);
+        if step.rows.is_empty() || self.is_full {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        let length =
+            || self.file.metadata().at("looking at", self.store.path()).map(|file| file.len());
+        let writing = self.store.begin_write()?;
+        let before = length()?;
+        writing.act(|transaction| {
+            step.rows.iter().try_for_each(|(table, keys)| {
+                act_on(table, WriteAgain { transaction, keys }).map(drop)
+            })
+        })?;
+        if length()? > before {
+            // The file has grown for it.
+            self.is_full = true;
+            return writing.abort();
+        }
+        writing.commit_beside_appends()?;
+        for _ in 0..BESIDES {
+            self.free.take(1);
+        }
+        if self.store.is_open_elsewhere() {
+            // Others have their turn.
+            std::thread::sleep(begun.elapsed());
+        }
+        Ok(())
+    }
+}
+
+/// Writes rows again as they are.
+struct WriteAgain<'t> {
+    transaction: &'t WriteTransaction,
+    keys: &'t [Vec<u8>],
+}
+
+impl Action for WriteAgain<'_> {
+    fn on<K: Key + 'static, V: Value + 'static>(
+        self,
+        table: TableDefinition<'static, K, V>,
+    ) -> Result<()> {
+        let mut table = self.transaction.open_table(table)?;
+        for key in self.keys {
+            let value = table
+                .get(K::from_bytes(key))?
+                .map(|value| V::as_bytes(&value.value()).as_ref().to_vec());
+            if let Some(value) = value {
+                table.insert(K::from_bytes(key), V::from_bytes(&value))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use leafline_import::Family;
+    use leafline_import::opal::Draft;
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::compact::{CompactOptions, Compaction};
+    use crate::programs::opal::OpalSession;
+    use crate::store::tables;
+    use crate::{NewSession, StoreOptions};
+
+    /// A text that does not get shorter.
+    fn noise(seed: u64, bytes: usize) -> String {
+        let mut random = fastrand::Rng::with_seed(seed);
+        std::iter::repeat_with(|| random.alphanumeric()).take(bytes).collect()
+    }
+
+    fn begin(store: &Store, seed: u64, lines: usize, bytes: usize) -> String {
+        let mut session = store.create_session(&NewSession::new(Family::Opal, "/work")).unwrap();
+        let drafts = (0..lines).map(|line| Draft::user(&noise(seed + line as u64, bytes)));
+        session.append_many(drafts).unwrap();
+        session.id().to_owned()
+    }
+
+    fn size(path: &Path) -> u64 {
+        std::fs::metadata(path).unwrap().len()
+    }
+
+    /// A store of which the first sessions are gone, so that those behind them stand at the end of the file.
+    fn loose(gone: usize, kept: usize, bytes: usize) -> (TempDir, Store, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path().join("store")).unwrap();
+        let sessions = (0..gone + kept).map(|number| begin(&store, 100 * number as u64, 20, bytes));
+        let mut sessions: Vec<String> = sessions.collect();
+        for session in sessions.drain(..gone) {
+            store.remove(&session).unwrap();
+        }
+        store.sweep().unwrap();
+        (folder, store, sessions)
+    }
+
+    fn in_place() -> CompactOptions {
+        CompactOptions { in_place: true, ..CompactOptions::default() }
+    }
+
+    /// All rows of all tables but that which says whose journal is in use.
+    fn rows(store: &Store) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+        struct Read<'r>(&'r WriteTransaction, &'r mut Vec<(&'static str, Vec<u8>, Vec<u8>)>);
+        impl Action for Read<'_> {
+            fn on<K: Key + 'static, V: Value + 'static>(
+                self,
+                definition: TableDefinition<'static, K, V>,
+            ) -> Result<()> {
+                let name = tables::name(redb::TableHandle::name(&definition));
+                let table = self.0.open_table(definition)?;
+                for row in redb::ReadableTable::iter(&table)? {
+                    let (key, value) = row?;
+                    let key = K::as_bytes(&key.value()).as_ref().to_vec();
+                    self.1.push((name, key, V::as_bytes(&value.value()).as_ref().to_vec()));
+                }
+                Ok(())
+            }
+        }
+        let mut rows = Vec::new();
+        let writing = store.begin_write().unwrap();
+        for table in tables::NAMES.into_iter().filter(|table| *table != "journal") {
+            act_on(table, Read(&writing, &mut rows)).unwrap();
+        }
+        writing.abort().unwrap();
+        rows
+    }
+
+    #[test]
+    fn a_file_gets_shorter_while_others_read_and_append() {
+        let (_folder, mut store, kept) = loose(300, 200, 2_000);
+        let path = store.path().to_owned();
+        let other = Store::open(&path).unwrap();
+        let before = size(&path);
+        let is_over = AtomicBool::new(false);
+        let appended = std::thread::scope(|scope| {
+            let using = scope.spawn(|| {
+                let mut session = other.session(&kept[0]).unwrap();
+                let mut appended = 0;
+                while !is_over.load(Ordering::Relaxed) || appended < 3 {
+                    session.append_many([Draft::user("next")]).unwrap();
+                    appended += 1;
+                    let reader = other.reader(&kept[1 + appended % 199]).unwrap();
+                    assert_eq!(reader.facts().entries, 20);
+                }
+                appended
+            });
+            let compaction = store.compact_with(&in_place()).unwrap();
+            is_over.store(true, Ordering::Relaxed);
+            assert!(compaction.in_place && compaction.is_open_elsewhere, "{compaction:?}");
+            using.join().unwrap()
+        });
+        drop(store);
+        let expected = rows(&other);
+        drop(other);
+        // The last one that closed it has shortened it.
+        let after = size(&path);
+        assert!(after < before * 6 / 10, "{after} of {before}");
+        let store = Store::open(&path).unwrap();
+        assert_eq!(rows(&store), expected);
+        assert!(store.verify().unwrap().problems.is_empty());
+        assert_eq!(store.reader(&kept[0]).unwrap().facts().entries, 20 + appended as u64);
+    }
+
+    #[test]
+    fn what_a_read_transaction_has_stays_as_it_is() {
+        let (_folder, mut store, kept) = loose(3, 2, 100_000);
+        let other = Store::open(store.path()).unwrap();
+        let snapshot = other.committed().unwrap();
+        let reader = other.reader(&kept[1]).unwrap();
+        let mut entries = Vec::new();
+        let mut read = |reader: &crate::SessionReader| {
+            let mut texts = Vec::new();
+            let each = |entry: crate::Entry| {
+                texts.push(format!("{entry:?}"));
+                Ok(true)
+            };
+            reader.get_entries(each).unwrap();
+            entries.push(texts);
+        };
+        read(&reader);
+        for _ in 0..3 {
+            store.compact_with(&in_place()).unwrap();
+            read(&reader);
+        }
+        assert!(entries.iter().all(|texts| texts.len() == 20 && *texts == entries[0]));
+        drop(snapshot);
+    }
+
+    #[test]
+    fn alone_the_file_is_short_at_once() {
+        for (lines, part) in [(2_000, 56), (100_000, 70)] {
+            let (_folder, mut store, _) = loose(300_000 / lines, 200_000 / lines, lines);
+            let expected = rows(&store);
+            let Compaction { before, after, .. } = store.compact_with(&in_place()).unwrap();
+            assert_eq!(after, size(store.path()));
+            assert!(after < before * part / 100, "{after} of {before}");
+            assert_eq!(rows(&store), expected);
+            let again = store.compact_with(&in_place()).unwrap();
+            assert!(again.after <= after, "{again:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_place_ahead_stays_where_it_is() {
+        // Rows of a megabyte, between which only places of a few pages are free.
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path().join("store")).unwrap();
+        let short: Vec<String> = (0..40)
+            .map(|number| {
+                begin(&store, 1000 + number, 1, 1_500_000);
+                begin(&store, number, 1, 20_000)
+            })
+            .collect();
+        for session in &short {
+            store.remove(session).unwrap();
+        }
+        store.sweep().unwrap();
+        store.compact_with(&in_place()).unwrap();
+        let before = size(store.path());
+        let expected = rows(&store);
+        for _ in 0..3 {
+            store.compact_with(&in_place()).unwrap();
+            assert!(size(store.path()) <= before);
+        }
+        assert_eq!(rows(&store), expected);
+    }
+
+    #[test]
+    fn a_damaged_page_is_an_error_and_costs_nothing_else() {
+        let (_folder, store, kept) = loose(3, 2, 100_000);
+        let path = store.path().to_owned();
+        drop(store);
+        let whole = std::fs::read(&path).unwrap();
+        let mut damaged = 0;
+        for at in (0..whole.len()).step_by(4096).rev() {
+            // Of the last pages each, of the others some.
+            if at < whole.len() * 9 / 10 && !at.is_multiple_of(37 * 4096) {
+                continue;
+            }
+            let mut bytes = whole.clone();
+            bytes[at + 1000] ^= 1;
+            std::fs::write(&path, &bytes).unwrap();
+            let Ok(mut store) = Store::open(&path) else { continue };
+            match store.compact_with(&in_place()) {
+                Ok(_) => {}
+                Err(crate::Error::Corrupted(_)) => damaged += 1,
+                Err(error) => panic!("{error}"),
+            }
+            drop(store);
+            let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+            let Ok(store) = Store::open_with(&path, &options) else { continue };
+            for session in &kept {
+                let Ok(reader) = store.reader(session) else { continue };
+                let mut texts = 0;
+                let read = reader.get_entries(|_| {
+                    texts += 1;
+                    Ok(true)
+                });
+                assert!(read.is_err() || texts == 20, "{texts} entries, byte {at}");
+            }
+        }
+        assert!(damaged > 0);
+    }
+
+    #[test]
+    fn every_table_is_known() {
+        struct Count<'c>(&'c mut usize);
+        impl Action for Count<'_> {
+            fn on<K: Key + 'static, V: Value + 'static>(
+                self,
+                _: TableDefinition<'static, K, V>,
+            ) -> Result<()> {
+                *self.0 += 1;
+                Ok(())
+            }
+        }
+        let (mut count, mut known) = (0, 0);
+        for table in tables::NAMES {
+            known += usize::from(act_on(table, Count(&mut count)).unwrap());
+        }
+        // All but the tree of names.
+        assert_eq!((count, known), (tables::NAMES.len() - 1, tables::NAMES.len() - 1));
+        assert!(!act_on("of a later version", Count(&mut count)).unwrap());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn every_row_is_as_it_was(
+            sessions in prop::collection::vec((0_usize..40, 1_usize..60_000, any::<bool>()), 1..12),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let mut store = Store::open(folder.path().join("store")).unwrap();
+            let mut gone = Vec::new();
+            for (seed, (lines, bytes, is_gone)) in sessions.into_iter().enumerate() {
+                let session = begin(&store, 100 * seed as u64, lines, bytes);
+                gone.extend(is_gone.then_some(session));
+            }
+            for session in gone {
+                store.remove(&session).unwrap();
+            }
+            store.sweep().unwrap();
+            let expected = rows(&store);
+            let before = size(store.path());
+            store.compact_with(&in_place()).unwrap();
+            prop_assert!(size(store.path()) <= before);
+            prop_assert_eq!(rows(&store), expected);
+            prop_assert!(store.verify().unwrap().problems.is_empty());
+        }
+    }
+}
