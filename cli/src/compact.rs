@@ -61,7 +61,7 @@ pub(super) fn run(
             bytes(before),
             bytes(after)
         ))?;
-        if compaction.in_place && compaction.is_open_elsewhere {
+        if compaction.in_place && compaction.is_open_elsewhere && after >= before {
             out.line(format_args!(
                 "Others have the store open: the last of them gives back what is free when it closes it."
             ))?;

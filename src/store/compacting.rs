@@ -43,8 +43,8 @@ pub struct CompactOptions {
     /// How long to wait until nobody else has the store open. Default: not at all.
     pub wait: Duration,
     /// Whether pages are moved within the file, even if there is room for another one: as far as those at its end find places
-    /// ahead. Others may have the store open, and wait for one short transaction at most; as long as they do, the file stays as
-    /// long as it is. Default: no.
+    /// ahead. Others may have the store open, and wait for one short transaction at most. The file stays as long as it is until the
+    /// last of them closes it, and what they write meanwhile may stand at its end. Default: no.
     pub in_place: bool,
 }
 

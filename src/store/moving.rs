@@ -17,6 +17,10 @@ use crate::error::{FileContext, Result};
 /// Bytes of pages that one transaction moves. It takes some milliseconds.
 const STEP_BYTES: u64 = 2 << 20;
 
+/// Bytes of pages behind the goal from which on a journal is kept in use meanwhile: others append to it, and wait for no
+/// transaction.
+const MUCH: u64 = 16 << 20;
+
 /// How often what may stay free among the pages is doubled: up to an eighth of their bytes.
 const MOST_DOUBLED: u32 = 5;
 
@@ -37,39 +41,69 @@ impl Store {
     /// Those of reading and writing the store. It has all rows then, too.
     pub(super) fn move_forward(&self) -> Result<()> {
         let Some(file) = &self.shared.file else { return Ok(()) };
-        let mut doubled = 0;
-        loop {
-            self.free_places()?;
+        self.free_places()?;
+        let behind = {
+            let (state, _pin) = self.state_of(file)?;
+            state.survey(0)?.behind
+        };
+        let journal = match behind > MUCH || self.is_open_elsewhere() {
+            // There may be no room for one.
+            true => self.keep_journal().or_else(|error| match error.is_for_want_of_room() {
+                true => Ok(None),
+                false => Err(error),
+            })?,
+            false => None,
+        };
+        let fold = || journal.iter().for_each(|journal| journal.fold_if_long());
+        self.move_behind(file, &fold)?;
+        // What others have appended goes into the tables now, and takes places.
+        drop(journal);
+        self.move_behind(file, &|| ())
+    }
+
+    /// Moves what is behind the goal, which is put off where there is no place ahead.
+    fn move_behind(&self, file: &EngineFile, fold: &dyn Fn()) -> Result<()> {
+        let length = self.file_bytes()?;
+        for doubled in 0..=MOST_DOUBLED {
             // Until it ends no place that is left here is free: so the short ones among the pages that are moved are used up, which the
             // engine takes first, and then the long ones ahead.
             let kept = self.begin_read()?;
-            let is_done = self.move_with_kept_places(file, doubled)?;
+            let ended = self.move_with_kept_places(file, length, doubled, fold)?;
             drop(kept);
-            if is_done || doubled == MOST_DOUBLED {
-                return self.free_places();
+            self.free_places()?;
+            if ended != Ended::NoPlace {
+                break;
             }
             // Where long pages have no place, those of short ones stay free.
-            doubled += 1;
         }
+        Ok(())
     }
 
-    /// Moves what is behind the goal until nothing is. `false` if there is no place, or too much was moved.
-    fn move_with_kept_places(&self, file: &EngineFile, doubled: u32) -> Result<bool> {
+    /// Moves what is behind the goal of a file of so many bytes, until nothing is.
+    fn move_with_kept_places(
+        &self,
+        file: &EngineFile,
+        length: u64,
+        doubled: u32,
+        fold: &dyn Fn(),
+    ) -> Result<Ended> {
         let mut moved = 0;
         loop {
             let (state, _pin) = self.state_of(file)?;
             let survey = state.survey(doubled)?;
             if survey.behind == 0 {
-                return Ok(true);
+                return Ok(Ended::Done);
             }
-            let length = file.metadata().at("looking at", self.path())?.len();
             let most = length.saturating_sub(survey.goal) + STEP_BYTES;
             let (free, step) = (survey.free(), Step::default());
-            let mut pass = Pass { store: self, file, free, step, moved, is_full: false };
+            let mut pass = Pass { store: self, length, free, step, fold, moved, is_full: false };
             state.leaves_behind(survey.goal, |leaf| pass.take(&leaf))?;
             pass.commit()?;
-            if pass.is_full || pass.moved == moved || pass.moved > most {
-                return Ok(false);
+            if pass.is_full {
+                return Ok(Ended::Full);
+            }
+            if pass.moved == moved || pass.moved > most {
+                return Ok(Ended::NoPlace);
             }
             moved = pass.moved;
         }
@@ -99,15 +133,29 @@ impl Store {
     }
 }
 
+/// Why no more is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// Nothing is behind the goal.
+    Done,
+    /// What is behind it finds no place ahead, or as much was moved as there are places.
+    NoPlace,
+    /// No place is free at all: the file had to grow.
+    Full,
+}
+
 /// What is moved before it is looked again where pages are.
 struct Pass<'s> {
     store: &'s Store,
-    file: &'s EngineFile,
+    /// Bytes of the file before anything was moved.
+    length: u64,
     free: Free,
     step: Step,
+    /// Puts into the tables what others have appended, if that is much.
+    fold: &'s dyn Fn(),
     /// Bytes of pages that were taken.
     moved: u64,
-    /// Whether there was no place for a page after all.
+    /// Whether the file has grown.
     is_full: bool,
 }
 
@@ -142,24 +190,24 @@ impl Pass<'_> {
             return Ok(());
         }
         let begun = Instant::now();
-        let length =
-            || self.file.metadata().at("looking at", self.store.path()).map(|file| file.len());
         let writing = self.store.begin_write()?;
-        let before = length()?;
         writing.act(|transaction| {
             step.rows.iter().try_for_each(|(table, keys)| {
                 act_on(table, WriteAgain { transaction, keys }).map(drop)
             })
         })?;
-        if length()? > before {
-            // The file has grown for it.
+        let has_grown = || self.store.file_bytes().map(|bytes| bytes > self.length);
+        if has_grown()? {
             self.is_full = true;
             return writing.abort();
         }
         writing.commit_beside_appends()?;
+        // What the commit writes itself may have needed more, too.
+        self.is_full = has_grown()?;
         for _ in 0..BESIDES {
             self.free.take(1);
         }
+        (self.fold)();
         if self.store.is_open_elsewhere() {
             // Others have their turn.
             std::thread::sleep(begun.elapsed());
@@ -270,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_gets_shorter_while_others_read_and_append() {
+    fn others_read_and_append_while_pages_are_moved() {
         let (_folder, mut store, kept) = loose(300, 200, 2_000);
         let path = store.path().to_owned();
         let other = Store::open(&path).unwrap();
@@ -296,10 +344,11 @@ mod tests {
         drop(store);
         let expected = rows(&other);
         drop(other);
-        // The last one that closed it has shortened it.
+        let mut store = Store::open(&path).unwrap();
+        // What was appended meanwhile may stand at the end.
+        store.compact_with(&in_place()).unwrap();
         let after = size(&path);
         assert!(after < before * 6 / 10, "{after} of {before}");
-        let store = Store::open(&path).unwrap();
         assert_eq!(rows(&store), expected);
         assert!(store.verify().unwrap().problems.is_empty());
         assert_eq!(store.reader(&kept[0]).unwrap().facts().entries, 20 + appended as u64);
@@ -377,8 +426,9 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         let mut damaged = 0;
         for at in (0..whole.len()).step_by(4096).rev() {
-            // Of the last pages each, of the others some.
-            if at < whole.len() * 9 / 10 && !at.is_multiple_of(37 * 4096) {
+            // Some of the last pages, and fewer of the others.
+            let part = if at < whole.len() * 9 / 10 { 97 } else { 7 };
+            if !at.is_multiple_of(part * 4096) {
                 continue;
             }
             let mut bytes = whole.clone();
