@@ -17,7 +17,7 @@ const ORDERS: usize = 21;
 
 /// The share of the pages' bytes that may stay free among them, and the least.
 const ROOM: u64 = 256;
-const LEAST_ROOM: u64 = 64 * PAGE;
+const LEAST_ROOM: u64 = 16 * PAGE;
 
 /// The state that a header names, which a read transaction keeps.
 pub(crate) struct State<'f, F> {
@@ -36,6 +36,8 @@ pub(crate) struct Survey {
     pub(crate) goal: u64,
     /// Bytes of pages behind [`Self::goal`].
     pub(crate) behind: u64,
+    /// Bytes of the file that no page has.
+    pub(crate) spare: u64,
 }
 
 /// A leaf, whose place may be left if any of its rows is written again.
@@ -122,7 +124,7 @@ impl<F: StorageBackend> State<'_, F> {
         let layout = self.layout()?;
         let length = self.length()?;
         let words = usize::try_from(length / PAGE / 64 + 1).unwrap_or(usize::MAX);
-        let mut survey = Survey { layout, taken: vec![0; words], goal: 0, behind: 0 };
+        let mut survey = Survey { layout, taken: vec![0; words], goal: 0, behind: 0, spare: 0 };
         let mut used = 0;
         self.descend(
             |_| false,
@@ -132,6 +134,8 @@ impl<F: StorageBackend> State<'_, F> {
                 Ok(())
             },
         )?;
+        let needed = layout.length_of(used).ok_or_else(not_a_header)?;
+        survey.spare = length.saturating_sub(needed);
         let room = (used / ROOM).max(LEAST_ROOM) << doubled;
         survey.goal = layout.length_of(used + room).ok_or_else(not_a_header)?;
         let behind = (survey.goal..length).step_by(4096).filter(|at| survey.is_taken(*at));

@@ -8,6 +8,7 @@ use super::expected::Told;
 use super::worker::{Worker, begin};
 use crate::catalog::backup::BackupOptions;
 use crate::catalog::import::ImportOptions;
+use crate::compact::CompactOptions;
 use crate::error::{Error, StoreError};
 use crate::store::Store;
 
@@ -107,16 +108,19 @@ impl Worker {
     }
 
     pub(super) fn compact(&mut self) {
-        if !self.is_alone {
+        let options =
+            CompactOptions { in_place: self.random.below(2) == 0, ..CompactOptions::default() };
+        if !self.is_alone && !options.in_place {
             return;
         }
         self.sessions.clear();
+        let kind = if options.in_place { "compact in place" } else { "compact" };
         self.call(
             "begin to compact",
-            |worker| match worker.store.compact() {
-                // Another thread has a transaction open.
+            |worker| match worker.store.compact_with(&options) {
+                // Another thread has the store open.
                 Err(Error::Store(StoreError::InUse { .. })) => Ok(()),
-                compacted => compacted.map(|_| worker.count("compact")),
+                compacted => compacted.map(|_| worker.count(kind)),
             },
             |_, _| Vec::new(),
         );
