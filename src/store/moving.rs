@@ -4,7 +4,7 @@
 //! above it. So a row that is written again as it is moves its page. That is done in short transactions like any others: nobody
 //! waits for more than one of them, and a killed process leaves a store that has all rows.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use redb::{Key, TableDefinition, Value, WriteTransaction};
 
@@ -31,7 +31,11 @@ const SMALLEST: u64 = 4096;
 const SHORT: u64 = 16 * SMALLEST;
 
 /// Smallest pages that the engine writes besides in a transaction: inner ones of tables, and its own.
-const BESIDES: u64 = 64;
+const BESIDES: u64 = 16;
+
+/// How long to wait until no one else reads, and how often to look.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Commits after which the places that were left are free: those of one are free in the next, or in that behind it.
 const UNTIL_FREE: usize = 2;
@@ -58,14 +62,17 @@ impl Store {
             false => None,
         };
         let fold = || journal.iter().for_each(|journal| journal.fold_if_long());
-        self.move_behind(file, &fold)?;
+        let is_done = self.move_behind(file, &fold)?;
         // What others have appended goes into the tables now, and takes places.
         drop(journal);
-        self.move_behind(file, &|| ())
+        if is_done {
+            self.move_behind(file, &|| ())?;
+        }
+        Ok(())
     }
 
-    /// Moves what is behind the goal, which is put off where there is no place ahead.
-    fn move_behind(&self, file: &EngineFile, fold: &dyn Fn()) -> Result<()> {
+    /// Moves what is behind the goal, which is put off where there is no place ahead. `false` if others read all the time.
+    fn move_behind(&self, file: &EngineFile, fold: &dyn Fn()) -> Result<bool> {
         let (mut doubled, mut behind) = (0, u64::MAX);
         loop {
             // Until it ends no place that is left here is free: so the short ones among the pages that are moved are used up, which the
@@ -73,14 +80,21 @@ impl Store {
             let kept = self.begin_read()?;
             let ended = self.move_with_kept_places(file, doubled, fold)?;
             drop(kept);
-            self.free_places()?;
             match ended {
-                Ended::Done | Ended::Grown => return Ok(()),
+                Ended::Done => {
+                    self.free_places()?;
+                    return Ok(true);
+                }
+                Ended::Grown => return Ok(false),
                 Ended::Spent { before } if before < behind => behind = before,
-                _ if doubled == MOST_DOUBLED => return Ok(()),
+                _ if doubled == MOST_DOUBLED => return Ok(true),
                 // Where long pages have no place, those of short ones stay free.
                 _ => (doubled, behind) = (doubled + 1, u64::MAX),
             }
+            if !has_unread_moment(file) {
+                return Ok(false);
+            }
+            self.free_places()?;
         }
     }
 
@@ -141,6 +155,18 @@ impl Store {
             }
         }
     }
+}
+
+/// Whether there is a moment, soon, in which no one else has a read transaction: what was left before it is free after it.
+fn has_unread_moment(file: &EngineFile) -> bool {
+    let begun = Instant::now();
+    while file.is_read_elsewhere() {
+        if begun.elapsed() >= PATIENCE {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    true
 }
 
 /// Why no more is moved.
@@ -393,7 +419,7 @@ mod tests {
         }
         assert!(entries.iter().all(|texts| texts.len() == 20 && *texts == entries[0]));
         drop(snapshot);
-        // No place that was left is free meanwhile, so the file may have grown, once each time.
+        // No place that was left is free meanwhile, so the file may have grown, but only once each time.
         assert!(size(store.path()) <= 8 * before);
     }
 
@@ -472,6 +498,18 @@ mod tests {
             }
         }
         assert!(damaged > 0);
+    }
+
+    #[test]
+    fn who_reads_is_seen() {
+        let (_folder, store, _) = loose(1, 1, 1_000);
+        let other = Store::open(store.path()).unwrap();
+        let file = store.shared.file.as_ref().unwrap();
+        assert!(!file.is_read_elsewhere());
+        let snapshot = other.committed().unwrap();
+        assert!(file.is_read_elsewhere());
+        drop(snapshot);
+        assert!(!file.is_read_elsewhere());
     }
 
     #[test]

@@ -36,6 +36,10 @@ const UNCONFIRMED: (u64, u8) = (9, 8);
 /// bytes").
 const CONSISTENT: Bound<u64> = Bound::Included((1 << 62) + 4);
 
+/// The bytes of which a process holds one for each of its read transactions (redb's design document, "Lock bytes").
+const READERS: (Bound<u64>, Bound<u64>) =
+    (Bound::Included((1 << 62) + 1024), Bound::Excluded(1 << 63));
+
 /// How often the file's length is compared with its header while others change both.
 const LOOKS: u32 = 100;
 
@@ -229,6 +233,11 @@ impl EngineFile {
     /// Whether another open file has a write transaction.
     pub(crate) fn is_written_elsewhere(&self) -> Result<bool, BackendError> {
         self.0.backend.query_lock_range(WRITER, WRITER)
+    }
+
+    /// Whether another open file has a read transaction.
+    pub(crate) fn is_read_elsewhere(&self) -> bool {
+        self.0.backend.query_lock_range(READERS.0, READERS.1).unwrap_or(true)
     }
 
     /// Whether another open file is open to be written, and needs no recovery.
