@@ -339,7 +339,7 @@ impl Store {
     }
 
     /// Whether compacting the store is worthwhile after an import: what was new is a quarter of the file or more, and nobody
-    /// else has the store open, who would have to wait.
+    /// else has the store open, so that the file gets shorter.
     ///
     /// # Errors
     ///
