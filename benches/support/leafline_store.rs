@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use leafline::compact::CompactOptions;
 use leafline::export::ExportMode;
 use leafline::import::ImportOptions;
 use leafline::{Store, StoreOptions};
@@ -28,8 +27,7 @@ pub(crate) fn import(file: &SessionFile, store: &Path, ending: Ending) {
     assert_eq!((totals.imported, totals.bytes), (1, file.bytes()), "the whole file was imported");
     let worth = opened.is_worth_compacting(&totals).expect("the store can be looked at");
     if ending == Ending::Compacted && worth {
-        let options = CompactOptions { in_place: true, ..CompactOptions::default() };
-        opened.compact_with(&options).expect("nobody else has the store open");
+        opened.give_back().expect("nobody else has the store open");
     }
 }
 

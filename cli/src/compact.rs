@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
 
-    /// Move data within the file, which needs no room for another
+    /// Move pages within the file, with no room for another: others wait until it is done
     #[arg(long)]
     in_place: bool,
 
@@ -61,11 +61,6 @@ pub(super) fn run(
             bytes(before),
             bytes(after)
         ))?;
-        if compaction.in_place && compaction.is_open_elsewhere && after >= before {
-            out.line(format_args!(
-                "Others have the store open: the last of them gives back what is free when it closes it."
-            ))?;
-        }
     }
     Ok(Status::Done)
 }

@@ -1,21 +1,23 @@
 //! Compaction: the store is written anew beside itself, and then takes its own place.
 //!
 //! Others read and write while the rows are copied. The new file gets the name in a moment in which nobody else has the old
-//! one open: who opens the store then waits for a commit at most, and opens the new one. Where that cannot be done, pages are
-//! moved within the file ([`moving`](super::moving)), and the last one that closes it shortens it.
+//! one open: who opens the store then waits for a commit at most, and opens the new one. Where that cannot be done, the
+//! engine moves pages within the file, for which it has the file for itself from beginning to end.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use redb::CompactionError;
+
 use super::backup::{self, Copy};
 use super::creation::Unnamed;
 use super::engine_file::{EngineFile, Recovery};
 use super::opening::open_file;
-use super::pages::{HEADER, read_header, tables_root, takes_more};
+use super::pages::{HEADER, guarded, read_header, tables_root, takes_more};
 use super::snapshot::Snapshot;
-use super::{Store, StoreOptions, recorder};
+use super::{Handle, Shared, Store, StoreOptions, recorder};
 use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result, StoreError};
 
@@ -42,9 +44,8 @@ const LEAST_ROOM: u64 = 1 << 20;
 pub struct CompactOptions {
     /// How long to wait until nobody else has the store open. Default: not at all.
     pub wait: Duration,
-    /// Whether pages are moved within the file, even if there is room for another one: as far as those at its end find places
-    /// ahead. Others may have the store open, and wait for one short transaction at most. The file stays as long as it is until the
-    /// last of them closes it, and what they write meanwhile may stand at its end. Default: no.
+    /// Whether pages are moved within the file, even if there is room for another one. Others may have the store open, but nobody
+    /// may be in the middle of a read, and reads and commits wait until it is done. Default: no.
     pub in_place: bool,
 }
 
@@ -58,8 +59,6 @@ pub struct Compaction {
     pub after: u64,
     /// Whether pages were moved within the file: it was asked for, or no other file could take its place.
     pub in_place: bool,
-    /// Whether others have the store open. After [`Self::in_place`], the last of them shortens the file when it closes the store.
-    pub is_open_elsewhere: bool,
 }
 
 impl Store {
@@ -100,29 +99,32 @@ impl Store {
         let patience = Patience { begun: Instant::now(), limit: options.wait };
         let in_place = options.in_place || !self.compact_beside(&patience, before)?;
         if in_place {
-            self.compact_in_place()?;
+            while !self.compact_in_place()? {
+                patience.wait_for(self)?;
+            }
         }
-        let is_open_elsewhere = self.is_open_elsewhere();
-        Ok(Compaction { before, after: self.file_bytes()?, in_place, is_open_elsewhere })
+        Ok(Compaction { before, after: self.file_bytes()?, in_place })
     }
 
     fn in_use(&self) -> Error {
         Error::Store(StoreError::InUse { path: self.path().to_owned() })
     }
 
-    /// Moves pages to the front of the file. The last one that closes it shortens it.
-    fn compact_in_place(&mut self) -> Result<()> {
-        self.move_forward()?;
-        if self.shared.file.as_ref().is_some_and(EngineFile::tells_who_has_it) {
-            self.open_again()?;
+    /// Moves pages to the front of the file, and shortens it. `false` if somebody reads or writes.
+    fn compact_in_place(&mut self) -> Result<bool> {
+        let path = self.path().to_owned();
+        let Some(Shared { handle: Handle::Writable(database), .. }) =
+            Arc::get_mut(&mut self.shared)
+        else {
+            return Err(Error::Store(StoreError::InUse { path }));
+        };
+        let compacted = guarded(|| database.compact())
+            .map_err(|problem| problem.at("engine", path.display().to_string()))?;
+        match compacted {
+            Ok(_) => Ok(true),
+            Err(CompactionError::TransactionInProgress) => Ok(false),
+            Err(error) => Err(error.into()),
         }
-        Ok(())
-    }
-
-    fn open_again(&mut self) -> Result<()> {
-        let options = StoreOptions { create: false, ..self.shared.options.clone() };
-        *self = Self::open_with(self.path(), &options)?;
-        Ok(())
     }
 
     /// Writes the store anew and puts it in its own place. `false` if it cannot be: there is no room, or no right, or it has
@@ -172,7 +174,8 @@ impl Store {
             }
             break;
         }
-        self.open_again()?;
+        let options = StoreOptions { create: false, ..self.shared.options.clone() };
+        *self = Self::open_with(self.path(), &options)?;
         Ok(true)
     }
 

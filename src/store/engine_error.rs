@@ -42,6 +42,7 @@ macro_rules! engine_errors {
 
 engine_errors!(
     redb::CommitError,
+    redb::CompactionError,
     redb::CursorError,
     redb::DatabaseError,
     redb::Error,

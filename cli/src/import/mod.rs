@@ -7,7 +7,6 @@ mod teller;
 
 use std::time::Instant;
 
-use leafline::compact::CompactOptions;
 use leafline::error::StoreError;
 use leafline::import::{ImportOptions, ImportStatus, ImportTotals, Recovery};
 use leafline::{Error, Store};
@@ -177,10 +176,8 @@ pub(super) fn beside_failed(totals: &ImportTotals) -> String {
 /// Returns space to the system. Does not fail if another process has the store open: the import is complete.
 fn compact(store: &mut Store) -> Result<(), Failure> {
     let _spinner = Spinner::new("compacting the store");
-    // Few pages are behind the free ones, so it is faster than to write all anew.
-    let options = CompactOptions { in_place: true, ..CompactOptions::default() };
-    match store.compact_with(&options) {
-        Ok(_) | Err(Error::Store(StoreError::InUse { .. })) => Ok(()),
+    match store.give_back() {
+        Ok(()) | Err(Error::Store(StoreError::InUse { .. })) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }

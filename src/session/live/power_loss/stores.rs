@@ -8,7 +8,6 @@ use super::expected::Told;
 use super::worker::{Worker, begin};
 use crate::catalog::backup::BackupOptions;
 use crate::catalog::import::ImportOptions;
-use crate::compact::CompactOptions;
 use crate::error::{Error, StoreError};
 use crate::store::Store;
 
@@ -108,19 +107,21 @@ impl Worker {
     }
 
     pub(super) fn compact(&mut self) {
-        let options =
-            CompactOptions { in_place: self.random.below(2) == 0, ..CompactOptions::default() };
-        if !self.is_alone && !options.in_place {
+        let gives_back = self.random.below(2) == 0;
+        if !self.is_alone && !gives_back {
             return;
         }
         self.sessions.clear();
-        let kind = if options.in_place { "compact in place" } else { "compact" };
+        let kind = if gives_back { "give back" } else { "compact" };
         self.call(
             "begin to compact",
-            |worker| match worker.store.compact_with(&options) {
-                // Another thread has the store open.
-                Err(Error::Store(StoreError::InUse { .. })) => Ok(()),
-                compacted => compacted.map(|_| worker.count(kind)),
+            |worker| {
+                let store = &mut worker.store;
+                match if gives_back { store.give_back() } else { store.compact().map(drop) } {
+                    // Another thread has the store open.
+                    Err(Error::Store(StoreError::InUse { .. })) => Ok(()),
+                    compacted => compacted.map(|()| worker.count(kind)),
+                }
             },
             |_, _| Vec::new(),
         );
