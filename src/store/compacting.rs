@@ -106,7 +106,14 @@ impl Store {
         Ok(Compaction { before, after: self.file_bytes()?, in_place })
     }
 
-    fn in_use(&self) -> Error {
+    /// Opens the file that has the path now, and closes the one before.
+    pub(super) fn open_again(&mut self) -> Result<()> {
+        let options = StoreOptions { create: false, ..self.shared.options.clone() };
+        *self = Self::open_with(self.path(), &options)?;
+        Ok(())
+    }
+
+    pub(super) fn in_use(&self) -> Error {
         Error::Store(StoreError::InUse { path: self.path().to_owned() })
     }
 
@@ -174,8 +181,7 @@ impl Store {
             }
             break;
         }
-        let options = StoreOptions { create: false, ..self.shared.options.clone() };
-        *self = Self::open_with(self.path(), &options)?;
+        self.open_again()?;
         Ok(true)
     }
 

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use redb::{Key, TableDefinition, Value, WriteTransaction};
 
+use super::Store;
 use super::any_table::{Action, act_on};
 use super::engine_file::EngineFile;
 use super::pages::{Free, Leaf, ReadTransaction, ReadableTable as _, State, read_header};
-use super::{Store, StoreOptions};
-use crate::error::{FileContext, Result, StoreError};
+use crate::error::{FileContext, Result};
 
 /// Bytes of pages that one transaction moves. It takes some milliseconds.
 const STEP_BYTES: u64 = 2 << 20;
@@ -53,17 +53,16 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::InUse`] while anything else in this process holds the store: a clone, a session, a reader. Those of reading and
+    /// [`StoreError::InUse`](crate::error::StoreError::InUse) while anything else in this process holds the store: a clone, a session, a reader. Those of reading and
     /// writing the store.
     pub fn give_back(&mut self) -> Result<()> {
         self.close_journal();
         if Arc::get_mut(&mut self.shared).is_none() {
-            return Err(StoreError::InUse { path: self.path().to_owned() }.into());
+            return Err(self.in_use());
         }
         self.move_forward()?;
         if self.shared.file.as_ref().is_some_and(EngineFile::tells_who_has_it) {
-            let options = StoreOptions { create: false, ..self.shared.options.clone() };
-            *self = Self::open_with(self.path(), &options)?;
+            self.open_again()?;
         }
         Ok(())
     }
