@@ -78,10 +78,10 @@ fn what_was_acknowledged_survives_failures_of_the_system() {
 
 #[test]
 fn areas_of_the_usual_size_are_used_again() {
-    let script = Script {
-        seed: 1,
+    let script = |seed| Script {
+        seed,
         threads: 0,
-        steps: 110,
+        steps: 130,
         parts: 1,
         alone: 0,
         area: Some(4 << 20),
@@ -90,5 +90,6 @@ fn areas_of_the_usual_size_are_used_again() {
         patience: Duration::from_millis(2),
         program: None,
     };
-    assert!(run([script], 8).areas > 1);
+    // When an area is full depends on when what it has was folded: on a busy machine a script may not come to it.
+    assert!((1..=5).any(|seed| run([script(seed)], 8).areas > 1));
 }
