@@ -108,7 +108,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
                 continue;
             }
         };
-        let temporary = Temporary::in_folder(folder).at("making the store in", folder)?;
+        let temporary = Temporary::in_folder(folder).at("making the store beside", path)?;
         let made = new_store(&temporary, path)?;
         // The process that has the leftover's lock may overwrite it; if there is no leftover, the first process creates
         // the store.
@@ -156,7 +156,7 @@ impl Unnamed {
     pub(super) fn make_beside(path: &Path) -> Result<Self> {
         let folder = folder_of(path);
         remove_left(folder);
-        let temporary = Temporary::in_folder(folder).at("making the store in", folder)?;
+        let temporary = Temporary::in_folder(folder).at("making the store beside", path)?;
         let file = new_store(&temporary, path)?;
         Ok(Self { file, _temporary: temporary })
     }
