@@ -152,9 +152,9 @@ pub(super) enum Command {
     ///
     /// Writes the store anew beside itself, while others read and write. The new file takes the store's place when nobody
     /// else has it open: until then the command fails and changes nothing, or waits with --wait. Where there is no room for
-    /// another file, or with --in-place, moves the data to the front of the file and truncates it: then those who read wait
-    /// until it is done, and nobody may be in the middle of a read. A large import compacts by itself if nobody else has the
-    /// store open.
+    /// another file, or with --in-place, moves the data to the front of the file and truncates it: while others have the
+    /// store open in short steps, which may give less back; otherwise who comes meanwhile waits until it is done. A large import
+    /// compacts by itself if nobody else has the store open.
     #[command(after_help = "Examples:\n  leafline compact\n  leafline compact --wait=600")]
     Compact(compact::Arguments),
     Mcp(mcp::Arguments),

@@ -18,7 +18,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
     wait: Option<Option<u64>>,
 
-    /// Move pages within the file, with no room for another: others wait until it is done
+    /// Move pages within the file, with no room for another: beside others only some of them
     #[arg(long)]
     in_place: bool,
 

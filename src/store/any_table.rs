@@ -56,3 +56,29 @@ pub(crate) fn act_on(name: &str, action: impl Action) -> Result<bool> {
     );
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_is_known() {
+        struct Count<'c>(&'c mut usize);
+        impl Action for Count<'_> {
+            fn on<K: Key + 'static, V: Value + 'static>(
+                self,
+                _: TableDefinition<'static, K, V>,
+            ) -> Result<()> {
+                *self.0 += 1;
+                Ok(())
+            }
+        }
+        let (mut count, mut known) = (0, 0);
+        for table in tables::NAMES {
+            known += usize::from(act_on(table, Count(&mut count)).unwrap());
+        }
+        // All but the tree of names.
+        assert_eq!((count, known), (tables::NAMES.len() - 1, tables::NAMES.len() - 1));
+        assert!(!act_on("of a later version", Count(&mut count)).unwrap());
+    }
+}

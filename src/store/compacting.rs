@@ -1,8 +1,9 @@
 //! Compaction: the store is written anew beside itself, and then takes its own place.
 //!
 //! Others read and write while the rows are copied. The new file gets the name in a moment in which nobody else has the old
-//! one open: who opens the store then waits for a commit at most, and opens the new one. Where that cannot be done, the
-//! engine moves pages within the file, for which it has the file for itself from beginning to end.
+//! one open: who opens the store then waits for a commit at most, and opens the new one. Where that cannot be done, pages are
+//! moved within the file: by short transactions if others have it open, otherwise by the engine, which has the file for itself
+//! from beginning to end.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use super::backup::{self, Copy};
 use super::creation::Unnamed;
 use super::engine_file::{EngineFile, Recovery};
 use super::opening::open_file;
-use super::pages::{HEADER, guarded, read_header, tables_root, takes_more};
+use super::pages::{HEADER, PAGE, guarded, read_header, tables_root, takes_more};
 use super::snapshot::Snapshot;
 use super::{Handle, Shared, Store, StoreOptions, recorder};
 use crate::destination::{end_of_links, folder_of};
@@ -31,9 +32,6 @@ const STEP: Duration = Duration::from_millis(20);
 /// How often at most.
 const STEPS: u32 = 8;
 
-/// Bytes of a page.
-const PAGE: u64 = 4096;
-
 /// The share of a compacted file that is left free while others have it open, and the least: a commit takes some 60 KB, one that
 /// folds a quarter of an area of the journal some 3 MB.
 const ROOM: u64 = 16;
@@ -44,8 +42,9 @@ const LEAST_ROOM: u64 = 1 << 20;
 pub struct CompactOptions {
     /// How long to wait until nobody else has the store open. Default: not at all.
     pub wait: Duration,
-    /// Whether pages are moved within the file, even if there is room for another one. Others may have the store open, but nobody
-    /// may be in the middle of a read, and reads and commits wait until it is done. Default: no.
+    /// Whether pages are moved within the file, even if there is room for another one. If others have it open after
+    /// [`Self::wait`], that is done as by [`Store::give_back`]: they wait for one short transaction at most, and less may be
+    /// given back. Otherwise who comes meanwhile waits until it is done. Default: no.
     pub in_place: bool,
 }
 
@@ -80,9 +79,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::InUse`] while another process has the store open, and while anything else in this process, in any thread,
-    /// holds it: a clone, a [`Session`](crate::Session), a [`SessionReader`](crate::SessionReader), a
-    /// [`PromptHistory`](crate::prompts::PromptHistory) or a search index. An agent compacts before it makes them, or after it
+    /// [`StoreError::InUse`] while another process has the store open, unless pages are moved within the file. Also while anything
+    /// else in this process, in any thread, holds it: a clone, a [`Session`](crate::Session), a
+    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::prompts::PromptHistory) or a search index. An agent compacts before it makes them, or after it
     /// has dropped them. [`Error::Corrupted`] if the store is damaged: its file is then as it was.
     pub fn compact_with(&mut self, options: &CompactOptions) -> Result<Compaction> {
         let before = self.file_bytes()?;
@@ -99,9 +98,7 @@ impl Store {
         let patience = Patience { begun: Instant::now(), limit: options.wait };
         let in_place = options.in_place || !self.compact_beside(&patience, before)?;
         if in_place {
-            while !self.compact_in_place()? {
-                patience.wait_for(self)?;
-            }
+            self.compact_within(&patience)?;
         }
         Ok(Compaction { before, after: self.file_bytes()?, in_place })
     }
@@ -117,7 +114,21 @@ impl Store {
         Error::Store(StoreError::InUse { path: self.path().to_owned() })
     }
 
-    /// Moves pages to the front of the file, and shortens it. `false` if somebody reads or writes.
+    /// Moves pages to the front of the file, as far as that can be done beside those who have it open in the end.
+    fn compact_within(&mut self, patience: &Patience) -> Result<()> {
+        loop {
+            let is_shared = self.tells_who_has_it() && self.is_open_elsewhere();
+            if !is_shared && self.compact_in_place()? {
+                return Ok(());
+            }
+            if self.tells_who_has_it() && patience.is_over() {
+                return self.give_back();
+            }
+            patience.wait_for(self)?;
+        }
+    }
+
+    /// Has the engine move pages to the front of the file, and shortens it. `false` if somebody reads or writes.
     fn compact_in_place(&mut self) -> Result<bool> {
         let path = self.path().to_owned();
         let Some(Shared { handle: Handle::Writable(database), .. }) =
@@ -218,9 +229,13 @@ struct Patience {
 }
 
 impl Patience {
+    fn is_over(&self) -> bool {
+        self.begun.elapsed() >= self.limit
+    }
+
     /// Waits a moment; fails if there was enough of it.
     fn wait_for(&self, store: &Store) -> Result<()> {
-        if self.begun.elapsed() >= self.limit {
+        if self.is_over() {
             return Err(store.in_use());
         }
         std::thread::sleep(PAUSE);
@@ -329,7 +344,7 @@ impl<'f> Beside<'f> {
         let file = open_file(path)?;
         let bytes = file.metadata().at("looking at", path)?.len();
         let room = (bytes / ROOM).max(LEAST_ROOM).min(before.saturating_sub(bytes));
-        let room = room - room % PAGE;
+        let room = room - room % PAGE as u64;
         let mut header = [0; HEADER];
         (&file).read_exact(&mut header).at("reading", path)?;
         if room == 0 || !takes_more(&header, bytes, room) {

@@ -80,6 +80,8 @@ use redb::{Builder, Database, ReadOnlyDatabase, ReadableDatabase};
 
 pub use self::engine_error::EngineError;
 pub(crate) use self::pages::DamagedPage;
+#[cfg(feature = "watch")]
+pub(crate) use self::pages::contained;
 pub use self::table_statistics::TableStatistics;
 
 use self::cache::FrameCache;
@@ -90,7 +92,7 @@ use self::journal::Journal;
 use self::later::Later;
 use self::opening::Opened;
 use self::owner::{Owner, Owners};
-use self::pages::{read_header, walk};
+use self::pages::{State, read_header, walk};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 use crate::store::pages::{ReadTransaction, ReadableTable};
 use crate::store::writing::Engine;
@@ -364,6 +366,11 @@ impl Store {
         self.shared.file.as_ref().is_some_and(EngineFile::is_open_elsewhere)
     }
 
+    /// Whether the system has locks that tell who has the store's file open.
+    fn tells_who_has_it(&self) -> bool {
+        self.shared.file.as_ref().is_some_and(EngineFile::tells_who_has_it)
+    }
+
     /// Whether the store's file was deleted, or another one put in its place.
     pub(crate) fn is_deleted(&self) -> bool {
         self.shared.file.as_ref().is_some_and(EngineFile::is_deleted)
@@ -389,16 +396,24 @@ impl Store {
     /// The pages that are not what was written, of those that the last commit has.
     pub(crate) fn damaged_pages(&self) -> Result<Vec<DamagedPage>> {
         let Some(file) = &self.shared.file else { return Ok(Vec::new()) };
-        let reading = || read_header(file).at("reading", &self.shared.path);
+        let (state, _pin) = self.state_of(file)?;
+        let mut damaged = Vec::new();
+        walk(file, &state.header, |page| damaged.push(page)).at("reading", self.path())?;
+        Ok(damaged)
+    }
+
+    /// The store's state, which the transaction keeps.
+    fn state_of<'f>(
+        &'f self,
+        file: &'f EngineFile,
+    ) -> Result<(State<'f, EngineFile>, ReadTransaction)> {
+        let read = || read_header(file).at("reading", self.path());
         loop {
-            let header = reading()?;
-            let _pin = self.begin_read()?;
-            if reading()? != header {
-                continue;
+            let header = read()?;
+            let pin = self.begin_read()?;
+            if read()? == header {
+                return Ok((State { file, path: self.path(), header }, pin));
             }
-            let mut damaged = Vec::new();
-            walk(file, &header, |page| damaged.push(page)).at("reading", &self.shared.path)?;
-            return Ok(damaged);
         }
     }
 

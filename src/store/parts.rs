@@ -3,8 +3,7 @@
 //! redb keeps a value that does not share its 4,096-byte page in a run of pages whose count is a power of two: a value
 //! of 260 KiB would take 512 KiB. Cut into full runs, it takes 264.
 
-/// A page of redb, in bytes.
-const PAGE: usize = 4096;
+use crate::store::pages::PAGE;
 
 /// What a row needs besides its value: redb's header and offsets, and the longest key of a table with parts (a SHA-256
 /// and a part's number).

@@ -229,3 +229,17 @@ fn without_room_for_another_file_pages_move_within_it() {
     assert!(size(&scene) < loose);
     scene.run(["verify"]).ok();
 }
+
+#[test]
+fn pages_move_within_the_file_beside_who_has_it_open() {
+    let scene = loose();
+    let (loose, before) = (size(&scene), entries(&scene));
+    let mut child = appending(&scene);
+    scene.run(["compact", "--in-place"]).ok();
+    append(&mut child);
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert!(size(&scene) < loose, "{} of {loose}", size(&scene));
+    assert_eq!(entries(&scene), before + 2);
+    scene.run(["verify"]).ok();
+}

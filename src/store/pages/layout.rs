@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+/// Bytes of redb's smallest pages. Others have so many times a power of two.
+pub(crate) const PAGE: usize = 4096;
+
 /// Bytes of the header.
 pub(crate) const HEADER: usize = 320;
 

@@ -4,11 +4,8 @@ use std::io;
 
 use redb::StorageBackend;
 
-use super::layout::{self, HEADER, Layout, Pointer, Tree};
+use super::layout::{self, HEADER, Layout, PAGE, Pointer, Tree};
 use super::walk::{DamagedPage, MOST_LEVELS};
-
-/// A page of redb, in bytes.
-const PAGE: usize = 4096;
 
 /// The longest page of a row of ours is of 256 pages, and a leaf has some more rows on it.
 const LONGEST: usize = 1024 * PAGE;

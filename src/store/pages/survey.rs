@@ -9,8 +9,7 @@ use super::walk::MOST_LEVELS;
 use crate::error::{Corruption, Error, FileContext, Result};
 use crate::store::tables;
 
-/// Bytes of redb's smallest pages. Others have so many times a power of two.
-const PAGE: u64 = 4096;
+const PAGE: u64 = layout::PAGE as u64;
 
 /// Powers of two that a page's length can have.
 const ORDERS: usize = 21;
@@ -89,7 +88,7 @@ impl Survey {
                     let half = at + (PAGE << order);
                     let end = half + (PAGE << order);
                     let is_free =
-                        |from: u64| (from..end).step_by(4096).all(|at| !self.is_taken(at));
+                        |from: u64| (from..end).step_by(layout::PAGE).all(|at| !self.is_taken(at));
                     if end > data.end || !is_free(half) {
                         break;
                     }
@@ -131,31 +130,33 @@ impl<F: StorageBackend> State<'_, F> {
             |pointer, _| {
                 used += pointer.length;
                 survey.note(pointer);
-                Ok(())
+                Ok(true)
             },
         )?;
         let needed = layout.length_of(used).ok_or_else(not_a_header)?;
         survey.spare = length.saturating_sub(needed);
         let room = (used / ROOM).max(LEAST_ROOM) << doubled;
         survey.goal = layout.length_of(used + room).ok_or_else(not_a_header)?;
-        let behind = (survey.goal..length).step_by(4096).filter(|at| survey.is_taken(*at));
+        let behind = (survey.goal..length).step_by(layout::PAGE).filter(|at| survey.is_taken(*at));
         survey.behind = PAGE * behind.count() as u64;
         Ok(survey)
     }
 
     /// Passes on the leaves of tables that have to be written again so that no page of a table ends behind a byte: those that do, and
-    /// one below each inner page that does.
+    /// one below each inner page that does. It ends when `take` is `false`.
     pub(crate) fn leaves_behind(
         &self,
         byte: u64,
-        mut take: impl FnMut(Leaf<'_>) -> Result<()>,
+        mut take: impl FnMut(Leaf<'_>) -> Result<bool>,
     ) -> Result<()> {
         let is_behind = |pointer: &Pointer| {
             pointer.at + pointer.length > byte && pointer.table.as_deref() != Some(ENGINE)
         };
         self.descend(is_behind, |pointer, page| {
-            let (Some(page), Some(table)) = (page, pointer.table.as_deref()) else { return Ok(()) };
-            let Tree::Rows { key, value } = pointer.tree else { return Ok(()) };
+            let (Some(page), Some(table)) = (page, pointer.table.as_deref()) else {
+                return Ok(true);
+            };
+            let Tree::Rows { key, value } = pointer.tree else { return Ok(true) };
             let first = layout::rows(page, key, value).and_then(|rows| rows.into_iter().next());
             match first.and_then(|(key, _)| page.get(key)) {
                 Some(key) => take(Leaf { table, key, length: pointer.length }),
@@ -164,12 +165,12 @@ impl<F: StorageBackend> State<'_, F> {
         })
     }
 
-    /// Passes on every page, and of the leaves of tables that are wanted the bytes. A leaf is wanted if it is, or if it is the
-    /// first below an inner page of a table that is.
+    /// Passes on every page, and of the leaves of tables that are wanted the bytes, until `each` is `false`. A leaf is wanted if it is,
+    /// or if it is the first below an inner page of a table that is.
     fn descend(
         &self,
         is_wanted: impl Fn(&Pointer) -> bool,
-        mut each: impl FnMut(&Pointer, Option<&[u8]>) -> Result<()>,
+        mut each: impl FnMut(&Pointer, Option<&[u8]>) -> Result<bool>,
     ) -> Result<()> {
         let layout = self.layout()?;
         let length = self.length()?;
@@ -191,11 +192,15 @@ impl<F: StorageBackend> State<'_, F> {
                 if wants {
                     self.read(&pointer, length, &mut page)?;
                 }
-                each(&pointer, wants.then_some(page.as_slice()))?;
+                if !each(&pointer, wants.then_some(page.as_slice()))? {
+                    break;
+                }
                 continue;
             }
             self.read(&pointer, length, &mut page)?;
-            each(&pointer, None)?;
+            if !each(&pointer, None)? {
+                break;
+            }
             // Those of a leaf of names are roots of tables.
             let below = levels.checked_sub(1);
             let children = layout::children(&page, pointer.tree, layout);

@@ -95,7 +95,7 @@ fn descend(
     let mut page = Vec::new();
     // Pages to be read, each with its level. A page that two others name is read twice; in a whole file there is none.
     let mut left: Vec<(Pointer, usize)> = roots.into_iter().map(|root| (root, 0)).collect();
-    let mut budget = length / 4096 + 1;
+    let mut budget = length / layout::PAGE as u64 + 1;
     while let Some((pointer, level)) = left.pop() {
         let is_there = pointer.at.checked_add(pointer.length).is_some_and(|end| end <= length);
         let bytes = usize::try_from(pointer.length).ok().filter(|_| is_there && budget > 0);
