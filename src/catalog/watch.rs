@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::import::{
     BesideReport, BesideStatus, FileReport, ImportObserver, ImportOptions, ImportStatus,
     file_beside, is_in_home, is_named_as_session,
 };
 use crate::error::{Error, FileContext, Result};
-use crate::store::{Store, StoreOptions};
+use crate::store::{Store, StoreOptions, contained};
 
 /// How long a file is left alone after an event: a writer makes several calls in a row.
 const SETTLING: Duration = Duration::from_millis(50);
@@ -50,7 +51,29 @@ pub struct Watch {
     failures: BTreeMap<PathBuf, Failure>,
     checked: Instant,
     has_synced: bool,
-    watcher: RecommendedWatcher,
+    watcher: Watcher,
+}
+
+/// The system's watcher. Where it cannot wake its own thread it panics (notify 8.2), which is an error here.
+#[derive(Debug)]
+struct Watcher(Option<RecommendedWatcher>);
+
+impl Watcher {
+    fn call<T>(
+        &mut self,
+        call: impl FnOnce(&mut RecommendedWatcher) -> notify::Result<T>,
+    ) -> notify::Result<T> {
+        let Some(watcher) = &mut self.0 else { return Err(notify::Error::watch_not_found()) };
+        contained(|| call(watcher))
+            .unwrap_or_else(|problem| Err(notify::Error::generic(&problem.to_string())))
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        // Its thread then ends with the process.
+        let _ = contained(|| drop(self.0.take()));
+    }
 }
 
 /// Where the store is.
@@ -163,6 +186,7 @@ impl Watch {
         // The receiver may be gone; then nothing is missed.
         let watcher = notify::recommended_watcher(move |event| drop(send.send(event)))
             .map_err(|error| failed(first, error))?;
+        let watcher = Watcher(Some(watcher));
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let roots = paths
             .iter()
@@ -209,7 +233,11 @@ impl Watch {
 
     fn run_until(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
         let roots: Vec<PathBuf> = self.roots.iter().map(|root| root.path.clone()).collect();
-        let there: Vec<&PathBuf> = roots.iter().filter(|root| root.exists()).collect();
+        // The sync says of a path that cannot be looked at why.
+        let is_there = |root: &&PathBuf| {
+            root.try_exists().unwrap_or_else(|error| error.kind() != ErrorKind::NotADirectory)
+        };
+        let there: Vec<&PathBuf> = roots.iter().filter(is_there).collect();
         self.sync((&there, &[]), (observer, stop), false)?;
         self.has_synced = true;
         let now = Instant::now();
@@ -237,7 +265,7 @@ impl Watch {
         for root in self.roots.iter_mut().filter(|root| root.watched.is_none()) {
             let Some(wanted) = root.wanted() else { continue };
             let (folder, mode, _) = &wanted;
-            match self.watcher.watch(folder, *mode) {
+            match self.watcher.call(|watcher| watcher.watch(folder, *mode)) {
                 Ok(()) => {}
                 // It is gone again.
                 Err(_) if !folder.is_dir() => continue,
@@ -320,7 +348,7 @@ impl Watch {
         }
         if was_watched {
             // The system forgets a folder that is gone by itself.
-            let _ = self.watcher.unwatch(folder);
+            let _ = self.watcher.call(|watcher| watcher.unwatch(folder));
         }
     }
 
@@ -459,5 +487,20 @@ impl ImportObserver for Until<'_> {
 
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.observer.is_stopped()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_watcher_is_an_error() {
+        let mut watcher = Watcher(Some(notify::recommended_watcher(|_| {}).unwrap()));
+        let error = watcher.call(|_| -> notify::Result<()> { panic!("no way to wake") });
+        assert!(error.unwrap_err().to_string().contains("no way to wake"));
+        let folder = tempfile::tempdir().unwrap();
+        let mode = RecursiveMode::NonRecursive;
+        watcher.call(|watcher| watcher.watch(folder.path(), mode)).unwrap();
     }
 }

@@ -89,6 +89,12 @@ impl Problem {
     }
 }
 
+impl std::fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
 impl From<Damage> for Problem {
     fn from(damage: Damage) -> Self {
         Self { table: damage.table, text: damage.to_string() }
@@ -114,7 +120,7 @@ pub(crate) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, Problem> {
 }
 
 /// Calls redb where it cannot end in the middle: damage is an error of the system to it, after which it writes nothing more. A
-/// panic of redb is an error as well.
+/// panic of redb, or of another library, is an error as well.
 pub(crate) fn contained<T>(write: impl FnOnce() -> T) -> Result<T, Problem> {
     let guarded = GUARDED.replace(0);
     let result = caught(write);
