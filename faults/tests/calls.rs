@@ -42,6 +42,16 @@ fn what_the_system_does_not_tell_is_not_taken_as_gone() {
     }
 }
 
+/// It waited for ever when it could not answer, or not wake its own thread.
+#[test]
+fn a_server_that_cannot_write_ends() {
+    let program = common::program();
+    let runs = calls::Runs { only: "mcp", call: "write", threads: 2, ..all(&program) };
+    let Some(report) = run(&runs) else { return };
+    assert!(report.failures.is_empty(), "{:#?}", report.failures);
+    assert!(report.counts["write"].failed > 5, "{:#?}", report.counts);
+}
+
 #[test]
 fn a_call_that_fails_is_told_and_loses_nothing() {
     let program = common::program();

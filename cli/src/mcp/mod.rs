@@ -8,6 +8,7 @@ mod entry;
 mod filters;
 mod list;
 mod names;
+mod output;
 mod prompts;
 mod read;
 mod ready;
@@ -24,6 +25,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleServer, ServiceExt};
 use tokio::runtime::Builder;
 
+use self::output::{Output, end_with_the_runtime};
 use self::server::Server;
 use super::Status;
 use super::failure::Failure;
@@ -63,8 +65,9 @@ pub(super) struct Arguments {
 ///
 /// # Errors
 ///
-/// If signals cannot be listened for, or if the client does not begin as the protocol says.
+/// If signals cannot be listened for, if the client does not begin as the protocol says, or if it cannot be answered.
 pub(super) fn run(arguments: &Arguments, place: &Place) -> Result<Status, Failure> {
+    end_with_the_runtime();
     let runtime = Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(THREADS)
@@ -78,15 +81,18 @@ pub(super) fn run(arguments: &Arguments, place: &Place) -> Result<Status, Failur
 }
 
 async fn serve(server: Server) -> Result<Status, Failure> {
-    let transport =
-        AsyncRwTransport::<RoleServer, _, _>::new(tokio::io::stdin(), tokio::io::stdout())
-            .with_max_line_length(LONGEST_MESSAGE);
+    let (output, mut failed) = Output::new();
+    let transport = AsyncRwTransport::<RoleServer, _, _>::new(tokio::io::stdin(), output)
+        .with_max_line_length(LONGEST_MESSAGE);
     let stopped = stopped()?;
     tokio::pin!(stopped);
     let begun = tokio::select! {
         begun = server.serve(transport) => begun,
         () = &mut stopped => return Ok(Status::Stopped),
     };
+    if let Ok(error) = failed.try_recv() {
+        return Err(Failure::Output(error));
+    }
     let running = match begun {
         // The client thought better of it.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(Status::Done),
@@ -97,11 +103,15 @@ async fn serve(server: Server) -> Result<Status, Failure> {
     tokio::pin!(waiting);
     let ended = tokio::select! {
         ended = &mut waiting => ended,
+        Ok(error) = &mut failed => return Err(Failure::Output(error)),
         () = &mut stopped => {
             stop.cancel();
             waiting.await
         }
     };
+    if let Ok(error) = failed.try_recv() {
+        return Err(Failure::Output(error));
+    }
     match ended {
         Ok(QuitReason::Cancelled) => Ok(Status::Stopped),
         Ok(QuitReason::JoinError(error)) | Err(error) => {

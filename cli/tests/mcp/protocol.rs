@@ -1,12 +1,18 @@
 //! The protocol itself: beginning, tools, errors, cancellation, end.
 
+#[cfg(target_os = "linux")]
+use std::io::{BufRead, BufReader, Write};
 use std::process::Command;
+#[cfg(target_os = "linux")]
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use super::client::Client;
 use super::scene::Scene;
+#[cfg(target_os = "linux")]
+use super::scene::command;
 
 const READING: [&str; 5] =
     ["get_entry", "list_sessions", "read_session", "recent_prompts", "search_sessions"];
@@ -240,4 +246,54 @@ fn a_client_that_does_not_begin_is_told_so() {
     assert!(
         told.starts_with("leafline: standard input is not a client of the Model Context Protocol")
     );
+}
+
+/// Waits for a server whose input stays open, and then for what it says on standard error.
+#[cfg(target_os = "linux")]
+fn ended(mut child: Child) -> (Option<i32>, String) {
+    let input = child.stdin.take();
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it waits for its input");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn it_ends_when_it_cannot_answer() {
+    let scene = Scene::of_samples();
+    let start = |output: Stdio| {
+        let mut server = command(&scene.store());
+        server.arg("mcp").stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped());
+        server.spawn().unwrap()
+    };
+    let send = |child: &Child, method: &str, id: u64| {
+        let params = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "by-hand", "version": "1" },
+        });
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        writeln!(child.stdin.as_ref().unwrap(), "{message}").unwrap();
+    };
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let child = start(full.into());
+    send(&child, "initialize", 1);
+    let said = "leafline: writing to standard output: No space left on device (os error 28)\n";
+    assert_eq!(ended(child), (Some(1), said.to_owned()));
+
+    // A reader that is gone is no failure.
+    let mut child = start(Stdio::piped());
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    send(&child, "initialize", 1);
+    output.read_line(&mut String::new()).unwrap();
+    drop(output);
+    let begun = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    writeln!(child.stdin.as_ref().unwrap(), "{begun}").unwrap();
+    send(&child, "ping", 2);
+    assert_eq!(ended(child), (Some(0), String::new()));
 }
