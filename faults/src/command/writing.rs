@@ -287,6 +287,12 @@ fn upkeep() -> Vec<Case> {
             prepare: stock::journal,
             ..USUAL
         },
+        Case {
+            name: "compact, in place",
+            arguments: "compact --in-place",
+            prepare: stock::holes,
+            ..USUAL
+        },
         Case { name: "repair, whole store", arguments: "repair --rebuild", ..USUAL },
         Case {
             name: "repair, journal left",
