@@ -82,6 +82,16 @@ pub(super) fn run(arguments: &Arguments, place: &Place) -> Result<Status, Failur
 
 async fn serve(server: Server) -> Result<Status, Failure> {
     let (output, mut failed) = Output::new();
+    let ended = tokio::select! {
+        ended = converse(server, output) => ended,
+        Ok(error) = &mut failed => return Err(Failure::Output(error)),
+    };
+    // Why it ended, if both have happened.
+    failed.try_recv().map_or(ended, |error| Err(Failure::Output(error)))
+}
+
+/// Answers a client until its input ends.
+async fn converse(server: Server, output: Output) -> Result<Status, Failure> {
     let transport = AsyncRwTransport::<RoleServer, _, _>::new(tokio::io::stdin(), output)
         .with_max_line_length(LONGEST_MESSAGE);
     let stopped = stopped()?;
@@ -90,9 +100,6 @@ async fn serve(server: Server) -> Result<Status, Failure> {
         begun = server.serve(transport) => begun,
         () = &mut stopped => return Ok(Status::Stopped),
     };
-    if let Ok(error) = failed.try_recv() {
-        return Err(Failure::Output(error));
-    }
     let running = match begun {
         // The client thought better of it.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(Status::Done),
@@ -103,15 +110,11 @@ async fn serve(server: Server) -> Result<Status, Failure> {
     tokio::pin!(waiting);
     let ended = tokio::select! {
         ended = &mut waiting => ended,
-        Ok(error) = &mut failed => return Err(Failure::Output(error)),
         () = &mut stopped => {
             stop.cancel();
             waiting.await
         }
     };
-    if let Ok(error) = failed.try_recv() {
-        return Err(Failure::Output(error));
-    }
     match ended {
         Ok(QuitReason::Cancelled) => Ok(Status::Stopped),
         Ok(QuitReason::JoinError(error)) | Err(error) => {

@@ -21,6 +21,20 @@ pub(crate) struct Client {
     last: u64,
 }
 
+/// What a client says of itself when it begins.
+pub(crate) fn greeting() -> Value {
+    json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": { "name": "by-hand", "version": "1" },
+    })
+}
+
+/// What it sends when it was greeted.
+pub(crate) fn begun() -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
+}
+
 /// What a tool answered.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
@@ -61,13 +75,8 @@ impl Client {
 
     /// Begins the protocol; what the server says of itself.
     pub(crate) fn greet(&mut self) -> Value {
-        let params = json!({
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": { "name": "by-hand", "version": "1" },
-        });
-        let told = self.request("initialize", params);
-        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let told = self.request("initialize", greeting());
+        self.send(&begun());
         told["result"].clone()
     }
 

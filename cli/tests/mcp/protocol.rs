@@ -7,9 +7,13 @@ use std::process::Command;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use serde_json::Value;
 use serde_json::json;
 
 use super::client::Client;
+#[cfg(target_os = "linux")]
+use super::client::{begun, greeting};
 use super::scene::Scene;
 #[cfg(target_os = "linux")]
 use super::scene::command;
@@ -271,29 +275,24 @@ fn it_ends_when_it_cannot_answer() {
         server.arg("mcp").stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped());
         server.spawn().unwrap()
     };
-    let send = |child: &Child, method: &str, id: u64| {
-        let params = json!({
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": { "name": "by-hand", "version": "1" },
-        });
-        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let send = |child: &Child, message: Value| {
         writeln!(child.stdin.as_ref().unwrap(), "{message}").unwrap();
     };
+    let initialize =
+        || json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": greeting() });
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let child = start(full.into());
-    send(&child, "initialize", 1);
+    send(&child, initialize());
     let said = "leafline: writing to standard output: No space left on device (os error 28)\n";
     assert_eq!(ended(child), (Some(1), said.to_owned()));
 
     // A reader that is gone is no failure.
     let mut child = start(Stdio::piped());
     let mut output = BufReader::new(child.stdout.take().unwrap());
-    send(&child, "initialize", 1);
+    send(&child, initialize());
     output.read_line(&mut String::new()).unwrap();
     drop(output);
-    let begun = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    writeln!(child.stdin.as_ref().unwrap(), "{begun}").unwrap();
-    send(&child, "ping", 2);
+    send(&child, begun());
+    send(&child, json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" }));
     assert_eq!(ended(child), (Some(0), String::new()));
 }
