@@ -132,9 +132,8 @@ fn usage(criterion: &mut Criterion) {
             group.bench_function(name, |bencher| bencher.iter(|| home.run(&command, arguments)));
         }
     }
-    if let Some(ccusage) =
-        of_repository("tests/ccusage/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage")
-    {
+    let ccusage = leafline_judges::installed("ccusage").package.join("bin/ccusage");
+    if ccusage.exists() {
         group.sample_size(10);
         let arguments = ["claude", "daily", "--offline"];
         group.bench_function("ccusage, by day", |bencher| {

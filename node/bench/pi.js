@@ -7,13 +7,13 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
+import { installed } from '../../tests/judges/pins.mjs'
 import { Store } from '../index.js'
 import { PiSessionManager } from '../pi/index.js'
 
-const modules = path.join(import.meta.dirname, '../../tests/interop/node_modules')
 const places = {
-  '0.73.1': process.env.LEAFLINE_PI ?? path.join(modules, '@mariozechner/pi-coding-agent'),
-  '0.87.1': process.env.LEAFLINE_PI_0_87 ?? path.join(modules, '@earendil-works/pi-coding-agent'),
+  '0.73.1': process.env.LEAFLINE_PI ?? installed('pi-0.73').package,
+  '0.87.1': process.env.LEAFLINE_PI_0_87 ?? installed('pi-0.87').package,
 }
 const [, , folder, one, ...given] = process.argv
 const cases = { store: openFromStore, file: openFromFile, 'append-store': appendToStore, 'append-file': appendToFile }

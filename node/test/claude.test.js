@@ -1,15 +1,21 @@
 // The kit's own store in memory and ours on a store, side by side, directly and through the kit's functions.
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
 import path from 'node:path'
 import { randomUUID } from 'node:crypto'
+import { pathToFileURL } from 'node:url'
 import { test } from 'node:test'
 
-import * as kit from '@anthropic-ai/claude-agent-sdk'
-
+import { installed } from '../../tests/judges/pins.mjs'
 import { ClaudeSessionStore } from '../claude/index.js'
 import { Store } from '../index.js'
 import { folder, randomFrom } from './scene.js'
 
+const place = installed('claude-kit').package
+const isInstalled = fs.existsSync(place)
+if (!isInstalled && process.env.LEAFLINE_REQUIRE_NODE_PACKAGE) throw new Error(`the kit is not installed: ${place}`)
+const kit = isInstalled ? await import(pathToFileURL(path.join(place, 'sdk.mjs')).href) : {}
+const skip = isInstalled ? false : 'the kit is not installed'
 const sequences = Number(process.env.LEAFLINE_SEQUENCES ?? 20)
 
 function opened(t) {
@@ -35,7 +41,7 @@ function record(random, parentUuid, sessionId) {
   return JSON.parse(JSON.stringify(whole))
 }
 
-test('random operations give what the store in memory gives', async (t) => {
+test('random operations give what the store in memory gives', { skip }, async (t) => {
   const { sessions } = opened(t)
   for (let seed = 1; seed <= sequences; seed++) {
     const random = randomFrom(seed)
@@ -80,7 +86,7 @@ test('random operations give what the store in memory gives', async (t) => {
   }
 })
 
-test("the kit's own functions work on it", async (t) => {
+test("the kit's own functions work on it", { skip }, async (t) => {
   const { store, sessions } = opened(t)
   const memory = new kit.InMemorySessionStore()
   const random = randomFrom(7)
@@ -116,7 +122,7 @@ test("the kit's own functions work on it", async (t) => {
   assert.equal(await sessions.load({ projectKey, sessionId }), null)
 })
 
-test('appends that are not waited for keep their order', async (t) => {
+test('appends that are not waited for keep their order', { skip }, async (t) => {
   const { sessions } = opened(t)
   const key = { projectKey: '-work', sessionId: randomUUID() }
   const entries = Array.from({ length: 40 }, (_, place) => ({ type: 'x', uuid: randomUUID(), place }))
@@ -129,7 +135,7 @@ test('appends that are not waited for keep their order', async (t) => {
   assert.deepEqual((await sessions.load(key)).map((entry) => entry.place), entries.map((_, place) => place))
 })
 
-test('what cannot be appended is an error, and costs nothing else', async (t) => {
+test('what cannot be appended is an error, and costs nothing else', { skip }, async (t) => {
   const { sessions } = opened(t)
   const key = { projectKey: '-work', sessionId: randomUUID() }
   const entry = { type: 'x', uuid: randomUUID() }

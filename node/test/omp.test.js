@@ -9,14 +9,14 @@ import path from 'node:path'
 import test from 'node:test'
 import { promisify } from 'node:util'
 
+import { installed } from '../../tests/judges/pins.mjs'
 import { Store } from '../index.js'
 import { LeaflineSessionStorage, SessionWriteConflictError } from '../omp/index.js'
 import { titleLine } from '../omp/title-line.js'
 import { crash, folder } from './scene.js'
 
 const run = promisify(execFile)
-const judge = path.join(import.meta.dirname, '../../tests/omp-judge')
-const omp = process.env.LEAFLINE_OMP || path.join(judge, 'node_modules/@oh-my-pi/pi-coding-agent')
+const omp = process.env.LEAFLINE_OMP || installed('omp').package
 const bun = path.join(omp, '../../.bin/bun')
 const isThere = fs.existsSync(bun) && fs.existsSync(path.join(omp, 'package.json'))
 const skip = isThere || process.env.LEAFLINE_REQUIRE_OMP ? false : 'omp is not installed'

@@ -8,14 +8,14 @@ import { pathToFileURL } from 'node:url'
 import { mock, test } from 'node:test'
 import { promisify } from 'node:util'
 
+import { installed } from '../../tests/judges/pins.mjs'
 import { Store } from '../index.js'
 import { PiSessionManager } from '../pi/index.js'
 import { bun, crash, folder, message, randomFrom, textOf } from './scene.js'
 
-const modules = path.join(import.meta.dirname, '../../tests/interop/node_modules')
 const programs = [
-  { version: '0.73.1', place: process.env.LEAFLINE_PI ?? path.join(modules, '@mariozechner/pi-coding-agent') },
-  { version: '0.87.1', place: process.env.LEAFLINE_PI_0_87 ?? path.join(modules, '@earendil-works/pi-coding-agent') },
+  { version: '0.73.1', place: process.env.LEAFLINE_PI ?? installed('pi-0.73').package },
+  { version: '0.87.1', place: process.env.LEAFLINE_PI_0_87 ?? installed('pi-0.87').package },
 ]
 const sequences = Number(process.env.LEAFLINE_SEQUENCES ?? 12)
 

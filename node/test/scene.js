@@ -5,6 +5,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
+import { installed } from '../../tests/judges/pins.mjs'
+
 /** The repository's sample sessions. */
 export const samples = path.join(import.meta.dirname, '../../import/samples')
 
@@ -41,7 +43,7 @@ export async function crash(program, given, lines = 25, { runner = process.execP
   return printed.slice(0, printed.lastIndexOf('\n') + 1)
 }
 
-const bunFile = path.join(import.meta.dirname, '../../tests/omp-judge/node_modules/.bin/bun')
+const bunFile = path.join(installed('omp').folder, 'node_modules/.bin/bun')
 
 /** Bun, if it is installed. */
 export const bun = process.env.LEAFLINE_BUN ?? (fs.existsSync(bunFile) ? bunFile : undefined)

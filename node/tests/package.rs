@@ -36,7 +36,7 @@ fn the_package_passes_its_tests() {
     let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
     run(package, Command::new(npm).args(["run", "--silent", "build:types"]));
     run(package, Command::new(npm).args(["test", "--silent"]));
-    let bun = package.join("../tests/omp-judge/node_modules/.bin/bun");
+    let bun = leafline_judges::installed("omp").folder.join("node_modules/.bin/bun");
     if bun.exists() {
         run(package, Command::new(bun).args(["test", "test/store.test.js"]));
     }

@@ -52,7 +52,7 @@ fn the_package_passes_its_tests() {
     install(folder.path());
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // Claude's kit, which ./setup installs with Claude Code for all tests.
-    let path = [folder.path().to_owned(), root.join("../target/claude-judge")];
+    let path = [folder.path().to_owned(), leafline_judges::installed("claude").folder];
     let path = std::env::join_paths(path).expect("paths without separators");
     let status = Command::new(python)
         .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])

@@ -17,7 +17,7 @@ use fastrand::Rng;
 use leafline::Store;
 use leafline::import::ImportOptions;
 use leafline::usage::{UsageBy, UsageOptions};
-use leafline_judges::{folder, is_to_be_asked};
+use leafline_judges::{installed, is_to_be_asked};
 use serde_json::{Value, json};
 
 /// Tokens of input, output, written to a cache and read from it, and the cost, of each row.
@@ -25,7 +25,7 @@ type Sums = BTreeMap<String, ([u64; 4], f64)>;
 
 /// ccusage, if it is installed.
 fn ccusage() -> Option<PathBuf> {
-    let program = folder("ccusage").join("node_modules/@ccusage/ccusage-linux-x64/bin/ccusage");
+    let program = installed("ccusage").package.join("bin/ccusage");
     let missing = format!("{} is not installed", program.display());
     is_to_be_asked(program.exists(), "LEAFLINE_REQUIRE_CCUSAGE", &missing).then_some(program)
 }

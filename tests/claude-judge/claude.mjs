@@ -2,14 +2,13 @@
 
 import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Home } from "../judges/home.mjs";
+import { installed } from "../judges/pins.mjs";
 import { StandIn } from "./stand-in.mjs";
 
-const installed = new URL("../../target/claude-judge/claude_agent_sdk/_bundled/claude", import.meta.url);
-
-/** The program: what `LEAFLINE_CLAUDE` names, or the one that is installed in `target`. */
-const program = process.env.LEAFLINE_CLAUDE ?? fileURLToPath(installed);
+/** The program: what `LEAFLINE_CLAUDE` names, or the one that `./setup` installs. */
+export const program =
+  process.env.LEAFLINE_CLAUDE ?? join(installed("claude").folder, "claude_agent_sdk/_bundled/claude");
 
 export class Claude {
   constructor() {

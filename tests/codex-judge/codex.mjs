@@ -2,14 +2,12 @@
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Home } from "../judges/home.mjs";
+import { installed } from "../judges/pins.mjs";
 import { StandIn } from "./stand-in.mjs";
 
-const installed = new URL("../../target/codex-judge/node_modules/.bin/codex", import.meta.url);
-
-/** The program: what `LEAFLINE_CODEX` names, or the one that is installed in `target`. */
-const program = process.env.LEAFLINE_CODEX ?? fileURLToPath(installed);
+/** The program: what `LEAFLINE_CODEX` names, or the one that `./setup` installs. */
+export const program = process.env.LEAFLINE_CODEX ?? join(installed("codex").folder, "node_modules/.bin/codex");
 
 export class Codex {
   constructor() {

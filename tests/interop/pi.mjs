@@ -7,6 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { installed } from "../judges/pins.mjs";
+
 // pi makes folders below its agent folder as it is loaded and used; nobody's own may be touched.
 export const home = mkdtempSync(join(tmpdir(), "leafline-interop-"));
 process.env.HOME = home;
@@ -65,27 +67,17 @@ crypto.randomUUID = (options) => {
 // Modules that import the function by its name see the one that was exported last.
 syncBuiltinESMExports();
 
-// The versions by what tests call them, each with the variable that may name its folder, the package, its module, and the
-// modules of its model layer that the package needs. The index of 0.87 needs a newer Node than the module in it that tests
-// are about.
+// The versions by their names in tests, each with the variable that may name its folder, its module, and the modules of its
+// model layer. The index of later versions needs a newer Node than the module in it that tests are about.
 const versions = {
-	0.73: [
-		"LEAFLINE_PI",
-		"@mariozechner/pi-coding-agent",
-		"index.js",
-		"@mariozechner/pi-ai/dist/providers/transform-messages.js",
-	],
-	0.87: [
-		"LEAFLINE_PI_0_87",
-		"@earendil-works/pi-coding-agent",
-		"core/session-manager.js",
-		"@earendil-works/pi-ai/dist/api/transform-messages.js",
-	],
+	0.73: ["LEAFLINE_PI", "index.js", "@mariozechner/pi-ai/dist/providers/transform-messages.js"],
+	0.87: ["LEAFLINE_PI_0_87", "core/session-manager.js", "@earendil-works/pi-ai/dist/api/transform-messages.js"],
+	1.6: ["LEAFLINE_PI_1_6", "core/session-manager.js", "@earendil-works/pi-ai/dist/api/transform-messages.js"],
 };
 const version = process.argv[2] ?? "0.73";
 if (!Object.hasOwn(versions, version)) throw new Error(`no version of pi is called ${version}`);
-const [variable, name, module, modelLayer] = versions[version];
-const folder = process.env[variable] ?? join(import.meta.dirname, "node_modules", name);
+const [variable, module, modelLayer] = versions[version];
+const folder = process.env[variable] ?? installed(`pi-${version}`).package;
 
 // Only now, so that pi finds the home, the clock and the ids as they are here.
 export const { SessionManager, buildSessionContext } = await import(pathToFileURL(join(folder, "dist", module)).href);
@@ -93,5 +85,5 @@ export const { convertToLlm } = await import(pathToFileURL(join(folder, "dist", 
 
 // The model layer is beside the package, or below it.
 const layer = [join(folder, "node_modules", modelLayer), join(folder, "..", "..", modelLayer)].find(existsSync);
-if (layer === undefined) throw new Error(`${modelLayer} is not installed with ${name}`);
+if (layer === undefined) throw new Error(`${modelLayer} is not installed with ${folder}`);
 export const { transformMessages } = await import(pathToFileURL(layer).href);

@@ -1,8 +1,14 @@
 // Reads jobs, one JSON line each, and answers in their order; see README.md.
 
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
 import { answerJobs } from "../judges/jobs.mjs";
+import { installed } from "../judges/pins.mjs";
+
+const load = (name) => import(pathToFileURL(join(installed("mcp-client").package, "dist", name)).href);
+const { Client } = await load("index.mjs");
+const { StdioClientTransport } = await load("stdio.mjs");
 
 /** Starts a server, lists its tools and calls them one after the other. */
 async function call({ server, mode, calls }) {

@@ -6,12 +6,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { answerJobs } from "../judges/jobs.mjs";
-import { home } from "./omp.mjs";
+import { home, load } from "./omp.mjs";
 
-// Only now has omp a home of its own.
-const { MCPCommandController } = await import("@oh-my-pi/pi-coding-agent/modes/controllers/mcp-command-controller");
-const { discoverAndLoadMCPTools } = await import("@oh-my-pi/pi-coding-agent/mcp/loader");
-const { initTheme } = await import("@oh-my-pi/pi-coding-agent/modes/theme/theme");
+const { MCPCommandController } = await load("modes/controllers/mcp-command-controller");
+const { discoverAndLoadMCPTools } = await load("mcp/loader");
+const { initTheme } = await load("modes/theme/theme");
 await initTheme();
 
 /** What the command shows is nobody's concern: everything of the screen may be called, and gives such a thing again. */

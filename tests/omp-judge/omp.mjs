@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { installed } from "../judges/pins.mjs";
+
 // omp makes folders below its home as it is loaded and used; nobody's own may be touched.
 export const home = mkdtempSync(join(tmpdir(), "leafline-omp-"));
 for (const name of Object.keys(process.env)) {
@@ -54,22 +56,18 @@ crypto.randomUUID = () => {
 };
 
 // Only now, so that omp finds the home, the clock and the ids as they are here.
-const folder = process.argv[2] || process.env.LEAFLINE_OMP;
-const load = (name) =>
-	import(
-		folder
-			? pathToFileURL(join(folder, "src", "session", `${name}.ts`)).href
-			: `@oh-my-pi/pi-coding-agent/session/${name}`
-	);
-const manager = await load("session-manager");
+const folder = process.argv[2] || process.env.LEAFLINE_OMP || installed("omp").package;
+/** A module of omp's, by its place in the sources. */
+export const load = (name) => import(pathToFileURL(join(folder, "src", `${name}.ts`)).href);
+const manager = await load("session/session-manager");
 export const { SessionManager } = manager;
 // omp 14 has it beside the manager.
-export const { buildSessionContext } = manager.buildSessionContext ? manager : await load("session-context");
+export const { buildSessionContext } = manager.buildSessionContext ? manager : await load("session/session-context");
 
 /** The context's messages as omp hands them to its model layer. */
-const { convertToLlm, wrapSteeringForModel } = await load("messages");
+const { convertToLlm, wrapSteeringForModel } = await load("session/messages");
 const { filterProviderReplayMessages } = await import(
-	import.meta.resolve("@oh-my-pi/pi-agent-core", folder ? pathToFileURL(join(folder, "package.json")).href : import.meta.url)
+	import.meta.resolve("@oh-my-pi/pi-agent-core", pathToFileURL(join(folder, "package.json")).href)
 );
 export const request = (messages) => filterProviderReplayMessages(convertToLlm(wrapSteeringForModel(messages)));
 /** Whether omp has what makes a request: omp 14 does not. */

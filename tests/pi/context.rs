@@ -278,7 +278,7 @@ fn edited_contexts_are_those_of_pi() {
 
 #[test]
 fn requests_are_those_of_pi() {
-    for version in Version::ALL {
+    for version in [Version::V0_73, Version::V0_87] {
         let Some(oracle) = Oracle::find_version(version) else { return };
         let random = compare(&oracle, version, (0..400).map(requests::session));
         println!("{version:?}, requests: {random:?}");

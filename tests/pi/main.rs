@@ -1,8 +1,7 @@
 //! Compares with the real pi, run on Node: both make the same of a file.
 //!
-//! The packages are those pinned in `tests/interop`; they are installed there by `npm ci --ignore-scripts`, or named
-//! by `LEAFLINE_PI` and, for version 0.87.1, `LEAFLINE_PI_0_87`. Without Node or the package the tests say that they are skipped, unless
-//! `LEAFLINE_REQUIRE_PI` is set.
+//! `tests/judges/pins.txt` has the versions, which `./setup` installs. Without Node or the package the tests say that they are
+//! skipped, unless `LEAFLINE_REQUIRE_PI` is set.
 //!
 //! Guards against any difference from pi: in trees, contexts, lists, or the bytes of what is appended.
 

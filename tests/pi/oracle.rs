@@ -1,10 +1,8 @@
 //! Runs pi on Node.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
-use std::process::{Command, Stdio};
 
-use leafline_judges::{Answers, Questions, Script, folder, hangs, is_to_be_asked, runs};
+use leafline_judges::{Answers, Questions, Script, folder, hangs, pi};
 use serde_json::Value;
 
 /// A node of a tree, depth first: id, depth, label.
@@ -15,33 +13,21 @@ pub(crate) type Node = (Option<String>, u64, Option<String>);
 pub(crate) enum Version {
     /// 0.73.1.
     V0_73,
-    /// 0.87.1, the newest one that Leafline knows.
+    /// 0.87.1.
     V0_87,
+    /// 1.6.0, the newest one that Leafline knows.
+    V1_6,
 }
 
 impl Version {
-    pub(crate) const ALL: [Self; 2] = [Self::V0_73, Self::V0_87];
+    pub(crate) const ALL: [Self; 3] = [Self::V0_73, Self::V0_87, Self::V1_6];
 
     /// Its name, to `load.mjs` and to Leafline.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::V0_73 => "0.73",
             Self::V0_87 => "0.87",
-        }
-    }
-
-    fn package(self) -> &'static str {
-        match self {
-            Self::V0_73 => "@mariozechner/pi-coding-agent",
-            Self::V0_87 => "@earendil-works/pi-coding-agent",
-        }
-    }
-
-    /// The variable that may name the folder of the package.
-    fn variable(self) -> &'static str {
-        match self {
-            Self::V0_73 => "LEAFLINE_PI",
-            Self::V0_87 => "LEAFLINE_PI_0_87",
+            Self::V1_6 => "1.6",
         }
     }
 }
@@ -59,31 +45,16 @@ pub(crate) struct Answer {
 }
 
 impl Oracle {
-    /// Finds Node and the package of version 0.73.1; installs the package if it is missing and npm is there.
+    /// Finds Node and version 0.73.1.
     pub(crate) fn find() -> Option<Self> {
         Self::find_version(Version::V0_73)
     }
 
-    /// The same for a version.
+    /// Finds Node and a version.
     pub(crate) fn find_version(version: Version) -> Option<Self> {
-        let folder = folder("interop");
-        let is_installed = || {
-            std::env::var_os(version.variable()).is_some_and(|pi| Path::new(&pi).is_dir())
-                || folder.join("node_modules").join(version.package()).is_dir()
-        };
-        if runs("node") && !is_installed() && runs("npm") {
-            let installed = Command::new("npm")
-                .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
-                .current_dir(&folder)
-                .stdout(Stdio::null())
-                .status();
-            println!("npm ci: {installed:?}");
-        }
-        let missing = "Node or the package of tests/interop is missing";
-        is_to_be_asked(runs("node") && is_installed(), "LEAFLINE_REQUIRE_PI", missing).then(|| {
-            let script = Script::new("node", folder, &["load.mjs", version.name()]);
-            Self { script }
-        })
+        let name = version.name();
+        let script = || Script::new("node", folder("interop"), &["load.mjs", name]);
+        pi(name).map(|_| Self { script: script() })
     }
 
     /// Starts a pi that takes jobs one by one. Answers come in their order. It ends when its input does.

@@ -8,19 +8,17 @@
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { program as claude } from "../claude-judge/claude.mjs";
 import { StandIn as ClaudeApi } from "../claude-judge/stand-in.mjs";
+import { program as codex } from "../codex-judge/codex.mjs";
 import { StandIn as CodexApi } from "../codex-judge/stand-in.mjs";
 import { Home } from "../judges/home.mjs";
 import { answerJobs } from "../judges/jobs.mjs";
+import { installed } from "../judges/pins.mjs";
 
 const PROBE = "PROBE";
-const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-
-const pi = process.env.LEAFLINE_PI ?? at("../interop/node_modules/@mariozechner/pi-coding-agent");
-const omp = process.env.LEAFLINE_OMP ?? at("../omp-judge/node_modules");
-const claude = process.env.LEAFLINE_CLAUDE ?? at("../../target/claude-judge/claude_agent_sdk/_bundled/claude");
-const codex = process.env.LEAFLINE_CODEX ?? at("../../target/codex-judge/node_modules/.bin/codex");
+const pi = process.env.LEAFLINE_PI ?? installed("pi-0.73").package;
+const omp = process.env.LEAFLINE_OMP ?? installed("omp").package;
 
 /** A provider that pi and omp are told of, which speaks as Anthropic does. */
 function provider(folder, url) {
@@ -41,9 +39,8 @@ const programs = {
   },
   omp(home, url) {
     provider(join(home, ".omp/agent"), url);
-    const cli = join(omp, "@oh-my-pi/pi-coding-agent/dist/cli.js");
     const flags = ["-p", "--model", "local/stand-in", "--no-tools", PROBE];
-    return { program: join(omp, ".bin/bun"), before: [cli], behind: flags, env: {} };
+    return { program: join(omp, "../../.bin/bun"), before: [join(omp, "dist/cli.js")], behind: flags, env: {} };
   },
   claude(_, url) {
     const env = {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use leafline_judges::{Script, folder, is_to_be_asked, runs};
+use leafline_judges::{judge, runs};
 use serde_json::{Value, json};
 
 use crate::scene::{Run, Scene, command, file, finished, header, message, path};
@@ -388,20 +388,13 @@ fn the_status_needs_no_store() {
 
 #[test]
 fn claude_code_runs_the_hook_at_the_end_of_a_session() {
-    let installed = "target/claude-judge/claude_agent_sdk/_bundled/claude";
-    let is_there =
-        std::env::var_os("LEAFLINE_CLAUDE").is_some() || folder("..").join(installed).exists();
-    let missing = format!("LEAFLINE_CLAUDE is not set, and {installed} is not installed");
-    if !is_to_be_asked(is_there && runs("node"), "LEAFLINE_REQUIRE_CLAUDE", &missing) {
-        return;
-    }
+    let Some(script) = judge("resume-judge", "claude") else { return };
     let home = Home::new();
     home.write(".claude/settings.json", "{\"env\": {\"A\": \"b\"}}\n");
     let before = std::fs::read(home.at(".claude/settings.json")).unwrap();
     assert_eq!(home.keep(&["keep", "on", "--hook", "--yes"]).status, 0);
     let work = home.at("work");
     std::fs::create_dir(&work).unwrap();
-    let script = Script::new("node", folder("resume-judge"), &["judge.mjs"]);
     // A session that is new is one that is gone on with from nothing.
     let job = json!({"op": "resume", "command": ["claude"], "home": home.at(""), "cwd": work});
     let answer = script.ask(&[job]).remove(0);

@@ -2,7 +2,7 @@
 //!
 //! Guards against a session that is put where its program does not look for it, or that it does not go on with.
 
-use leafline_judges::{Script, folder, is_to_be_asked, runs};
+use leafline_judges::{Script, folder, judge, pi};
 use serde_json::json;
 
 use crate::scene::{CLAUDE, OMP_3, PI_1, PI_3, Scene, at_home, command, finished, path, sample};
@@ -14,16 +14,6 @@ const DIRECTORIES: [&str; 3] =
 /// A session of Codex's, and the one that it was forked from.
 const CODEX_BASE: &str = "019c6f5a-0000-7c4e-9d21-5a7be0c30000";
 const CODEX: &str = "019c6f5a-0023-7c4e-9d21-5a7be0c30023";
-
-/// The script, if the program is there or required.
-fn script(installed: &str, variable: &str, required: &str) -> Option<Script> {
-    let is_there = std::env::var_os(variable).is_some()
-        || folder("..").join(installed).exists()
-        || installed.is_empty();
-    let missing = format!("{variable} is not set, and {installed} is not installed");
-    is_to_be_asked(is_there && runs("node"), required, &missing)
-        .then(|| Script::new("node", folder("resume-judge"), &["judge.mjs"]))
-}
 
 /// Imports a sample from a file of this name, resumes it in a home folder, and has the program go on with it. The home folder is
 /// empty, unless the file is in it: one that is elsewhere is gone by then.
@@ -62,8 +52,10 @@ fn goes_on(script: &Script, id: &str, name: &str, says: &str) {
 
 #[test]
 fn pi_goes_on() {
-    let installed = "tests/interop/node_modules/@mariozechner/pi-coding-agent";
-    let Some(script) = script(installed, "LEAFLINE_PI", "LEAFLINE_REQUIRE_PI") else { return };
+    if pi("0.73").is_none() {
+        return;
+    }
+    let script = Script::new("node", folder("resume-judge"), &["judge.mjs"]);
     goes_on(&script, PI_3, "backup/session.jsonl", "Committed as `4be91d7`.");
     // Of the first version, from the program's own folder.
     let name = format!("2025-11-20T19-04-07-331Z_{PI_1}.jsonl");
@@ -73,17 +65,13 @@ fn pi_goes_on() {
 
 #[test]
 fn omp_goes_on() {
-    let installed = "tests/omp-judge/node_modules/.bin/bun";
-    let Some(script) = script(installed, "LEAFLINE_OMP", "LEAFLINE_REQUIRE_OMP") else { return };
+    let Some(script) = judge("resume-judge", "omp") else { return };
     goes_on(&script, OMP_3, "backup/session.jsonl", "then the night tiles");
 }
 
 #[test]
 fn claude_code_goes_on() {
-    let installed = "target/claude-judge/claude_agent_sdk/_bundled/claude";
-    let Some(script) = script(installed, "LEAFLINE_CLAUDE", "LEAFLINE_REQUIRE_CLAUDE") else {
-        return;
-    };
+    let Some(script) = judge("resume-judge", "claude") else { return };
     goes_on(&script, CLAUDE, &format!("backup/{CLAUDE}.jsonl"), "time zone");
     // From a folder like the program's own, which is another one.
     goes_on(&script, CLAUDE, &format!(".claude/projects/-work/{CLAUDE}.jsonl"), "time zone");
@@ -106,10 +94,7 @@ fn claude_code_goes_on() {
 /// Guards against files as they were before an edit that the program deletes, or does not find again.
 #[test]
 fn claude_code_rewinds_the_files_of_a_session_that_was_put_back() {
-    let installed = "target/claude-judge/claude_agent_sdk/_bundled/claude";
-    let Some(script) = script(installed, "LEAFLINE_CLAUDE", "LEAFLINE_REQUIRE_CLAUDE") else {
-        return;
-    };
+    let Some(script) = judge("resume-judge", "claude") else { return };
     let scene = Scene::new();
     let file = scene.write("work/notes.txt", b"as it was\n");
     let work = file.parent().unwrap();
@@ -146,10 +131,7 @@ fn claude_code_rewinds_the_files_of_a_session_that_was_put_back() {
 
 #[test]
 fn codex_goes_on() {
-    let installed = "target/codex-judge/node_modules/.bin/codex";
-    let Some(script) = script(installed, "LEAFLINE_CODEX", "LEAFLINE_REQUIRE_CODEX") else {
-        return;
-    };
+    let Some(script) = judge("resume-judge", "codex") else { return };
     let name = format!("rollout-2026-02-18T09-00-00-{CODEX}.jsonl");
     goes_on(&script, CODEX, &format!("backup/{name}"), "offset");
     goes_on(&script, CODEX, &format!(".codex/sessions/2026/02/18/{name}"), "offset");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use leafline_judges::{Script, claude, folder, is_to_be_asked, runs};
+use leafline_judges::{Script, bun, claude, folder, installed, is_to_be_asked, runs};
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -20,10 +20,9 @@ fn server(scene: &Scene) -> Value {
 /// The kit's client checks each message against the protocol's schema, in both of its ways to begin.
 #[test]
 fn the_protocols_own_client_calls_each_tool() {
-    let client = folder("mcp-client");
-    let is_there = client.join("node_modules/@modelcontextprotocol/client").exists();
-    let missing = "tests/mcp-client is not installed";
-    if !is_to_be_asked(is_there, "LEAFLINE_REQUIRE_MCP_CLIENT", missing) {
+    let client = installed("mcp-client").package;
+    let missing = format!("{} is not there", client.display());
+    if !is_to_be_asked(client.exists(), "LEAFLINE_REQUIRE_MCP_CLIENT", &missing) {
         return;
     }
     let scene = Scene::of_samples();
@@ -38,7 +37,7 @@ fn the_protocols_own_client_calls_each_tool() {
     let jobs = ["legacy", "auto"].map(|mode| {
         json!({ "op": "call", "server": server(&scene), "mode": mode, "calls": calls }).to_string()
     });
-    let answers = Script::new("node", client, &["client.mjs"]).ask(&jobs);
+    let answers = Script::new("node", folder("mcp-client"), &["client.mjs"]).ask(&jobs);
     let mut by_hand = Client::of(&scene);
     for answer in &answers {
         assert_eq!(answer["ok"], true, "{answer}");
@@ -77,10 +76,8 @@ fn claude_code_gives_the_answer_to_its_model() {
 /// The line of the README, typed in omp; and what its client gives the model then.
 #[test]
 fn omp_is_told_of_the_server_and_calls_it() {
-    let folder = folder("omp-judge");
-    let bun = folder.join("node_modules/.bin/bun");
-    let missing = "omp or bun is not in tests/omp-judge";
-    if !is_to_be_asked(runs(&bun), "LEAFLINE_REQUIRE_OMP", missing) {
+    let is_there = installed("omp").package.is_dir() && runs(bun());
+    if !is_to_be_asked(is_there, "LEAFLINE_REQUIRE_OMP", "omp or bun is not there") {
         return;
     }
     let scene = Scene::of_samples();
@@ -90,7 +87,7 @@ fn omp_is_told_of_the_server_and_calls_it() {
         format!("/mcp add leafline --scope user -- {program} --store {} mcp", path(&store));
     let job =
         json!({ "op": "add", "command": command, "tool": "_search_sessions", "input": input });
-    let answers = Script::new(bun, folder, &["mcp.mjs"]).ask(&[job.to_string()]);
+    let answers = Script::new(bun(), folder("omp-judge"), &["mcp.mjs"]).ask(&[job.to_string()]);
     let answer = &answers[0];
     assert_eq!(answer["ok"], true, "{answer}");
     let added = &answer["config"]["mcpServers"]["leafline"];

@@ -1,7 +1,7 @@
 //! The real Claude Code as the judge: what it is seen to send when it resumes a session is what Leafline says that it sends.
 //!
 //! It is run offline, against a stand-in of the model's API, by `tests/claude-judge`, which says how to install it.
-//! `LEAFLINE_CLAUDE` names the program; without it, and without the program in `target/claude-judge`, the tests say that
+//! `LEAFLINE_CLAUDE` names the program; without it, and where `./setup` has not installed it, the tests say that
 //! they are skipped, unless `LEAFLINE_REQUIRE_CLAUDE` is set. What it answered is kept in `answers.txt`; with
 //! `LEAFLINE_CLAUDE_ANSWERS` set to the path of a file, the answers are added to it. `LEAFLINE_CLAUDE_SESSIONS` is the number
 //! of sessions that are made at random and played, instead of a few.
@@ -114,7 +114,7 @@ fn compare(judge: &Script, cases: &[Case], most: usize) -> usize {
     hanging
 }
 
-/// What Claude Code 2.1.330 sent for each case, as the digest of its text.
+/// What Claude Code sent for each case, as the digest of its text.
 const ANSWERS: &str = include_str!("answers.txt");
 
 #[test]

@@ -1,7 +1,7 @@
 //! Compares with the real Codex: what it is seen to send when it resumes a session is what Leafline says it sends.
 //!
 //! It runs offline, with a substitute for the model's API, in `tests/codex-judge`. `LEAFLINE_CODEX` names the program;
-//! without it, and without the program in `target/codex-judge`, the tests say that they are skipped, unless
+//! without it, and where `./setup` has not installed it, the tests say that they are skipped, unless
 //! `LEAFLINE_REQUIRE_CODEX` is set. Codex's answers are kept in `answers.txt`; with `LEAFLINE_CODEX_ANSWERS` set to the
 //! path of a file, they are added to it.
 
@@ -119,7 +119,7 @@ fn tally_of_damaged(judge: &Script, jobs: &[Value]) -> Tally {
     tally
 }
 
-/// What Codex 0.169.0 sent for each case, as the digest of its text: for machines without Codex.
+/// What Codex sent for each case, as the digest of its text: for machines without Codex.
 const ANSWERS: &str = include_str!("answers.txt");
 
 /// The damaged rollouts of which Codex makes something else, and what that is: it is not followed there.

@@ -6,10 +6,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod comparison;
+mod pins;
 mod resumed;
 mod script;
 
 pub use comparison::{difference, digest, digest_of_values, keep_answers};
+pub use pins::{Installed, installed};
 pub use resumed::{Resumed, with_strings};
 pub use script::{Answers, Questions, Script, hangs};
 
@@ -51,22 +53,44 @@ pub fn is_to_be_asked(is_there: bool, required: &str, missing: &str) -> bool {
 /// How long a job may take that runs a program many times, each of which has its own limit (`home.mjs`).
 const JOB_OF_RUNS: Duration = Duration::from_secs(1800);
 
-/// A program that `variable` names, or that `./setup` has installed in `target`.
-fn installed(script: &str, variable: &str, program: &str, required: &str) -> Option<Script> {
-    let is_there = std::env::var_os(variable).is_some() || root().join(program).exists();
-    let missing = format!("{variable} is not set, and {program} is not installed");
-    is_to_be_asked(is_there, required, &missing)
+/// A script that asks a program: the one that the variable `LEAFLINE_<NAME>` names, or the one that `./setup` has installed.
+/// Where it is required, `LEAFLINE_REQUIRE_<NAME>` is set.
+pub fn judge(script: &str, name: &str) -> Option<Script> {
+    let variable = format!("LEAFLINE_{}", name.to_uppercase());
+    let program = installed(name).folder;
+    let is_there = runs("node") && (std::env::var_os(&variable).is_some() || program.exists());
+    let missing = format!("{variable} is not set, and {} is not there", program.display());
+    let required = format!("LEAFLINE_REQUIRE_{}", name.to_uppercase());
+    is_to_be_asked(is_there, &required, &missing)
         .then(|| Script::new("node", folder(script), &["judge.mjs"]).with_patience(JOB_OF_RUNS))
+}
+
+/// The folder of a version of pi's package: the one that `LEAFLINE_PI` (0.73), `LEAFLINE_PI_0_87` or `LEAFLINE_PI_1_6` names,
+/// or the one that `./setup` has installed.
+pub fn pi(version: &str) -> Option<PathBuf> {
+    let variable = match version {
+        "0.73" => "LEAFLINE_PI".to_owned(),
+        later => format!("LEAFLINE_PI_{}", later.replace('.', "_")),
+    };
+    let installed = || installed(&format!("pi-{version}")).package;
+    let package = std::env::var_os(variable).map_or_else(installed, PathBuf::from);
+    let missing = format!("{} or Node is not there", package.display());
+    let is_there = package.is_dir() && runs("node");
+    is_to_be_asked(is_there, "LEAFLINE_REQUIRE_PI", &missing).then_some(package)
+}
+
+/// The bun that `./setup` has installed with omp, or the one on the path.
+pub fn bun() -> PathBuf {
+    let installed = installed("omp").folder.join("node_modules/.bin/bun");
+    if installed.exists() { installed } else { PathBuf::from("bun") }
 }
 
 /// Claude Code, ready to be asked.
 pub fn claude() -> Option<Script> {
-    let program = "target/claude-judge/claude_agent_sdk/_bundled/claude";
-    installed("claude-judge", "LEAFLINE_CLAUDE", program, "LEAFLINE_REQUIRE_CLAUDE")
+    judge("claude-judge", "claude")
 }
 
 /// Codex, ready to be asked.
 pub fn codex() -> Option<Script> {
-    let program = "target/codex-judge/node_modules/.bin/codex";
-    installed("codex-judge", "LEAFLINE_CODEX", program, "LEAFLINE_REQUIRE_CODEX")
+    judge("codex-judge", "codex")
 }
