@@ -4,7 +4,7 @@
 const LONGEST: usize = 200;
 
 /// The facts that a session file's name is made of.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct FileName<'a> {
     /// The session's id.
     pub id: &'a str,
@@ -16,6 +16,8 @@ pub struct FileName<'a> {
     pub has_parent: bool,
     /// The session that started it, if it is an agent's.
     pub agent_of: Option<&'a str>,
+    /// The agent's own id, if it is an agent's and states one.
+    pub agent: Option<&'a str>,
     /// The header's line, if the family [needs it](crate::format::Format::is_named_by_header).
     pub header: Option<&'a [u8]>,
 }
@@ -64,6 +66,7 @@ mod tests {
                 created_ms: Some(0),
                 has_parent: false,
                 agent_of: None,
+                agent: None,
                 header: None,
             });
             path.to_string_lossy().replace('\\', "/")
@@ -113,6 +116,7 @@ mod tests {
                 created_ms: None,
                 has_parent: false,
                 agent_of: None,
+                agent: None,
                 header: None,
             };
             let placed = family.placed_path(&name, std::path::Path::new(path));
@@ -125,6 +129,7 @@ mod tests {
     fn a_folder_of_exports_is_laid_out_as_the_programs_own() {
         for (family, expected) in [
             (Family::Pi, "sessions/--w--/s.jsonl"),
+            (Family::Omp, "sessions/--w--/p/a/b.c.jsonl"),
             (Family::Claude, "projects/-w/p/subagents/s.jsonl"),
             (Family::Opal, "sessions/s.jsonl"),
             (Family::Codex, "sessions/s.jsonl"),
@@ -135,6 +140,7 @@ mod tests {
                 created_ms: None,
                 has_parent: true,
                 agent_of: Some("p"),
+                agent: Some("a/b.c"),
                 header: None,
             };
             let path = family.program_path(&name);

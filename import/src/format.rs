@@ -166,6 +166,12 @@ pub trait Format: Contexts {
     /// The path of a session's file, relative to the folder of all the family's sessions.
     fn file_path(name: &FileName<'_>) -> PathBuf;
 
+    /// An agent's file, relative to the folder beside its session's file, if the program keeps it there.
+    fn agent_file(name: &FileName<'_>) -> Option<PathBuf> {
+        let _ = name;
+        None
+    }
+
     /// Whether the program would find a session's file at this path, below the folder of all the family's sessions, or
     /// below one of [`Self::ASIDE`]; the parts of the path.
     fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool;
@@ -436,6 +442,12 @@ impl Family {
     #[must_use]
     pub fn file_path(self, name: &FileName<'_>) -> PathBuf {
         with_format!(self, F => F::file_path(name))
+    }
+
+    /// An agent's file in the folder beside its session's file: [`Format::agent_file`].
+    #[must_use]
+    pub fn agent_file(self, name: &FileName<'_>) -> Option<PathBuf> {
+        with_format!(self, F => F::agent_file(name))
     }
 
     /// The path of a session's file in a folder that the program can use in place of its own (`~/.claude` and the like):

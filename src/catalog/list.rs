@@ -191,8 +191,8 @@ impl Store {
         Ok(neighbours)
     }
 
-    /// The sessions of the agents that a session started (Claude Code), the oldest first. Agents that its agents
-    /// started are among them: their files name only the session.
+    /// The sessions of the agents that a session started (Claude Code, omp, Codex), the oldest first. Agents that its agents
+    /// started are among them, but for Codex: their files name only the session.
     ///
     /// ```
     /// # fn main() -> leafline::Result<()> {

@@ -226,6 +226,7 @@ mod tests {
                 created_ms,
                 has_parent: false,
                 agent_of: None,
+                agent: None,
                 header,
             };
             Codex::file_path(&name).to_string_lossy().replace('\\', "/")

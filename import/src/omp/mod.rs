@@ -1,5 +1,6 @@
 //! What only omp has (omp session storage document). What it shares with pi is in [`crate::pi_omp`].
 
+mod agents;
 mod folders;
 
 use std::borrow::Cow;
@@ -35,10 +36,15 @@ impl Format for Omp {
     const READS_FIRST_RECORD: bool = true;
     /// What it calls artifacts: whole outputs of tools, and what agents answered (observed).
     const KEEPS_FILES_BESIDE: bool = true;
+    const STARTS_AGENTS: bool = true;
     const MADE_UP: &'static [&'static str] = pi_omp::MADE_UP;
 
     fn detect(prefix: &[u8], is_chosen: bool, complete: bool) -> Result<Start, Refusal> {
         pi_omp::start(Family::Omp, (prefix, is_chosen, complete), Migration::Omp)
+    }
+
+    fn placed(start: Start, path: &Path, _: &[u8], _: bool) -> Start {
+        agents::placed(start, path)
     }
 
     fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
@@ -55,11 +61,28 @@ impl Format for Omp {
     }
 
     fn file_path(name: &FileName<'_>) -> PathBuf {
-        pi_omp::file_path(name)
+        match (name.agent_of, Self::agent_file(name)) {
+            (Some(session), Some(agent)) => {
+                let session = pi_omp::file_path(&FileName { id: session, ..*name });
+                session.with_extension("").join(agent)
+            }
+            _ => pi_omp::file_path(name),
+        }
     }
 
     fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool {
-        pi_omp::is_file_path(name, below)
+        match (name.agent_of, Self::agent_file(name), below) {
+            (Some(session), Some(agent), [folder, of_session, in_it @ ..]) => {
+                let session = FileName { id: session, ..*name };
+                pi_omp::is_file_path(&session, &[folder, &format!("{of_session}.jsonl")])
+                    && in_it.iter().collect::<PathBuf>() == agent
+            }
+            _ => pi_omp::is_file_path(name, below),
+        }
+    }
+
+    fn agent_file(name: &FileName<'_>) -> Option<PathBuf> {
+        name.agent_of.and(name.agent).map(agents::file)
     }
 
     fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {

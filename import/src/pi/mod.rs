@@ -58,7 +58,10 @@ impl Format for Pi {
         if is_chosen || !omp::is_in_folder(path) {
             return start;
         }
-        omp::Omp::detect(prefix, true, false).unwrap_or(start)
+        match omp::Omp::detect(prefix, true, false) {
+            Ok(of_omp) => omp::Omp::placed(of_omp, path, prefix, is_chosen),
+            Err(_) => start,
+        }
     }
 
     fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {

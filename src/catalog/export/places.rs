@@ -1,6 +1,6 @@
 //! The sessions of the store, and the path of each one's file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use leafline_import::FileName;
@@ -29,6 +29,8 @@ pub(super) struct Listed {
     pub(super) path: String,
     /// When its last message was.
     modified: Option<i64>,
+    /// The session beside whose file its own is, and where in that folder.
+    beside: Option<(String, String)>,
 }
 
 /// A session that cannot be exported, since its record cannot be read.
@@ -54,20 +56,29 @@ pub(super) fn list(
     redactor: Option<&Redactor>,
 ) -> Result<(Vec<Listed>, Vec<Unnamed>)> {
     let (mut sessions, unnamed) = named(store, redactor)?;
-    let mut taken = HashSet::new();
-    let mut placed = HashSet::new();
+    // A session first, then the agents beside it.
+    sessions.sort_by_key(|session| session.beside.is_some());
+    let mut taken: HashSet<String> = manifest.entries().map(|entry| folded(&entry.path)).collect();
+    let mut kept = HashSet::new();
+    let mut folders: HashMap<String, String> = HashMap::new();
     for session in &mut sessions {
-        if let Some(entry) = manifest.get(&session.id)
-            && is_numbered(&session.path, &entry.path)
-            && taken.insert(folded(&entry.path))
+        if let Some((starter, file)) = &session.beside
+            && let Some(folder) = folders.get(starter)
+            && program(folder) == program(&session.path)
         {
-            session.path.clone_from(&entry.path);
-            placed.insert(session.key);
+            session.path = format!("{folder}/{file}");
         }
-    }
-    taken.extend(manifest.entries().map(|entry| folded(&entry.path)));
-    for session in sessions.iter_mut().filter(|session| !placed.contains(&session.key)) {
-        session.path = free_path(&session.path, &mut taken);
+        match manifest.get(&session.id) {
+            Some(entry)
+                if is_numbered(&session.path, &entry.path) && kept.insert(folded(&entry.path)) =>
+            {
+                session.path.clone_from(&entry.path);
+            }
+            _ => session.path = free_path(&session.path, &mut taken),
+        }
+        if session.beside.is_none() {
+            folders.insert(session.id.clone(), stem(&session.path).to_owned());
+        }
     }
     sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.id.cmp(&b.id)));
     Ok((sessions, unnamed))
@@ -100,8 +111,11 @@ fn named(store: &Store, redactor: Option<&Redactor>) -> Result<(Vec<Listed>, Vec
         let path = path.unwrap_or_else(|| facts.family.program_path(&name));
         let path = redacted(&with_slashes(&path), redactor);
         let path = format!("{}/{path}", facts.family.name());
+        let agent = facts.family.agent_file(&name);
+        let agent = agent.map(|file| redacted(&with_slashes(&file), redactor));
+        let beside = name.agent_of.map(str::to_owned).zip(agent);
         let (key, modified) = (row.key(), facts.modified);
-        listed.push(Listed { id: facts.id.into(), key, record, path, modified });
+        listed.push(Listed { id: facts.id.into(), key, record, path, modified, beside });
         Ok(())
     })?;
     Ok((listed, unnamed))
@@ -156,6 +170,7 @@ pub(super) fn name_of<'f>(facts: &'f SessionFacts, header: Option<&'f [u8]>) -> 
         created_ms: facts.created,
         has_parent: parent.is_some(),
         agent_of: facts.agent.as_ref().and(parent),
+        agent: facts.agent.as_deref(),
         header,
     }
 }
@@ -184,6 +199,11 @@ pub(super) fn header_in_name(
 fn with_slashes(path: &Path) -> String {
     let name = |part: Component<'_>| part.as_os_str().to_string_lossy().into_owned();
     path.components().map(name).collect::<Vec<_>>().join("/")
+}
+
+/// The folder of a program's files in a folder of exports.
+fn program(path: &str) -> Option<&str> {
+    path.split('/').next()
 }
 
 /// Whether a path is a session's name, with or without a number, comparing names as the most tolerant file system does.

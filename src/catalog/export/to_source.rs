@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use leafline_import::{Family, FileName};
+
 use super::super::programs::{folders_of, is_in};
 use super::file_tree::Place;
 use super::report::{ExportOptions, ExportOutcome, ExportReport, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
 use super::{beside, places};
 use crate::destination::{folder_of, refuse_store};
-use crate::error::{Error, ExportError, Result};
+use crate::error::{Error, ExportError, Result, SessionError};
 use crate::lasting::sync_folder;
 use crate::open_folder::Kind;
 use crate::session::{ExportMode, SessionReader, export};
@@ -80,7 +82,7 @@ impl PuttingBack {
     /// Of a session, without its agents.
     pub(super) fn of(store: &Store, session: &str, parts: Parts) -> Result<Self> {
         let reader = store.reader(session)?;
-        let place = Place::at(&place_of(&reader)?)?;
+        let place = Place::at(&place_of(store, &reader)?)?;
         let standing = Standing::of(&place, None)?;
         let outcome = match standing {
             Standing::Absent => None,
@@ -181,12 +183,29 @@ fn of_file(place: &Place, reader: &SessionReader, parts: Parts) -> Result<Option
     })
 }
 
+/// Whether a session, which was found by an id or its beginning, is the one beside whose file an agent's is.
+fn is_starter(found: &SessionReader, agent: &FileName<'_>, family: Family) -> bool {
+    let facts = found.facts();
+    facts.family == family && facts.agent.is_none() && agent.agent_of == Some(&*facts.id)
+}
+
 /// The path at which the program looks for the session.
-fn place_of(reader: &SessionReader) -> Result<PathBuf> {
+fn place_of(store: &Store, reader: &SessionReader) -> Result<PathBuf> {
     let facts = reader.facts();
     let family = facts.family;
     let header = places::header_in_name(&facts, reader.snapshot(), reader.key())?;
     let name = places::name_of(&facts, header.as_deref());
+    if let Some((session, file)) = name.agent_of.zip(family.agent_file(&name)) {
+        match store.reader(session) {
+            Ok(starter) if is_starter(&starter, &name, family) => {
+                return Ok(place_of(store, &starter)?.with_extension("").join(file));
+            }
+            Ok(_)
+            | Err(Error::Session(SessionError::NotFound { .. } | SessionError::Ambiguous { .. })) =>
+                {}
+            Err(error) => return Err(error),
+        }
+    }
     let folders = folders_of(family);
     let is_own = |path: &Path| is_in(path, &folders);
     if let Some((source, _)) = places::placed_source(reader.record(), &name, is_own) {

@@ -146,8 +146,11 @@ impl Store {
     ///
     /// Those of [`Self::create_session`].
     pub fn continue_recent(&self, new: &NewSession) -> Result<Session> {
-        let filter =
-            SessionFilter { family: Some(new.family), ..SessionFilter::of_cwd(new.cwd.as_str()) };
+        let filter = SessionFilter {
+            family: Some(new.family),
+            without_agents: true,
+            ..SessionFilter::of_cwd(new.cwd.as_str())
+        };
         let newest = match self.find_most_recent(&filter)? {
             Some(newest) => {
                 // Of several in one millisecond, the one that was begun last: ids made here sort by time.
