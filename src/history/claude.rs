@@ -84,7 +84,12 @@ fn prompt(line: &[u8], pastes: &Path) -> Option<PromptRecord> {
     let prompt = with_pasted(&line, pastes);
     let prompt = text::trim(&prompt).to_owned();
     let is_one = !prompt.is_empty();
-    is_one.then_some(PromptRecord { created_at: line.timestamp, cwd: line.project, prompt })
+    is_one.then_some(PromptRecord {
+        created_at: line.timestamp,
+        cwd: line.project,
+        prompt,
+        use_count: 1,
+    })
 }
 
 /// The text of a prompt, with what was pasted in place of its marks. What is not there any more leaves its mark.

@@ -40,11 +40,19 @@ pub struct HistoryEntry {
     pub created_at: i64,
     /// The working directory in which it was given.
     pub cwd: Option<String>,
+    /// How many times it was given, as omp's `history.db` counts it; 1 of prompts from elsewhere.
+    pub use_count: u64,
 }
 
 impl HistoryEntry {
     fn new((id, record): (u64, PromptRecord)) -> Self {
-        Self { id, prompt: record.prompt, created_at: record.created_at, cwd: record.cwd }
+        Self {
+            id,
+            prompt: record.prompt,
+            created_at: record.created_at,
+            cwd: record.cwd,
+            use_count: record.use_count,
+        }
     }
 }
 
@@ -175,6 +183,7 @@ fn record(prompt: &str, cwd: Option<&str>) -> Option<PromptRecord> {
         created_at: now(),
         cwd: cwd.map(str::to_owned),
         prompt: prompt.to_owned(),
+        use_count: 1,
     })
 }
 

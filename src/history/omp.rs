@@ -1,5 +1,6 @@
 //! omp's `history.db`: an SQLite database of the same prompts (omp session storage document, prompt history storage).
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +9,7 @@ use std::time::Duration;
 use leafline_import::text;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::PromptHistory;
 use super::transfer::{Adding, HistoryTransfer, Known, Same};
@@ -34,13 +36,14 @@ const SCHEMA_STEPS: u64 = 1_000_000_000;
 /// How many instructions pass between two checks.
 const STEPS_A_CHECK: i32 = 10_000;
 
-/// The table and its index, as omp creates them.
+/// The table and its index, as omp creates them: with the count of later releases, which earlier ones leave alone.
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS history (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	prompt TEXT NOT NULL,
 	created_at INTEGER NOT NULL DEFAULT (CAST(strftime('%s','now') AS INTEGER)),
-	cwd TEXT
+	cwd TEXT,
+	use_count INTEGER NOT NULL DEFAULT 1
 );
 CREATE INDEX IF NOT EXISTS idx_history_created_at ON history(created_at DESC);
 ";
@@ -62,7 +65,7 @@ impl PromptHistory {
     /// directory and second are; if the file has a prompt twice, so does the history. The file is only read, and may be
     /// in use.
     ///
-    /// Columns that omp's document does not name are not kept. Bytes that are not UTF-8 become U+FFFD.
+    /// A row's `use_count` (omp 18.2.9) is kept. Other columns and tables that omp's document does not name are not. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
     ///
@@ -90,7 +93,8 @@ impl PromptHistory {
     /// Adds the prompts that an omp `history.db` does not have to it, in one transaction; its own rows stay. If there
     /// is no file, one is created as omp creates it. Times are cut to the second, as in omp.
     ///
-    /// A later omp keeps each text once: there a prompt whose text the file has counts as present.
+    /// A later omp keeps each text once: there a prompt whose text the file has counts as present. If the file did not have
+    /// it before, its `use_count` grows by that of the prompt.
     ///
     /// What was added is read again before it is committed: a file may have triggers of its own. A prompt counts as copied
     /// only if it is there, and as lost otherwise.
@@ -156,22 +160,42 @@ impl PromptHistory {
         // omp shows prompts of one second in the order of their ids.
         order.sort_unstable();
         let mut transfer = HistoryTransfer::default();
+        let counts = has_column(file, "use_count").at(path)?;
+        let (column, value) = if counts { (", use_count", ", ?4") } else { ("", "") };
         let mut insert = file
-            .prepare(
-                "INSERT INTO history (prompt, created_at, cwd) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            )
+            .prepare(&format!(
+                "INSERT INTO history (prompt, created_at, cwd{column}) VALUES (?1, ?2, ?3{value}) ON CONFLICT DO NOTHING"
+            ))
             .at(path)?;
+        let repeats = "UPDATE history SET use_count = use_count + ?2 WHERE prompt = ?1";
+        let mut repeat = counts.then(|| file.prepare(repeats)).transpose().at(path)?;
+        let mut new_texts = HashSet::new();
         for (_, number) in order {
             let prompt = prompts.prompt(number)?;
-            let row = (&prompt.prompt, second(&prompt), &prompt.cwd);
+            let (text, count) = (&prompt.prompt, prompt.use_count.cast_signed());
             if known.take(&prompt) {
                 transfer.present += 1;
                 continue;
             }
             steps.allow(INSERT_STEPS);
-            match insert.execute(row).map_err(|error| too_long(error, path))? {
-                0 => transfer.present += 1,
-                _ => added.add(&prompt),
+            let inserted = if counts {
+                insert.execute((text, second(&prompt), &prompt.cwd, count))
+            } else {
+                insert.execute((text, second(&prompt), &prompt.cwd))
+            };
+            match inserted.map_err(|error| too_long(error, path))? {
+                0 => {
+                    transfer.present += 1;
+                    if let Some(repeat) =
+                        repeat.as_mut().filter(|_| new_texts.contains(&xxh3_128(text.as_bytes())))
+                    {
+                        repeat.execute((text, count)).map_err(|error| too_long(error, path))?;
+                    }
+                }
+                _ => {
+                    new_texts.insert(xxh3_128(text.as_bytes()));
+                    added.add(&prompt);
+                }
             }
         }
         steps.allow(u64::MAX);
@@ -262,6 +286,10 @@ fn read(row: &Row<'_>) -> Option<PromptRecord> {
         created_at: seconds.checked_mul(1000)?,
         cwd: text_of(row.get_ref(2).ok()?),
         prompt: prompt.to_owned(),
+        use_count: match row.get_ref(3).ok()? {
+            ValueRef::Integer(count) => count.max(1).cast_unsigned(),
+            _ => 1,
+        },
     })
 }
 
@@ -294,10 +322,11 @@ fn has_column(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     Ok(connection.query_row(columns, [name], |row| row.get::<_, i64>(0))? > 0)
 }
 
-/// All rows in the order in which they were added; also for a table without directories.
+/// All rows in the order in which they were added; also for a table without directories or counts.
 fn select(connection: &Connection, path: &Path) -> Result<String> {
     let cwd = if has_column(connection, "cwd").at(path)? { "cwd" } else { "NULL" };
-    Ok(format!("SELECT prompt, created_at, {cwd} FROM history ORDER BY created_at, rowid"))
+    let count = if has_column(connection, "use_count").at(path)? { "use_count" } else { "1" };
+    Ok(format!("SELECT prompt, created_at, {cwd}, {count} FROM history ORDER BY created_at, rowid"))
 }
 
 /// Creates the missing tables and the trigger.

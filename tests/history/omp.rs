@@ -358,3 +358,56 @@ fn a_damaged_file_is_an_error() {
     assert_eq!(copied.copied + copied.present, 5000);
     assert_eq!(history.search("prompt 4999", 9).unwrap().len(), 1);
 }
+
+/// The table of omp 18.3.4, which has each text once.
+const COUNTED: &str =
+    "CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, prompt TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL, cwd TEXT, session_id TEXT, use_count INTEGER NOT NULL DEFAULT 1)";
+
+fn counts(connection: &Connection) -> Vec<(String, i64)> {
+    let query = "SELECT prompt, use_count FROM history ORDER BY prompt";
+    let mut rows = connection.prepare(query).unwrap();
+    let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn counts_of_use_are_kept() {
+    let place = Place::new();
+    let from = place.path("from.db");
+    let connection = Connection::open(&from).unwrap();
+    connection.execute_batch(COUNTED).unwrap();
+    connection
+        .execute_batch(
+            "INSERT INTO history (prompt, created_at, use_count) VALUES ('five', 10, 5), ('one', 20, 1), ('odd', 30, -2)",
+        )
+        .unwrap();
+    let history = place.store.history();
+    history.import_omp(&from).unwrap();
+    for prompt in ["mine", "two", "mine"] {
+        history.add(prompt, None).unwrap();
+    }
+    let found: Vec<(String, u64)> =
+        history.recent(10).unwrap().into_iter().map(|it| (it.prompt, it.use_count)).collect();
+    let expected = [("mine", 1), ("two", 1), ("mine", 1), ("odd", 1), ("one", 1), ("five", 5)];
+    assert_eq!(found, expected.map(|(prompt, count)| (prompt.to_owned(), count)));
+    place.assert_sound();
+
+    // What a file has stays; a text that comes several times counts each.
+    let to = place.path("to.db");
+    let connection = Connection::open(&to).unwrap();
+    connection.execute_batch(COUNTED).unwrap();
+    connection
+        .execute_batch("INSERT INTO history (prompt, created_at, use_count) VALUES ('two', 1, 9)")
+        .unwrap();
+    let transfer = history.export_omp(&to).unwrap();
+    assert_eq!((transfer.copied, transfer.present, transfer.lost), (4, 2, 0));
+    let expected = [("five", 5), ("mine", 2), ("odd", 1), ("one", 1), ("two", 9)];
+    assert_eq!(counts(&connection), expected.map(|(prompt, count)| (prompt.to_owned(), count)));
+    // A new file has a row for each.
+    let new = place.path("new.db");
+    history.export_omp(&new).unwrap();
+    let rows = counts(&Connection::open(&new).unwrap());
+    assert_eq!(rows.len(), 6);
+    assert!(rows.contains(&("five".to_owned(), 5)));
+}
