@@ -4,11 +4,11 @@ use crate::kind::{EntryKind, MessageRole};
 use crate::scan::{Raw, Scan};
 use crate::usage::{Identity, Usage, UsageReport, dollars, tokens};
 
-/// Whether entries of this kind and role can report an answer's usage: those of the model, and what a summary or a call
-/// outside the conversation has used (pi 0.87, omp 18: observed).
+/// Whether entries of this kind and role can report usage: answers of the model, and what a summary, a tool or a call
+/// outside the conversation has used (pi 0.87 and 1.6, omp 18: observed).
 pub(crate) fn may_state_usage(kind: EntryKind, role: MessageRole) -> bool {
     match kind {
-        EntryKind::Message => role == MessageRole::Assistant,
+        EntryKind::Message => matches!(role, MessageRole::Assistant | MessageRole::ToolResult),
         EntryKind::Compaction | EntryKind::BranchSummary | EntryKind::Unknown => true,
         _ => false,
     }
@@ -21,6 +21,8 @@ pub(crate) fn usage(scan: &Scan<'_>, kind: EntryKind, role: MessageRole) -> Opti
         EntryKind::Message if role == MessageRole::Assistant => {
             (members.message_usage, members.message_model)
         }
+        // pi 1.x adds what the tool's nested calls have used.
+        EntryKind::Message if role == MessageRole::ToolResult => (members.message_usage, None),
         EntryKind::Compaction | EntryKind::BranchSummary => (members.usage, None),
         EntryKind::Unknown => {
             let name = members.entry_type?;
@@ -32,10 +34,17 @@ pub(crate) fn usage(scan: &Scan<'_>, kind: EntryKind, role: MessageRole) -> Opti
     let usage = read(usage?)?;
     let identity = members.id.and_then(Raw::as_string).map(|id| {
         let time = members.timestamp.map_or("", Raw::as_str);
-        Identity::of([&id, time.as_bytes()])
+        let copied = members.message.filter(|message| has_made_up_id(scan, *message));
+        Identity::of([copied.map_or(&*id, |message| message.as_str().as_bytes()), time.as_bytes()])
     });
     let model = model.and_then(Raw::to_string_lossy).map(std::borrow::Cow::into_owned);
     Some(UsageReport::Answer { identity, model, usage })
+}
+
+/// Whether a migration from version 1 made the entry's id up: it writes the id behind all other members. A branched file
+/// repeats entries of its base, and their ids in the two differ.
+fn has_made_up_id(scan: &Scan<'_>, message: Raw<'_>) -> bool {
+    scan.members.id.is_some_and(|id| id.as_str().as_ptr() > message.as_str().as_ptr())
 }
 
 /// The members of a `usage`; `None` if it is not an object. A value that is not a number, negative or out of range counts as
@@ -124,6 +133,39 @@ mod tests {
         assert_eq!((found.input, found.output, found.cache_read), (100, 2, 1));
         let found = of(r#"{"input":18446744073709551615,"output":9007199254740993}"#).unwrap();
         assert_eq!((found.input, found.output), (u64::MAX, 9_007_199_254_740_993));
+    }
+
+    #[test]
+    fn an_answer_of_version_1_is_known_by_what_it_says() {
+        let identity = |line: &str| match report(line, EntryKind::Message, MessageRole::Assistant) {
+            Some(UsageReport::Answer { identity, .. }) => identity.unwrap(),
+            other => panic!("{other:?}"),
+        };
+        let migrated = |id: &str, time: &str, cost: &str| {
+            identity(&format!(
+                r#"{{"type":"message","timestamp":"{time}","message":{{"usage":{{"input":1,"cost":{{"total":{cost}}}}}}},"id":"{id}","parentId":null}}"#
+            ))
+        };
+        assert_eq!(migrated("a", "t", "1"), migrated("b", "t", "1"));
+        assert_ne!(migrated("a", "t", "1"), migrated("a", "u", "1"));
+        assert_ne!(migrated("a", "t", "1"), migrated("a", "t", "2"));
+        let written = |id: &str| {
+            identity(&format!(
+                r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"t","message":{{"usage":{{"input":1}}}}}}"#
+            ))
+        };
+        assert_ne!(written("a"), written("b"));
+    }
+
+    #[test]
+    fn results_of_tools_report_what_their_nested_calls_used() {
+        let line = r#"{"type":"message","id":"a","message":{"role":"toolResult","nestedCalls":{"calls":[{"id":"c/1","name":"read","status":"ok"}],"complete":true},"usage":{"input":7,"output":2,"cost":{"total":0.5}}}}"#;
+        assert!(may_state_usage(EntryKind::Message, MessageRole::ToolResult));
+        let found = report(line, EntryKind::Message, MessageRole::ToolResult).unwrap();
+        let UsageReport::Answer { identity: Some(_), model: None, usage } = found else {
+            panic!("{found:?}");
+        };
+        assert_eq!((usage.input, usage.output, usage.cost), (7, 2, Some(0.5)));
     }
 
     #[test]

@@ -239,3 +239,31 @@ fn lost_and_wrong_rows_are_damage() {
         }
     }
 }
+
+/// A file of version 1 of pi's, with an answer at each of these seconds.
+fn version_1(id: &str, base: &str, answers: &[(u32, &str)]) -> Vec<String> {
+    let header = format!(
+        r#"{{"type":"session","id":"{id}","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"{base}}}"#
+    );
+    let answers = answers.iter().map(|(second, cost)| {
+        format!(
+            r#"{{"type":"message","timestamp":"2026-01-01T00:00:{second:02}.000Z","message":{{"role":"assistant","provider":"p","model":"m","content":[],"usage":{{"input":1,"output":1,"cost":{{"total":{cost}}}}}}}}}"#
+        )
+    });
+    std::iter::once(header).chain(answers).map(|line| line + "\n").collect()
+}
+
+#[test]
+fn a_branch_of_version_1_repeats_answers_of_its_base() {
+    let scene = Scene::new();
+    scene.write("p1.jsonl", &version_1("p1", "", &[(1, "1"), (2, "2")]));
+    let of_p1 = r#","branchedFrom":"/w/p1.jsonl""#;
+    scene.write("p2.jsonl", &version_1("p2", of_p1, &[(1, "1"), (2, "2"), (5, "4")]));
+    // Of a branch, and another answer of the same second.
+    let of_p2 = r#","branchedFrom":"/w/p2.jsonl""#;
+    scene.write("p3.jsonl", &version_1("p3", of_p2, &[(1, "1"), (2, "8")]));
+    scene.import();
+    let rows = scene.report(UsageBy::Family).rows;
+    assert_eq!(rows[0].sums.cost, 15.0);
+    assert_eq!(scene.total(), 4);
+}
